@@ -1,0 +1,26 @@
+"""Measure callables against a Cost, compare them, record them. This room knows no topic."""
+
+from course_pkg.bench.compare import Comparison, compare, progress
+from course_pkg.bench.device import Device, cpu, gpu
+from course_pkg.bench.measure import Measurement, measure
+from course_pkg.bench.record import Recorded, load, origin, record, recorded
+from course_pkg.bench.table import Table
+from course_pkg.core.units import format_time
+
+__all__ = [
+    "Comparison",
+    "Device",
+    "Measurement",
+    "Recorded",
+    "Table",
+    "compare",
+    "cpu",
+    "format_time",
+    "gpu",
+    "load",
+    "measure",
+    "origin",
+    "progress",
+    "record",
+    "recorded",
+]

@@ -1,0 +1,165 @@
+"""Measure several variants in turn and set them against a bound."""
+
+import html
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from course_pkg.bench.measure import CACHE_STATES, Measurement, Run
+from course_pkg.bench.table import html_table, text_table
+from course_pkg.core import Cost, CourseError, Machine
+from course_pkg.core.units import format_time
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Measurements of variants of one operation, and the bandwidth that bounds them.
+
+    Attributes
+    ----------
+    measurements : tuple of Measurement
+        In the order in which they were given.
+    t_peak_gb_s : float or None
+        Peak bandwidth that bounds T_eff, in GB/s; None where nobody measured it.
+    """
+
+    measurements: tuple[Measurement, ...]
+    t_peak_gb_s: float | None = None
+
+    def __getitem__(self, name: str) -> Measurement:
+        for m in self.measurements:
+            if m.name == name:
+                return m
+        raise CourseError(
+            f"No variant {name!r} was measured; there are {', '.join(m.name for m in self.measurements)}."
+        )
+
+    def rows(self) -> list[dict]:
+        """Return one dictionary a variant: times, throughputs, speed against the first, and share of the bound."""
+        first = self.measurements[0]
+        return [
+            {
+                "variant": m.name,
+                "time": format_time(m.median_s),
+                "spread": f"{m.spread:.1%}",
+                "bytes / A_eff": f"{m.cost.redundancy:.2f}",
+                "moved GB/s": f"{m.throughput_gb_s:.1f}",
+                "T_eff GB/s": f"{m.t_eff_gb_s:.1f}",
+                "speed-up": f"{first.median_s / m.median_s:.2f}×",
+                **({"of T_peak": f"{m.t_eff_gb_s / self.t_peak_gb_s:.0%}"} if self.t_peak_gb_s else {}),
+            }
+            for m in self.measurements
+        ]
+
+    def caption(self) -> str:
+        """Return the origin of the numbers in one sentence."""
+        first = self.measurements[0]
+        states = ", ".join(sorted({CACHE_STATES[m.cache_state] for m in self.measurements}))
+        note = " Times of the simulator say nothing of a GPU." if first.device.kind == "simulator" else ""
+        return f"Median of {len(first.samples_s)} samples on {first.device.name}; {states}.{note}"
+
+    def __str__(self):
+        return text_table(self.rows()) + "\n" + self.caption()
+
+    def _repr_html_(self):
+        return html_table(self.rows(), self.caption())
+
+
+def compare(
+    variants: dict[str, Callable],
+    *args,
+    cost: Cost | dict[str, Cost],
+    check: Callable[[], None] | dict[str, Callable[[], None]] | None = None,
+    t_peak_gb_s: float | Machine | None = None,
+    arguments: dict[str, tuple] | None = None,
+    samples: int = 20,
+    **options,
+) -> Comparison:
+    """Measure variants in turn, one sample of each after the other, with a progress bar.
+
+    Taking turns, what disturbs the machine disturbs all variants alike.
+
+    Parameters
+    ----------
+    variants : dict of str to callable
+        By name; every one is called as ``fn(*args)``.
+    cost : Cost or dict of Cost
+        One for all, or one for each name.
+    check : callable or dict of callable
+        Called after each variant's first call; raises when its result is wrong.
+    t_peak_gb_s : float or Machine
+        The bound, in GB/s.
+    arguments : dict of tuple
+        Arguments for the variants that do not take ``args`` (a GPU variant takes device arrays).
+    samples : int
+        Samples of each variant.
+    **options
+        For :class:`~course_pkg.bench.measure.Run`: parameters, warmup, min_sample_s, flush.
+    """
+    if not variants:
+        raise CourseError(
+            "compare() needs at least one variant: pass a dict such as {'numpy': reference.triad}."
+        )
+    runs = []
+    with progress(len(variants) + 1) as step:
+        for name, fn in variants.items():
+            step(name)
+            own = (arguments or {}).get(name, args)
+            its_cost = cost[name] if isinstance(cost, dict) else cost
+            its_check = check.get(name) if isinstance(check, dict) else check
+            runs.append(Run(fn, own, its_cost, its_check, name, **options))
+        step("all in turn")
+        for _ in range(samples):
+            for run in runs:
+                run.sample()
+    peak = t_peak_gb_s.t_peak_gb_s if isinstance(t_peak_gb_s, Machine) else t_peak_gb_s
+    return Comparison(tuple(run.finish() for run in runs), peak)
+
+
+class progress:
+    """Progress over ``n`` steps: a bar in a terminal, a line that vanishes in a notebook, nothing in a pipe."""
+
+    def __init__(self, n: int):
+        self.n, self.done, self.bar, self.handle = n, 0, None, None
+
+    def __enter__(self):
+        if _in_notebook():
+            from IPython.display import HTML, display
+
+            self.handle = display(HTML(""), display_id=True)
+        elif sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self.bar = tqdm(total=self.n, leave=False)
+        return self.step
+
+    def step(self, name: str):
+        """Say that the work on ``name`` begins."""
+        if self.handle is not None:
+            from IPython.display import HTML
+
+            self.handle.update(
+                HTML(
+                    f'<progress value="{self.done}" max="{self.n}"></progress> measuring {html.escape(str(name))} …'
+                )
+            )
+        elif self.bar is not None:
+            self.bar.n = self.done
+            self.bar.set_description(str(name))
+        self.done += 1
+
+    def __exit__(self, *error):
+        if self.handle is not None:
+            from IPython.display import HTML
+
+            self.handle.update(HTML(""))
+        elif self.bar is not None:
+            self.bar.close()
+
+
+def _in_notebook() -> bool:
+    if "IPython" not in sys.modules:
+        return False
+    from IPython import get_ipython
+
+    return getattr(get_ipython(), "kernel", None) is not None

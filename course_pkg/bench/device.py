@@ -1,0 +1,144 @@
+"""Which device a measurement ran on, as the system itself names it."""
+
+import os
+import platform
+import re
+import subprocess
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import psutil
+
+from course_pkg.core import find_machine
+
+_PACKAGES = ("numpy", "numba", "numba-cuda", "cupy-cuda12x", "cupy-cuda13x")
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device and the software that drove it.
+
+    Attributes
+    ----------
+    kind : str
+        ``"cpu"``, ``"gpu"`` or ``"simulator"`` (kernels run by an interpreter: its times say nothing of a GPU).
+    name, driver, cuda : str
+        As the system or the driver prints them; empty where there is none.
+    units : int
+        Cores of a CPU, streaming multiprocessors of a GPU.
+    memory_bytes, llc_bytes : int
+        Main memory and last-level cache; 0 where the system does not tell.
+    versions : dict
+        Of Python and the packages that matter.
+    """
+
+    kind: str
+    name: str
+    units: int
+    memory_bytes: int
+    llc_bytes: int
+    driver: str = ""
+    cuda: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def slug(self) -> str:
+        """The device's folder under ``figures/data``."""
+        return re.sub(r"[^a-z0-9]+", "-", self.name.lower().replace("(r)", "").replace("(tm)", "")).strip("-")
+
+    def to_dict(self) -> dict:
+        return asdict(self)
+
+
+@cache
+def cpu() -> Device:
+    """Describe this machine's CPU; ``units`` counts the cores that this process may use."""
+    return Device(
+        kind="cpu",
+        name=_cpu_name(),
+        units=available_cores(),
+        memory_bytes=psutil.virtual_memory().total,
+        llc_bytes=_cpu_llc_bytes(),
+        versions=_versions(),
+    )
+
+
+@cache
+def gpu() -> Device:
+    """Describe the GPU behind ``course_pkg.cuda``, or the simulator that stands in for it."""
+    from numba.core import config
+
+    from course_pkg import cuda
+
+    if config.ENABLE_CUDASIM:
+        return Device("simulator", f"Numba CUDA simulator on {_cpu_name()}", 0, 0, 0, versions=_versions())
+    device = cuda.get_current_device()
+    name = device.name.decode() if isinstance(device.name, bytes) else str(device.name)
+    runtime = ".".join(map(str, cuda.runtime.get_version()))
+    return Device(
+        kind="gpu",
+        name=name,
+        units=device.MULTIPROCESSOR_COUNT,
+        memory_bytes=int(cuda.current_context().get_memory_info()[1]),
+        llc_bytes=int(device.L2_CACHE_SIZE),
+        driver=_driver_version(),
+        cuda=runtime,
+        versions=_versions(),
+    )
+
+
+def available_cores() -> int:
+    """Return the number of cores that this process may run on."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS and Windows
+        return os.cpu_count() or 1
+
+
+def _cpu_name() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        match = re.search(r"^model name\s*:\s*(.+)$", info.read_text(), re.M)
+        if match:
+            return match[1].strip()
+    if platform.system() == "Darwin":
+        asked = subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True)
+        if asked.returncode == 0:
+            return asked.stdout.strip()
+    return platform.processor() or platform.machine() or "unknown CPU"
+
+
+def _cpu_llc_bytes() -> int:
+    sizes = []
+    for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        text = (index / "size").read_text().strip()
+        sizes.append(int(text[:-1]) * {"K": 1024, "M": 1024**2}[text[-1]])
+    if sizes:
+        return max(sizes)
+    known = find_machine(_cpu_name())
+    return known.l2_kib * 1024 if known else 0
+
+
+def _driver_version() -> str:
+    try:
+        asked = subprocess.run(
+            ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return asked.stdout.splitlines()[0].strip() if asked.returncode == 0 and asked.stdout.strip() else ""
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

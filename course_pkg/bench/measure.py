@@ -1,0 +1,267 @@
+"""Time a callable, after checking that its result is right."""
+
+import gc
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from course_pkg.bench import device as devices
+from course_pkg.bench.device import Device
+from course_pkg.core import Cost, CourseError
+from course_pkg.core.checks import on_device
+from course_pkg.core.units import format_time
+
+EXCEEDS, WARM, FLUSHED = "exceeds", "warm", "flushed"
+CACHE_STATES = {
+    EXCEEDS: "the arrays exceed the last-level cache",
+    WARM: "the arrays may lie in the last-level cache",
+    FLUSHED: "the last-level cache was flushed before each sample",
+}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Raw times of one callable on one device.
+
+    Attributes
+    ----------
+    name : str
+        Name of the variant.
+    samples_s : tuple of float
+        Seconds a call, one for each sample, in order.
+    warmup_s : tuple of float
+        Seconds of the warm-up calls (compilation, first touch), kept apart.
+    calls_per_sample : int
+        Calls that one sample averages, so that it is long against the clock's resolution.
+    cache_state : str
+        ``"exceeds"``, ``"warm"`` or ``"flushed"``.
+    cost : Cost
+        What one call moves and computes.
+    device : Device
+        Where it ran.
+    parameters : dict
+        Size, dtype, and what else tells this measurement from the others.
+    date : str
+        Day of the measurement (UTC), ``YYYY-MM-DD``.
+    """
+
+    name: str
+    samples_s: tuple[float, ...]
+    warmup_s: tuple[float, ...]
+    calls_per_sample: int
+    cache_state: str
+    cost: Cost
+    device: Device
+    parameters: dict
+    date: str
+
+    @property
+    def median_s(self) -> float:
+        return float(np.median(self.samples_s))
+
+    @property
+    def min_s(self) -> float:
+        return float(np.min(self.samples_s))
+
+    def quantile_s(self, q: float) -> float:
+        """Return the q-quantile of the samples in seconds."""
+        return float(np.quantile(self.samples_s, q))
+
+    @property
+    def spread(self) -> float:
+        """Interquartile range over the median."""
+        return (self.quantile_s(0.75) - self.quantile_s(0.25)) / self.median_s
+
+    @property
+    def t_eff_gb_s(self) -> float:
+        """T_eff = A_eff / median time, in GB/s."""
+        return self.cost.t_eff_gb_s(self.median_s)
+
+    @property
+    def throughput_gb_s(self) -> float:
+        """All bytes that the variant moves, over the median time, in GB/s."""
+        return self.cost.throughput_gb_s(self.median_s)
+
+    @property
+    def gflop_s(self) -> float:
+        return self.cost.gflop_s(self.median_s)
+
+    def __str__(self):
+        return (
+            f"{self.name}: {format_time(self.median_s)} (median of {len(self.samples_s)}, spread {self.spread:.1%}), "
+            f"T_eff {self.t_eff_gb_s:.1f} GB/s on {self.device.name}; {CACHE_STATES[self.cache_state]}"
+        )
+
+
+def measure(
+    fn: Callable,
+    *args,
+    cost: Cost | None = None,
+    check: Callable[[], None] | None = None,
+    name: str | None = None,
+    parameters: dict | None = None,
+    samples: int = 20,
+    warmup: int = 2,
+    min_sample_s: float = 1e-3,
+    flush: bool = False,
+) -> Measurement:
+    """Time ``fn(*args)``: call, check the result, warm up, then take samples.
+
+    Parameters
+    ----------
+    fn : callable
+        Runs asynchronously on the GPU when any of ``args`` lives there; it is then timed by device events on the
+        default stream, behind one more call that is not counted, so that the time of launching from Python stays
+        out as long as a call takes longer than its launch. Else it is timed by the host's clock.
+    cost : Cost
+        What one call moves and computes.
+    check : callable
+        Called once after the first call; raises (``numpy.testing``) when the result is wrong. Nothing is timed
+        then: a fast wrong answer has no speed.
+    samples, warmup : int
+        Samples kept, and calls before them that are timed apart.
+    min_sample_s : float
+        A sample averages as many calls as it takes to last this long.
+    flush : bool
+        Write through a buffer of twice the last-level cache before each sample, which is then one call.
+    """
+    run = Run(fn, args, cost, check, name, parameters, warmup, min_sample_s, flush)
+    run.sample(samples)
+    return run.finish()
+
+
+class Run:
+    """One callable, checked and warmed up, of which samples can be taken at any time.
+
+    Takes the arguments of :func:`measure`. :func:`~course_pkg.bench.compare` samples several runs in turn.
+    """
+
+    def __init__(
+        self,
+        fn,
+        args,
+        cost=None,
+        check=None,
+        name=None,
+        parameters=None,
+        warmup=2,
+        min_sample_s=1e-3,
+        flush=False,
+    ):
+        self.fn, self.args, self.cost = fn, args, cost or Cost()
+        self.name = name or getattr(fn, "__name__", str(fn))
+        self.parameters = dict(parameters or {})
+        self.timer = _DeviceTimer() if any(on_device(a) for a in args) else _HostTimer()
+        self.warmup_s = [self.timer.once(fn, args)]
+        if check is not None:
+            check()
+        self.warmup_s += [self.timer.once(fn, args) for _ in range(warmup)]
+        self.calls = 1 if flush else max(1, int(np.ceil(min_sample_s / max(min(self.warmup_s), 1e-7))))
+        self.flush = self.timer.flusher() if flush else None
+        self.samples_s = []
+
+    def sample(self, samples: int = 1) -> None:
+        """Take samples."""
+        if samples < 1:
+            raise CourseError(
+                f"samples is {samples}: at least one is needed, and 20 give a median worth quoting."
+            )
+        collecting = gc.isenabled()
+        gc.disable()  # a collection inside a sample would be timed with it
+        try:
+            for _ in range(samples):
+                if self.flush is not None:
+                    self.flush()
+                self.samples_s.append(self.timer.many(self.fn, self.args, self.calls))
+        finally:
+            if collecting:
+                gc.enable()
+
+    def finish(self) -> Measurement:
+        """Return what was measured."""
+        exceeds = _footprint(self.args) > 2 * self.timer.device.llc_bytes
+        return Measurement(
+            name=self.name,
+            samples_s=tuple(self.samples_s),
+            warmup_s=tuple(self.warmup_s),
+            calls_per_sample=self.calls,
+            cache_state=FLUSHED if self.flush else EXCEEDS if exceeds else WARM,
+            cost=self.cost,
+            device=self.timer.device,
+            parameters=self.parameters,
+            date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        )
+
+
+def _footprint(args) -> int:
+    return sum(int(np.prod(a.shape)) * np.dtype(a.dtype).itemsize for a in args if hasattr(a, "shape"))
+
+
+class _HostTimer:
+    """Times on the host's monotonic clock."""
+
+    def __init__(self):
+        self.device = devices.cpu()
+
+    def many(self, fn, args, calls):
+        start = time.perf_counter()
+        for _ in range(calls):
+            fn(*args)
+        return (time.perf_counter() - start) / calls
+
+    def once(self, fn, args):
+        return self.many(fn, args, 1)
+
+    def flusher(self):
+        buffer = np.ones(max(2 * self.device.llc_bytes, 64 * 2**20) // 8)
+
+        def flush():
+            buffer[:] += 1.0
+
+        return flush
+
+
+class _DeviceTimer:
+    """Times by events that the device itself stamps; in the simulator by the host's clock."""
+
+    def __init__(self):
+        from course_pkg import cuda
+
+        self.device = devices.gpu()
+        self.cuda = cuda
+        self.start, self.stop = cuda.event(timing=True), cuda.event(timing=True)
+
+    def many(self, fn, args, calls):
+        if self.device.kind == "simulator":
+            return _HostTimer.many(self, fn, args, calls)
+        self.prime(fn, args)
+        self.start.record()
+        for _ in range(calls):
+            fn(*args)
+        self.stop.record()
+        self.stop.synchronize()
+        return self.cuda.event_elapsed_time(self.start, self.stop) / 1e3 / calls
+
+    def prime(self, fn, args):
+        """Give the device work to do while Python launches what is timed: else it would time Python."""
+        fn(*args)
+
+    def once(self, fn, args):
+        start = time.perf_counter()  # a first call compiles on the host, which events do not see
+        fn(*args)
+        self.cuda.synchronize()
+        return time.perf_counter() - start
+
+    def flusher(self):
+        self.prime = lambda fn, args: None  # the flush itself keeps the device busy, and must come last
+        n = max(2 * self.device.llc_bytes, 64 * 2**20)
+        buffer = self.cuda.device_array(n, dtype=np.uint8)
+        source = self.cuda.device_array(n, dtype=np.uint8)
+
+        def flush():
+            buffer.copy_to_device(source)
+
+        return flush

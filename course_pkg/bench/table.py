@@ -1,0 +1,48 @@
+"""Tables for people: text in a terminal, HTML in a notebook and on a slide."""
+
+import html
+
+
+def text_table(rows: list[dict]) -> str:
+    """Return rows of equal keys as aligned text."""
+    head = list(rows[0])
+    cells = [head] + [[str(row[k]) for k in head] for row in rows]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
+    lines = [
+        "  ".join(
+            c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in cells
+    ]
+    return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:]])
+
+
+def html_table(rows: list[dict], caption: str = "") -> str:
+    """Return rows of equal keys as an HTML table of class ``course-table``; the first column heads its row."""
+    head = "".join(f'<th scope="col">{html.escape(str(k))}</th>' for k in rows[0])
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<th scope="row">{html.escape(str(v))}</th>' if i == 0 else f"<td>{html.escape(str(v))}</td>"
+            for i, v in enumerate(row.values())
+        )
+        + "</tr>"
+        for row in rows
+    )
+    under = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    return f'<table class="course-table">{under}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+class Table:
+    """Rows that print as text and show as HTML."""
+
+    def __init__(self, rows: list[dict], caption: str = ""):
+        self.rows, self.caption = rows, caption
+
+    def __str__(self):
+        return text_table(self.rows) + (f"\n{self.caption}" if self.caption else "")
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        return html_table(self.rows, self.caption)

@@ -1,0 +1,95 @@
+"""Checks of arguments: the first lines of every public function.
+
+Each raises a :class:`CourseError` that names the argument, what was found, and how to mend it, before anything
+is written.
+"""
+
+import numpy as np
+
+from course_pkg.core.errors import CourseError
+
+FLOATS = ("float64", "float32")
+
+
+def on_device(array) -> bool:
+    """Return True when the array lives in GPU memory (or in the stand-in for it)."""
+    return hasattr(array, "__cuda_array_interface__") or type(array).__name__ == "FakeCUDAArray"
+
+
+def require_arrays(*, device: bool, dtypes=FLOATS, **arrays) -> None:
+    """Check that all arrays share memory space, dtype and shape, and are C-contiguous.
+
+    Parameters
+    ----------
+    device : bool
+        True when they must live in GPU memory, False for host memory.
+    dtypes : tuple of str
+        Names of the dtypes that are allowed.
+    **arrays : array
+        By argument name; the first one sets shape and dtype.
+    """
+    first_name, first = next(iter(arrays.items()))
+    for name, a in arrays.items():
+        if not hasattr(a, "dtype") or not hasattr(a, "shape"):
+            raise CourseError(
+                f"{name} is a {type(a).__name__}, not an array: make one with numpy.asarray({name})."
+            )
+        if on_device(a) != device:
+            raise CourseError(
+                f"{name} lives in host memory but this function runs on the GPU: copy it with cuda.to_device({name})."
+                if device
+                else f"{name} lives in GPU memory but this function runs on the CPU: use {name}.copy_to_host()."
+            )
+        if np.dtype(a.dtype).name not in dtypes:
+            raise CourseError(
+                f"{name} has dtype {a.dtype}, expected {' or '.join(dtypes)}: use {name}.astype('{dtypes[0]}')."
+            )
+        if a.shape != first.shape:
+            raise CourseError(
+                f"{name} has shape {a.shape} but {first_name} has {first.shape}: they must be equal."
+            )
+        if np.dtype(a.dtype) != np.dtype(first.dtype):
+            raise CourseError(
+                f"{name} has dtype {a.dtype} but {first_name} has {first.dtype}: use one precision."
+            )
+        if not is_c_contiguous(a):
+            raise CourseError(
+                f"{name} is not C-contiguous: pass numpy.ascontiguousarray({name}), and mind its copy."
+            )
+
+
+def is_c_contiguous(array) -> bool:
+    """Return True when the array's elements lie in memory row by row, without gaps."""
+    flags = getattr(array, "flags", None)
+    if flags is not None:
+        return bool(flags["C_CONTIGUOUS"] if hasattr(flags, "__getitem__") else flags.c_contiguous)
+    return array.is_c_contiguous()
+
+
+def require_distinct(**arrays) -> None:
+    """Check that an output is not one of the inputs: kernels read neighbours while they write."""
+    names = list(arrays)
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            if arrays[a] is arrays[b]:
+                raise CourseError(
+                    f"{a} and {b} are the same array: the kernel would read what it overwrites; pass two arrays."
+                )
+
+
+def require_positive(**numbers) -> None:
+    """Check that each number is positive and finite."""
+    for name, value in numbers.items():
+        if not (np.isfinite(value) and value > 0):
+            raise CourseError(f"{name} is {value!r}: it must be a positive, finite number.")
+
+
+def require_ndim(ndim: int, **arrays) -> None:
+    """Check the number of dimensions, and that each is at least 3 (a stencil needs an interior)."""
+    for name, a in arrays.items():
+        if len(a.shape) != ndim:
+            raise CourseError(f"{name} has {len(a.shape)} dimension(s), expected {ndim}: reshape it first.")
+        if min(a.shape) < 3:
+            raise CourseError(
+                f"{name} has shape {a.shape}: a stencil needs at least 3 points in each direction."
+            )

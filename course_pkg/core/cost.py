@@ -1,0 +1,104 @@
+"""What an algorithm must move and compute, as code."""
+
+from dataclasses import dataclass, replace
+
+from course_pkg.core.errors import CourseError
+from course_pkg.core.machine import Machine
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Main-memory traffic and arithmetic of one call of one variant.
+
+    Attributes
+    ----------
+    bytes_read, bytes_written : int
+        Bytes that this variant moves when every cache is perfect within a pass over the arrays, and useless
+        between passes.
+    flops : int
+        Additions, subtractions, multiplications, divisions and square roots; a fused multiply-add is two.
+    unknown_bytes : int
+        D_u: footprint of the fields that depend on their own history and change every iteration.
+    known_bytes : int
+        D_k: footprint of the fields that do not change.
+
+    The first three belong to the variant, the last two to the problem: every variant of one step has the same
+    ``a_eff_bytes``. Costs of consecutive steps add, and ``n * cost`` is the cost of n steps.
+    """
+
+    bytes_read: int = 0
+    bytes_written: int = 0
+    flops: int = 0
+    unknown_bytes: int = 0
+    known_bytes: int = 0
+
+    def __post_init__(self):
+        for name, value in vars(self).items():
+            if value < 0:
+                raise CourseError(
+                    f"Cost.{name} is {value}: a cost counts bytes or flops and cannot be negative."
+                )
+
+    @property
+    def bytes(self) -> int:
+        """Bytes read plus bytes written."""
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def a_eff_bytes(self) -> int:
+        """A_eff = 2 D_u + D_k in bytes; the bytes moved where no field was declared (a plain stream)."""
+        return 2 * self.unknown_bytes + self.known_bytes or self.bytes
+
+    @property
+    def intensity(self) -> float:
+        """Flops for each byte moved."""
+        return self.flops / self.bytes if self.bytes else float("inf") if self.flops else 0.0
+
+    @property
+    def redundancy(self) -> float:
+        """Bytes moved over A_eff: 1 for a perfect variant."""
+        return self.bytes / self.a_eff_bytes if self.bytes else 1.0
+
+    def throughput_gb_s(self, time_s: float) -> float:
+        """Return the total memory throughput in GB/s: all bytes that this variant moves, over the time."""
+        return self.bytes / _positive(time_s) / 1e9
+
+    def t_eff_gb_s(self, time_s: float) -> float:
+        """Return the effective memory throughput ``T_eff = A_eff / t_it`` in GB/s."""
+        return self.a_eff_bytes / _positive(time_s) / 1e9
+
+    def gflop_s(self, time_s: float) -> float:
+        """Return the arithmetic rate in GFLOP/s."""
+        return self.flops / _positive(time_s) / 1e9
+
+    def time_floor_s(self, machine: Machine, dtype="float64") -> float:
+        """Return the least time in seconds: the larger of moving A_eff at T_peak and doing the flops at peak."""
+        return max(
+            self.a_eff_bytes / (machine.t_peak_gb_s * 1e9),
+            self.flops / (machine.peak_gflop_s(dtype) * 1e9),
+        )
+
+    def with_fields(self, *, unknown_bytes: int, known_bytes: int = 0) -> "Cost":
+        """Return this cost as one iteration of a problem with these fields D_u and D_k."""
+        return replace(self, unknown_bytes=unknown_bytes, known_bytes=known_bytes)
+
+    def __add__(self, other: "Cost") -> "Cost":
+        if not isinstance(other, Cost):
+            return NotImplemented
+        return Cost(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+    def __radd__(self, other):
+        return self if other == 0 else NotImplemented  # sum() starts from 0
+
+    def __mul__(self, n: int) -> "Cost":
+        if not isinstance(n, int):
+            return NotImplemented
+        return Cost(*(n * v for v in vars(self).values()))
+
+    __rmul__ = __mul__
+
+
+def _positive(time_s):
+    if not time_s > 0:
+        raise CourseError(f"A time is a positive number of seconds, not {time_s!r}.")
+    return time_s

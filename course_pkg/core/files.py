@@ -1,0 +1,75 @@
+"""Files that are somebody's work: replaced in one step, backed up under a name of their own."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from course_pkg.core.errors import CourseError
+
+
+def write(path: Path, text: str) -> bool:
+    """Replace a file in one step, or leave it as it was; tell whether there was something to write.
+
+    Raises
+    ------
+    CourseError
+        If the disk is full or the folder cannot be written; the old file still stands.
+    """
+    if path.exists() and path.read_bytes() == text.encode():
+        return False
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            temporary = Path(file.name)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        temporary.replace(path)
+    except OSError as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise CourseError(
+            f"{path.name} could not be written ({error.strerror}) and is as it was: free space on the "
+            "disk or make the folder writable, then run this again."
+        ) from error
+    return True
+
+
+def backup(path: Path) -> Path:
+    """Copy a file beside itself under the first free name: ``01_x.ipynb.orig``, ``01_x.ipynb.2.orig``, …"""
+    content = path.read_bytes()
+    number = 1
+    while True:
+        target = path.with_name(f"{path.name}.orig" if number == 1 else f"{path.name}.{number}.orig")
+        try:
+            # "x" creates or fails: two syncs at once cannot take the same name.
+            with target.open("xb") as file:
+                file.write(content)
+            return target
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            target.unlink(missing_ok=True)
+            raise CourseError(
+                f"{path.name} could not be backed up ({error.strerror}), so nothing was changed: free "
+                "space on the disk or make the folder writable, then run this again."
+            ) from error
+
+
+def read_text(path: Path) -> str:
+    """Read UTF-8 text; a notebook that holds something else reads as empty, which is no notebook."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        if path.suffix == ".ipynb":
+            return ""
+        raise CourseError(
+            f"{path.name} is not UTF-8 text: save it as UTF-8 in your editor, then run this again."
+        ) from None
+    except OSError as error:
+        raise CourseError(
+            f"{path.name} cannot be read ({error.strerror}): check that it exists and is yours."
+        ) from error

@@ -1,0 +1,124 @@
+"""Machines: what their datasheets promise, and what a measurement found."""
+
+import tomllib
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+
+from course_pkg.core.errors import CourseError
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A processor and its memory, by datasheet.
+
+    For a CPU ``sms`` counts cores and ``l2_kib`` is the last-level cache. ``year`` is the year of the first
+    sale. ``sources`` maps each figure's name to the document it comes from.
+    """
+
+    key: str
+    name: str
+    kind: str  # "gpu" or "cpu"
+    year: int
+    bandwidth_gb_s: float
+    fp64_gflop_s: float
+    fp32_gflop_s: float
+    sms: int
+    l2_kib: int
+    shared_kib_per_sm: int
+    memory_gb: float
+    tensor_gflop_s: float | None = None
+    tpcs: int | None = None
+    fp32_cores_per_sm: int | None = None
+    fp64_cores_per_sm: int | None = None
+    tensor_cores_per_sm: int | None = None
+    compute_capability: str | None = None
+    warp_size: int | None = None
+    max_warps_per_sm: int | None = None
+    max_blocks_per_sm: int | None = None
+    max_threads_per_block: int | None = None
+    l1_line_bytes: int | None = None
+    sector_bytes: int | None = None
+    measured_bandwidth_gb_s: float | None = None
+    device_names: tuple[str, ...] = ()
+    sources: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def t_peak_gb_s(self) -> float:
+        """Peak bandwidth in GB/s: measured where it was measured, else the datasheet's."""
+        return self.measured_bandwidth_gb_s or self.bandwidth_gb_s
+
+    def peak_gflop_s(self, dtype="float64") -> float:
+        """Return the peak arithmetic rate for ``float64`` or ``float32`` numbers, in GFLOP/s."""
+        name = np.dtype(dtype).name
+        if name not in ("float64", "float32"):
+            raise CourseError(
+                f"The catalogue has peaks for float64 and float32, not for {name}: ask for one of these."
+            )
+        return self.fp64_gflop_s if name == "float64" else self.fp32_gflop_s
+
+    def balance(self, dtype="float64") -> float:
+        """Return the machine balance: flops it can do while it moves one number of ``dtype``.
+
+        ``balance = peak flop rate / bandwidth * bytes a number``, from the datasheet alone.
+        """
+        return self.peak_gflop_s(dtype) / self.bandwidth_gb_s * np.dtype(dtype).itemsize
+
+    def ridge(self, dtype="float64") -> float:
+        """Return the intensity, in flop/byte, at which the roofline bends."""
+        return self.peak_gflop_s(dtype) / self.t_peak_gb_s
+
+    def attainable_gflop_s(self, intensity, dtype="float64"):
+        """Return the roofline: ``min(peak, intensity * T_peak)`` in GFLOP/s.
+
+        Parameters
+        ----------
+        intensity : float or ndarray
+            Arithmetic intensity in flop/byte.
+
+        Source: Williams, Waterman, Patterson, Roofline, CACM 52(4), 2009.
+        """
+        return np.minimum(self.peak_gflop_s(dtype), np.asarray(intensity, dtype=float) * self.t_peak_gb_s)
+
+    def measured(self, bandwidth_gb_s: float) -> "Machine":
+        """Return this machine with a measured peak bandwidth in GB/s."""
+        if not bandwidth_gb_s > 0:
+            raise CourseError(f"A bandwidth is a positive number of GB/s, not {bandwidth_gb_s!r}.")
+        return replace(self, measured_bandwidth_gb_s=float(bandwidth_gb_s))
+
+
+FIGURES = tuple(
+    f.name
+    for f in fields(Machine)
+    if f.name not in ("key", "name", "kind", "device_names", "sources", "measured_bandwidth_gb_s")
+)
+
+
+@cache
+def catalogue() -> dict[str, Machine]:
+    """Return the datasheet catalogue, in order of year, by key."""
+    table = tomllib.loads(files("course_pkg.core").joinpath("machines.toml").read_text(encoding="utf-8"))
+    machines = []
+    for row in table["machine"]:
+        by_document = row.pop("sources")
+        sources = {figure: document for document, figures in by_document.items() for figure in figures}
+        machines.append(Machine(**{**row, "device_names": tuple(row["device_names"])}, sources=sources))
+    return {m.key: m for m in sorted(machines, key=lambda m: (m.year, m.name))}
+
+
+def machine(key: str) -> Machine:
+    """Return the catalogue's machine with this key, for instance ``machine("h200")``."""
+    try:
+        return catalogue()[key]
+    except KeyError:
+        raise CourseError(f"The catalogue has no machine {key!r}; it has {', '.join(catalogue())}.") from None
+
+
+def find_machine(device_name: str) -> Machine | None:
+    """Return the catalogue's machine for a device name as the driver or the system prints it, or None."""
+    for m in catalogue().values():
+        if any(name.lower() in device_name.lower() for name in m.device_names):
+            return m
+    return None

@@ -1,0 +1,32 @@
+"""Where the course lives on disk."""
+
+from pathlib import Path
+
+from course_pkg.core.errors import CourseError
+
+
+def repo_root() -> Path:
+    """Return the root folder of the course: the parent of this package.
+
+    Raises
+    ------
+    CourseError
+        If that folder holds no ``lectures/``: the package was installed without the course around it.
+    """
+    root = Path(__file__).resolve().parent.parent
+    if not (root / "lectures").is_dir():
+        raise CourseError(
+            f"{root} holds no lectures/ folder: install the package from a copy of the course, "
+            "with `pip install -e .` in its root folder."
+        )
+    return root
+
+
+def recorded_dir() -> Path:
+    """Return ``figures/data``, the folder of the recorded measurements."""
+    return repo_root() / "figures" / "data"
+
+
+def figure(name: str) -> Path:
+    """Return the path of a drawn figure, ``figures/output/<name>``."""
+    return repo_root() / "figures" / "output" / name
