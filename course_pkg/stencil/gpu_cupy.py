@@ -1,0 +1,27 @@
+"""Stencils by CuPy, as array statements: every operation is a kernel of its own and makes a temporary."""
+
+try:
+    import cupy as cp
+except ImportError as error:  # CuPy is an extra
+    raise ImportError(
+        "CuPy is not installed: `pip install 'course_pkg[gpu13]'` (or gpu12) brings it."
+    ) from error
+
+from course_pkg.stencil import reference
+
+
+def laplacian(u, out):
+    """Compute the 7-point Laplacian ``out = A u`` by seven array operations."""
+    cp.multiply(u, 6, out=out)
+    out[:, :, 1:] -= u[:, :, :-1]
+    out[:, :, :-1] -= u[:, :, 1:]
+    out[:, 1:] -= u[:, :-1]
+    out[:, :-1] -= u[:, 1:]
+    out[1:] -= u[:-1]
+    out[:-1] -= u[1:]
+
+
+def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
+    """Compute the diffusion step in four array statements; :func:`cost.diffusion_step_2d_arrays` counts them."""
+    # the statements are those of the reference, which calls only operators: they run on CuPy arrays as they are
+    reference.diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work)

@@ -1,0 +1,185 @@
+"""Stencils as CUDA kernels, the plain ones: one thread a point, neighbours read from global memory.
+
+Variants by idea:
+    laplacian_naive                    three-dimensional indexing, as one would write it first
+    laplacian_flat                     the same kernel with 32-bit offsets into the flat array
+    diffusion_step_2d, _3d             the fused step
+    diffusion_step_2d_four_statements  the same step as four kernels with fields in between
+"""
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.core import CourseError
+from course_pkg.core.checks import require_arrays, require_distinct, require_ndim, require_positive
+
+BLOCK_2D = (32, 8)
+BLOCK_3D = (32, 4, 2)
+
+
+@cuda.jit
+def laplacian_naive_kernel(u, out):
+    i, j, k = cuda.grid(3)
+    nz, ny, nx = u.shape
+    if i < nx and j < ny and k < nz:
+        total = u.dtype.type(6) * u[k, j, i]
+        if i > 0:
+            total -= u[k, j, i - 1]
+        if i < nx - 1:
+            total -= u[k, j, i + 1]
+        if j > 0:
+            total -= u[k, j - 1, i]
+        if j < ny - 1:
+            total -= u[k, j + 1, i]
+        if k > 0:
+            total -= u[k - 1, j, i]
+        if k < nz - 1:
+            total -= u[k + 1, j, i]
+        out[k, j, i] = total
+
+
+def laplacian_naive(u, out):
+    """Compute the 7-point Laplacian ``out = A u``; compulsory traffic one read and one write a point."""
+    _check_laplacian(u, out)
+    laplacian_naive_kernel[_grid(u.shape, BLOCK_3D), BLOCK_3D](u, out)
+
+
+@cuda.jit
+def laplacian_flat_kernel(u, nx, ny, nz, out):
+    i = np.uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
+    j = np.uint32(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
+    k = np.uint32(cuda.blockIdx.z * cuda.blockDim.z + cuda.threadIdx.z)
+    if i < nx and j < ny and k < nz:
+        plane = np.uint32(nx * ny)
+        c = np.uint32(np.uint32(k * plane) + np.uint32(j * nx) + i)
+        total = u.dtype.type(6) * u[c]
+        if i > 0:
+            total -= u[np.uint32(c - np.uint32(1))]
+        if i < nx - np.uint32(1):
+            total -= u[np.uint32(c + np.uint32(1))]
+        if j > 0:
+            total -= u[np.uint32(c - nx)]
+        if j < ny - np.uint32(1):
+            total -= u[np.uint32(c + nx)]
+        if k > 0:
+            total -= u[np.uint32(c - plane)]
+        if k < nz - np.uint32(1):
+            total -= u[np.uint32(c + plane)]
+        out[c] = total
+
+
+def laplacian_flat(u, out):
+    """Compute the 7-point Laplacian with 32-bit index arithmetic; at most 2^32 - 1 points."""
+    _check_laplacian(u, out)
+    nz, ny, nx = u.shape
+    if u.size >= 2**32:
+        raise CourseError(
+            f"u has {u.size} points: laplacian_flat counts them in 32 bits; use laplacian_naive."
+        )
+    blocks = _grid(u.shape, BLOCK_3D)
+    sizes = np.uint32(nx), np.uint32(ny), np.uint32(nz)
+    laplacian_flat_kernel[blocks, BLOCK_3D](u.reshape(u.size), *sizes, out.reshape(out.size))
+
+
+@cuda.jit
+def diffusion_step_2d_kernel(T, Cp, factor, out):
+    i, j = cuda.grid(2)
+    ny, nx = T.shape
+    if i < nx and j < ny:
+        if 0 < i < nx - 1 and 0 < j < ny - 1:
+            two_T = T[j, i] + T[j, i]
+            dxx = T[j, i - 1] - two_T + T[j, i + 1]
+            dyy = T[j - 1, i] - two_T + T[j + 1, i]
+            out[j, i] = T[j, i] + factor * (dxx + dyy) / Cp[j, i]
+        else:
+            out[j, i] = T[j, i]
+
+
+def diffusion_step_2d(T, Cp, lam, dt, h, out):
+    """Compute one fused diffusion step on the GPU; two reads and one write a point, one launch."""
+    _check_step(2, T, Cp, lam, dt, h, out)
+    factor = T.dtype.type(dt * lam / h**2)
+    diffusion_step_2d_kernel[_grid(T.shape, BLOCK_2D), BLOCK_2D](T, Cp, factor, out)
+
+
+@cuda.jit
+def diffusion_step_3d_kernel(T, Cp, factor, out):
+    i, j, k = cuda.grid(3)
+    nz, ny, nx = T.shape
+    if i < nx and j < ny and k < nz:
+        if 0 < i < nx - 1 and 0 < j < ny - 1 and 0 < k < nz - 1:
+            total = T[k, j, i - 1] + T[k, j, i + 1] + T[k, j - 1, i] + T[k, j + 1, i]
+            total += T[k - 1, j, i] + T[k + 1, j, i] - T.dtype.type(6) * T[k, j, i]
+            out[k, j, i] = T[k, j, i] + factor * total / Cp[k, j, i]
+        else:
+            out[k, j, i] = T[k, j, i]
+
+
+def diffusion_step_3d(T, Cp, lam, dt, h, out):
+    """Compute one fused diffusion step in three dimensions; two reads and one write a point, one launch."""
+    _check_step(3, T, Cp, lam, dt, h, out)
+    factor = T.dtype.type(dt * lam / h**2)
+    diffusion_step_3d_kernel[_grid(T.shape, BLOCK_3D), BLOCK_3D](T, Cp, factor, out)
+
+
+@cuda.jit
+def flux_x_kernel(T, minus_lam_over_h, qx):
+    i, j = cuda.grid(2)
+    if j < qx.shape[0] and i < qx.shape[1]:
+        qx[j, i] = minus_lam_over_h * (T[j, i + 1] - T[j, i])
+
+
+@cuda.jit
+def flux_y_kernel(T, minus_lam_over_h, qy):
+    i, j = cuda.grid(2)
+    if j < qy.shape[0] and i < qy.shape[1]:
+        qy[j, i] = minus_lam_over_h * (T[j + 1, i] - T[j, i])
+
+
+@cuda.jit
+def divergence_kernel(qx, qy, Cp, minus_over_h, dTdt):
+    i, j = cuda.grid(2)
+    ny, nx = dTdt.shape
+    if i < nx and j < ny:
+        if 0 < i < nx - 1 and 0 < j < ny - 1:
+            dTdt[j, i] = minus_over_h * (qx[j, i] - qx[j, i - 1] + qy[j, i] - qy[j - 1, i]) / Cp[j, i]
+        else:
+            dTdt[j, i] = 0
+
+
+@cuda.jit
+def update_kernel(T, dt, dTdt, out):
+    i, j = cuda.grid(2)
+    if j < T.shape[0] and i < T.shape[1]:
+        out[j, i] = T[j, i] + dt * dTdt[j, i]
+
+
+def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
+    """Compute the same step as four kernels; 11 passes over memory, four launches.
+
+    ``work`` holds ``qx`` (ny, nx - 1), ``qy`` (ny - 1, nx) and ``dTdt`` (ny, nx) in device memory.
+    """
+    _check_step(2, T, Cp, lam, dt, h, out)
+    qx, qy, dTdt = work
+    real, blocks = T.dtype.type, _grid(T.shape, BLOCK_2D)
+    flux_x_kernel[blocks, BLOCK_2D](T, real(-lam / h), qx)
+    flux_y_kernel[blocks, BLOCK_2D](T, real(-lam / h), qy)
+    divergence_kernel[blocks, BLOCK_2D](qx, qy, Cp, real(-1 / h), dTdt)
+    update_kernel[blocks, BLOCK_2D](T, real(dt), dTdt, out)
+
+
+def _grid(shape, block):
+    return tuple((n + b - 1) // b for n, b in zip(reversed(shape), block, strict=True))
+
+
+def _check_laplacian(u, out):
+    require_arrays(device=True, u=u, out=out)
+    require_ndim(3, u=u)
+    require_distinct(u=u, out=out)
+
+
+def _check_step(ndim, T, Cp, lam, dt, h, out):
+    require_arrays(device=True, T=T, Cp=Cp, out=out)
+    require_ndim(ndim, T=T)
+    require_distinct(T=T, Cp=Cp, out=out)
+    require_positive(lam=lam, dt=dt, h=h)

@@ -1,0 +1,67 @@
+"""Stencils in plain NumPy: the oracle of every other file in this topic."""
+
+import numpy as np
+
+
+def laplacian(u, out):
+    """Compute the 7-point Laplacian ``out = A u``: 6 u minus the six neighbours, zero outside the grid.
+
+    Parameters
+    ----------
+    u, out : ndarray, shape (nz, ny, nx)
+        Different arrays in host memory.
+    """
+    np.multiply(u, 6, out=out)
+    for axis in range(3):
+        lower, upper = _shifted(axis, 3)
+        out[upper] -= u[lower]
+        out[lower] -= u[upper]
+
+
+def diffusion_step_2d(T, Cp, lam, dt, h, out):
+    """Compute ``out = T + dt lam / Cp laplacian(T) / h²`` inside, ``out = T`` on the boundary."""
+    _diffusion_step(T, Cp, lam, dt, h, out)
+
+
+def diffusion_step_3d(T, Cp, lam, dt, h, out):
+    """Compute the step of :func:`diffusion_step_2d` in three dimensions."""
+    _diffusion_step(T, Cp, lam, dt, h, out)
+
+
+def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
+    """Compute the same step as physics writes it: two fluxes, their divergence, the update.
+
+    Parameters
+    ----------
+    work : tuple of ndarray
+        ``qx`` (ny, nx - 1), ``qy`` (ny - 1, nx) and ``dTdt`` (ny, nx), overwritten.
+    """
+    qx, qy, dTdt = work
+    qx[:] = -lam * (T[:, 1:] - T[:, :-1]) / h
+    qy[:] = -lam * (T[1:, :] - T[:-1, :]) / h
+    dTdt[:] = 0
+    dTdt[1:-1, 1:-1] = (
+        -((qx[1:-1, 1:] - qx[1:-1, :-1]) / h + (qy[1:, 1:-1] - qy[:-1, 1:-1]) / h) / Cp[1:-1, 1:-1]
+    )
+    out[:] = T + dt * dTdt
+
+
+def work_arrays_2d(T, empty_like=np.empty_like):
+    """Return the three fields that the four statements write and read again, in the memory space of ``T``."""
+    return empty_like(T[:, 1:]), empty_like(T[1:, :]), empty_like(T)
+
+
+def _diffusion_step(T, Cp, lam, dt, h, out):
+    inner = (slice(1, -1),) * T.ndim
+    total = -2 * T.ndim * T[inner]
+    for axis in range(T.ndim):
+        for shift in (slice(None, -2), slice(2, None)):
+            total += T[(*inner[:axis], shift, *inner[axis + 1 :])]
+    out[:] = T
+    out[inner] += dt * lam / h**2 * total / Cp[inner]
+
+
+def _shifted(axis, ndim):
+    lower, upper = [slice(None)] * ndim, [slice(None)] * ndim
+    lower[axis], upper[axis] = slice(None, -1), slice(1, None)
+    return tuple(lower), tuple(upper)

@@ -1,0 +1,57 @@
+"""STREAM's triad in C with OpenMP, compiled on this machine: the witness that Numba's loops lose nothing."""
+
+import ctypes
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from course_pkg.core import CourseError
+from course_pkg.core.checks import require_arrays, require_distinct
+
+SOURCE = """
+void triad(const double *restrict a, const double *restrict b, double s, double *restrict out, long n)
+{
+    #pragma omp parallel for schedule(static)
+    for (long i = 0; i < n; ++i)
+        out[i] = a[i] + s * b[i];
+}
+"""
+FLAGS = ("-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
+
+
+def compiler() -> str | None:
+    """Return the path of gcc, or None."""
+    return shutil.which("gcc")
+
+
+@cache
+def _library():
+    gcc = compiler()
+    if gcc is None:
+        raise CourseError(
+            "gcc was not found: install it (Debian: apt install gcc) to compare with STREAM in C."
+        )
+    folder = Path(tempfile.gettempdir()) / f"course-stream-{hashlib.sha256(SOURCE.encode()).hexdigest()[:12]}"
+    folder.mkdir(exist_ok=True)
+    source, library = folder / "triad.c", folder / "triad.so"
+    source.write_text(SOURCE)
+    done = subprocess.run([gcc, *FLAGS, str(source), "-o", str(library)], capture_output=True, text=True)
+    if done.returncode:
+        raise CourseError(f"gcc could not compile the C triad: {done.stderr.strip().splitlines()[0]}")
+    triad = ctypes.CDLL(str(library)).triad
+    pointer = np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS")
+    triad.argtypes = [pointer, pointer, ctypes.c_double, pointer, ctypes.c_long]
+    triad.restype = None
+    return triad
+
+
+def triad(a, b, s, out):
+    """Compute ``out = a + s * b`` in C on all cores; float64 in host memory, two reads and one write an element."""
+    require_arrays(device=False, dtypes=("float64",), a=a, b=b, out=out)
+    require_distinct(a=a, b=b, out=out)
+    _library()(a, b, float(s), out, a.size)

@@ -1,0 +1,101 @@
+"""The streaming operations compiled by Numba, on all cores: the fair competitor of the GPU.
+
+Each is one parallel loop, so each element travels once from memory to a core and back.
+"""
+
+from functools import cache
+
+from numba import njit, prange
+
+from course_pkg.core.checks import require_arrays, require_distinct
+
+
+@njit(parallel=True)
+def _copy(a, out):
+    for i in prange(a.size):
+        out[i] = a[i]
+
+
+def copy(a, out):
+    """Compute ``out = a``; one read and one write an element."""
+    _check(a=a, out=out)
+    _copy(a, out)
+
+
+@njit(parallel=True)
+def _scale(a, s, out):
+    for i in prange(a.size):
+        out[i] = s * a[i]
+
+
+def scale(a, s, out):
+    """Compute ``out = s * a``; one read and one write an element."""
+    _check(a=a, out=out)
+    _scale(a, a.dtype.type(s), out)
+
+
+@njit(parallel=True)
+def _add(a, b, out):
+    for i in prange(a.size):
+        out[i] = a[i] + b[i]
+
+
+def add(a, b, out):
+    """Compute ``out = a + b``; two reads and one write an element."""
+    _check(a=a, b=b, out=out)
+    _add(a, b, out)
+
+
+@njit(parallel=True)
+def _triad(a, b, s, out):
+    for i in prange(a.size):
+        out[i] = a[i] + s * b[i]
+
+
+def triad(a, b, s, out):
+    """Compute ``out = a + s * b``; two reads and one write an element."""
+    _check(a=a, b=b, out=out)
+    _triad(a, b, a.dtype.type(s), out)
+
+
+# fastmath allows the sum to be reordered, without which it cannot be vectorised
+@njit(parallel=True, fastmath={"reassoc", "contract"})
+def _dot(a, b):
+    total = a.dtype.type(0)
+    for i in prange(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+def dot(a, b, out):
+    """Compute ``out[0] = sum(a * b)``; two reads an element, no writes but one."""
+    _check(a=a, b=b)
+    out[0] = _dot(a, b)
+
+
+@cache
+def _compiled_horner(degree):
+    # with the degree known, the compiler unrolls the chain (up to about 64) and runs several elements in one vector
+    @njit(parallel=True, fastmath={"contract"})
+    def chain(a, one, out):
+        for i in prange(a.size):
+            y = one
+            for _ in range(degree):
+                y = one + a[i] * y
+            out[i] = y
+
+    return chain
+
+
+def horner(a, degree, out):
+    """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write an element, ``degree`` multiply-adds.
+
+    Compiled anew for each degree.
+    """
+    _check(a=a, out=out)
+    _compiled_horner(degree)(a, a.dtype.type(1), out)
+
+
+def _check(**arrays):
+    require_arrays(device=False, **arrays)
+    require_distinct(**arrays)

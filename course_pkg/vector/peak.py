@@ -1,0 +1,97 @@
+"""The two ceilings of this machine, measured: T_peak by copy and triad, and where arithmetic begins to cost time.
+
+STREAM's convention is kept: an element read or written counts once. A CPU that reads a cache line before it
+overwrites it (write-allocate) moves more than that; the bound and what is judged by it are counted alike.
+"""
+
+import numpy as np
+import psutil
+
+from course_pkg.bench import Comparison, Measurement, compare, cpu, gpu
+from course_pkg.core import CourseError
+from course_pkg.vector import cost, cpu_c, cpu_numba, reference
+from course_pkg.vector.problem import VectorProblem
+
+LEAST, MOST = 2**22, 2**27  # elements
+
+
+def stream_size(llc_bytes: int) -> int:
+    """Return a number of doubles for which two vectors exceed the last-level cache twice, if memory allows.
+
+    Never more than 2^27 elements, nor than a quarter of the free memory for three vectors.
+    """
+    wanted = max(LEAST, llc_bytes // 8)
+    free = psutil.virtual_memory().available // 4 // 24
+    return int(2 ** np.floor(np.log2(max(1024, min(MOST, free, 2 * wanted)))))
+
+
+def stream(*, n: int | None = None, samples: int = 10) -> Comparison:
+    """Measure copy and triad on this CPU, by Numba on all cores and, where gcc is, by C; the bound is the best copy."""
+    n = n or stream_size(cpu().llc_bytes)
+    p = VectorProblem.random(n)
+    cases = {"copy, Numba": cpu_numba.copy, "triad, Numba": cpu_numba.triad}
+    if cpu_c.compiler():
+        cases["triad, C with OpenMP"] = cpu_c.triad
+    triad_args = (p.a, p.b, p.s, p.out)
+    found = compare(
+        cases,
+        *triad_args,
+        check={name: lambda: _check_triad(p) for name in cases if name.startswith("triad")},
+        arguments={"copy, Numba": (p.a, p.out)},
+        cost={name: cost.copy(n) if name.startswith("copy") else cost.triad(n) for name in cases},
+        samples=samples,
+    )
+    return Comparison(found.measurements, max(m.t_eff_gb_s for m in found.measurements))
+
+
+def horner_sweep(degrees, *, n: int = 2**24, samples: int = 10) -> tuple[Measurement, ...]:
+    """Measure the polynomial of each degree on this CPU, in turn, each checked against NumPy."""
+    p = VectorProblem.random(n)
+    names = {degree: f"degree {degree}" for degree in degrees}
+    found = compare(
+        dict.fromkeys(names.values(), cpu_numba.horner),
+        arguments={name: (p.a, degree, p.out) for degree, name in names.items()},
+        cost={name: cost.horner(n, degree) for degree, name in names.items()},
+        check={name: lambda degree=degree: _check_horner(p, degree) for degree, name in names.items()},
+        parameters={"n": n},
+        samples=samples,
+    )
+    return found.measurements
+
+
+def copy_bandwidth(device: str = "cpu", *, samples: int = 10) -> float:
+    """Return the measured copy bandwidth of ``"cpu"`` or ``"gpu"`` in GB/s, read plus written."""
+    if device == "cpu":
+        p = VectorProblem.random(stream_size(cpu().llc_bytes))
+        found = compare({"copy": cpu_numba.copy}, p.a, p.out, cost=cost.copy(p.a.size), samples=samples)
+        np.testing.assert_array_equal(p.out, p.a)
+        return found["copy"].t_eff_gb_s
+    if device != "gpu":
+        raise CourseError(f"device is {device!r}: ask for 'cpu' or 'gpu'.")
+    if gpu().kind != "gpu":
+        raise CourseError("No GPU was found, so its bandwidth cannot be measured: ask for device='cpu'.")
+    from course_pkg import cuda
+    from course_pkg.vector import gpu_numba
+
+    n = 2**26
+    a = cuda.to_device(VectorProblem.random(n).a)
+    out = cuda.device_array_like(a)
+    found = compare({"copy": gpu_numba.copy_two}, a, out, cost=cost.copy(n), samples=samples)
+    return found["copy"].t_eff_gb_s
+
+
+def _check_triad(p):
+    _check(p, lambda part, expected: reference.triad(p.a[part], p.b[part], p.s, expected))
+
+
+def _check_horner(p, degree):
+    _check(p, lambda part, expected: reference.horner(p.a[part], degree, expected))
+
+
+def _check(p, compute):
+    """Compare both ends of the output with the oracle, and poison it all."""
+    for part in (slice(0, 1000), slice(-1000, None)):
+        expected = np.empty_like(p.out[part])
+        compute(part, expected)
+        np.testing.assert_allclose(p.out[part], expected, rtol=1e-12)
+    p.out.fill(np.nan)  # so that the next variant cannot pass on this one's result

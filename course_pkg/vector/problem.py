@@ -1,0 +1,34 @@
+"""Vectors for the streaming operations: what is moved, and nothing else."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_pkg.core import CourseError
+
+
+@dataclass(frozen=True)
+class VectorProblem:
+    """Two input vectors, a scalar, and an output filled with NaN so that a missed element shows.
+
+    Attributes
+    ----------
+    a, b, out : ndarray, shape (n,)
+        Host memory.
+    s : float
+        The scalar of scale and triad.
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+    s: float
+    out: np.ndarray
+
+    @classmethod
+    def random(cls, n: int, dtype="float64", seed: int = 0) -> "VectorProblem":
+        """Draw ``a`` and ``b`` uniformly from [-1, 1)."""
+        if n < 1:
+            raise CourseError(f"n is {n}: a vector needs at least one element.")
+        rng = np.random.default_rng(seed)
+        a, b = (rng.uniform(-1.0, 1.0, n).astype(dtype, copy=False) for _ in range(2))
+        return cls(a, b, 3.0, np.full(n, np.nan, dtype))

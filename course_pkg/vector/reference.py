@@ -1,0 +1,45 @@
+"""The streaming operations in plain NumPy: the oracle of every other file in this topic.
+
+copy, scale, add, triad are the four kernels of STREAM (J. D. McCalpin, Memory Bandwidth and Machine Balance in Current
+High Performance Computers, IEEE TCCA Newsletter, 1995); ``dot`` adds a reduction, ``horner`` as much arithmetic as one
+likes on the same traffic.
+"""
+
+import numpy as np
+
+
+def copy(a, out):
+    """Compute ``out = a``."""
+    np.copyto(out, a)
+
+
+def scale(a, s, out):
+    """Compute ``out = s * a``."""
+    np.multiply(a, a.dtype.type(s), out=out)
+
+
+def add(a, b, out):
+    """Compute ``out = a + b``."""
+    np.add(a, b, out=out)
+
+
+def triad(a, b, s, out):
+    """Compute ``out = a + s * b``, in two passes: NumPy writes ``s * b`` to memory and reads it again."""
+    np.multiply(b, b.dtype.type(s), out=out)
+    np.add(out, a, out=out)
+
+
+def dot(a, b, out):
+    """Compute ``out[0] = sum(a * b)``; ``out`` has shape (1,)."""
+    out[0] = np.dot(a, b)
+
+
+def horner(a, degree, out):
+    """Compute the polynomial ``out = 1 + a (1 + a (1 + …))`` with ``degree`` multiply-adds an element.
+
+    One pass over memory in compiled variants, whatever the degree; here two passes for each multiply-add.
+    """
+    out[:] = 1
+    for _ in range(degree):
+        out *= a
+        out += 1

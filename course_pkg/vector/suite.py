@@ -1,0 +1,173 @@
+"""What ``course bench vector`` measures: the streaming operations over sizes, and the cost of flops on one size."""
+
+import functools
+from collections.abc import Iterator
+
+import numpy as np
+import psutil
+
+from course_pkg.bench import Measurement, gpu, measure, progress
+from course_pkg.core import CourseError
+from course_pkg.vector import cost, cpu_c, cpu_numba, reference
+
+# argument names of each operation, in the order of its signature
+OPERATIONS = {
+    "copy": ("a", "out"),
+    "scale": ("a", "s", "out"),
+    "add": ("a", "b", "out"),
+    "triad": ("a", "b", "s", "out"),
+    "dot": ("a", "b", "total"),
+}
+DEGREES_CPU = (1, 2, 4, 8, 16, 32, 64)
+DEGREES_GPU = (*DEGREES_CPU, 128)
+CHECKED = 1 << 20  # elements of a large result that are compared with the oracle
+
+
+def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
+    """Yield the measurements of this topic on ``"cpu"`` or ``"gpu"``; ``quick`` takes few sizes and samples."""
+    exponents = range(10, (24 if quick else 27 if device == "cpu" else 30) + 1, 4 if quick else 1)
+    data = _HostData(2 ** exponents[-1]) if device == "cpu" else _DeviceData(2 ** exponents[-1])
+    degrees = DEGREES_CPU if device == "cpu" else DEGREES_GPU
+    operations = [(variant, fn, op) for op in OPERATIONS for variant, fn in _variants(device, op)]
+    samples = 5 if quick else 20
+    with progress(len(exponents) + 1) as step:
+        for e in exponents:
+            step(f"2^{e} elements")
+            for variant, fn, op in operations:
+                args = data.arguments(OPERATIONS[op], 2**e, variant)
+                its_cost = (
+                    cost.triad_two_passes(2**e)
+                    if variant in ("triad, NumPy", "triad, CuPy")
+                    else getattr(cost, op)(2**e)
+                )
+                yield measure(
+                    fn,
+                    *args,
+                    cost=its_cost,
+                    check=lambda op=op, args=args: data.check(op, args),
+                    name=variant,
+                    parameters={"n": 2**e, "dtype": "float64"},
+                    samples=samples,
+                )
+        step("flops")
+        n = data.n // 8
+        for degree in degrees:
+            for variant, fn in _variants(device, "horner"):
+                args = data.arguments(("a", degree, "out"), n, variant)
+                yield measure(
+                    fn,
+                    *args,
+                    cost=cost.horner(n, degree),
+                    check=lambda args=args: data.check("horner", args),
+                    name=variant,
+                    parameters={"n": n, "dtype": "float64", "degree": degree},
+                    samples=samples,
+                )
+
+
+def _variants(device, op):
+    """Return ``(name, function)`` of each implementation of an operation."""
+    if device == "cpu":
+        found = [(f"{op}, Numba CPU", getattr(cpu_numba, op))]
+        if op in OPERATIONS:
+            found.append((f"{op}, NumPy", getattr(reference, op)))
+        if op == "triad" and cpu_c.compiler():
+            found.append(("triad, C with OpenMP", cpu_c.triad))
+        return found
+    from course_pkg.vector import gpu_cupy, gpu_numba
+
+    numba_fn = getattr(gpu_numba, op)
+    if op == "dot":
+        partial = gpu_numba.partial_sums()  # allocated once: an allocation would be timed with the sum
+        numba_fn = functools.partial(gpu_numba.dot, partial=partial)
+    found = [(f"{op}, Numba CUDA", numba_fn), (f"{op}, CuPy", getattr(gpu_cupy, op))]
+    if op == "copy":
+        found.append(("copy, two doubles a thread", gpu_numba.copy_two))
+    if op == "triad":
+        found.append(("triad, CuPy fused", gpu_cupy.triad_fused))
+    return found
+
+
+class _HostData:
+    """Two random vectors and an output of the largest size; smaller sizes are their beginnings."""
+
+    def __init__(self, n: int):
+        needed = 3 * 8 * n
+        if needed > 0.7 * psutil.virtual_memory().available:
+            raise CourseError(
+                f"The largest vectors need {needed / 1e9:.1f} GB of memory, and "
+                f"{psutil.virtual_memory().available / 1e9:.1f} GB are free: run with --quick."
+            )
+        rng = np.random.default_rng(0)
+        self.n = n
+        self.host = {"a": rng.random(n), "b": rng.random(n), "s": 3.0}
+        self.out, self.total = np.full(n, np.nan), np.zeros(1)
+
+    def arguments(self, names, n, variant):
+        """Return the named arguments cut to ``n`` elements, as the variant's library likes them."""
+        whole = {"a": self.a, "b": self.b, "s": 3.0, "out": self.out, "total": self.total}
+        picked = (whole[name] if isinstance(name, str) else name for name in names)
+        return tuple(v[:n] if getattr(v, "size", 0) > 1 else v for v in picked)
+
+    a = property(lambda self: self.host["a"])
+    b = property(lambda self: self.host["b"])
+
+    def fetch(self, out, where):
+        return out[where]
+
+    def poison(self, out):
+        out.fill(np.nan)
+
+    def check(self, op, args):
+        """Compare the result of one call with the oracle, on all elements or on a random million of them."""
+        out, n = args[-1], args[0].size
+        if op == "dot":
+            expected = np.dot(self.host["a"][:n], self.host["b"][:n])
+            np.testing.assert_allclose(self.fetch(out, slice(None)), [expected], rtol=1e-11)
+            return
+        where = slice(None) if n <= CHECKED else np.random.default_rng(1).integers(0, n, CHECKED)
+        a, b = self.host["a"][:n][where], self.host["b"][:n][where]
+        values = {"a": a, "b": b, "s": 3.0}
+        inputs = [a, args[1]] if op == "horner" else [values[name] for name in OPERATIONS[op][:-1]]
+        expected = np.empty_like(a)
+        getattr(reference, op)(*inputs, expected)
+        np.testing.assert_allclose(self.fetch(out, where), expected, rtol=1e-12)
+        self.poison(out)  # so that the next variant cannot pass on this one's result
+
+
+class _DeviceData(_HostData):
+    """The same vectors in GPU memory, as CuPy arrays: Numba takes them as they are."""
+
+    def __init__(self, n: int):
+        if gpu().kind != "gpu":
+            raise CourseError(
+                "`course bench vector --device gpu` needs an NVIDIA GPU: none was found; use --device cpu."
+            )
+        import cupy as cp
+
+        super().__init__(n)
+        self.device = {name: cp.asarray(self.host[name]) for name in ("a", "b")}
+        self.out, self.total = cp.full(n, cp.nan), cp.zeros(1)
+
+    a = property(lambda self: self.device["a"])
+    b = property(lambda self: self.device["b"])
+
+    def arguments(self, names, n, variant):
+        args = super().arguments(names, n, variant)
+        if "Numba" not in variant:
+            return args
+        from course_pkg import cuda
+
+        # Numba looks at a foreign array anew at each launch, which costs more than a short kernel runs
+        return tuple(cuda.as_cuda_array(v) if hasattr(v, "__cuda_array_interface__") else v for v in args)
+
+    def fetch(self, out, where):
+        import cupy as cp
+
+        out = cp.asarray(out)
+        return cp.asnumpy(out[where] if isinstance(where, slice) else out[cp.asarray(where)])
+
+    def poison(self, out):
+        import cupy as cp
+
+        cp.asarray(out).fill(cp.nan)
