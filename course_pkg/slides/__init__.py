@@ -1,0 +1,31 @@
+"""Slides: lectures in, offline reveal.js decks out.
+
+>>> from course_pkg.slides import build
+>>> build(lectures, out_dir)                                        # doctest: +SKIP
+
+Jupytext, nbclient, nbconvert and Playwright are imported by the functions that use them: `course doctor` asks
+for `find_chromium` alone and should not wait for the rest.
+"""
+
+from course_pkg.slides.assets import copy_assets
+from course_pkg.slides.browser import find_chromium
+from course_pkg.slides.build import BuiltDeck, build
+from course_pkg.slides.check import DeckReport, Problem, check_decks
+from course_pkg.slides.command import add_arguments, run
+from course_pkg.slides.errors import LectureError, SlidesError
+from course_pkg.slides.execute import execute
+
+__all__ = [
+    "BuiltDeck",
+    "DeckReport",
+    "LectureError",
+    "Problem",
+    "SlidesError",
+    "add_arguments",
+    "build",
+    "check_decks",
+    "copy_assets",
+    "execute",
+    "find_chromium",
+    "run",
+]

@@ -1,0 +1,102 @@
+// Runs in the browser for the slide that is shown, with all its fragments. Returns what is wrong with it:
+// [{kind, element, detail}]. Lengths are in px of the 1280 by 720 design.
+() => {
+  const FOOTER = 46, EDGE = 20, TOLERANCE = 2;
+  const found = [];
+  const slide = Reveal.getCurrentSlide();
+  const scale = Reveal.getScale();
+  const stage = document.querySelector('.reveal .slides').getBoundingClientRect();
+  const safe = {
+    left: stage.left + EDGE * scale, right: stage.right - EDGE * scale,
+    top: stage.top + EDGE * scale, bottom: stage.bottom - FOOTER * scale,
+  };
+
+  const name = (element) => {
+    const tag = element.tagName.toLowerCase();
+    const text = (element.getAttribute('alt') || element.textContent || '').trim().replace(/\s+/g, ' ').slice(0, 40);
+    return text ? `<${tag}> “${text}”` : `<${tag}>`;
+  };
+  const report = (kind, element, detail) => found.push({ kind, element: name(element), detail });
+
+  // What an element shows: its own box, and the lines of its text, which may stand outside that box.
+  const boxesOf = (element) => {
+    let boxes = [element.getBoundingClientRect()];
+    if (!element.matches('img, svg, video, canvas, iframe, table')) {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      boxes = boxes.concat([...range.getClientRects()]);
+    }
+    return boxes.filter((box) => box.width > 0 && box.height > 0);
+  };
+
+  // Text and pictures, not the boxes around them: a box may be larger than what it shows.
+  const shown = [...slide.querySelectorAll('.frame *')].filter((element) => {
+    if (element.closest('mjx-assistive-mml, .noUi-target, script, style')) return false;
+    if (element.closest('svg') && element.tagName !== 'svg') return false;
+    if (!element.matches('img, svg, video, canvas, iframe, table, pre, button, input')
+        && ![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) return false;
+    return boxesOf(element).length > 0;
+  });
+
+  if (!shown.length) report('empty', slide, 'the slide shows nothing');
+
+  const blamed = [];
+  for (const element of shown) {
+    if (blamed.some((outer) => outer.contains(element))) continue;
+    const boxes = boxesOf(element);
+    const over = {
+      right: Math.max(...boxes.map((b) => b.right)) - safe.right, left: safe.left - Math.min(...boxes.map((b) => b.left)),
+      below: Math.max(...boxes.map((b) => b.bottom)) - safe.bottom, above: safe.top - Math.min(...boxes.map((b) => b.top)),
+    };
+    // A scroller hides what does not fit; on a slide nobody scrolls.
+    const hidden = Math.max(element.scrollWidth - element.clientWidth, 0);
+    const hiddenBelow = Math.max(element.scrollHeight - element.clientHeight, 0);
+    const clips = getComputedStyle(element).overflowX !== 'visible';
+    const where = { right: 'to the right', left: 'to the left', below: 'below', above: 'above' };
+    const parts = Object.entries(over).filter(([, px]) => px / scale > TOLERANCE)
+      .map(([side, px]) => `${Math.round(px / scale)} px too far ${where[side]}`);
+    if (clips && hidden > TOLERANCE) parts.splice(0, parts.length, `${hidden} px too wide for its box`);
+    if (clips && hiddenBelow > TOLERANCE) parts.push(`${hiddenBelow} px too high for its box`);
+    if (parts.length) { report('overflow', element, parts.join(', ')); blamed.push(element); }
+  }
+
+  // Cells that run into each other have no room either, although each is inside the slide.
+  const cells = [...slide.querySelectorAll('.cell')];
+  for (const cell of cells) {
+    const next = cell.nextElementSibling;
+    if (!next?.matches('.cell')) continue;
+    const content = document.createRange();
+    content.selectNodeContents(cell);
+    const overlap = (content.getBoundingClientRect().bottom - next.getBoundingClientRect().top) / scale;
+    if (overlap > TOLERANCE) report('overflow', cell, `runs ${Math.round(overlap)} px into what follows`);
+  }
+
+  for (const image of slide.querySelectorAll('.frame img')) {
+    const box = image.getBoundingClientRect();
+    const alt = (image.getAttribute('alt') ?? '').trim();
+    const decorative = image.getAttribute('role') === 'presentation';
+    if (!decorative && !alt) report('alt', image, 'has no alt text for those who cannot see it');
+    if (image.complete && !image.naturalWidth) report('image', image, 'cannot be shown: its source is missing or broken');
+    const [w, h] = [box.width / scale, box.height / scale];
+    if (image.matches('.course-figure, .widget-image') && w > 0 && image.naturalWidth) {
+      // object-fit keeps the shape: the picture itself may be smaller than its box
+      const fit = Math.min(w / image.naturalWidth, h / image.naturalHeight);
+      const [pw, ph] = [image.naturalWidth * fit, image.naturalHeight * fit];
+      if (pw * ph < 0.08 * 1280 * 720) {
+        report('overflow', image, `is squeezed to ${Math.round(pw)} × ${Math.round(ph)} px: too small to read`);
+      }
+    } else if (image.matches('.course-figure') && w * h === 0) {
+      report('overflow', image, 'has no room left');
+    }
+  }
+
+  for (const error of slide.querySelectorAll('mjx-merror, [data-mjx-error]')) {
+    report('mathematics', error, error.getAttribute('data-mjx-error') || error.title || 'cannot be typeset');
+  }
+  for (const holder of slide.querySelectorAll('div.jp-OutputArea-output.jupyter-widgets')) {
+    if (!holder.querySelector('.lm-Widget') || /Error (displaying|creating) widget/.test(holder.textContent)) {
+      report('widget', holder, 'is not drawn');
+    }
+  }
+  return found;
+}

@@ -1,0 +1,104 @@
+(() => {
+  const main = document.querySelector('.reveal');
+  const footer = document.querySelector('.deck-footer');
+  const inWidget = () => document.activeElement?.closest('.jupyter-widgets, input, select, textarea');
+
+  // Paging keys belong to the deck even when a slider has the focus: presenters' remotes send them.
+  addEventListener('keydown', (event) => {
+    if (!inWidget()) return;
+    if (event.key === 'PageDown' || event.key === 'PageUp') {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      document.activeElement.blur();
+      event.key === 'PageDown' ? Reveal.next() : Reveal.prev();
+    } else if (event.key === 'Escape') {
+      event.stopImmediatePropagation();
+      document.activeElement.blur();
+    }
+  }, true);
+
+  function number(element, slide) {
+    const slides = Reveal.getSlides();
+    element.textContent = `${slides.indexOf(slide) + 1} / ${slides.length}`;
+  }
+
+  // In print every page needs a footer of its own.
+  function printFooters() {
+    for (const page of document.querySelectorAll('.pdf-page')) {
+      const copy = footer.cloneNode(true);
+      const slide = page.querySelector('section');
+      if (slide.classList.contains('title-slide')) continue;
+      page.classList.toggle('predict', slide.classList.contains('predict'));
+      number(copy.querySelector('.deck-number'), slide);
+      page.append(copy);
+    }
+    footer.remove();
+  }
+
+  // widgets.Image has no alt text (and its tooltip breaks its view): the `alt` of its cell serves.
+  function describeWidgetImages() {
+    for (const image of document.querySelectorAll('[data-alt] img:not([alt])')) {
+      image.alt = image.closest('[data-alt]').dataset.alt;
+    }
+  }
+
+  const holders = [...document.querySelectorAll('div.jp-OutputArea-output.jupyter-widgets')];
+  const widgetsReady = () => new Promise((resolve) => {
+    const done = () => holders.every((holder) => holder.querySelector('.lm-Widget'));
+    if (done()) return resolve();
+    const observer = new MutationObserver(() => { if (done()) { observer.disconnect(); resolve(); } });
+    holders.forEach((holder) => observer.observe(holder, { childList: true, subtree: true }));
+  });
+
+  for (const holder of holders) {
+    holder.dataset.preventSwipe = '';  // a finger on a slider moves the slider
+    new MutationObserver(describeWidgetImages).observe(holder, { childList: true, subtree: true });
+  }
+
+  Reveal.on('pdf-ready', printFooters);
+  const turned = ({ currentSlide }) => {
+    main.classList.toggle('on-title', currentSlide.classList.contains('title-slide'));
+    number(footer.querySelector('.deck-number'), currentSlide);
+  };
+  Reveal.on('ready', (event) => {
+    Reveal.addKeyBinding({ keyCode: 68, key: 'D', description: 'Dark or light' }, window.toggleTheme);
+    turned(event);
+  });
+  Reveal.on('slidechanged', turned);
+
+  const start = () => Reveal.initialize({
+    width: Number(main.dataset.width),
+    height: Number(main.dataset.height),
+    margin: 0,
+    maxScale: 4,
+    center: false,
+    hash: true,
+    navigationMode: 'linear',
+    scrollActivationWidth: null,  // a phone shows the slides as they are, not as a scrolling page
+    controlsLayout: 'edges',
+    controlsTutorial: false,
+    progress: true,
+    transition: 'none',
+    backgroundTransition: 'none',
+    pdfSeparateFragments: false,
+    pdfMaxPagesPerSlide: 1,
+    keyboardCondition: () => !inWidget(),  // arrows move a focused slider, not the deck
+    plugins: [RevealNotes],
+  });
+  const loaded = new Promise((resolve) => addEventListener('load', resolve));
+  const drawn = loaded.then(() => Promise.all([MathJax.startup.promise, widgetsReady()]));
+  // For print reveal.js takes the slides out of the document for a moment. Formulas and widgets that are drawn
+  // just then would not find their place.
+  const printing = new URLSearchParams(location.search).has('print-pdf');
+  const printed = new Promise((resolve) => Reveal.on('pdf-ready', resolve));
+  const started = printing ? drawn.then(start).then(() => printed) : start();
+
+  Promise.all([started, drawn]).then(() => {
+    // The speaker view copies the notes without MathJax's style sheet, where this text would show beside the
+    // formula.
+    document.querySelectorAll('aside.notes mjx-assistive-mml').forEach((element) => element.remove());
+    describeWidgetImages();
+    Reveal.layout();
+    document.body.dataset.ready = 'true';  // the check and the PDF wait for this
+  });
+})();

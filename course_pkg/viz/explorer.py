@@ -1,0 +1,32 @@
+"""The roofline and balance explorer of lecture 1."""
+
+from course_pkg.core import Machine
+from course_pkg.viz.machines import roofline
+from course_pkg.viz.picture import Picture
+from course_pkg.viz.widgets import slider
+
+# flops for each double moved: from a copy's to a dense product's
+FLOPS_A_NUMBER = (0.25, 0.5, 1, 2, 4, 8, 16, 32, 57, 64, 128, 256, 512)
+
+
+def roofline_explorer(machine: Machine, *, start=2):
+    """Return a slider over flops a number: the point climbs the roof and turns from memory-bound to compute-bound."""
+    return slider(
+        lambda flops: _explore(machine, flops),
+        FLOPS_A_NUMBER,
+        label="flops for each double moved",
+        start=start,
+    )
+
+
+def _explore(machine: Machine, flops: float) -> Picture:
+    intensity = flops / 8
+    rate = float(machine.attainable_gflop_s(intensity))
+    memory_bound = intensity < machine.ridge()
+    share = rate / machine.peak_gflop_s()
+    verdict = (
+        f"memory-bound: the arithmetic units idle {1 - share:.0%} of the time"
+        if memory_bound
+        else "compute-bound: memory waits for the arithmetic units"
+    )
+    return roofline(machine, [(f"{rate:,.0f} GFLOP/s", intensity, None)], title=f"{machine.name}: {verdict}")

@@ -1,0 +1,129 @@
+"""Figures of machines: the roofline and the memory wall."""
+
+import re
+
+import numpy as np
+from matplotlib.ticker import MultipleLocator
+
+from course_pkg.viz.axes import plain_log
+from course_pkg.viz.picture import Picture, draw
+from course_pkg.viz.style import BOUND, COMPUTE, INK, MEMORY, MUTED, SERIES, WASTED
+
+
+def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
+    """Draw the roofline of a machine with kernels on it.
+
+    Parameters
+    ----------
+    machine : Machine
+    points : iterable of (name, intensity, gflop_s)
+        Intensity in flop/byte, achieved rate in GFLOP/s (None puts the point on the roof).
+    """
+    ridge, peak = machine.ridge(dtype), machine.peak_gflop_s(dtype)
+    points = [
+        (n, x, y if y is not None else float(machine.attainable_gflop_s(x, dtype))) for n, x, y in points
+    ]
+
+    def plot(figure):
+        ax = figure.subplots()
+        left = min([0.02, *(x / 2 for _, x, _ in points)])
+        right = max([ridge * 40, *(2 * x for _, x, _ in points)])
+        slope = np.geomspace(left, ridge, 50)
+        ax.loglog(slope, slope * machine.t_peak_gb_s, color=MEMORY, lw=3.5)
+        ax.loglog([ridge, right], [peak, peak], color=COMPUTE, lw=3.5)
+        ax.axvline(ridge, color=MUTED, lw=1, ls=":")
+        ax.text(
+            ridge, left * machine.t_peak_gb_s, f"  ridge: {ridge:.3g} flop/byte", color=MUTED, va="bottom"
+        )
+        middle = np.sqrt(left * ridge)
+        ax.annotate(
+            f"memory: {machine.t_peak_gb_s:,.0f} GB/s",
+            (middle, middle * machine.t_peak_gb_s),
+            xytext=(-12, 8),
+            textcoords="offset points",
+            color=MEMORY,
+            ha="right",
+            weight="bold",
+        )
+        ax.text(
+            right,
+            peak * 1.12,
+            f"compute: {_rate(peak)}",
+            color=COMPUTE,
+            ha="right",
+            va="bottom",
+            weight="bold",
+        )
+        for name, x, y in points:
+            ax.plot(x, y, "o", color=INK, ms=9, zorder=5)
+            ax.annotate(name, (x, y), xytext=(9, -14), textcoords="offset points")
+        ax.set_ylim(top=peak * 3)
+        ax.set(xlabel="arithmetic intensity, flop/byte", ylabel="GFLOP/s", title=title)
+        plain_log(ax.xaxis)
+        plain_log(ax.yaxis)
+
+    where = "; ".join(f"{n} at {x:.3g} flop/byte, {y:,.0f} GFLOP/s" for n, x, y in points)
+    return draw(
+        plot,
+        f"Roofline of {machine.name}: a slope of {machine.t_peak_gb_s:,.0f} GB/s meets the peak of {peak:,.0f} GFLOP/s "
+        f"at {ridge:.3g} flop per byte. {where}",
+    )
+
+
+def memory_wall(machines, *, dtype="float64") -> Picture:
+    """Draw balance against year: flops that a machine can do while it moves one number."""
+    machines = list(machines)
+
+    def plot(figure):
+        ax = figure.subplots()
+        for m in machines:
+            cpu, flagship = m.kind == "cpu", m.fp64_gflop_s * 3 > m.fp32_gflop_s or m.year < 2016
+            colour = WASTED if cpu else COMPUTE if flagship else SERIES[3]
+            ax.semilogy(m.year, m.balance(dtype), "s" if cpu else "o", color=colour, ms=10)
+        _label_beside(ax, [(m.year, m.balance(dtype), _short(m.name)) for m in machines])
+        for marker, colour, label in (
+            ("o", COMPUTE, "GPU for computing"),
+            ("o", SERIES[3], "GPU with little fp64"),
+            ("s", WASTED, "CPU"),
+        ):
+            ax.plot([], [], marker, color=colour, ms=10, label=label)
+        ax.axhline(1, color=BOUND, lw=1.5, ls="--")
+        ax.text(machines[0].year - 0.8, 1.09, "one flop a number: memory keeps up", color=MUTED, va="bottom")
+        ax.set(xlabel="year", ylabel=f"flops for each {dtype} moved")
+        ax.set_xlim(machines[0].year - 1, machines[-1].year + 2.5)
+        ax.set_ylim(0.8, 300)
+        plain_log(ax.yaxis)
+        ax.xaxis.set_major_locator(MultipleLocator(2))
+        ax.legend(loc="upper left", ncols=3)
+
+    listed = ", ".join(f"{m.name} ({m.year}) {m.balance(dtype):.0f}" for m in machines)
+    return draw(
+        plot,
+        f"Flops that a machine can do for each {dtype} number it moves, by year: {listed}.",
+        size=(8.6, 4.1),
+    )
+
+
+def _short(name):
+    """Drop from a machine's name what the figure does not need to tell it from the others."""
+    return re.sub(r" \(.*\)| 9654| 7 7840U|Tesla |GeForce | SXM\d?", "", name)
+
+
+def _label_beside(ax, points):
+    """Put each label right of its point, or left of it where the next point to the right is in the way."""
+    for x, y, text in points:
+        crowded = any(0 < px - x <= 3.2 and max(py / y, y / py) < 1.35 for px, py, _ in points)
+        offset, side = ((-8, 0), "right") if crowded else ((8, 0), "left")
+        ax.annotate(
+            f"{text}: {y:.0f}",
+            (x, y),
+            xytext=offset,
+            textcoords="offset points",
+            ha=side,
+            va="center",
+            fontsize=11.5,
+        )
+
+
+def _rate(gflop_s):
+    return f"{gflop_s / 1000:,.3g} TFLOP/s" if gflop_s >= 1000 else f"{gflop_s:,.3g} GFLOP/s"

@@ -1,0 +1,159 @@
+"""Figures of measurements: sweeps, bars against a bound, samples."""
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from course_pkg.core.units import format_bytes, format_time
+from course_pkg.viz.axes import note_below, plain_log
+from course_pkg.viz.picture import Picture, draw
+from course_pkg.viz.style import BOUND, COMPUTE, GAIN, INK, MEMORY, MUTED, SERIES, WASTED
+
+
+def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Picture:
+    """Draw bandwidth against the bytes of the working set.
+
+    Parameters
+    ----------
+    series : dict of str to list of Measurement
+        One line each; the x axis is the traffic of one call.
+    caches : iterable of (name, bytes)
+        Capacities, drawn as thin lines.
+    """
+
+    def plot(figure):
+        ax = figure.subplots()
+        for (name, ms), colour in zip(series.items(), SERIES, strict=False):
+            x = np.array([m.cost.bytes for m in ms])
+            ax.semilogx(x, [m.t_eff_gb_s for m in ms], "o-", color=colour, label=name, ms=5)
+            low, high = ([m.cost.t_eff_gb_s(m.quantile_s(q)) for m in ms] for q in (0.75, 0.25))
+            ax.fill_between(x, low, high, color=colour, alpha=0.18, lw=0)
+        top = 1.05 * ax.get_ylim()[1]
+        for name, size in caches:
+            ax.axvline(size, color=MUTED, lw=1, ls=":")
+            ax.text(
+                size, 0.02 * top, f"{name} ", color=MUTED, rotation=90, va="bottom", ha="right", fontsize=11
+            )
+        if t_peak_gb_s:
+            ax.axhline(t_peak_gb_s, color=BOUND, lw=2, ls="--")
+            ax.annotate(
+                f"T_peak {t_peak_gb_s:,.0f} GB/s",
+                (0.01, t_peak_gb_s),
+                xycoords=("axes fraction", "data"),
+                xytext=(0, 5),
+                textcoords="offset points",
+                weight="bold",
+            )
+        ax.set_ylim(0, top)
+        ax.set(xlabel="bytes moved by one call", ylabel="GB/s", title=title)
+        ax.xaxis.set_major_locator(LogLocator(base=8, numticks=20))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: format_bytes(v)))
+        figure.legend(loc="outside upper center", ncols=len(series))
+        note_below(figure, note)
+
+    ends = "; ".join(
+        f"{n}: "
+        + ", ".join(f"{m.t_eff_gb_s:,.1f} GB/s at {format_bytes(m.cost.bytes)}" for m in (ms[0], ms[-1]))
+        for n, ms in series.items()
+    )
+    return draw(plot, f"Bandwidth against the bytes moved by one call. {ends}. {note}", size=(8.6, 4.0))
+
+
+def bars(comparison, *, title="", note="") -> Picture:
+    """Draw T_eff of each variant of a comparison against the bound, and what each moves besides."""
+    rows = list(comparison.measurements)
+
+    def plot(figure):
+        ax = figure.subplots()
+        y = np.arange(len(rows))[::-1]
+        widest = max([m.throughput_gb_s for m in rows] + [comparison.t_peak_gb_s or 0])
+        ax.barh(y, [m.throughput_gb_s for m in rows], color=WASTED, height=0.62, label="all bytes moved")
+        ax.barh(
+            y, [m.t_eff_gb_s for m in rows], color=MEMORY, height=0.62, label="T_eff: bytes that had to move"
+        )
+        for yi, m in zip(y, rows, strict=True):
+            ax.text(1.02 * widest, yi, f" {format_time(m.median_s)}", va="center", weight="bold")
+        if comparison.t_peak_gb_s:
+            ax.axvline(
+                comparison.t_peak_gb_s,
+                color=BOUND,
+                lw=2.5,
+                ls="--",
+                label=f"T_peak {comparison.t_peak_gb_s:,.0f} GB/s",
+            )
+        ax.set_yticks(y, [m.name for m in rows])
+        ax.grid(axis="y", visible=False)
+        ax.set_xlim(0, widest * 1.17)
+        ax.set(xlabel="GB/s", title=title)
+        figure.legend(loc="outside upper center", ncols=3)
+        note_below(figure, note)
+
+    listed = "; ".join(
+        f"{m.name}: {format_time(m.median_s)}, T_eff {m.t_eff_gb_s:,.0f} of {m.throughput_gb_s:,.0f} GB/s moved"
+        for m in rows
+    )
+    return draw(plot, f"{title} {listed}. {note}", size=(8.6, 1.75 + 0.62 * len(rows)))
+
+
+def flops_sweep(series, *, title="", note="") -> Picture:
+    """Draw time against flops an element: flat while memory is the bound, then rising with the arithmetic.
+
+    Parameters
+    ----------
+    series : dict of str to list of Measurement
+        Each with the parameters ``n`` and ``degree``; times are shown relative to the first of their line.
+    """
+
+    def plot(figure):
+        ax = figure.subplots()
+        for (name, ms), colour in zip(series.items(), (COMPUTE, MEMORY, GAIN), strict=False):
+            flops = [m.cost.flops / m.parameters["n"] for m in ms]
+            ax.loglog(flops, [m.median_s / ms[0].median_s for m in ms], "o-", color=colour, label=name)
+        ax.axhline(1, color=BOUND, lw=2, ls="--")
+        ax.set(
+            xlabel="flops for each element (one read, one write)",
+            ylabel="time, relative to 2 flops",
+            title=title,
+        )
+        plain_log(ax.xaxis, base=2)
+        plain_log(ax.yaxis, base=2)
+        ax.set_ylim(0.5, max(4, 1.5 * ax.get_ylim()[1]))
+        ax.legend(loc="upper left")
+        note_below(figure, note)
+
+    listed = "; ".join(
+        f"{n}: "
+        + ", ".join(
+            f"{m.cost.flops / m.parameters['n']:.0f} flops {m.median_s / ms[0].median_s:.2f}×" for m in ms
+        )
+        for n, ms in series.items()
+    )
+    return draw(plot, f"Time relative to two flops an element. {listed}. {note}")
+
+
+def samples(measurements, *, title="", note="") -> Picture:
+    """Draw every sample of each measurement in the order taken, with minimum and median."""
+    measurements = list(measurements)
+
+    def plot(figure):
+        axes = figure.subplots(1, len(measurements), squeeze=False)[0]
+        for ax, m in zip(axes, measurements, strict=True):
+            t = np.array(m.samples_s) * 1e3
+            ax.plot(t, "o", color=MEMORY, alpha=0.65)
+            for value, colour, label in (
+                (t.mean(), COMPUTE, "mean"),
+                (np.median(t), INK, "median"),
+                (t.min(), GAIN, "minimum"),
+            ):
+                ax.axhline(value, color=colour, lw=2, label=f"{label} {value:.3g} ms")
+            ax.set(xlabel="sample", ylabel="ms", title=m.name)
+            ax.legend(loc="lower right")
+            ax.set_ylim(0, 1.1 * t.max())
+        note_below(figure, note)
+
+    listed = "; ".join(
+        f"{m.name}: minimum {format_time(m.min_s)}, median {format_time(m.median_s)}, "
+        f"mean {format_time(np.mean(m.samples_s))}"
+        for m in measurements
+    )
+    return draw(plot, f"{title} Every sample in order. {listed}. {note}", size=(8.6, 3.6))

@@ -1,0 +1,146 @@
+"""Widgets that live in JupyterLab and on a static slide alike.
+
+A slide has no kernel, so every frame of a slider is drawn beforehand and the browser switches between them; in
+JupyterLab it is the same object. One helper, :func:`slider`, does this for every lecture.
+"""
+
+import html
+import json
+from pathlib import Path
+
+import ipywidgets as W
+
+from course_pkg.core import CourseError
+from course_pkg.core.files import write
+from course_pkg.paths import repo_root
+from course_pkg.viz.picture import Picture
+
+MAX_FRAMES = 40
+
+
+def slider(draw, values, *, label: str, start=None) -> W.VBox:
+    """Return a slider that walks through pictures.
+
+    Parameters
+    ----------
+    draw : callable
+        Takes one of ``values`` and returns a :class:`Picture`.
+    values : sequence
+        At most 40; each is shown as text beside the slider.
+    label : str
+        What the slider changes, with its unit.
+    start : optional
+        The value shown first; the middle one by default.
+    """
+    values = list(values)
+    if not values:
+        raise CourseError("A slider needs at least one value.")
+    if len(values) > MAX_FRAMES:
+        raise CourseError(
+            f"A slider of {len(values)} frames makes a heavy slide: choose at most {MAX_FRAMES} values."
+        )
+    if start is not None and start not in values:
+        raise CourseError(f"start is {start!r}, which is not one of the slider's values {values}.")
+    index = len(values) // 2 if start is None else values.index(start)
+    frames = W.Stack([_frame(draw(v)) for v in values], selected_index=index)
+    control = W.SelectionSlider(
+        options=[(_text(v), i) for i, v in enumerate(values)],
+        index=index,
+        description=label,
+        style={"description_width": "initial"},
+        layout=W.Layout(width="min(640px, 95%)"),
+    )
+    W.jslink((control, "index"), (frames, "selected_index"))
+    return W.VBox([control, frames])
+
+
+class Prediction:
+    """A question whose answer is kept, to be set against the measurement later.
+
+    The guess is remembered in ``.course/predictions.json`` of the folder where the course lives, so that it is still
+    there when the notebook is opened again. On a slide, without a kernel, the choices can be clicked all the same.
+
+    Parameters
+    ----------
+    key : str
+        Unique name, such as ``"01-flops"``.
+    question : str
+    choices : sequence of str
+        At least two.
+    store : Path, optional
+        Another file to keep the guesses in.
+    """
+
+    def __init__(self, key: str, question: str, choices, store: Path | None = None):
+        choices = list(choices)
+        if len(choices) < 2:
+            raise CourseError(f"The question {question!r} needs at least two choices.")
+        self.key, self.question, self.choices = key, question, choices
+        self.store = Path(store or repo_root() / ".course" / "predictions.json")
+        kept = _load(self.store).get(key)
+        self._buttons = W.ToggleButtons(
+            options=choices,
+            value=kept if kept in choices else None,
+            style=W.ToggleButtonsStyle(button_width="auto", font_weight="600"),
+        )
+        self._buttons.observe(self._keep, names="value")
+        self.widget = W.VBox(
+            [
+                W.HTML(f'<p class="course-question"><strong>Predict.</strong> {html.escape(question)}</p>'),
+                self._buttons,
+            ]
+        )
+
+    @property
+    def guess(self) -> str | None:
+        """The choice taken, or None."""
+        return self._buttons.value
+
+    def reveal(self, measured: str) -> "Revealed":
+        """Return guess and measurement side by side."""
+        return Revealed(self.guess, measured)
+
+    def _keep(self, change):
+        kept = _load(self.store)
+        kept[self.key] = change["new"]
+        self.store.parent.mkdir(parents=True, exist_ok=True)
+        write(self.store, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+    def _repr_mimebundle_(self, **options):
+        return self.widget._repr_mimebundle_(**options)
+
+
+class Revealed:
+    """A guess beside what was measured."""
+
+    def __init__(self, guess: str | None, measured: str):
+        self.guess, self.measured = guess, measured
+
+    def __str__(self):
+        return f"you said: {self.guess or '(no guess)'}; measured: {self.measured}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        said = f"<span>You said: {html.escape(self.guess)}.</span> &emsp; " if self.guess else ""
+        return f'<p class="course-revealed">{said}<strong>Measured: {html.escape(self.measured)}</strong></p>'
+
+
+def _frame(picture: Picture):
+    if not isinstance(picture, Picture):
+        raise CourseError(
+            f"A slider's draw() must return a Picture, not a {type(picture).__name__}: see viz.draw."
+        )
+    return W.HTML(picture._repr_html_(), layout=W.Layout(width="100%"))
+
+
+def _text(value):
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _load(store: Path) -> dict:
+    try:
+        kept = json.loads(store.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}  # no guess yet, or a file that no longer reads: the lecture goes on either way
+    return kept if isinstance(kept, dict) else {}

@@ -1,0 +1,57 @@
+"""Lectures in miniature, and what the tests of the slides need from outside."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from course_pkg.slides import SlidesError, assets, browser
+
+HEADER = """\
+# ---
+# jupyter:
+#   title: {title}
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+"""
+
+
+@pytest.fixture(scope="session")
+def write_lecture():
+    """A function that writes a py:percent lecture and returns its path."""
+
+    def write(folder: Path, name: str, body: str, title: str = "A small lecture") -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{name}.py"
+        path.write_text(HEADER.format(title=title) + body, encoding="utf-8")
+        return path
+
+    return write
+
+
+def _skip_or_fail(reason: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(f"on CI this is needed: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Path:
+    """The browser; without one the test is skipped visibly, on CI it fails."""
+    missing = browser.why_no_browser()
+    if missing:
+        _skip_or_fail(missing)
+    return browser.find_chromium()
+
+
+@pytest.fixture(scope="session")
+def fetched() -> Path:
+    """The fetched JavaScript; without a network and without a cache the test is skipped."""
+    try:
+        return assets.fetch()
+    except SlidesError as error:
+        _skip_or_fail(str(error))

@@ -1,0 +1,116 @@
+"""What an audience would stumble over fails the build, and is named."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from course_pkg.slides import SlidesError, browser, build, check_decks, find_chromium
+from course_pkg.slides.assets import copy_assets
+from course_pkg.slides.convert import convert
+
+TALL = '# %% [markdown] slideshow={"slide_type": "slide"}\n# ## Too much\n#\n' + "".join(
+    f"# - Line {n} of a list that does not end.\n" for n in range(20)
+)
+
+
+@pytest.mark.browser
+def test_an_overflowing_slide_fails_the_build(tmp_path, write_lecture, chromium, fetched):
+    fits = '# %% [markdown] slideshow={"slide_type": "slide"}\n# ## It fits\n\n'
+    source = write_lecture(tmp_path / "lectures", "07_full", fits + TALL)
+    named = r"07_full, slide 2 “Too much”: <li> “Line \d+ of.* px too far below"
+    with pytest.raises(SlidesError, match=named):
+        build([source], tmp_path / "out")
+
+
+def page_of(folder, name, *cells):
+    """Write a deck from outputs as they are, without running a kernel."""
+    for cell in cells:
+        cell.metadata.setdefault("slideshow", {"slide_type": "slide"})
+    path = folder / f"{name}.ipynb"
+    nbformat.write(new_notebook(cells=list(cells), metadata={"language_info": {"name": "python"}}), path)
+    page = folder / f"{name}.html"
+    page.write_text(convert(path).html, encoding="utf-8")
+    return page
+
+
+def shows(html, source=""):
+    output = new_output("display_data", data={"text/html": html})
+    return new_code_cell(source, outputs=[output], metadata={"tags": ["hide-input"]})
+
+
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+
+
+@pytest.mark.browser
+def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
+    copy_assets(tmp_path)
+    long_line = "x = " + " + ".join(f"value_{n}" for n in range(20))
+    page = page_of(
+        tmp_path,
+        "08_bad",
+        new_markdown_cell("## Fine"),
+        shows(f'<img src="{PIXEL}">'),
+        shows(f'<img src="{PIXEL}" alt=" ">'),
+        new_code_cell(long_line),
+        new_code_cell("", outputs=[new_output("stream", text="y" * 300)]),
+        new_markdown_cell(r"$\undefinedmacro{x}$ and $\frac{1$"),
+        shows('<img src="https://example.org/picture.png" alt="away">'),
+        shows('<img src="gone.png" alt="gone">'),
+        shows("<p>x</p><script>console.error('oh no')</script>"),
+        shows('<p style="margin-left: 1250px">wide</p>'),
+        shows('<div style="height: 500px"><p>a</p></div><p style="margin-top: 300px">low</p>'),
+    )
+    [report] = check_decks([page])
+    found = {(problem.slide, problem.kind) for problem in report.problems}
+    wanted = {(2, "alt"), (3, "alt"), (4, "overflow"), (5, "overflow"), (6, "mathematics"), (7, "image"),
+              (8, "image"), (10, "overflow"), (11, "overflow"), (0, "outbound"), (0, "console")}  # fmt: skip
+    assert found == wanted
+    assert report.outbound == ["https://example.org/picture.png"]
+    said = "\n".join(map(str, report.problems))
+    assert "slide 4: <pre> “x = value_0" in said
+    assert "oh no" in said
+    assert "slide 2: <img> has no alt text" in said
+
+
+@pytest.mark.browser
+def test_pictures_of_all_slides(tmp_path, chromium, fetched):
+    copy_assets(tmp_path)
+    page = page_of(tmp_path, "09_shots", new_markdown_cell("## One"), new_markdown_cell("## Two"))
+    check_decks([page], shots=tmp_path / "shots")
+    names = [f"09_shots-0{n}-{theme}.png" for n in (1, 2) for theme in ("dark", "light")]
+    assert sorted(p.name for p in (tmp_path / "shots").iterdir()) == names
+
+
+@pytest.fixture
+def no_browser(monkeypatch):
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(browser, "_MACOS_CHROME", browser.Path("/nowhere"))
+    monkeypatch.setattr(browser, "_playwrights_own", lambda: None)
+
+
+def test_without_a_browser_a_notice_here_an_error_on_ci(tmp_path, no_browser, fetched, monkeypatch, capsys):
+    pytest.importorskip("playwright")
+    assert find_chromium() is None
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(SlidesError, match="cannot be checked: no browser found"):
+        build([], tmp_path / "out")
+    monkeypatch.delenv("CI")
+    assert build([], tmp_path / "out") == []
+    assert "overflow not checked: no browser found; install Chromium" in capsys.readouterr().out
+
+
+def test_chromium_can_be_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHROMIUM", str(tmp_path / "none"))
+    with pytest.raises(SlidesError, match=r"CHROMIUM is set to .*none, which is not there"):
+        find_chromium()
+    (tmp_path / "mine").touch()
+    monkeypatch.setenv("CHROMIUM", str(tmp_path / "mine"))
+    assert find_chromium() == tmp_path / "mine"
+
+
+def test_the_sandbox_is_given_up_for_root_only(monkeypatch):
+    monkeypatch.setattr(browser.os, "geteuid", lambda: 1000, raising=False)
+    assert "--no-sandbox" not in browser.launch_arguments()
+    monkeypatch.setattr(browser.os, "geteuid", lambda: 0, raising=False)
+    assert "--no-sandbox" in browser.launch_arguments()

@@ -1,0 +1,204 @@
+"""A built deck, opened from disk in a browser that has no network."""
+
+import re
+
+import pytest
+
+from course_pkg.slides import browser, build
+from course_pkg.slides.check import open_deck
+
+pytestmark = pytest.mark.browser
+
+BODY = """\
+# %% slideshow={"slide_type": "skip"}
+import base64
+
+import ipywidgets
+from IPython.display import HTML
+
+
+def figure(radius):
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="800" height="400"><rect width="800" height="400" '
+        f'fill="#ffffff"/><circle cx="400" cy="200" r="{radius}" fill="#0072B2"/></svg>'
+    )
+    source = base64.b64encode(svg.encode()).decode()
+    alt = f"A disc of radius {radius}"
+    return f'<img class="course-figure" src="data:image/svg+xml;base64,{source}" alt="{alt}">'
+
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["title-slide"]
+# # Bytes & <flops>
+#
+# After this you can count bytes.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# Ask for a **guess** of $B$.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Mathematics and code
+#
+# $$ t \\\\ge \\\\frac{Q}{B} $$
+
+# %%
+print("bytes", 2 * 8 * 64**3)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# It shows when asked.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## A figure
+
+# %% tags=["hide-input"]
+HTML(figure(150))
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## A figure that moves
+
+# %% tags=["hide-input"]
+stack = ipywidgets.Stack([ipywidgets.HTML(figure(r)) for r in (40, 80, 120, 160)], selected_index=1)
+slider = ipywidgets.IntSlider(value=1, min=0, max=3, description="radius")
+ipywidgets.jslink((slider, "value"), (stack, "selected_index"))
+ipywidgets.VBox([slider, stack])
+""".replace("\\\\\\\\", "\\\\")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, write_lecture, chromium, fetched):
+    """One deck for all tests of this file, checked and printed."""
+    folder = tmp_path_factory.mktemp("slides of a course")  # with spaces: addresses have to survive them
+    source = write_lecture(folder / "lectures", "02_small", BODY, title='"Bytes & <flops>"')
+    [deck] = build([source], folder / "out", pdf=True)
+    return deck
+
+
+@pytest.fixture(scope="module")
+def running():
+    with browser.chromium() as instance:
+        yield instance
+
+
+@pytest.fixture
+def opened(built, running):
+    """Return a function that opens the deck in a fresh browser profile."""
+    contexts = []
+
+    def open_it(query="", **options):
+        context = running.new_context(viewport={"width": 1280, "height": 720}, offline=True, **options)
+        contexts.append(context)
+        return open_deck(context, built.html.resolve(), query)
+
+    yield open_it
+    for context in contexts:
+        context.close()
+
+
+def test_the_check_is_clean(built):
+    assert (built.name, built.title) == ("02_small", "Bytes & <flops>")
+    assert built.promise == "After this you can count bytes."
+    assert built.slides == built.report.slides == 4
+    assert built.report.outbound == []
+    assert built.report.console_errors == []
+    assert built.report.problems == []
+    assert built.report.formulas == 2
+    assert built.report.widgets == 1
+
+
+def test_nothing_in_the_deck_points_outside(built):
+    html = re.sub(r"data:[^\"]*", "", built.html.read_text(encoding="utf-8"))
+    loaded = re.findall(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=\"([^\"]+)\"", html)
+    assert loaded
+    assert all(address.startswith("assets/") or not address for address in loaded)
+
+
+def test_mathematics_is_drawn(opened):
+    page = opened()
+    assert page.locator("section mjx-container[display=true] svg").count() == 1
+    assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
+
+
+def test_the_slider_moves_the_figure(opened):
+    page = opened()
+    page.evaluate("Reveal.slide(3)")
+    image = page.locator("section.present img.course-figure")
+    assert image.get_attribute("alt") == "A disc of radius 80"
+    assert image.bounding_box()["height"] > 350, "a figure takes the room that there is"
+    page.locator("section.present .noUi-handle").focus()
+    page.keyboard.press("ArrowRight")
+    page.locator('section.present img[alt="A disc of radius 120"]').wait_for()
+    assert page.evaluate("Reveal.getIndices().h") == 3, "the arrow moved the slide"
+    page.keyboard.press("PageUp")
+    assert page.evaluate("Reveal.getIndices().h") == 2, "a presenter's remote did not"
+
+
+def test_notes_reach_the_speaker_view_only(opened):
+    page = opened()
+    assert not page.locator("aside.notes").first.is_visible()
+    with page.expect_popup() as popup:
+        page.keyboard.press("s")
+    notes = popup.value.locator(".speaker-controls-notes")
+    notes.get_by_text("guess").wait_for()
+    assert notes.locator("mjx-container svg").count() == 1
+
+
+def test_fragments_wait(opened):
+    page = opened()
+    page.evaluate("Reveal.slide(1)")
+    fragment = page.locator("section.present .fragment")
+    assert "visible" not in fragment.get_attribute("class")
+    page.keyboard.press("ArrowRight")
+    assert "visible" in fragment.get_attribute("class")
+
+
+def ground(page):
+    frame = page.locator("section.present .frame")
+    colour = frame.evaluate("(e) => getComputedStyle(e).backgroundColor")
+    return "dark" if sum(map(int, re.findall(r"\d+", colour)[:3])) < 200 else "light"
+
+
+def test_dark_mode_follows_system_address_and_key(opened):
+    assert ground(opened(color_scheme="dark")) == "dark"
+    assert ground(opened("?light", color_scheme="dark")) == "light"
+    assert ground(opened("?dark", color_scheme="light")) == "dark"
+    page = opened(color_scheme="light")
+    assert ground(page) == "light"
+    page.keyboard.press("d")
+    assert ground(page) == "dark"
+    page.evaluate("Reveal.slide(2)")
+    style = "getComputedStyle(document.querySelector('section.present img.course-figure')).filter"
+    assert "invert" in page.evaluate(style)
+    page.reload()
+    assert ground(page) == "dark", "the choice is remembered"
+
+
+def test_the_page_is_accessible(opened):
+    page = opened()
+    assert page.evaluate("document.documentElement.lang") == "en"
+    assert page.title() == "Bytes & <flops> · At the Speed of Memory"
+    assert not page.locator(".deck-footer").is_visible(), "the title slide has a footer"
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".deck-footer").is_visible()
+    assert "Bytes & <flops> · CC BY 4.0" in page.locator(".deck-footer").inner_text()
+    assert page.locator(".deck-number").inner_text() == "2 / 4"
+
+
+def test_type_is_legible_from_the_last_row(opened):
+    page = opened()
+    page.evaluate("Reveal.slide(1, 0, 9)")
+    size = "(e) => parseFloat(getComputedStyle(e).fontSize)"
+    assert page.locator("section.present p").first.evaluate(size) >= 28
+    for pre in page.locator("section.present pre").all():
+        assert pre.evaluate(size) >= 19
+
+
+def test_the_pdf_has_a_page_for_each_slide(built):
+    pages = re.findall(rb"/Type\s*/Page\b", built.pdf.read_bytes())
+    assert len(pages) == built.slides
+
+
+def test_contents_lists_the_deck(built):
+    html = (built.html.parent / "index.html").read_text(encoding="utf-8")
+    assert "Bytes &amp; &lt;flops&gt;" in html
+    assert "After this you can count bytes." in html
+    assert "4 slides" in html
+    assert 'href="02_small.pdf"' in html

@@ -1,0 +1,57 @@
+"""A lecture is run once, and a cell that fails or warns is named in one sentence."""
+
+import nbformat
+import pytest
+
+from course_pkg.slides import LectureError, SlidesError, execute, lecture
+
+
+def test_runs_once_until_the_source_changes(tmp_path, write_lecture):
+    body = "# %%\nimport os, time\nprint(os.path.basename(os.getcwd()), time.time_ns())\n"
+    source = write_lecture(tmp_path / "lectures", "01_once", body)
+    target = execute(source, tmp_path / "executed")
+    first = nbformat.read(target, as_version=4).cells[0].outputs[0].text
+    assert first.startswith("lectures "), "a lecture runs in its own folder"
+    assert execute(source, tmp_path / "executed") == target
+    assert nbformat.read(target, as_version=4).cells[0].outputs[0].text == first, "executed again"
+    source.write_text(source.read_text() + "\n# %%\nprint('more')\n")
+    execute(source, tmp_path / "executed")
+    assert nbformat.read(target, as_version=4).cells[0].outputs[0].text != first, "not executed again"
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("values = [1]\nvalues[3]", r"05_bad\.py: .*“values = \[1\]” raised IndexError: list index out"),
+        ("import warnings\nwarnings.warn('old')", r"05_bad\.py: .*“import warnings” wrote to stderr.*old"),
+    ],
+    ids=["raises", "warns"],
+)  # fmt: skip
+def test_a_bad_cell_is_named(tmp_path, write_lecture, cell, said):
+    source = write_lecture(tmp_path, "05_bad", f"# %%\nx = 1\n\n# %%\n{cell}\n")
+    with pytest.raises(LectureError, match=said) as caught:
+        execute(source, tmp_path / "executed")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "executed" / "05_bad.ipynb").exists()
+
+
+def test_a_slow_cell_is_named(tmp_path, write_lecture):
+    source = write_lecture(tmp_path, "06_slow", "# %%\nimport time\ntime.sleep(60)\n")
+    with pytest.raises(LectureError, match="“import time” took longer than 1 s"):
+        execute(source, tmp_path / "executed", cell_timeout_s=1)
+
+
+def test_a_missing_lecture_is_named(tmp_path):
+    with pytest.raises(SlidesError, match=r"99_none\.py is not there"):
+        execute(tmp_path / "99_none.py", tmp_path)
+
+
+def test_header_title_and_promise(tmp_path):
+    path = tmp_path / "01_x.py"
+    path.write_text('# ---\n# title: "A & B"\n# promise: You can.\n# ---\n\n# %% [markdown]\n# # Other\n')
+    nb = lecture.read(path)
+    assert (lecture.title_of(nb, "?"), lecture.promise_of(nb)) == ("A & B", "You can.")
+    title_slide = "# # From the heading\n#\n# **Part 1**\n#\n# You *can*\n# tell.\n#\n# More.\n"
+    path.write_text('# %% [markdown] tags=["title-slide"]\n' + title_slide)
+    nb = lecture.read(path)
+    assert (lecture.title_of(nb, "?"), lecture.promise_of(nb)) == ("From the heading", "You can tell.")
