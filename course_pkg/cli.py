@@ -1,0 +1,69 @@
+"""The command line: ``course doctor | lab | sync | slides | …``.
+
+Each subcommand is a room of its own, imported only when it is chosen, so that ``course --help`` answers at
+once. A room offers ``add_arguments(parser)`` and ``run(args) -> int``.
+"""
+
+import argparse
+import importlib
+import sys
+
+from course_pkg import __version__
+from course_pkg.core.errors import CourseError
+
+# name: (room, help)
+ROOMS = {
+    "doctor": (
+        "course_pkg.commands.doctor",
+        "check this machine: packages, GPU, bandwidth, browser, sandbox",
+    ),
+    "lab": ("course_pkg.commands.lab", "open the lectures in JupyterLab"),
+    "sync": ("course_pkg.commands.sync", "bring lectures/*.py and lectures/*.ipynb in step"),
+    "slides": ("course_pkg.slides.command", "build the slide decks"),
+    "exercises": ("course_pkg.grading.command", "generate exercises/ from solutions/"),
+    "figures": ("course_pkg.commands.figures", "redraw the lectures' figures from their data"),
+    "bench": ("course_pkg.commands.bench", "measure this machine and record it with its origin"),
+    "clean": ("course_pkg.commands.clean", "remove build products"),
+}
+
+
+def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser; only the chosen subcommand's room is imported for its arguments."""
+    parser = argparse.ArgumentParser(prog="course", description="At the Speed of Memory: the course's tools.")
+    parser.add_argument("--version", action="version", version=f"course {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (module, help_text) in ROOMS.items():
+        sub = subparsers.add_parser(
+            name, help=help_text, description=help_text[0].upper() + help_text[1:] + "."
+        )
+        if name == chosen:
+            room = importlib.import_module(module)
+            room.add_arguments(sub)
+            sub.set_defaults(run=room.run)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one subcommand; return its exit status.
+
+    A `CourseError` is one sentence on stderr and status 1, wrong usage is 2, Ctrl-C is 130. Anything else
+    is a bug and shows its traceback. What follows ``--`` is kept in ``args.extra`` for the tool a room
+    starts.
+    """
+    argv = list(sys.argv[1:] if argv is None else argv)
+    cut = argv.index("--") if "--" in argv else len(argv)
+    argv, extra = argv[:cut], argv[cut + 1 :]
+    chosen = next((word for word in argv if word in ROOMS), None)
+    try:
+        args = build_parser(chosen).parse_args(argv)
+        args.extra = extra
+        return int(args.run(args) or 0)
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""``course bench TOPIC``: measure a topic's suite, print it, and keep it with ``--record``."""
+
+import importlib
+from pathlib import Path
+
+from course_pkg import bench
+from course_pkg.paths import recorded_dir
+
+TOPICS = ("stencil", "vector")
+
+
+def add_arguments(parser):
+    parser.add_argument("topic", choices=TOPICS, help="which suite to measure")
+    parser.add_argument("--device", choices=("cpu", "gpu"), help="default: the GPU where there is one")
+    parser.add_argument("--quick", action="store_true", help="few sizes, few samples: a look, not a record")
+    parser.add_argument(
+        "--record", action="store_true", help="keep the numbers in figures/data/<device>/<topic>.json"
+    )
+    parser.add_argument("--out", type=Path, help="record into this folder instead of figures/data")
+
+
+def run(args) -> int:
+    device = args.device or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
+    suite = importlib.import_module(f"course_pkg.{args.topic}.suite")
+    measurements = []
+    print(f"{'median':>10}  {'spread':>7}  {'throughput':>12}  {'T_eff':>12}  {'GFLOP/s':>9}  variant")
+    for m in suite.run(device, quick=args.quick):
+        measurements.append(m)
+        what = ", ".join(f"{k}={v}" for k, v in m.parameters.items() if k != "dtype")
+        print(
+            f"{bench.format_time(m.median_s):>10}  {m.spread:>7.1%}  {m.throughput_gb_s:>7.1f} GB/s  "
+            f"{m.t_eff_gb_s:>7.1f} GB/s  {m.gflop_s:>9.1f}  {m.name} ({what})",
+            flush=True,
+        )
+    print(f"Medians on {measurements[0].device.name}.")
+    if args.record:
+        origin = (
+            f"course bench {args.topic} --device {device}" + (" --quick" if args.quick else "") + " --record"
+        )
+        path = bench.record(args.topic, measurements, args.out or recorded_dir(), origin=origin)
+        print(f"Recorded in {path}.")
+    return 0

@@ -1,0 +1,125 @@
+"""Make ``exercises/NN_topic/NN_topic.ipynb`` from ``solutions/NN_topic/NN_topic.py``, by nbgrader.
+
+The release carries no answer: solutions and hidden tests are cut out, the paired ``.py`` stays behind, and no
+Jupytext metadata is left through which a sync could bring the answers back. Cell ids depend on the content alone,
+so that generating twice gives the same bytes.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import jupytext
+import nbformat
+
+from course_pkg.core import CourseError
+from course_pkg.notebook import number_cells, to_json
+from course_pkg.paths import repo_root
+
+try:
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import Config
+except ImportError as error:
+    raise CourseError("nbgrader is not installed: `pip install -e '.[grade]'` brings it.") from error
+
+
+def sources() -> list[Path]:
+    """Return the solutions, as ``.py`` files."""
+    return sorted((repo_root() / "solutions").glob("[0-9][0-9]_*/[0-9][0-9]_*.py"))
+
+
+def released(source: Path) -> Path:
+    """Return where the exercise of a solution lies."""
+    return repo_root() / "exercises" / source.parent.name / f"{source.stem}.ipynb"
+
+
+def read_solution(source: Path):
+    """Return a solution as a notebook; every graded cell has an id, and no two the same.
+
+    Raises
+    ------
+    CourseError
+        If the nbgrader metadata is missing or ids repeat.
+    """
+    nb = jupytext.read(source)
+    nb.metadata.pop("jupytext", None)
+    ids = [cell.metadata.nbgrader.grade_id for cell in nb.cells if "nbgrader" in cell.metadata]
+    if not ids:
+        raise CourseError(
+            f"{source} has no nbgrader metadata: keep its YAML header, without it Jupytext drops it."
+        )
+    repeated = {i for i in ids if ids.count(i) > 1}
+    if repeated:
+        raise CourseError(
+            f"{source} uses the grade_id {', '.join(sorted(repeated))} twice: give each cell its own."
+        )
+    number_cells(nb, source.stem)
+    return nb
+
+
+def release_text(source: Path) -> str:
+    """Return the exercise of a solution, as the text of its ``.ipynb``."""
+    name = source.stem
+    with course_folder() as (root, api):
+        folder = root / "source" / name
+        folder.mkdir(parents=True)
+        nbformat.write(read_solution(source), folder / f"{name}.ipynb")
+        outcome = api.generate_assignment(name, create=True, force=True)
+        if not outcome["success"]:
+            raise CourseError(f"nbgrader could not make the exercise of {name}: {reason(outcome)}")
+        nb = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    nb.metadata.pop("jupytext", None)
+    number_cells(nb, name)
+    nb.metadata["course"] = {"released": fingerprint(nb)}
+    return to_json(nb)
+
+
+def fingerprint(nb) -> str:
+    """Hash the inputs of an exercise, by which a learner's work in it is noticed."""
+    inputs = json.dumps([(cell.cell_type, cell.source) for cell in nb.cells])
+    return hashlib.sha256(inputs.encode()).hexdigest()[:16]
+
+
+def is_untouched(path: Path) -> bool:
+    """Return True when an exercise is as it was released: no input changed, nothing run."""
+    try:
+        nb = nbformat.read(path, as_version=4)
+    except Exception:  # whatever it is, it is somebody's file and not ours to replace
+        return False
+    run = any(cell.get("outputs") for cell in nb.cells)
+    return not run and nb.metadata.get("course", {}).get("released") == fingerprint(nb)
+
+
+@contextmanager
+def course_folder():
+    """Yield a fresh nbgrader course ``(root, api)`` in a temporary folder, with folders named as nbgrader does."""
+    root = Path(tempfile.mkdtemp(prefix="course-nbgrader-"))
+    config = Config()
+    config.CourseDirectory.root = str(root)
+    config.CourseDirectory.course_id = "speed-of-memory"
+    config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook.db"
+    config.ExecutePreprocessor.timeout = 120
+    path = os.environ.get("PATH", "")
+    # nbgrader starts alembic and jupyter by name: they must be this environment's
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), path])
+    try:
+        yield root, NbGraderAPI(config=config)
+    finally:
+        os.environ["PATH"] = path
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def reason(outcome: dict) -> str:
+    """Return, of what nbgrader says about a failure, the line that names it."""
+    lines = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}".splitlines()
+    errors = [line.strip() for line in lines if re.match(r"\s*[\w.]*(Error|Exception)\b", line)]
+    return errors[0] if errors else "it gave no reason"

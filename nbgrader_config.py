@@ -1,0 +1,14 @@
+"""nbgrader's folders: run its commands in this folder, the root of the course."""
+
+c = get_config()
+
+c.CourseDirectory.course_id = "speed-of-memory"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+c.CourseDirectory.submitted_directory = "grading/submitted"
+c.CourseDirectory.autograded_directory = "grading/autograded"
+c.CourseDirectory.feedback_directory = "grading/feedback"
+c.CourseDirectory.db_url = "sqlite:///grading/gradebook.db"
+# the .py beside a source notebook holds the answers: it must never be copied into a release
+c.CourseDirectory.ignore = ["*.py", "*.pyc", "__pycache__", ".ipynb_checkpoints", "*.orig"]
+c.ExecutePreprocessor.timeout = 120

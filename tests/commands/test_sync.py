@@ -1,0 +1,300 @@
+"""A pair is brought in step, and nobody's edit is ever lost."""
+
+import errno
+import json
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from course_pkg import cli
+from course_pkg.commands import pairing
+from course_pkg.commands import sync as room
+from course_pkg.core import files
+from course_pkg.core.errors import CourseError
+
+LECTURE = """\
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+#   title: First steps
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # First steps
+
+# %% tags=["setup"]
+import math
+
+# %%
+print(math.pi)
+
+# %%
+print(math.pi)
+"""
+
+
+@pytest.fixture
+def lectures(tmp_path, monkeypatch):
+    """A course with two synced lectures, 01 and 02."""
+    folder = tmp_path / "lectures"
+    folder.mkdir()
+    monkeypatch.setattr(room, "repo_root", lambda: tmp_path)
+    for name in ("01_first.py", "02_second.py"):
+        (folder / name).write_text(LECTURE, encoding="utf-8")
+    assert cli.main(["sync"]) == 0
+    return folder
+
+
+def notebook(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def edit_source(folder: Path, old: str = "import math", new: str = "import math  # mine") -> None:
+    path = folder / "01_first.py"
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+
+
+def edit_notebook(folder: Path, text: str = "my own words") -> None:
+    path = folder / "01_first.ipynb"
+    nb = notebook(path)
+    nb["cells"][0]["source"] = [text]
+    path.write_text(json.dumps(nb), encoding="utf-8")
+
+
+def run_cells(folder: Path) -> None:
+    """Do to the notebook what Jupyter does: outputs, counts, and metadata nobody asked for."""
+    path = folder / "01_first.ipynb"
+    nb = notebook(path)
+    for count, cell in enumerate(c for c in nb["cells"] if c["cell_type"] == "code"):
+        cell["execution_count"] = count + 1
+        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [f"{count}\n"]}]
+        cell["metadata"]["collapsed"] = True
+    nb["metadata"]["language_info"] = {"name": "python", "version": "3.11.2"}
+    path.write_text(json.dumps(nb), encoding="utf-8")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_synced_notebook_is_clean_and_stable(lectures):
+    before = contents(lectures)
+    nb = notebook(lectures / "01_first.ipynb")
+    assert [cell["cell_type"] for cell in nb["cells"]] == ["markdown", "code", "code", "code"]
+    assert nb["cells"][1]["metadata"] == {"tags": ["setup"]}
+    assert set(nb["metadata"]) == {"course", "kernelspec", "title"}
+    assert all(not cell.get("outputs") for cell in nb["cells"])
+    assert cli.main(["sync"]) == 0
+    assert cli.main(["sync", "--check"]) == 0
+    assert contents(lectures) == before
+
+
+def test_ids_differ_within_a_course_and_survive_edits_elsewhere(lectures):
+    before = [cell["id"] for cell in notebook(lectures / "01_first.ipynb")["cells"]]
+    other = [cell["id"] for cell in notebook(lectures / "02_second.ipynb")["cells"]]
+    assert len(set(before + other)) == 8
+    edit_source(lectures)
+    assert cli.main(["sync"]) == 0
+    after = [cell["id"] for cell in notebook(lectures / "01_first.ipynb")["cells"]]
+    assert [a == b for a, b in zip(after, before, strict=True)] == [True, False, True, True]
+
+
+def test_only_the_source_changed(lectures, capsys):
+    run_cells(lectures)
+    edit_source(lectures)
+    assert cli.main(["sync", "--check", "01"]) == 1
+    assert "differ" in capsys.readouterr().out
+    assert cli.main(["sync"]) == 0
+    cells = notebook(lectures / "01_first.ipynb")["cells"]
+    assert "".join(cells[1]["source"]) == "import math  # mine"
+    assert cells[1]["outputs"] == []
+    assert [cell["outputs"][0]["text"] for cell in cells[2:]] == [["1\n"], ["2\n"]]
+
+
+def test_pasted_pictures_outlive_a_changed_source(lectures):
+    path = lectures / "01_first.ipynb"
+    nb = notebook(path)
+    nb["cells"][0]["attachments"] = {"a.png": {"image/png": "aGk="}}
+    path.write_text(json.dumps(nb), encoding="utf-8")
+    edit_source(lectures)
+    assert cli.main(["sync"]) == 0
+    assert notebook(path)["cells"][0]["attachments"] == {"a.png": {"image/png": "aGk="}}
+
+
+def test_only_the_notebook_changed_is_left_alone(lectures, capsys):
+    edit_notebook(lectures)
+    before = contents(lectures)
+    assert cli.main(["sync"]) == 0
+    assert contents(lectures) == before
+    line = capsys.readouterr().out
+    assert line.count("\n") == 1
+    assert "--from ipynb 01" in line and "--from py 01" in line
+    # Jupytext shows the .py and overwrites the notebook, except where the notebook is clearly newer.
+    assert (lectures / "01_first.ipynb").stat().st_mtime > (lectures / "01_first.py").stat().st_mtime + 1
+
+
+def test_both_changed_is_left_alone_and_said(lectures, capsys):
+    edit_notebook(lectures)
+    edit_source(lectures)
+    before = contents(lectures)
+    assert cli.main(["sync"]) == 1
+    assert contents(lectures) == before
+    line = capsys.readouterr().out
+    assert line.count("\n") == 1
+    assert "both edited" in line and "--from ipynb 01" in line and "--from py 01" in line
+
+
+def test_both_changed_alike_is_in_step(lectures, capsys):
+    """JupyterLab with Jupytext saves both sides."""
+    path = lectures / "01_first.ipynb"
+    run_cells(lectures)
+    nb = notebook(path)
+    nb["cells"][1]["source"] = ["import math  # mine"]
+    path.write_text(json.dumps(nb), encoding="utf-8")
+    edit_source(lectures)
+    assert cli.main(["sync"]) == 0
+    assert capsys.readouterr().out == ""
+    assert notebook(path)["cells"][2]["outputs"]
+    edit_source(lectures, "# mine", "# yours")
+    assert cli.main(["sync"]) == 0
+    assert notebook(path)["cells"][1]["source"] == ["import math  # yours"]
+
+
+def test_outputs_alone_are_no_change(lectures):
+    run_cells(lectures)
+    before = contents(lectures)
+    assert cli.main(["sync"]) == 0
+    assert contents(lectures) == before
+
+
+def test_from_notebook(lectures):
+    old = (lectures / "01_first.py").read_bytes()
+    edit_notebook(lectures)
+    assert cli.main(["sync", "--from", "ipynb", "01"]) == 0
+    text = (lectures / "01_first.py").read_text(encoding="utf-8")
+    assert "# my own words" in text and "#   title: First steps" in text
+    assert (lectures / "01_first.py.orig").read_bytes() == old
+    assert cli.main(["sync", "--check"]) == 0
+
+
+def test_from_source_keeps_every_notebook(lectures):
+    kept = []
+    for text in ("first words", "second words", "third words"):
+        edit_notebook(lectures, text)
+        kept.append((lectures / "01_first.ipynb").read_bytes())
+        assert cli.main(["sync", "--from", "py", "01"]) == 0
+    names = ["01_first.ipynb.orig", "01_first.ipynb.2.orig", "01_first.ipynb.3.orig"]
+    assert [(lectures / name).read_bytes() for name in names] == kept
+    assert cli.main(["sync", "--check"]) == 0
+
+
+@pytest.mark.parametrize("damage", [b"", b'{"cells": [', b"[1]", b"\xff\xfe", b'{"nbformat": 4}'])
+def test_a_corrupt_notebook(lectures, capsys, damage):
+    path = lectures / "01_first.ipynb"
+    path.write_bytes(damage)
+    assert cli.main(["sync"]) == 1
+    line = capsys.readouterr().out
+    assert line.count("\n") == 1 and "course sync --from py 01" in line
+    assert path.read_bytes() == damage
+    assert cli.main(["sync", "--from", "py", "01"]) == 0
+    assert (lectures / "01_first.ipynb.orig").read_bytes() == damage
+    assert cli.main(["sync", "--check"]) == 0
+
+
+def test_one_lectures_trouble_does_not_stop_the_others(lectures):
+    (lectures / "01_first.ipynb").write_text("{", encoding="utf-8")
+    (lectures / "02_second.ipynb").unlink()
+    assert cli.main(["sync"]) == 1
+    assert (lectures / "02_second.ipynb").exists()
+
+
+def test_a_missing_source_can_come_back(lectures, capsys):
+    text = (lectures / "01_first.py").read_bytes()
+    (lectures / "01_first.py").unlink()
+    assert cli.main(["sync"]) == 1
+    assert "--from ipynb 01" in capsys.readouterr().out
+    assert cli.main(["sync", "--from", "ipynb", "01"]) == 0
+    assert (lectures / "01_first.py").read_bytes() == text
+
+
+def test_a_learners_own_notebook_is_no_lecture(lectures):
+    own = lectures / "03_mine.ipynb"
+    own.write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}', encoding="utf-8")
+    assert cli.main(["sync", "--strip"]) == 0
+    assert cli.main(["sync"]) == 0
+    assert not own.with_suffix(".py").exists()
+
+
+def test_check_names_the_trouble(lectures, capsys):
+    run_cells(lectures)
+    assert cli.main(["sync", "--check"]) == 1
+    assert "01_first.ipynb has outputs" in capsys.readouterr().out
+    assert cli.main(["sync", "--strip"]) == 0
+    assert cli.main(["sync", "--check"]) == 0
+    path = lectures / "01_first.ipynb"
+    nb = notebook(path)
+    nb["cells"][0]["id"] = "random"
+    path.write_text(json.dumps(nb), encoding="utf-8")
+    assert cli.main(["sync", "--check"]) == 1
+    assert "ids" in capsys.readouterr().out
+
+
+def test_strip_does_not_hide_an_edit(lectures):
+    run_cells(lectures)
+    edit_notebook(lectures)
+    assert cli.main(["sync", "--strip"]) == 0
+    nb = notebook(lectures / "01_first.ipynb")
+    assert nb["cells"][0]["source"] == ["my own words"]
+    assert not any(cell.get("outputs") for cell in nb["cells"])
+    assert pairing.Pair(lectures / "01_first.py").state() is pairing.State.IPYNB_CHANGED
+
+
+def test_a_full_disk_leaves_the_old_file(lectures, capsys, monkeypatch):
+    edit_source(lectures)
+    before = contents(lectures)
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    assert cli.main(["sync"]) == 1
+    assert "free space" in capsys.readouterr().out
+    assert contents(lectures) == before
+
+
+def test_an_unwritable_backup_changes_nothing(lectures, capsys, monkeypatch):
+    edit_notebook(lectures)
+    before = contents(lectures)
+
+    def refuse(path):
+        raise CourseError("could not be backed up")
+
+    monkeypatch.setattr(room, "backup", refuse)
+    assert cli.main(["sync", "--from", "py", "01"]) == 1
+    assert contents(lectures) == before
+
+
+def test_a_broken_header_costs_nothing(lectures, capsys):
+    edit_source(lectures, "#   title: First steps", "#   title: [First: steps")
+    before = contents(lectures)
+    for command in (["sync"], ["sync", "--from", "py", "01"]):
+        assert cli.main(command) == 1
+        assert "header" in capsys.readouterr().out
+        assert contents(lectures) == before
+
+
+def test_an_unknown_lecture_is_named(lectures, capsys):
+    assert cli.main(["sync", "07"]) == 1
+    assert capsys.readouterr().err == "No lecture starts with '07'; there are: 01_first, 02_second.\n"
+
+
+def test_lab_and_sync_filter_alike():
+    root = Path(__file__).resolve().parents[2]
+    config = tomllib.loads((root / "lectures" / "jupytext.toml").read_text(encoding="utf-8"))
+    assert config.pop("formats") == "ipynb,py:percent"
+    assert config == pairing.FILTERS

@@ -1,0 +1,77 @@
+"""The command line's front door: what it imports, prints and returns."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from course_pkg import cli
+from course_pkg.core.errors import CourseError
+
+
+@pytest.fixture
+def room(monkeypatch):
+    """Replace the doctor's room by one whose `run` a test sets."""
+    room = SimpleNamespace(add_arguments=lambda parser: parser.add_argument("--json", action="store_true"))
+    monkeypatch.setattr(cli.importlib, "import_module", lambda name: room)
+    return room
+
+
+def test_help_imports_no_room():
+    code = (
+        "import sys\nfrom course_pkg.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numba', 'matplotlib', 'jupytext', 'jupyterlab'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert all(name in done.stdout for name in cli.ROOMS)
+
+
+def test_status_is_the_rooms(room):
+    room.run = lambda args: 7 if args.json else 0
+    assert cli.main(["doctor"]) == 0
+    assert cli.main(["doctor", "--json"]) == 7
+
+
+def test_course_error_is_one_sentence(room, capsys):
+    def run(args):
+        raise CourseError("The port is taken: choose another.")
+
+    room.run = run
+    assert cli.main(["doctor"]) == 1
+    assert capsys.readouterr().err == "The port is taken: choose another.\n"
+
+
+def test_interrupt_is_130(room):
+    def run(args):
+        raise KeyboardInterrupt
+
+    room.run = run
+    assert cli.main(["doctor"]) == 130
+
+
+def test_a_bug_shows_its_traceback(room):
+    def run(args):
+        raise ZeroDivisionError
+
+    room.run = run
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["doctor"])
+
+
+@pytest.mark.parametrize("argv", [[], ["nonsense"], ["doctor", "--nonsense"]])
+def test_wrong_usage_is_2(argv, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(argv)
+    assert end.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_what_follows_dashes_is_the_tools(room):
+    seen = {}
+    room.run = lambda args: seen.update(extra=args.extra) or 0
+    cli.main(["doctor", "--", "--json", "lab"])
+    assert seen["extra"] == ["--json", "lab"]
