@@ -1,0 +1,625 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+#   title: Memory-bound
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["title-slide"]
+# # Memory-bound
+#
+# Why numerical solvers run at the speed of memory, how fast that is, and how to tell what is left to gain.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# 45 minutes of talk, 45 minutes of laboratory. The laboratory's cells are in the notebook only. Timing: surprise 5,
+# memory wall and balance 10, measuring the peak 10, the paradox and T_eff 12, roofline and what is left 8.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## After this lecture you can
+#
+# - **compute** the balance of a machine from its datasheet,
+# - **measure** the bandwidth it really has, and defend the number,
+# - **count** the bytes that an algorithm must move,
+# - **judge** a program by its effective memory throughput, T_eff,
+# - **say** how much faster it could still become.
+#
+# It builds on Python, NumPy and lecture 0.
+
+# %% slideshow={"slide_type": "skip"}
+# Setup, for the notebook only: the package's rooms that this lecture uses.
+import numpy as np
+from IPython.display import Markdown
+
+from course_pkg import bench, viz
+from course_pkg.core import catalogue, machine
+from course_pkg.paths import figure
+from course_pkg.stencil import cost as stencil_cost
+from course_pkg.stencil import cpu_numba as stencil_cpu
+from course_pkg.stencil import reference as stencil_reference
+from course_pkg.stencil.problem import HeatProblem
+from course_pkg.vector import cost, cpu_numba, peak, reference
+from course_pkg.vector.problem import VectorProblem
+
+h200 = bench.recorded("vector", "nvidia-h200")
+h200_stencil = bench.recorded("stencil", "nvidia-h200")
+this_machine = f"Live on {bench.cpu().name}, {bench.cpu().units} cores."
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Sixteen times the arithmetic
+#
+# Each number of a long vector is read, worked on, and written. The work is a polynomial by Horner's rule:
+#
+# ```python
+# for i in prange(a.size):        # all cores
+#     y = 1
+#     for _ in range(degree):     # 2 flops each
+#         y = 1 + a[i] * y
+#     out[i] = y
+# ```
+#
+# Degree 1 does 2 flops a number, degree 16 does 32. Both move 16 bytes.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_flops = viz.Prediction(
+    "01-flops",
+    "Degree 16 instead of degree 1: how much longer does it take?",
+    ["about 16 times", "about 4 times", "hardly longer"],
+)
+guess_flops
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# Five minutes with the next slide. Most rooms say 16 or 4. Take votes before the run. Those who say "hardly" usually
+# cannot yet say up to which degree it stays so: that is the question of the lecture.
+
+# %% slideshow={"slide_type": "skip"}
+live_flops = peak.horner_sweep((1, 2, 4, 8, 16, 32, 64))  # each checked against NumPy before it is timed
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Arithmetic is nearly free, up to a point
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.flops_sweep(
+    {
+        "live: this CPU": live_flops,
+        "recorded: H200, Numba": h200.select("horner, Numba CUDA")["horner, Numba CUDA"],
+    },
+    note=f"{this_machine}\n{h200.origin}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+ratio = live_flops[4].median_s / live_flops[0].median_s
+gpu_horner = h200.select("horner, Numba CUDA")["horner, Numba CUDA"]
+guess_flops.reveal(
+    f"16 times the flops took {ratio:.2f} times the time here, "
+    f"and {gpu_horner[4].median_s / gpu_horner[0].median_s:.2f} times on the H200"
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Two clocks, the slower one counts
+#
+# A program moves $B$ bytes and does $F$ flops. Both go on at the same time:
+#
+# $$ t \;\ge\; \max\left( \frac{B}{\text{bandwidth}},\; \frac{F}{\text{peak flop rate}} \right) $$
+#
+# - **Memory-bound**: the first term is larger. Arithmetic hides behind the traffic.
+# - **Compute-bound**: the second term is larger. Traffic hides behind the arithmetic.
+#
+# Stencils, sparse matrices, vector updates, conjugate gradients: all the solvers of this course are memory-bound.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# Three minutes. A common wrong idea: "both matter, so time is the sum". It is the sum only where nothing overlaps; with
+# enough threads in flight the processor overlaps them. The knee of the last figure is where the two terms are equal.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The memory wall
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.memory_wall(catalogue().values())
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Arithmetic grew faster than bandwidth: Wulf and McKee named it the *memory wall* in 1995.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# Four minutes. Drawn from the catalogue in `course_pkg/core/machines.toml`, where each figure names its source. Two
+# things to point at: from 2008 to 2016 the balance of computing GPUs rose tenfold; since then bandwidth (HBM) has kept
+# pace, and the H200 has the same arithmetic as the H100 with 1.4 times its bandwidth. T4 and RTX 4090 lie low
+# because they have few fp64 units: for float32 they would be at 101 and 328.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Balance: flops for each number moved
+#
+# $$ \text{balance} = \frac{\text{peak flop rate}}{\text{bandwidth}} \times \text{bytes of a number} $$
+#
+# A Tesla P100 in double precision: 5,300 GFLOP/s, 732 GB/s, 8 bytes a number.
+
+# %% slideshow={"slide_type": "fragment"}
+p100 = machine("p100")
+print(5300 / 732 * 8, p100.balance("float64"))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# While a P100 moves one double, it could do **58 flops**. A program that does fewer leaves its arithmetic units idle.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Which P100?** 5,300 GFLOP/s is the figure of the SXM2 module. The PCIe card, with the same 732 GB/s, is rated at
+# 4,700 GFLOP/s, which gives a balance of 51. When you quote a balance, quote the exact part.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The balance of today's machines
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table(
+    [
+        {
+            "machine": m.name,
+            "year": m.year,
+            "GB/s": f"{m.bandwidth_gb_s:,.0f}",
+            "fp64 TFLOP/s": f"{m.fp64_gflop_s / 1000:.2f}",
+            "balance fp64": f"{m.balance('float64'):.0f}",
+            "balance fp32": f"{m.balance('float32'):.0f}",
+        }
+        for m in catalogue().values()
+        if m.year >= 2016
+    ]
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## "Flops are free", and where that ends
+#
+# Below the balance, arithmetic costs no time. Four limits:
+#
+# 1. **Above the balance** it costs again: the knee that you have just measured.
+# 2. **Not every flop is one flop.** A division, a square root or an exponential takes many instructions.
+# 3. **Not every machine has fp64.** A T4 is free up to 6 flops a double, an H100 PCIe up to 104.
+# 4. **In cache** the traffic is cheap, and arithmetic shows sooner.
+#
+# So: recomputing a value is often cheaper than storing and reading it. Count first.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## How fast is memory, really?
+#
+# A datasheet promises; a measurement tells. McCalpin's STREAM (1995) times four loops on long vectors:
+#
+# | name | loop | bytes a number (fp64) | flops |
+# |---|---|---|---|
+# | copy | `out = a` | 8 read + 8 written = 16 | 0 |
+# | scale | `out = s * a` | 16 | 1 |
+# | add | `out = a + b` | 24 | 1 |
+# | triad | `out = a + s * b` | 24 | 2 |
+#
+# The best of them is the machine's real ceiling: **T_peak**.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## T_peak of this CPU
+
+# %% slideshow={"slide_type": "-"}
+stream = peak.stream(samples=12)
+t_peak = stream.t_peak_gb_s
+stream
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Numba's triad and the C one wait for the same memory.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Why does copy often beat triad on a CPU?** Before a core overwrites part of a cache line, it reads the line
+# (*write-allocate*): a triad moves 32 bytes for the 24 that we count. A pure copy is turned into `memcpy`, which for
+# long vectors writes past the cache and skips that read. STREAM does not count the hidden read, and neither do we: the
+# bound and what is judged by it are counted alike.
+#
+# **Why is the C line there?** So that nobody has to believe that Python is not the bottleneck. It is compiled by `gcc
+# -O3 -march=native -fopenmp` when `gcc` is found, and takes turns with Numba's loops, sample by sample.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## T_peak of an H200
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+names = "copy, CuPy", "copy, Numba CUDA", "copy, two doubles a thread", "triad, Numba CUDA"
+h200_stream = h200.compare(*names, n=2**30)
+h200_peak = h200_stream["copy, CuPy"].t_eff_gb_s
+bench.Table(
+    [{k: row[k] for k in ("variant", "time", "spread", "T_eff GB/s")} for row in h200_stream.rows()],
+    f"2^30 doubles. {h200.origin}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+one, two = (h200_stream[k].t_eff_gb_s for k in names[1:3])
+Markdown(
+    f"The datasheet says {machine('h200').bandwidth_gb_s:,.0f} GB/s; a copy reaches **{h200_peak:,.0f} GB/s**, "
+    f"{h200_peak / machine('h200').bandwidth_gb_s:.0%}. One double a thread gives {one:,.0f}; two doubles a thread, "
+    f"{two:,.0f}: more bytes in flight. From here on, T_peak of the H200 is the copy's."
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# Five minutes for the two tables. Expected question: why not the datasheet's figure as the bound? Because nobody reaches
+# it: refresh, read-write turnarounds and row misses take their share. A bound that can be reached is a fairer judge.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_cache = viz.Prediction(
+    "01-caches",
+    "The same copy, on 256 KiB instead of 1 GiB: its bandwidth will be …",
+    ["the same", "several times higher", "several times lower"],
+)
+guess_cache
+
+# %% slideshow={"slide_type": "skip"}
+sweep_n = [2**e for e in range(10, 26)]
+big = VectorProblem.random(sweep_n[-1])
+sweep = {
+    name: [
+        bench.measure(fn, big.a[:m], big.out[:m], cost=cost.copy(m), samples=9)
+        for m in sweep_n
+    ]
+    for name, fn in {"NumPy, one core": reference.copy, "Numba, all cores": cpu_numba.copy}.items()
+}
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Size decides what you measure
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.t_eff_sweep(
+    sweep,
+    t_peak_gb_s=t_peak,
+    caches=[("last-level cache", bench.cpu().llc_bytes)],
+    note=this_machine,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+best = max(sweep["NumPy, one core"], key=lambda m: m.t_eff_gb_s)
+last = sweep["NumPy, one core"][-1]
+guess_cache.reveal(
+    f"one core copies at {best.t_eff_gb_s:.0f} GB/s in its caches and at {last.t_eff_gb_s:.0f} GB/s from memory"
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Read the figure from right to left.** At the right, every line is far larger than the caches: this is memory. Moving
+# left, the arrays fit in the last-level cache, then in L2, then in L1, and bandwidth rises. Further left it falls
+# again: a call takes a fixed time, and little work cannot hide it. The parallel loop pays more for its start (it wakes
+# threads), so it falls earlier.
+#
+# The rule for every measurement in this course: *choose arrays much larger than the last-level cache, or say that you
+# did not.* Each `Measurement` says which.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The same sweep on an H200
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.t_eff_sweep(
+    h200.select("copy, CuPy", "copy, two doubles a thread", "triad, Numba CUDA", degree=None),
+    t_peak_gb_s=h200_peak,
+    caches=[("L2, 60 MiB", h200.device.llc_bytes)],
+    note=h200.origin,
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# A GPU needs **gigabytes** to show its bandwidth: below about 100 MB one measures the launch, not the memory.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Which number do we report?
+#
+# Times scatter, and only to one side: whatever disturbs a run makes it slower.
+#
+# - The **mean** follows every outlier.
+# - The **median** is what you typically get: half of the runs are faster.
+# - The **minimum** is the run that nothing disturbed: the machine's own speed.
+#
+# We report the median with its spread, keep every sample, and use the minimum only to compare with a bound.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Every sample, in order
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+p = VectorProblem.random(2**24)
+noisy = bench.measure(
+    cpu_numba.triad, p.a, p.b, p.s, p.out, cost=cost.triad(p.a.size), samples=60, name="60 triads, this CPU"
+)
+quiet = h200.select("triad, Numba CUDA", n=2**30)["triad, Numba CUDA"][0]
+viz.samples([noisy, quiet], title="", note=f"Left: {this_machine}\nRight: {h200.origin}")
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# Three minutes. Ask: which of the three lines would you put in a paper, and which one would your competitor put there?
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## One heat step, four statements
+#
+# Heat in a plate, with a heat capacity `Cp` that varies from point to point, as physics writes it:
+#
+# ```python
+# qx   = -lam * diff(T, axis=x) / h           # flux
+# qy   = -lam * diff(T, axis=y) / h
+# dTdt = -(diff(qx, x) + diff(qy, y)) / h / Cp   # what flows in, heats
+# out  = T + dt * dTdt                        # one step in time
+# ```
+#
+# Each line is one loop over the whole plate. How many passes over memory is that?
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Eleven passes where three suffice
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("heat_passes.svg"),
+    "Grid of four statements against six arrays with a mark for each read and write: 11 passes. "
+    "Below it the fused step: reads T and Cp, writes out: 3 passes.",
+)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_paradox = viz.Prediction(
+    "01-paradox",
+    "Fused into one loop, the step moves 3 passes instead of 11. Its memory throughput, in GB/s, will be …",
+    ["much higher", "about the same", "lower"],
+)
+guess_paradox
+
+# %% slideshow={"slide_type": "skip"}
+heat = HeatProblem.random((4096, 4096))
+out, work = np.empty_like(heat.T), stencil_reference.work_arrays_2d(heat.T)
+
+
+def four_statements(*args):
+    stencil_cpu.diffusion_step_2d_four_statements(*args, work)
+
+
+oracle = np.empty_like(heat.T)
+stencil_reference.diffusion_step_2d(*heat.arguments(), oracle)
+steps = bench.compare(
+    {"four statements": four_statements, "fused": stencil_cpu.diffusion_step_2d},
+    *heat.arguments(),
+    out,
+    check=lambda: np.testing.assert_allclose(out, oracle, rtol=1e-12),
+    cost={
+        "four statements": stencil_cost.diffusion_step_2d_four_statements(heat.T.shape),
+        "fused": stencil_cost.diffusion_step(heat.T.shape),
+    },
+    t_peak_gb_s=t_peak,
+    samples=12,
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## One heat step on this CPU, 4096 × 4096
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.bars(steps, note=this_machine)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+speed_up = steps["four statements"].median_s / steps["fused"].median_s
+guess_paradox.reveal(
+    f"{steps['four statements'].throughput_gb_s:.0f} GB/s before, {steps['fused'].throughput_gb_s:.0f} GB/s after, "
+    f"and {speed_up:.1f} times faster; 11 / 3 = {11 / 3:.1f}"
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The paradox: fewer bytes, lower throughput, faster
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+heat_names = (
+    "diffusion 2D, CuPy arrays",
+    "diffusion 2D four statements, Numba CUDA",
+    "diffusion 2D fused, Numba CUDA",
+)
+h200_steps = h200_stencil.compare(*heat_names, t_peak_gb_s=h200_peak)
+viz.bars(h200_steps, note=f"16384 × 16384. {h200_stencil.origin}")
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+arrays, four, fused = (h200_steps[name] for name in heat_names)
+Markdown(
+    f"From four statements to one loop, throughput *falls* from {four.throughput_gb_s:,.0f} to "
+    f"{fused.throughput_gb_s:,.0f} GB/s, and the step is **{four.median_s / fused.median_s:.1f} times faster**."
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# Six minutes with the three slides before. The wrong prediction is "much higher: it is optimised, so it must use the
+# memory better". Total throughput says how busy the memory is, not how useful. A program that moves everything twice has
+# a splendid throughput. CuPy's array statements move 42 passes, 14 times what is needed, at nearly full throughput.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Count what *must* move
+#
+# - **Unknown fields**, $D_u$: depend on their own history; each step reads the old and writes the new.
+# - **Known fields**, $D_k$: do not change; each step reads them.
+#
+# $$ A_\text{eff} = 2\,D_u + D_k \qquad\qquad T_\text{eff} = \frac{A_\text{eff}}{t_\text{it}} $$
+#
+# The heat step: $D_u$ is `T`, $D_k$ is `Cp`. Three passes, whatever the program does.
+#
+# $T_\text{eff}$ cannot exceed T_peak, and only a faster step raises it.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## T_eff of the fused step
+
+# %% slideshow={"slide_type": "-"}
+step = stencil_cost.diffusion_step((16384, 16384))
+print(f"D_u    = {step.unknown_bytes / 1e9:6.2f} GB")
+print(f"D_k    = {step.known_bytes / 1e9:6.2f} GB")
+print(f"A_eff  = {step.a_eff_bytes / 1e9:6.2f} GB")
+print(f"t_it   = {fused.median_s * 1e3:6.2f} ms, recorded on the H200")
+print(f"T_eff  = {step.t_eff_gb_s(fused.median_s):6,.0f} GB/s")
+print(f"T_peak = {h200_peak:6,.0f} GB/s")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What T_eff assumes
+#
+# 1. the solver is **iterative and stencil-based**: each step visits all points;
+# 2. the problem is **much larger than the caches**: each step starts from memory;
+# 3. **time blocking is not used**: several steps in one pass would move less.
+#
+# Fields without a history of their own (fluxes, residuals, coefficients that follow from others) are in neither $D_u$
+# nor $D_k$: **recompute them, or keep them on the chip**.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# Four minutes. The definition is Räss, Utkin, Duretz, Omlin and Podladchikov's. Ask what happens to T_eff when the grid
+# fits in cache (assumption 2): it exceeds T_peak, and the number means nothing.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The roofline of an H200
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+roof = machine("h200").measured(h200_peak)
+viz.roofline_explorer(roof)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# Three minutes. Roofline: attainable rate = min(peak, intensity × bandwidth), Williams, Waterman and Patterson 2009.
+# Move the slider from a copy to a matrix product. The knee is the balance divided by 8 bytes.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Measured kernels under the roof
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+laplacians = h200_stencil.compare("laplacian naive, Numba CUDA", "laplacian flat, Numba CUDA", t_peak_gb_s=h200_peak)
+naive, flat = laplacians.measurements
+kernels = [
+    ("triad", h200_stream["triad, Numba CUDA"]),
+    ("7-point stencil, naive", naive),
+    ("Horner, degree 32", gpu_horner[5]),
+    ("Horner, degree 128", gpu_horner[-1]),
+]
+viz.roofline(roof, [(k, m.cost.intensity, m.gflop_s) for k, m in kernels])
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What is left to gain?
+#
+# A memory-bound step takes at least $A_\text{eff} / T_\text{peak}$. The remaining gain is at most
+# $\;t_\text{it} \,/\, (A_\text{eff} / T_\text{peak}) \;=\; T_\text{peak} / T_\text{eff}$.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+gain_rows = [
+    {
+        "on the H200": m.name.replace(", Numba CUDA", ""),
+        "time": bench.format_time(m.median_s),
+        "T_eff GB/s": f"{m.t_eff_gb_s:,.0f}",
+        "remaining gain": f"{h200_peak / m.t_eff_gb_s:.2f}×",
+    }
+    for m in (arrays, four, fused, naive, flat)
+]
+bench.Table(gain_rows, f"T_peak {h200_peak:,.0f} GB/s. {h200_stencil.origin}")
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# Three minutes. The naive 7-point stencil could still become more than twice as fast, though its algorithm moves no byte
+# too many: it spends its time on 64-bit index arithmetic. Lecture 2 takes it to the bound.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Laboratory
+#
+# The cells above marked *live* ran on your machine. Now change them; one thing at a time, and predict first.
+#
+# **Step 1. Find the knee of your machine.** At which degree does the polynomial take twice the time of degree 1? Compare
+# with the balance: peak flop rate over bandwidth, times 16 bytes here, because each element is read *and* written.
+
+# %% slideshow={"slide_type": "skip"}
+rate = max(m.gflop_s for m in live_flops)
+knee = rate / t_peak * 16
+Markdown(
+    f"The most that this loop computes here is {rate:.0f} GFLOP/s; with T_peak = {t_peak:.0f} GB/s the two clocks agree "
+    f"at **{knee:.0f} flops an element**, degree {knee / 2:.0f}."
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 2. Halve the bytes.** Predict the time of a triad in `float32` against `float64`, then run.
+
+# %% slideshow={"slide_type": "skip"}
+n = p.a.size
+single = VectorProblem.random(n, dtype="float32")
+precision = bench.compare(
+    {"float64": cpu_numba.triad, "float32": cpu_numba.triad},
+    arguments={"float64": (p.a, p.b, p.s, p.out), "float32": (single.a, single.b, single.s, single.out)},
+    cost={"float64": cost.triad(n), "float32": cost.triad(n, "float32")},
+    t_peak_gb_s=t_peak,
+)
+precision
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# Half the bytes, about half the time, and the same throughput: throughput cannot tell you that you improved.
+#
+# **Step 3. Write statements, count passes.** NumPy's own triad takes two statements, `out = s * b` and `out += a`.
+# Count its passes, predict how much slower it is than the fused loop, then run.
+
+# %% slideshow={"slide_type": "skip"}
+bench.compare(
+    {"NumPy, two statements": reference.triad, "Numba, one loop": cpu_numba.triad},
+    p.a,
+    p.b,
+    p.s,
+    p.out,
+    cost={"NumPy, two statements": cost.triad_two_passes(n), "Numba, one loop": cost.triad(n)},
+    t_peak_gb_s=t_peak,
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# NumPy also works on one core only. Which part of the difference is passes, which part is cores? Set the environment
+# variable `NUMBA_NUM_THREADS=1` before you start JupyterLab, and see.
+#
+# **Step 4. Break an assumption.** Run the heat step on a grid that fits in a cache. T_eff may now exceed what memory
+# delivers: assumption 2 is broken, and the number has lost its meaning.
+
+# %% slideshow={"slide_type": "skip"}
+small = HeatProblem.random((96, 96))
+small_out = np.empty_like(small.T)
+in_cache = bench.measure(
+    stencil_reference.diffusion_step_2d, *small.arguments(), small_out, cost=stencil_cost.diffusion_step(small.T.shape)
+)
+print(in_cache)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 5. If you have an NVIDIA GPU**, this cell measures yours beside the recorded one; without one, it says so.
+
+# %% slideshow={"slide_type": "skip"}
+if bench.gpu().kind == "gpu":
+    mine = peak.copy_bandwidth("gpu")
+    note = f"A copy on your {bench.gpu().name} moves {mine:,.0f} GB/s; the recorded H200 {h200_peak:,.0f} GB/s."
+else:
+    note = f"No GPU here. A copy on the recorded H200 moves {h200_peak:,.0f} GB/s, {h200_peak / t_peak:.0f} times this CPU."
+Markdown(note)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The limit
+#
+# When T_eff is close to T_peak, no better *program* for this algorithm exists on this machine. What would it take?
+#
+# - **Fewer passes an iteration**: fuse more, keep results on the chip (lectures 2 and 3).
+# - **Better order of the data**, so that no fetched byte is wasted (lecture 4).
+# - **Fewer iterations, or several in one pass**: other algorithms (lectures 5 and 6).
+# - **More memories**: several GPUs (lecture 7).
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Summary
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+summary = [
+    ("this CPU", t_peak, steps["four statements"]),
+    ("this CPU", t_peak, steps["fused"]),
+    ("H200, recorded", h200_peak, four),
+    ("H200, recorded", h200_peak, fused),
+]
+bench.Table(
+    [
+        {
+            "heat step": "fused" if m.cost.redundancy == 1 else "four statements",
+            "where": where,
+            "passes": f"{3 * m.cost.redundancy:.0f}",
+            "throughput GB/s": f"{m.throughput_gb_s:,.0f}",
+            "T_eff GB/s": f"{m.t_eff_gb_s:,.0f}",
+            "of T_peak": f"{m.t_eff_gb_s / t:.0%}",
+        }
+        for where, t, m in summary
+    ],
+    f"{this_machine} {h200_stencil.origin}",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# **To remember: count the bytes that must move; time tells how close you are; flops hardly matter.**
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Onward
+#
+# - **Exercise 1**: `exercises/01_memory_bound`. Balance, a triad kernel, A_eff of a heat step, what is left.
+# - **Next**: lecture 2 takes the naive stencil to the bound, with shared memory and registers.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Read
+#
+# - J. D. McCalpin, *Memory bandwidth and machine balance in current high performance computers*, IEEE TCCA Newsletter, 1995.
+# - W. A. Wulf, S. A. McKee, *Hitting the memory wall*, ACM SIGARCH Computer Architecture News 23(1), 1995.
+# - S. Williams, A. Waterman, D. Patterson, *Roofline: an insightful visual performance model for multicore architectures*,
+#   Communications of the ACM 52(4), 2009.
+# - L. Räss, I. Utkin, T. Duretz, S. Omlin, Y. Podladchikov, *Assessing the robustness and scalability of the accelerated
+#   pseudo-transient method*, Geoscientific Model Development 15, 2022. It defines T_eff.
