@@ -55,8 +55,10 @@ class Comparison:
         """Return the origin of the numbers in one sentence."""
         first = self.measurements[0]
         states = ", ".join(sorted({CACHE_STATES[m.cache_state] for m in self.measurements}))
-        note = " Times of the simulator say nothing of a GPU." if first.device.kind == "simulator" else ""
-        return f"Median of {len(first.samples_s)} samples on {first.device.name}; {states}.{note}"
+        where = " and ".join(dict.fromkeys(m.device.name for m in self.measurements))
+        simulated = any(m.device.kind == "simulator" for m in self.measurements)
+        note = " Times of the simulator say nothing of a GPU." if simulated else ""
+        return f"Median of {len(first.samples_s)} samples on {where}; {states}.{note}"
 
     def __str__(self):
         return text_table(self.rows()) + "\n" + self.caption()
@@ -99,6 +101,20 @@ def compare(
     if not variants:
         raise CourseError(
             "compare() needs at least one variant: pass a dict such as {'numpy': reference.triad}."
+        )
+    if samples < 1:
+        raise CourseError(
+            f"samples is {samples}: at least one is needed, and 20 give a median worth quoting."
+        )
+    for what, given in (("cost", cost), ("check", check), ("arguments", arguments)):
+        strangers = set(given) - set(variants) if isinstance(given, dict) else set()
+        if strangers:
+            raise CourseError(
+                f"{what} names {', '.join(sorted(strangers))}, which no variant is called: use its name."
+            )
+    if isinstance(cost, dict) and set(variants) - set(cost):
+        raise CourseError(
+            f"cost has nothing for {', '.join(sorted(set(variants) - set(cost)))}: give each a Cost."
         )
     runs = []
     with progress(len(variants) + 1) as step:

@@ -79,10 +79,9 @@ def read(path: Path) -> dict:
             raise CourseError(
                 f"{path} has schema {document['schema']}, this course reads {SCHEMA}: record it again."
             )
-        for row in document["measurements"]:
-            _ = row["samples_s"][0], row["cost"], row["name"], row["date"]
-        _ = document["device"]["name"], document["origin"]
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, IndexError) as error:
+        # without a measurement, or a sample in each, there is nothing to read
+        _ = document["measurements"][0], [m.samples_s[0] for m in _from_dict(document)], document["origin"]
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise CourseError(
             f"{path} is corrupt ({type(error).__name__}: {error}): restore it with `git checkout -- {path}`, "
             "or move it away and record it again."
@@ -92,22 +91,7 @@ def read(path: Path) -> dict:
 
 def load(path: Path) -> list[Measurement]:
     """Return the measurements of a recorded file. Raises as :func:`read` does."""
-    document = read(path)
-    device = Device(**document["device"])
-    return [
-        Measurement(
-            name=row["name"],
-            samples_s=tuple(row["samples_s"]),
-            warmup_s=tuple(row["warmup_s"]),
-            calls_per_sample=row["calls_per_sample"],
-            cache_state=row["cache_state"],
-            cost=Cost(**row["cost"]),
-            device=device,
-            parameters=row["parameters"],
-            date=row["date"],
-        )
-        for row in document["measurements"]
-    ]
+    return _from_dict(read(path))
 
 
 def origin(path: Path) -> str:
@@ -178,6 +162,24 @@ def _to_dict(m: Measurement) -> dict:
         "warmup_s": [float(f"{t:.4g}") for t in m.warmup_s],
         "samples_s": [float(f"{t:.6g}") for t in m.samples_s],
     }
+
+
+def _from_dict(document: dict) -> list[Measurement]:
+    device = Device(**document["device"])
+    return [
+        Measurement(
+            name=row["name"],
+            samples_s=tuple(map(float, row["samples_s"])),
+            warmup_s=tuple(row["warmup_s"]),
+            calls_per_sample=row["calls_per_sample"],
+            cache_state=row["cache_state"],
+            cost=Cost(**row["cost"]),
+            device=device,
+            parameters=row["parameters"],
+            date=row["date"],
+        )
+        for row in document["measurements"]
+    ]
 
 
 def _key(m: Measurement):

@@ -131,7 +131,7 @@ def check_bandwidth(kind: str, name: str, measure=None) -> Check:
     label = f"{kind.upper()} copy bandwidth"
     try:
         if measure is None:
-            from course_pkg.bench import copy_bandwidth as measure
+            from course_pkg.vector.peak import copy_bandwidth as measure
         found = measure(kind)
     except ImportError as error:
         return Check(

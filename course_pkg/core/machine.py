@@ -118,7 +118,10 @@ def machine(key: str) -> Machine:
 
 def find_machine(device_name: str) -> Machine | None:
     """Return the catalogue's machine for a device name as the driver or the system prints it, or None."""
+    asked = device_name.lower().removeprefix("nvidia ")
     for m in catalogue().values():
-        if any(name.lower() in device_name.lower() for name in m.device_names):
+        names = [name.lower() for name in m.device_names]
+        # a GPU's name must match whole: an "H200 NVL" or a "GH200 480GB" is another machine than an "H200"
+        if asked in names or (m.kind == "cpu" and any(name in asked for name in names)):
             return m
     return None

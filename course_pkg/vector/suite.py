@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import psutil
 
-from course_pkg.bench import Measurement, gpu, measure, progress
+from course_pkg.bench import Measurement, compare, gpu, progress
 from course_pkg.core import CourseError
 from course_pkg.vector import cost, cpu_c, cpu_numba, reference
 
@@ -28,41 +28,36 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     exponents = range(10, (24 if quick else 27 if device == "cpu" else 30) + 1, 4 if quick else 1)
     data = _HostData(2 ** exponents[-1]) if device == "cpu" else _DeviceData(2 ** exponents[-1])
     degrees = DEGREES_CPU if device == "cpu" else DEGREES_GPU
-    operations = [(variant, fn, op) for op in OPERATIONS for variant, fn in _variants(device, op)]
     samples = 5 if quick else 20
-    with progress(len(exponents) + 1) as step:
+    variants = {op: dict(_variants(device, op)) for op in (*OPERATIONS, "horner")}
+    with progress(len(exponents) + len(degrees)) as step:
         for e in exponents:
             step(f"2^{e} elements")
-            for variant, fn, op in operations:
-                args = data.arguments(OPERATIONS[op], 2**e, variant)
-                its_cost = (
-                    cost.triad_two_passes(2**e)
-                    if variant in ("triad, NumPy", "triad, CuPy")
-                    else getattr(cost, op)(2**e)
-                )
-                yield measure(
-                    fn,
-                    *args,
-                    cost=its_cost,
-                    check=lambda op=op, args=args: data.check(op, args),
-                    name=variant,
-                    parameters={"n": 2**e, "dtype": "float64"},
-                    samples=samples,
-                )
-        step("flops")
-        n = data.n // 8
+            for op, names in OPERATIONS.items():
+                yield from _in_turn(data, op, names, variants[op], {"n": 2**e}, samples)
         for degree in degrees:
-            for variant, fn in _variants(device, "horner"):
-                args = data.arguments(("a", degree, "out"), n, variant)
-                yield measure(
-                    fn,
-                    *args,
-                    cost=cost.horner(n, degree),
-                    check=lambda args=args: data.check("horner", args),
-                    name=variant,
-                    parameters={"n": n, "dtype": "float64", "degree": degree},
-                    samples=samples,
-                )
+            step(f"degree {degree}")
+            parameters = {"n": data.n // 8, "degree": degree}
+            yield from _in_turn(data, "horner", ("a", degree, "out"), variants["horner"], parameters, samples)
+
+
+def _in_turn(data, op, names, variants, parameters, samples):
+    """Return the measurements of all variants of one operation, their samples taken in turn."""
+    args = {variant: data.arguments(names, parameters["n"], variant) for variant in variants}
+    return compare(
+        variants,
+        arguments=args,
+        cost={variant: _cost(op, variant, **parameters) for variant in variants},
+        check={variant: lambda a=a: data.check(op, a) for variant, a in args.items()},
+        parameters={"n": parameters["n"], "dtype": "float64", **parameters},
+        samples=samples,
+    ).measurements
+
+
+def _cost(op, variant, **parameters):
+    if variant in ("triad, NumPy", "triad, CuPy"):
+        return cost.triad_two_passes(**parameters)
+    return getattr(cost, op)(**parameters)
 
 
 def _variants(device, op):

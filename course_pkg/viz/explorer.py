@@ -25,8 +25,8 @@ def _explore(machine: Machine, flops: float) -> Picture:
     memory_bound = intensity < machine.ridge()
     share = rate / machine.peak_gflop_s()
     verdict = (
-        f"memory-bound: the arithmetic units idle {1 - share:.0%} of the time"
+        f"memory-bound, arithmetic idles {1 - share:.0%} of the time"
         if memory_bound
-        else "compute-bound: memory waits for the arithmetic units"
+        else "compute-bound, memory waits"
     )
     return roofline(machine, [(f"{rate:,.0f} GFLOP/s", intensity, None)], title=f"{machine.name}: {verdict}")

@@ -147,7 +147,7 @@ def samples(measurements, *, title="", note="") -> Picture:
             ):
                 ax.axhline(value, color=colour, lw=2, label=f"{label} {value:.3g} ms")
             ax.set(xlabel="sample", ylabel="ms", title=m.name)
-            ax.legend(loc="lower right")
+            ax.legend(loc="best")
             ax.set_ylim(0, 1.1 * t.max())
         note_below(figure, note)
 
