@@ -2,6 +2,7 @@
 
 from course_pkg import bench, viz
 from course_pkg.core import catalogue, machine
+from course_pkg.vector.peak import recorded_t_peak
 
 HEAT = (
     "diffusion 2D, CuPy arrays",
@@ -10,9 +11,18 @@ HEAT = (
 )
 
 
+STREAM = (
+    "copy, CuPy",
+    "copy, Numba CUDA",
+    "copy, two doubles a thread",
+    "triad, Numba CUDA",
+)
+LAPLACIAN = ("laplacian naive, Numba CUDA", "laplacian flat, Numba CUDA")
+
+
 def pictures() -> dict[str, viz.Picture]:
     vector, stencil = bench.recorded("vector"), bench.recorded("stencil")
-    t_peak = vector.select("copy, CuPy", n=2**30)["copy, CuPy"][0].t_eff_gb_s
+    t_peak = recorded_t_peak(vector)
     laplacian = stencil.select("laplacian flat, Numba CUDA")["laplacian flat, Numba CUDA"][0]
     triad = vector.select("triad, Numba CUDA", n=2**30)["triad, Numba CUDA"][0]
     points = [
@@ -25,3 +35,30 @@ def pictures() -> dict[str, viz.Picture]:
         ),
         "h200_roofline": viz.roofline(machine("h200").measured(t_peak), points),
     }
+
+
+def tables() -> dict[str, str]:
+    """Return the README's table of measurements, as Markdown, by the name of its place."""
+    vector, stencil = bench.recorded("vector"), bench.recorded("stencil")
+    t_peak = recorded_t_peak(vector)
+    measured = [
+        *vector.compare(*STREAM, n=2**30).measurements,
+        *stencil.compare(*LAPLACIAN, *HEAT).measurements,
+    ]
+    lines = [
+        "| on an H200, fp64 | time | moved, GB/s | T_eff, GB/s | still to gain |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for m in measured:
+        gain = f"{t_peak / m.t_eff_gb_s:.2f}×"
+        row = (
+            m.name,
+            bench.format_time(m.median_s),
+            f"{m.throughput_gb_s:,.0f}",
+            f"{m.t_eff_gb_s:,.0f}",
+            gain,
+        )
+        lines.append("| " + " | ".join(row) + " |")
+    sizes = "Streams of 2^30 numbers, a stencil of 512³ points, a heat step of 16384²."
+    lines += ["", f"T_peak {t_peak:,.0f} GB/s, the best copy or triad. {sizes} {vector.origin}"]
+    return {"measured-h200": "\n".join(lines)}

@@ -14,6 +14,16 @@
 #
 # A live measurement in the first minute; then how the course works.
 
+# %% slideshow={"slide_type": "skip"}
+# Where the course is not installed, as on Colab, this says how to install it.
+import importlib.util
+
+if importlib.util.find_spec("course_pkg") is None:
+    raise SystemExit(
+        "Install the course first: run  !git clone ADDRESS course && pip install -q -e ./course  "
+        "with the address of its repository, then restart the session."
+    )
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One minute: is your computer limited by arithmetic?
 #
@@ -26,17 +36,17 @@
 from course_pkg import bench, viz
 from course_pkg.vector import peak
 
-live = peak.horner_sweep((1, 2, 4, 8, 16), n=2**23)
+live = peak.horner_sweep((1, 2, 4, 8, 16), samples=7)
 
 # %% slideshow={"slide_type": "slide"} tags=["hide-input"]
-viz.flops_sweep({"this machine": live}, note=f"Live on {live[0].device.name}, {live[0].device.units} cores.")
+viz.flops_sweep({"this machine": live}, note=f"{live[0].device.name}, {live[0].device.units} cores, {live[0].date}.")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # If the line is nearly flat, your processor was waiting for memory all the time. Lecture 1 explains it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# Two minutes. Let the room run the cell before any explanation. Expected question: "is the compiler cheating?" No: the
-# results are checked against NumPy in the package's tests, and the line rises once the arithmetic exceeds the balance.
+# > **For the speaker.** Two minutes. Let the room run the cell before any explanation. Expected question: "is the compiler cheating?" No: each
+# > result is checked against NumPy before it is timed, and the line rises once the arithmetic exceeds the balance.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Is everything in place?
@@ -74,7 +84,7 @@ guess = viz.Prediction(
 guess
 
 # %% slideshow={"slide_type": "fragment"} tags=["hide-input"]
-guess.reveal(f"four times the flops took {live[2].median_s / live[0].median_s:.2f} times the time, so the memory")
+guess.reveal(f"with 4 times the flops on the same bytes, this machine took {live[2].median_s / live[0].median_s:.2f} times as long")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One source, three uses

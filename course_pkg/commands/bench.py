@@ -23,8 +23,11 @@ def run(args) -> int:
     device = args.device or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
     suite = importlib.import_module(f"course_pkg.{args.topic}.suite")
     measurements = []
-    print(f"{'median':>10}  {'spread':>7}  {'throughput':>12}  {'T_eff':>12}  {'GFLOP/s':>9}  variant")
     for m in suite.run(device, quick=args.quick):
+        if not measurements:
+            print(
+                f"{'median':>10}  {'spread':>7}  {'throughput':>12}  {'T_eff':>12}  {'GFLOP/s':>9}  variant"
+            )
         measurements.append(m)
         what = ", ".join(f"{k}={v}" for k, v in m.parameters.items() if k != "dtype")
         print(

@@ -62,9 +62,11 @@ def check_packages(requirements: list[str] | None = None, version_of=metadata.ve
 
 def check_pairing() -> Check:
     """Does Jupyter load Jupytext, which keeps .py and .ipynb in step while JupyterLab is open?"""
-    from jupyter_core.paths import jupyter_config_path
-    from jupyter_server.extension.config import ExtensionConfigManager
-
+    try:
+        from jupyter_core.paths import jupyter_config_path
+        from jupyter_server.extension.config import ExtensionConfigManager
+    except ImportError:
+        return Check("pairing in JupyterLab", "fail", "Jupyter is not installed", REPAIR)
     manager = ExtensionConfigManager(read_config_path=jupyter_config_path())
     if not manager.enabled("jupyterlab_jupytext"):
         mend = (

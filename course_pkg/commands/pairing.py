@@ -159,6 +159,10 @@ def tidy(nb: NotebookNode, name: str) -> NotebookNode:
         cell.metadata = NotebookNode({k: old.metadata[k] for k in CELL_METADATA if k in old.metadata})
         if old.cell_type == "code":
             cell.update(execution_count=None, outputs=[])
+        if "hide-input" in cell.metadata.get("tags", []):
+            cell.metadata.jupyter = NotebookNode(
+                source_hidden=True
+            )  # collapsed in JupyterLab, one click away
         cells.append(cell)
     fresh = NotebookNode(cells=cells, metadata=metadata, nbformat=4, nbformat_minor=5)
     number_cells(fresh, name)

@@ -58,6 +58,15 @@ def require_arrays(*, device: bool, dtypes=FLOATS, **arrays) -> None:
             )
 
 
+def require_shape(shape: tuple[int, ...], **arrays) -> None:
+    """Check that each array has this shape."""
+    for name, a in arrays.items():
+        if a.shape != shape:
+            raise CourseError(
+                f"{name} has shape {a.shape}, expected {shape}: make it with numpy.empty({shape})."
+            )
+
+
 def is_c_contiguous(array) -> bool:
     """Return True when the array's elements lie in memory row by row, without gaps."""
     flags = getattr(array, "flags", None)

@@ -11,6 +11,12 @@ def add_arguments(parser):
         "--check", action="store_true", help="write nothing; fail if an exercise would change"
     )
 
+    parser.add_argument(
+        "--register",
+        action="store_true",
+        help="for teachers: also enter the assignments into nbgrader's gradebook, so that it can grade",
+    )
+
 
 def run(args) -> int:
     stale, kept = [], []
@@ -35,4 +41,10 @@ def run(args) -> int:
         raise CourseError(
             f"{', '.join(kept)} holds somebody's work and is left as it is: move it away, then run this again."
         )
+    if args.register:
+        for source in release.sources():
+            release.register(source)
+            print(
+                f"{source.stem} is in nbgrader's gradebook: `nbgrader autograde {source.stem}` can grade it."
+            )
     return 0

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -83,6 +84,26 @@ def release_text(source: Path) -> str:
     return to_json(nb)
 
 
+def register(source: Path) -> None:
+    """Enter a solution into the gradebook that ``nbgrader_config.py`` names, so that nbgrader can grade submissions.
+
+    Its release goes to ``grading/release``: ``exercises/`` is ours, with stable ids and without answers.
+    """
+    root, name = repo_root(), source.stem
+    nbformat.write(read_solution(source), source.with_suffix(".ipynb"))  # git ignores it
+    (root / "grading").mkdir(exist_ok=True)
+    options = ["--create", "--force", f"--CourseDirectory.release_directory={root / 'grading' / 'release'}"]
+    with environment_on_path():
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", "generate_assignment", name, *options],
+            cwd=root,
+            capture_output=True,
+            text=True,
+        )
+    if done.returncode:
+        raise CourseError(f"nbgrader could not register {name}: {reason({'log': done.stderr})}")
+
+
 def fingerprint(nb) -> str:
     """Hash the inputs of an exercise, by which a learner's work in it is noticed."""
     inputs = json.dumps([(cell.cell_type, cell.source) for cell in nb.cells])
@@ -108,14 +129,22 @@ def course_folder():
     config.CourseDirectory.course_id = "speed-of-memory"
     config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook.db"
     config.ExecutePreprocessor.timeout = 120
+    try:
+        with environment_on_path():
+            yield root, NbGraderAPI(config=config)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+@contextmanager
+def environment_on_path():
+    """Let nbgrader find alembic and jupyter, which it starts by name, in this environment."""
     path = os.environ.get("PATH", "")
-    # nbgrader starts alembic and jupyter by name: they must be this environment's
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), path])
     try:
-        yield root, NbGraderAPI(config=config)
+        yield
     finally:
         os.environ["PATH"] = path
-        shutil.rmtree(root, ignore_errors=True)
 
 
 def reason(outcome: dict) -> str:

@@ -2,7 +2,7 @@
 
 from numba import njit, prange
 
-from course_pkg.core.checks import require_arrays, require_distinct, require_ndim, require_positive
+from course_pkg.stencil.checks import check_laplacian, check_step, check_work
 
 
 @njit(parallel=True, fastmath={"contract"})
@@ -30,9 +30,7 @@ def _laplacian(u, out):
 
 def laplacian(u, out):
     """Compute the 7-point Laplacian ``out = A u``; one read and one write a point when planes stay in cache."""
-    require_arrays(device=False, u=u, out=out)
-    require_ndim(3, u=u)
-    require_distinct(u=u, out=out)
+    check_laplacian(u, out, device=False)
     _laplacian(u, out)
 
 
@@ -40,22 +38,21 @@ def laplacian(u, out):
 @njit(parallel=True, fastmath={"contract"}, error_model="numpy")
 def _diffusion_step_2d(T, Cp, factor, out):
     ny, nx = T.shape
-    two = T.dtype.type(2)
+    four = T.dtype.type(4)
     for j in prange(ny):
         if j == 0 or j == ny - 1:
             out[j, :] = T[j, :]
         else:
             out[j, 0] = T[j, 0]
             for i in range(1, nx - 1):
-                dxx = T[j, i - 1] - two * T[j, i] + T[j, i + 1]
-                dyy = T[j - 1, i] - two * T[j, i] + T[j + 1, i]
-                out[j, i] = T[j, i] + factor * (dxx + dyy) / Cp[j, i]
+                total = T[j, i - 1] + T[j, i + 1] + T[j - 1, i] + T[j + 1, i] - four * T[j, i]
+                out[j, i] = T[j, i] + factor * total / Cp[j, i]
             out[j, nx - 1] = T[j, nx - 1]
 
 
 def diffusion_step_2d(T, Cp, lam, dt, h, out):
     """Compute one fused diffusion step: T and Cp are read once, ``out`` is written once."""
-    _check_step(2, T, Cp, lam, dt, h, out)
+    check_step(2, T, Cp, lam, dt, h, out, device=False)
     _diffusion_step_2d(T, Cp, T.dtype.type(dt * lam / h**2), out)
 
 
@@ -80,7 +77,7 @@ def _diffusion_step_3d(T, Cp, factor, out):
 
 def diffusion_step_3d(T, Cp, lam, dt, h, out):
     """Compute one fused diffusion step in three dimensions; two reads and one write a point."""
-    _check_step(3, T, Cp, lam, dt, h, out)
+    check_step(3, T, Cp, lam, dt, h, out, device=False)
     _diffusion_step_3d(T, Cp, T.dtype.type(dt * lam / h**2), out)
 
 
@@ -118,16 +115,10 @@ def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
 
     ``work`` holds ``qx`` (ny, nx - 1), ``qy`` (ny - 1, nx) and ``dTdt`` (ny, nx).
     """
-    _check_step(2, T, Cp, lam, dt, h, out)
+    check_step(2, T, Cp, lam, dt, h, out, device=False)
     qx, qy, dTdt = work
+    check_work(T, qx, qy, dTdt, device=False)
     real = T.dtype.type
     _flux(T, real(-lam / h), qx, qy)
     _divergence(qx, qy, Cp, real(1 / h), dTdt)
     _update(T, real(dt), dTdt, out)
-
-
-def _check_step(ndim, T, Cp, lam, dt, h, out):
-    require_arrays(device=False, T=T, Cp=Cp, out=out)
-    require_ndim(ndim, T=T)
-    require_distinct(T=T, Cp=Cp, out=out)
-    require_positive(lam=lam, dt=dt, h=h)

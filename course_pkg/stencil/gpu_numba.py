@@ -11,7 +11,7 @@ import numpy as np
 
 from course_pkg import cuda
 from course_pkg.core import CourseError
-from course_pkg.core.checks import require_arrays, require_distinct, require_ndim, require_positive
+from course_pkg.stencil.checks import check_laplacian, check_step, check_work
 
 BLOCK_2D = (32, 8)
 BLOCK_3D = (32, 4, 2)
@@ -40,7 +40,7 @@ def laplacian_naive_kernel(u, out):
 
 def laplacian_naive(u, out):
     """Compute the 7-point Laplacian ``out = A u``; compulsory traffic one read and one write a point."""
-    _check_laplacian(u, out)
+    check_laplacian(u, out, device=True)
     laplacian_naive_kernel[_grid(u.shape, BLOCK_3D), BLOCK_3D](u, out)
 
 
@@ -70,7 +70,7 @@ def laplacian_flat_kernel(u, nx, ny, nz, out):
 
 def laplacian_flat(u, out):
     """Compute the 7-point Laplacian with 32-bit index arithmetic; at most 2^32 - 1 points."""
-    _check_laplacian(u, out)
+    check_laplacian(u, out, device=True)
     nz, ny, nx = u.shape
     if u.size >= 2**32:
         raise CourseError(
@@ -87,17 +87,15 @@ def diffusion_step_2d_kernel(T, Cp, factor, out):
     ny, nx = T.shape
     if i < nx and j < ny:
         if 0 < i < nx - 1 and 0 < j < ny - 1:
-            two_T = T[j, i] + T[j, i]
-            dxx = T[j, i - 1] - two_T + T[j, i + 1]
-            dyy = T[j - 1, i] - two_T + T[j + 1, i]
-            out[j, i] = T[j, i] + factor * (dxx + dyy) / Cp[j, i]
+            total = T[j, i - 1] + T[j, i + 1] + T[j - 1, i] + T[j + 1, i] - T.dtype.type(4) * T[j, i]
+            out[j, i] = T[j, i] + factor * total / Cp[j, i]
         else:
             out[j, i] = T[j, i]
 
 
 def diffusion_step_2d(T, Cp, lam, dt, h, out):
     """Compute one fused diffusion step on the GPU; two reads and one write a point, one launch."""
-    _check_step(2, T, Cp, lam, dt, h, out)
+    check_step(2, T, Cp, lam, dt, h, out, device=True)
     factor = T.dtype.type(dt * lam / h**2)
     diffusion_step_2d_kernel[_grid(T.shape, BLOCK_2D), BLOCK_2D](T, Cp, factor, out)
 
@@ -117,7 +115,7 @@ def diffusion_step_3d_kernel(T, Cp, factor, out):
 
 def diffusion_step_3d(T, Cp, lam, dt, h, out):
     """Compute one fused diffusion step in three dimensions; two reads and one write a point, one launch."""
-    _check_step(3, T, Cp, lam, dt, h, out)
+    check_step(3, T, Cp, lam, dt, h, out, device=True)
     factor = T.dtype.type(dt * lam / h**2)
     diffusion_step_3d_kernel[_grid(T.shape, BLOCK_3D), BLOCK_3D](T, Cp, factor, out)
 
@@ -159,8 +157,9 @@ def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
 
     ``work`` holds ``qx`` (ny, nx - 1), ``qy`` (ny - 1, nx) and ``dTdt`` (ny, nx) in device memory.
     """
-    _check_step(2, T, Cp, lam, dt, h, out)
+    check_step(2, T, Cp, lam, dt, h, out, device=True)
     qx, qy, dTdt = work
+    check_work(T, qx, qy, dTdt, device=True)
     real, blocks = T.dtype.type, _grid(T.shape, BLOCK_2D)
     flux_x_kernel[blocks, BLOCK_2D](T, real(-lam / h), qx)
     flux_y_kernel[blocks, BLOCK_2D](T, real(-lam / h), qy)
@@ -170,16 +169,3 @@ def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
 
 def _grid(shape, block):
     return tuple((n + b - 1) // b for n, b in zip(reversed(shape), block, strict=True))
-
-
-def _check_laplacian(u, out):
-    require_arrays(device=True, u=u, out=out)
-    require_ndim(3, u=u)
-    require_distinct(u=u, out=out)
-
-
-def _check_step(ndim, T, Cp, lam, dt, h, out):
-    require_arrays(device=True, T=T, Cp=Cp, out=out)
-    require_ndim(ndim, T=T)
-    require_distinct(T=T, Cp=Cp, out=out)
-    require_positive(lam=lam, dt=dt, h=h)

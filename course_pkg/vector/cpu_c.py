@@ -1,7 +1,7 @@
 """STREAM's triad in C with OpenMP, compiled on this machine: the witness that Numba's loops lose nothing."""
 
+import atexit
 import ctypes
-import hashlib
 import shutil
 import subprocess
 import tempfile
@@ -24,20 +24,24 @@ void triad(const double *restrict a, const double *restrict b, double s, double 
 FLAGS = ("-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
 
 
-def compiler() -> str | None:
-    """Return the path of gcc, or None."""
-    return shutil.which("gcc")
+def available() -> bool:
+    """Return True when gcc is here and compiles the triad (clang under the name of gcc may lack OpenMP)."""
+    try:
+        _library()
+    except (CourseError, OSError):
+        return False
+    return True
 
 
 @cache
 def _library():
-    gcc = compiler()
+    gcc = shutil.which("gcc")
     if gcc is None:
         raise CourseError(
             "gcc was not found: install it (Debian: apt install gcc) to compare with STREAM in C."
         )
-    folder = Path(tempfile.gettempdir()) / f"course-stream-{hashlib.sha256(SOURCE.encode()).hexdigest()[:12]}"
-    folder.mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="course-stream-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     source, library = folder / "triad.c", folder / "triad.so"
     source.write_text(SOURCE)
     done = subprocess.run([gcc, *FLAGS, str(source), "-o", str(library)], capture_output=True, text=True)

@@ -142,7 +142,7 @@ def dot(a, b, out, partial=None):
     partial : device array from :func:`partial_sums`, optional
         Allocated here when it is not given.
     """
-    _check(a=a, b=b)
+    require_arrays(device=True, a=a, b=b)  # one array may be both: neither is overwritten
     if partial is None:
         partial = partial_sums()
     blocks = min(partial.size, _blocks(a.size))

@@ -4,10 +4,12 @@ STREAM's convention is kept: an element read or written counts once. A CPU that 
 overwrites it (write-allocate) moves more than that; the bound and what is judged by it are counted alike.
 """
 
+from functools import partial
+
 import numpy as np
 import psutil
 
-from course_pkg.bench import Comparison, Measurement, compare, cpu, gpu
+from course_pkg.bench import Comparison, Measurement, Recorded, compare, cpu, gpu
 from course_pkg.core import CourseError
 from course_pkg.vector import cost, cpu_c, cpu_numba, reference
 from course_pkg.vector.problem import VectorProblem
@@ -26,17 +28,17 @@ def stream_size(llc_bytes: int) -> int:
 
 
 def stream(*, n: int | None = None, samples: int = 10) -> Comparison:
-    """Measure copy and triad on this CPU, by Numba on all cores and, where gcc is, by C; the bound is the best copy."""
+    """Measure copy and triad on this CPU, by Numba on all cores and, where gcc is, by C; the bound is the best."""
     n = n or stream_size(cpu().llc_bytes)
     p = VectorProblem.random(n)
     cases = {"copy, Numba": cpu_numba.copy, "triad, Numba": cpu_numba.triad}
-    if cpu_c.compiler():
+    if cpu_c.available():
         cases["triad, C with OpenMP"] = cpu_c.triad
     triad_args = (p.a, p.b, p.s, p.out)
     found = compare(
         cases,
         *triad_args,
-        check={name: lambda: _check_triad(p) for name in cases if name.startswith("triad")},
+        check={name: partial(_check_copy if name.startswith("copy") else _check_triad, p) for name in cases},
         arguments={"copy, Numba": (p.a, p.out)},
         cost={name: cost.copy(n) if name.startswith("copy") else cost.triad(n) for name in cases},
         samples=samples,
@@ -44,8 +46,9 @@ def stream(*, n: int | None = None, samples: int = 10) -> Comparison:
     return Comparison(found.measurements, max(m.t_eff_gb_s for m in found.measurements))
 
 
-def horner_sweep(degrees, *, n: int = 2**24, samples: int = 10) -> tuple[Measurement, ...]:
+def horner_sweep(degrees, *, n: int | None = None, samples: int = 10) -> tuple[Measurement, ...]:
     """Measure the polynomial of each degree on this CPU, in turn, each checked against NumPy."""
+    n = n or stream_size(cpu().llc_bytes)
     p = VectorProblem.random(n)
     names = {degree: f"degree {degree}" for degree in degrees}
     found = compare(
@@ -57,6 +60,13 @@ def horner_sweep(degrees, *, n: int = 2**24, samples: int = 10) -> tuple[Measure
         samples=samples,
     )
     return found.measurements
+
+
+def recorded_t_peak(recorded: Recorded) -> float:
+    """Return T_peak of recorded streams in GB/s: the best copy or triad on the longest vectors."""
+    streams = [m for m in recorded.measurements if m.name.startswith(("copy", "triad"))]
+    longest = max(m.parameters["n"] for m in streams)
+    return max(m.t_eff_gb_s for m in streams if m.parameters["n"] == longest)
 
 
 def copy_bandwidth(device: str = "cpu", *, samples: int = 10) -> float:
@@ -78,6 +88,10 @@ def copy_bandwidth(device: str = "cpu", *, samples: int = 10) -> float:
     out = cuda.device_array_like(a)
     found = compare({"copy": gpu_numba.copy_two}, a, out, cost=cost.copy(n), samples=samples)
     return found["copy"].t_eff_gb_s
+
+
+def _check_copy(p):
+    _check(p, lambda part, expected: reference.copy(p.a[part], expected))
 
 
 def _check_triad(p):

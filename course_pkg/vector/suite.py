@@ -66,7 +66,7 @@ def _variants(device, op):
         found = [(f"{op}, Numba CPU", getattr(cpu_numba, op))]
         if op in OPERATIONS:
             found.append((f"{op}, NumPy", getattr(reference, op)))
-        if op == "triad" and cpu_c.compiler():
+        if op == "triad" and cpu_c.available():
             found.append(("triad, C with OpenMP", cpu_c.triad))
         return found
     from course_pkg.vector import gpu_cupy, gpu_numba
@@ -119,6 +119,7 @@ class _HostData:
         if op == "dot":
             expected = np.dot(self.host["a"][:n], self.host["b"][:n])
             np.testing.assert_allclose(self.fetch(out, slice(None)), [expected], rtol=1e-11)
+            self.poison(out)
             return
         where = slice(None) if n <= CHECKED else np.random.default_rng(1).integers(0, n, CHECKED)
         a, b = self.host["a"][:n][where], self.host["b"][:n][where]

@@ -4,12 +4,11 @@ from course_pkg.viz.explorer import roofline_explorer
 from course_pkg.viz.machines import memory_wall, roofline
 from course_pkg.viz.measurements import bars, flops_sweep, samples, t_eff_sweep
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.widgets import Prediction, Revealed, slider
+from course_pkg.viz.widgets import Prediction, slider
 
 __all__ = [
     "Picture",
     "Prediction",
-    "Revealed",
     "bars",
     "draw",
     "flops_sweep",

@@ -1,5 +1,7 @@
 """What the axes of several figures share."""
 
+import textwrap
+
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from course_pkg.viz.style import MUTED
@@ -13,4 +15,6 @@ def plain_log(axis, base=10):
 
 def note_below(figure, note):
     if note:
+        width = int(13 * figure.get_figwidth())  # characters of this size that fit
+        note = "\n".join(textwrap.fill(line, width) for line in note.splitlines())
         figure.supxlabel(note, fontsize=10.5, color=MUTED, x=0.01, ha="left")

@@ -20,6 +20,7 @@ def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
         Intensity in flop/byte, achieved rate in GFLOP/s (None puts the point on the roof).
     """
     ridge, peak = machine.ridge(dtype), machine.peak_gflop_s(dtype)
+    source = "measured" if machine.measured_bandwidth_gb_s else "datasheet"
     points = [
         (n, x, y if y is not None else float(machine.attainable_gflop_s(x, dtype))) for n, x, y in points
     ]
@@ -35,20 +36,18 @@ def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
         ax.text(
             ridge, left * machine.t_peak_gb_s, f"  ridge: {ridge:.3g} flop/byte", color=MUTED, va="bottom"
         )
-        middle = np.sqrt(left * ridge)
-        ax.annotate(
-            f"memory: {machine.t_peak_gb_s:,.0f} GB/s",
-            (middle, middle * machine.t_peak_gb_s),
-            xytext=(-12, 8),
-            textcoords="offset points",
+        ax.text(
+            0.02,
+            0.93,
+            f"memory: {machine.t_peak_gb_s:,.0f} GB/s, {source}",
+            transform=ax.transAxes,
             color=MEMORY,
-            ha="right",
             weight="bold",
         )
         ax.text(
             right,
             peak * 1.12,
-            f"compute: {_rate(peak)}",
+            f"compute: {_rate(peak)}, datasheet",
             color=COMPUTE,
             ha="right",
             va="bottom",

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import ipywidgets as W
+from IPython.display import HTML, display
 
 from course_pkg.core import CourseError
 from course_pkg.core.files import write
@@ -96,9 +97,13 @@ class Prediction:
         """The choice taken, or None."""
         return self._buttons.value
 
-    def reveal(self, measured: str) -> "Revealed":
-        """Return guess and measurement side by side."""
-        return Revealed(self.guess, measured)
+    def reveal(self, measured: str) -> None:
+        """Show what was measured, beside the guess; a guess made later appears too."""
+        shown = display(HTML(_revealed(self.guess, measured)), display_id=True)
+        if shown is not None:  # None outside a notebook
+            self._buttons.observe(
+                lambda change: shown.update(HTML(_revealed(change["new"], measured))), names="value"
+            )
 
     def _keep(self, change):
         kept = _load(self.store)
@@ -110,20 +115,9 @@ class Prediction:
         return self.widget._repr_mimebundle_(**options)
 
 
-class Revealed:
-    """A guess beside what was measured."""
-
-    def __init__(self, guess: str | None, measured: str):
-        self.guess, self.measured = guess, measured
-
-    def __str__(self):
-        return f"you said: {self.guess or '(no guess)'}; measured: {self.measured}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self):
-        said = f"<span>You said: {html.escape(self.guess)}.</span> &emsp; " if self.guess else ""
-        return f'<p class="course-revealed">{said}<strong>Measured: {html.escape(self.measured)}</strong></p>'
+def _revealed(guess: str | None, measured: str) -> str:
+    said = f"<span>You said: {html.escape(guess)}.</span> &emsp; " if guess else ""
+    return f'<p class="course-revealed">{said}<strong>Measured: {html.escape(measured)}.</strong></p>'
 
 
 def _frame(picture: Picture):

@@ -64,7 +64,8 @@ assert np.isclose(balance(422, 89.6, np.dtype("float64")), 422 / 89.6 * 8), "a l
 # Write a CUDA kernel that computes `out[i] = a[i] + s * b[i]`, one element a thread. It is launched with at least as many
 # threads as there are elements, and usually with more: the threads that have no element must do nothing.
 #
-# `cuda.grid(1)` is the index of the thread in the whole grid.
+# `cuda.grid(1)` is the index of the thread in the whole grid. If a thread touches an element that is not there, the
+# simulator says `index … is out of bounds` and names the thread: `tid` is its index in the block, `ctaid` its block.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "triad"}
 @cuda.jit
@@ -77,28 +78,31 @@ def triad_kernel(a, b, s, out):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_triad"}
-def run_triad(n, threads_per_block, dtype="float64", s=3.0, seed=None):
-    """Launch the kernel on n random elements; return the inputs and the result."""
+def run_triad(n, threads_per_block, dtype="float64", s=3.0, seed=None, blocks=None):
+    """Launch the kernel on n random elements, with enough blocks for all; return the inputs and the result."""
     rng = np.random.default_rng(seed)
     a, b = (rng.uniform(-1, 1, n).astype(dtype) for _ in range(2))
     out = cuda.to_device(np.full(n, np.nan, dtype))
-    blocks = (n + threads_per_block - 1) // threads_per_block
+    blocks = blocks or (n + threads_per_block - 1) // threads_per_block
     triad_kernel[blocks, threads_per_block](cuda.to_device(a), cuda.to_device(b), np.dtype(dtype).type(s), out)
     return a, b, out.copy_to_host()
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad", "points": 2}
-a, b, found = run_triad(n=128, threads_per_block=32)
-np.testing.assert_allclose(found, a + 3.0 * b, rtol=1e-14)
+# 100 elements, 4 blocks of 32 threads: 28 threads have nothing to do
+a, b, found = run_triad(n=100, threads_per_block=32)
+np.testing.assert_allclose(found, a + 3.0 * b, rtol=1e-14, err_msg="an element that is nan was written by no thread")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad_hidden", "points": 2}
-# Hidden tests: sizes that do not fill the last block, another scalar, single precision.
+# Hidden tests: other sizes and blocks, another scalar, single precision, one element a thread.
 ### BEGIN HIDDEN TESTS
 for n, threads in ((1, 32), (33, 32), (100, 64), (127, 128)):
     a, b, found = run_triad(n, threads, s=-0.5)
     np.testing.assert_allclose(found, a - 0.5 * b, rtol=1e-14, err_msg=f"{n} elements, {threads} threads a block")
 a, b, found = run_triad(70, 32, dtype="float32", s=2.0)
 np.testing.assert_allclose(found, a + np.float32(2) * b, rtol=1e-6, err_msg="single precision")
+a, b, found = run_triad(64, 32, blocks=1)
+assert np.isnan(found[32:]).all(), "32 threads must write 32 elements: one element a thread"
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -147,12 +151,22 @@ def a_eff(ny, nx, dtype="float64"):
 assert set(passes) == {"qx", "qy", "dTdt", "out"}, "fill in the dictionary; keep its keys"
 assert passes["qx"] == 2, "qx reads T and writes qx"
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_count_hidden", "points": 3}
-# Hidden tests: the other statements, bytes_moved, and a_eff, in both precisions.
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_passes_hidden", "points": 1}
+# Hidden tests: the passes of the other statements.
 ### BEGIN HIDDEN TESTS
 assert passes == {"qx": 2, "qy": 2, "dTdt": 4, "out": 3}, "the passes of a statement"
+### END HIDDEN TESTS
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_bytes_hidden", "points": 1}
+# Hidden tests: bytes_moved, in both precisions.
+### BEGIN HIDDEN TESTS
 assert bytes_moved(100, 200) == 11 * 100 * 200 * 8, "bytes_moved in double precision"
 assert bytes_moved(64, 32, "float32") == 11 * 64 * 32 * 4, "bytes_moved in single precision"
+### END HIDDEN TESTS
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_a_eff_hidden", "points": 1}
+# Hidden tests: a_eff, in both precisions.
+### BEGIN HIDDEN TESTS
 assert a_eff(100, 200) == 3 * 100 * 200 * 8, "a_eff in double precision"
 assert a_eff(64, 32, "float32") == 3 * 64 * 32 * 4, "a_eff in single precision"
 ### END HIDDEN TESTS
@@ -184,12 +198,12 @@ def heat_kernel(T, Cp, factor, out):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_heat"}
-def run_heat(ny, nx, block=(8, 4), seed=None):
-    """Launch the kernel on random fields; return what it read, before and after, and the result."""
+def run_heat(ny, nx, block=(8, 4), seed=None, grid=None):
+    """Launch the kernel on random fields, with enough blocks; return what it read, before and after, and the result."""
     rng = np.random.default_rng(seed)
     T, Cp = rng.random((ny, nx)), 1 + rng.random((ny, nx))
     dT, dCp, out = cuda.to_device(T), cuda.to_device(Cp), cuda.to_device(np.full((ny, nx), np.nan))
-    grid = (nx + block[0] - 1) // block[0], (ny + block[1] - 1) // block[1]
+    grid = grid or ((nx + block[0] - 1) // block[0], (ny + block[1] - 1) // block[1])
     heat_kernel[grid, block](dT, dCp, 0.1, out)
     return T, Cp, out.copy_to_host(), dT.copy_to_host(), dCp.copy_to_host()
 
@@ -203,17 +217,21 @@ def four_statements(T, Cp, factor):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat", "points": 2}
-T, Cp, found, *_ = run_heat(8, 8)
-np.testing.assert_allclose(found, four_statements(T, Cp, 0.1), rtol=1e-13)
+T, Cp, found, *_ = run_heat(8, 6)
+np.testing.assert_allclose(
+    found, four_statements(T, Cp, 0.1), rtol=1e-13, err_msg="a point that is nan was written by no thread"
+)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_hidden", "points": 3}
-# Hidden tests: grids that are not square, blocks that do not divide them, inputs that must stay as they are.
+# Hidden tests: other grids, blocks that do not divide them, inputs that must stay as they are, one point a thread.
 ### BEGIN HIDDEN TESTS
 for ny, nx in ((3, 3), (5, 17), (13, 7)):
     T, Cp, found, T_after, Cp_after = run_heat(ny, nx)
     np.testing.assert_allclose(found, four_statements(T, Cp, 0.1), rtol=1e-13, err_msg=f"a grid of {ny} x {nx}")
     np.testing.assert_array_equal(T_after, T, err_msg="T is read only")
     np.testing.assert_array_equal(Cp_after, Cp, err_msg="Cp is read only")
+_, _, found, *_ = run_heat(8, 8, grid=(1, 1))
+assert np.isnan(found[4:]).all(), "8 x 4 threads must write 8 x 4 points: one point a thread"
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -254,11 +272,11 @@ def remaining_gain(t_eff_gb_s, t_peak_gb_s):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_gain", "points": 1}
-assert remaining_gain(4000, 4000) == 1, "a program at T_peak has nothing left to gain"
+assert np.isclose(remaining_gain(1000, 4000), 4), "a quarter of the peak leaves a factor of four"
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_gain_hidden", "points": 1}
-# Hidden tests: programs below the peak.
+# Hidden tests: at the peak and below it.
 ### BEGIN HIDDEN TESTS
-assert np.isclose(remaining_gain(1000, 4000), 4), "a quarter of the peak leaves a factor of four"
+assert np.isclose(remaining_gain(4000, 4000), 1), "a program at T_peak has nothing left to gain"
 assert np.isclose(remaining_gain(1933, 4305), 4305 / 1933), "a naive stencil on an H200"
 ### END HIDDEN TESTS
