@@ -8,33 +8,20 @@ Numba resolves ``cuda.threadIdx`` and its like by the identity of the module ``n
 wrap it: it replaces itself by it.
 """
 
-import ctypes
 import os
 import sys
 
+from course_pkg import driver
 from course_pkg.core.errors import CourseError
 
 _CHOICES = ("gpu", "simulator")
-
-
-def _gpu_count() -> int:
-    """Ask the driver, without Numba, how many GPUs there are."""
-    for name in ("libcuda.so.1", "nvcuda.dll"):
-        try:
-            driver = ctypes.CDLL(name)
-        except OSError:
-            continue
-        count = ctypes.c_int(0)
-        if driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0:
-            return count.value
-    return 0
 
 
 def _choose() -> str:
     asked = os.environ.get("COURSE_BACKEND", "").strip().lower()
     if asked and asked not in _CHOICES:
         raise CourseError(f"COURSE_BACKEND={asked!r} is not known: use {' or '.join(_CHOICES)}, or unset it.")
-    gpus = _gpu_count()
+    gpus = max(0, driver.device_count())
     if asked == "gpu" and not gpus:
         raise CourseError(
             "COURSE_BACKEND=gpu asks for an NVIDIA GPU and none was found: unset it to run in the simulator."

@@ -36,8 +36,8 @@ def diffusion_step_2d_four_statements(shape, dtype="float64") -> Cost:
     """
     points = prod(shape)
     size = points * np.dtype(dtype).itemsize
-    flux = Cost(size, size, 3 * points)
-    divergence = Cost(3 * size, size, 7 * points)
+    flux = Cost(size, size, 2 * points)  # a difference, times -lam / h
+    divergence = Cost(3 * size, size, 5 * points)
     update = Cost(2 * size, size, 2 * points)
     return (2 * flux + divergence + update).with_fields(unknown_bytes=size, known_bytes=size)
 

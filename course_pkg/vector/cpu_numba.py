@@ -7,7 +7,7 @@ from functools import cache
 
 from numba import njit, prange
 
-from course_pkg.core.checks import require_arrays, require_distinct
+from course_pkg.core.checks import require_arrays, require_distinct, require_shape
 
 
 @njit(parallel=True)
@@ -69,7 +69,9 @@ def _dot(a, b):
 
 def dot(a, b, out):
     """Compute ``out[0] = sum(a * b)``; two reads an element, no writes but one."""
-    require_arrays(device=False, a=a, b=b)  # one array may be both: neither is overwritten
+    require_arrays(device=False, a=a, b=b)
+    require_arrays(device=False, out=out)
+    require_shape((1,), out=out)
     out[0] = _dot(a, b)
 
 

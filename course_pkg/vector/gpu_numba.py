@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.core.checks import require_arrays, require_distinct
+from course_pkg.core.checks import require_arrays, require_distinct, require_shape
 
 THREADS_PER_BLOCK = 256
 DOT_BLOCKS = 1024
@@ -142,7 +142,9 @@ def dot(a, b, out, partial=None):
     partial : device array from :func:`partial_sums`, optional
         Allocated here when it is not given.
     """
-    require_arrays(device=True, a=a, b=b)  # one array may be both: neither is overwritten
+    require_arrays(device=True, a=a, b=b)
+    require_arrays(device=True, out=out)
+    require_shape((1,), out=out)
     if partial is None:
         partial = partial_sums()
     blocks = min(partial.size, _blocks(a.size))

@@ -58,7 +58,7 @@ def slider(draw, values, *, label: str, start=None) -> W.VBox:
 class Prediction:
     """A question whose answer is kept, to be set against the measurement later.
 
-    The guess is remembered in ``.course/predictions.json`` of the folder where the course lives, so that it is still
+    The guess is remembered in ``lectures/.predictions.json``, so that it is still
     there when the notebook is opened again. On a slide, without a kernel, the choices can be clicked all the same.
 
     Parameters
@@ -77,7 +77,7 @@ class Prediction:
         if len(choices) < 2:
             raise CourseError(f"The question {question!r} needs at least two choices.")
         self.key, self.question, self.choices = key, question, choices
-        self.store = Path(store or repo_root() / ".course" / "predictions.json")
+        self.store = Path(store or repo_root() / "lectures" / ".predictions.json")
         kept = _load(self.store).get(key)
         self._buttons = W.ToggleButtons(
             options=choices,

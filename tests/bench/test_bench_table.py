@@ -1,0 +1,35 @@
+"""Tables as text and as HTML."""
+
+from xml.etree import ElementTree
+
+from course_pkg.bench import Table
+
+ROWS = [{"name": "a", "n": 1}, {"name": "long name", "n": 1000}]
+
+
+def test_text_is_aligned():
+    assert str(Table(ROWS)).splitlines() == [
+        "name          n",
+        "---------  ----",
+        "a             1",
+        "long name  1000",
+    ]
+    assert str(Table(ROWS, "From here.")).splitlines()[-1] == "From here."
+
+
+def test_html_has_heads_for_columns_and_rows():
+    table = ElementTree.fromstring(Table(ROWS, "From here.")._repr_html_())
+    assert table.get("class") == "course-table"
+    assert table.findtext("caption") == "From here."
+    assert [cell.text for cell in table.iterfind("thead/tr/th[@scope='col']")] == ["name", "n"]
+    assert [cell.text for cell in table.iterfind("tbody/tr/th[@scope='row']")] == ["a", "long name"]
+    assert [cell.text for cell in table.iterfind("tbody/tr/td")] == ["1", "1000"]
+    assert "<caption>" not in Table(ROWS)._repr_html_()
+
+
+def test_html_is_escaped():
+    rows = [{"<k>": "<a>", "b & c": "<script>"}]
+    table = ElementTree.fromstring(Table(rows, "1 < 2")._repr_html_())
+    assert [cell.text for cell in table.iter("th")] == ["<k>", "b & c", "<a>"]
+    assert table.findtext(".//td") == "<script>"
+    assert table.findtext("caption") == "1 < 2"

@@ -1,0 +1,70 @@
+"""Every lecture: paired, thin, and running from top to bottom without a warning; its slides fit."""
+
+import os
+import time
+
+import jupytext
+import pytest
+
+from course_pkg.commands import sync
+from course_pkg.paths import repo_root
+from course_pkg.slides import build, execute, find_chromium
+
+LECTURES = sorted((repo_root() / "lectures").glob("[0-9][0-9]_*.py"))
+EXECUTED = repo_root() / "build" / "executed"
+CELL_LINES = 24  # what a reader takes in at once
+SLIDE_LINES = 16  # what is shown on a slide
+
+
+def name(path):
+    return path.stem
+
+
+@pytest.mark.parametrize("lecture", LECTURES, ids=name)
+def test_a_sync_would_change_nothing(lecture):
+    [pair] = sync.pairs(lecture.parent, [lecture.stem])
+    assert sync.complaint(pair) == ""
+
+
+@pytest.mark.parametrize("lecture", LECTURES, ids=name)
+def test_cells_are_short(lecture):
+    for cell in jupytext.read(lecture).cells:
+        if cell.cell_type != "code":
+            continue
+        lines = cell.source.count("\n") + 1
+        tags = cell.metadata.get("tags", [])
+        kind = cell.metadata.get("slideshow", {}).get("slide_type", "-")
+        shown = kind not in ("skip", "notes") and "hide-input" not in tags
+        assert lines <= (SLIDE_LINES if shown else CELL_LINES), f"too long: {cell.source[:60]!r}"
+
+
+@pytest.mark.parametrize("lecture", LECTURES, ids=name)
+def test_lecture_has_its_parts(lecture):
+    cells = jupytext.read(lecture).cells
+    text = "\n".join(cell.source for cell in cells)
+    tags = [tag for cell in cells for tag in cell.metadata.get("tags", [])]
+    kinds = [cell.metadata.get("slideshow", {}).get("slide_type") for cell in cells]
+    assert "title-slide" in tags and "predict" in tags and "notes" in kinds
+    assert "## Onward" in text
+    assert None not in kinds, "give every cell a slide_type: slide, fragment, -, skip or notes"
+    if not lecture.stem.startswith("00"):
+        assert tags.count("predict") >= 3
+        assert "you can" in text and "## Summary" in text and "## Laboratory" in text and "exercises/" in text
+
+
+@pytest.mark.parametrize("lecture", LECTURES, ids=name)
+def test_lecture_runs_from_top_to_bottom(lecture, record_property):
+    start = time.perf_counter()
+    executed = execute(lecture, EXECUTED)
+    record_property("seconds", round(time.perf_counter() - start, 1))
+    assert executed.exists()
+
+
+@pytest.mark.browser
+def test_slides_of_all_lectures_fit():
+    if find_chromium() is None:
+        if os.environ.get("CI"):
+            pytest.fail("CI needs a browser to check the slides: install chromium.")
+        pytest.skip("no browser found: whether the slides fit was not checked")
+    decks = build(LECTURES, repo_root() / "build" / "slides")  # raises what does not fit, with deck and slide
+    assert [deck.slides > 5 for deck in decks] == [True] * len(LECTURES)

@@ -1,0 +1,356 @@
+"""The stencils: one test body for every implementation, against dense matrices and plain loops."""
+
+import functools
+import importlib
+import secrets
+
+import numpy as np
+import pytest
+
+from course_pkg import cuda
+from course_pkg.core import CourseError
+from course_pkg.stencil import cpu_numba, gpu_numba, reference
+from course_pkg.stencil.problem import HeatProblem
+
+PAD = 7
+GUARD = -77.0
+
+LAPLACIANS = (
+    "reference.laplacian",
+    "cpu_numba.laplacian",
+    "gpu_numba.laplacian_naive",
+    "gpu_numba.laplacian_flat",
+    "gpu_cupy.laplacian",
+)
+STEPS = ("reference", "cpu_numba", "gpu_numba")
+FOUR_STATEMENTS = (*STEPS, "gpu_cupy")
+
+
+class Backend:
+    """A module of the topic, and how arrays get to it and back."""
+
+    def __init__(self, name):
+        if name == "gpu_cupy":
+            cupy = pytest.importorskip("cupy", reason="CuPy is not installed", exc_type=ImportError)
+            try:
+                cupy.cuda.runtime.getDeviceCount()
+            except cupy.cuda.runtime.CUDARuntimeError:
+                pytest.skip("CuPy is installed, but there is no GPU")
+        self.name = name
+        self.ops = importlib.import_module(f"course_pkg.stencil.{name}")
+
+    def put(self, array):
+        if self.name == "gpu_numba":
+            return cuda.to_device(array)
+        return self.ops.cp.asarray(array) if self.name == "gpu_cupy" else array.copy()
+
+    def get(self, array):
+        if self.name == "gpu_numba":
+            return array.copy_to_host()
+        return array.get() if self.name == "gpu_cupy" else array
+
+    def guarded(self, shape, dtype):
+        """Return an array full of NaN, and a function that fetches it after looking at what lies around it."""
+        n = int(np.prod(shape))
+        buffer = np.full(n + 2 * PAD, GUARD, dtype)
+        buffer[PAD : PAD + n] = np.nan
+        buffer = self.put(buffer)
+
+        def fetch():
+            found = self.get(buffer)
+            assert np.all(found[:PAD] == GUARD), "written before the beginning"
+            assert np.all(found[PAD + n :] == GUARD), "written beyond the end"
+            return found[PAD : PAD + n].reshape(shape)
+
+        return buffer[PAD : PAD + n].reshape(shape), fetch
+
+
+@pytest.fixture
+def seed():
+    """A fresh seed; a failing test prints it."""
+    seed = secrets.randbits(32)
+    print(f"seed {seed}")
+    return seed
+
+
+def dense_laplacian(shape):
+    """The matrix of the 7-point Laplacian, as a Kronecker sum of second differences."""
+    parts = []
+    for axis in range(3):
+        factors = [np.eye(n) for n in shape]
+        factors[axis] = 2 * np.eye(shape[axis]) - np.eye(shape[axis], k=1) - np.eye(shape[axis], k=-1)
+        parts.append(functools.reduce(np.kron, factors))
+    return sum(parts)
+
+
+def tolerance(dtype):
+    return 32 * np.finfo(dtype).eps
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [((3, 3, 3), "float64"), ((4, 5, 6), "float64"), ((3, 5, 33), "float64"), ((4, 5, 6), "float32")],
+    ids=str,
+)
+@pytest.mark.parametrize("variant", LAPLACIANS)
+def test_laplacian_is_the_dense_matrix(variant, shape, dtype, seed):
+    name, function = variant.split(".")
+    backend = Backend(name)
+    u = np.random.default_rng(seed).uniform(-1, 1, shape).astype(dtype)
+    device_u = backend.put(u)
+    out, fetch = backend.guarded(shape, dtype)
+    getattr(backend.ops, function)(device_u, out)
+    expected = (dense_laplacian(shape) @ u.astype(float).ravel()).reshape(shape)
+    np.testing.assert_allclose(fetch(), expected, rtol=0, atol=tolerance(dtype))
+    np.testing.assert_array_equal(backend.get(device_u), u, err_msg="the input was changed")
+
+
+def test_the_laplacian_is_symmetric_positive_definite():
+    shape = (3, 4, 5)
+    n = 60
+    A = np.empty((n, n))
+    for column, unit in enumerate(np.eye(n)):
+        out = np.empty(shape)
+        reference.laplacian(unit.reshape(shape), out)
+        A[:, column] = out.ravel()
+    np.testing.assert_array_equal(A, dense_laplacian(shape))
+    np.testing.assert_array_equal(A, A.T)
+    eigenvalues = np.linalg.eigvalsh(A)
+    known = sum(np.meshgrid(*(4 * np.sin(np.pi * np.arange(1, m + 1) / (2 * m + 2)) ** 2 for m in shape)))
+    assert eigenvalues[0] > 0
+    np.testing.assert_allclose(eigenvalues, np.sort(known.ravel()), atol=1e-13)
+
+
+def step_by_loops(T, Cp, lam, dt, h):
+    """One diffusion step, point by point in Python's own numbers."""
+    T, Cp = T.astype(float), Cp.astype(float)
+    out = T.copy()
+    for index in np.ndindex(T.shape):
+        if all(0 < i < n - 1 for i, n in zip(index, T.shape, strict=True)):
+            total = 0.0
+            for axis in range(T.ndim):
+                for side in (-1, 1):
+                    neighbour = list(index)
+                    neighbour[axis] += side
+                    total += T[tuple(neighbour)] - T[index]
+            out[index] = T[index] + dt * lam * total / (h * h * Cp[index])
+    return out
+
+
+SHAPES = [(3, 3), (9, 5), (8, 32), (9, 33), (3, 3, 3), (4, 5, 6), (3, 5, 33)]
+
+
+def problem(shape, dtype, seed):
+    p = HeatProblem.random(shape, dtype, seed)
+    # a conductivity and a spacing that cannot be taken for 1, at the same stable step
+    return HeatProblem(p.T, p.Cp, 2.5, 0.3, p.dt * (0.3 / p.h) ** 2 / 2.5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [*((shape, "float64") for shape in SHAPES), ((9, 5), "float32"), ((4, 5, 6), "float32")],
+    ids=str,
+)
+@pytest.mark.parametrize("name", STEPS)
+def test_diffusion_step(name, shape, dtype, seed):
+    backend = Backend(name)
+    p = problem(shape, dtype, seed)
+    T, Cp = backend.put(p.T), backend.put(p.Cp)
+    out, fetch = backend.guarded(shape, dtype)
+    step = getattr(backend.ops, f"diffusion_step_{len(shape)}d")
+    step(T, Cp, p.lam, p.dt, p.h, out)
+    np.testing.assert_allclose(fetch(), step_by_loops(*p.arguments()), rtol=0, atol=tolerance(dtype))
+    np.testing.assert_array_equal(backend.get(T), p.T, err_msg="T was changed")
+    np.testing.assert_array_equal(backend.get(Cp), p.Cp, err_msg="Cp was changed")
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [((3, 3), "float64"), ((5, 9), "float64"), ((9, 33), "float64"), ((5, 9), "float32")],
+    ids=str,
+)
+@pytest.mark.parametrize("name", FOUR_STATEMENTS)
+def test_four_statements_are_the_fused_step(name, shape, dtype, seed):
+    backend = Backend(name)
+    p = problem(shape, dtype, seed)
+    fused = np.empty_like(p.T)
+    reference.diffusion_step_2d(*p.arguments(), fused)
+    ny, nx = shape
+    T, Cp = backend.put(p.T), backend.put(p.Cp)
+    fields = [backend.guarded(s, dtype) for s in ((ny, nx - 1), (ny - 1, nx), (ny, nx), (ny, nx))]
+    *work, out = (array for array, _ in fields)
+    qx, qy, dTdt, found = (fetch for _, fetch in fields)
+    backend.ops.diffusion_step_2d_four_statements(T, Cp, p.lam, p.dt, p.h, out, tuple(work))
+    np.testing.assert_allclose(found(), fused, rtol=0, atol=tolerance(dtype))
+    scale = p.lam / p.h
+    np.testing.assert_allclose(qx(), -scale * np.diff(p.T, axis=1), atol=scale * tolerance(dtype))
+    np.testing.assert_allclose(qy(), -scale * np.diff(p.T, axis=0), atol=scale * tolerance(dtype))
+    assert np.all(np.isfinite(dTdt())), "every element of the rate is written"
+    np.testing.assert_array_equal(backend.get(T), p.T, err_msg="T was changed")
+    np.testing.assert_array_equal(backend.get(Cp), p.Cp, err_msg="Cp was changed")
+
+
+def test_heat_that_is_even_stays(seed):
+    p = HeatProblem.random((5, 6), seed=seed)
+    out = np.empty((5, 6))
+    reference.diffusion_step_2d(np.full((5, 6), 2.0), p.Cp, p.lam, p.dt, p.h, out)
+    np.testing.assert_allclose(out, 2.0, rtol=1e-15)
+
+
+@pytest.mark.parametrize("shape", [(20, 30), (8, 9, 10)], ids=str)
+def test_many_steps_stay_between_the_coldest_and_the_hottest(shape, seed):
+    """The problem's time step is stable, and close to the limit."""
+    p = HeatProblem.random(shape, seed=seed)
+    step = getattr(reference, f"diffusion_step_{len(shape)}d")
+    T, out = p.T.copy(), np.empty(shape)
+    for _ in range(50):
+        step(T, p.Cp, p.lam, p.dt, p.h, out)
+        T, out = out, T
+    assert p.T.min() <= T.min()
+    assert T.max() <= p.T.max()
+    limit = p.h**2 * p.Cp.min() / (2 * len(shape) * p.lam)
+    assert p.dt == pytest.approx(0.9 * limit)
+
+
+def test_work_arrays_have_the_shapes_of_the_fluxes():
+    T = np.ones((5, 7), "float32")
+    for work in (
+        reference.work_arrays_2d(T),
+        reference.work_arrays_2d(cuda.to_device(T), cuda.device_array_like),
+    ):
+        assert [a.shape for a in work] == [(5, 6), (4, 7), (5, 7)]
+        assert {np.dtype(a.dtype).name for a in work} == {"float32"}
+
+
+# ---- wrong arguments
+
+
+class Checked:
+    """An implementation that checks its arguments, and how to bring arrays to it."""
+
+    def __init__(self, ops, put, put_wrong):
+        self.ops, self.put, self.put_wrong = ops, put, put_wrong
+
+
+@pytest.fixture(params=["cpu_numba", "gpu_numba"])
+def checked(request):
+    if request.param == "cpu_numba":
+        return Checked(cpu_numba, lambda array: array, cuda.to_device)
+    return Checked(gpu_numba, cuda.to_device, lambda array: array)
+
+
+def laplacians(ops):
+    return [
+        getattr(ops, name)
+        for name in ("laplacian", "laplacian_naive", "laplacian_flat")
+        if hasattr(ops, name)
+    ]
+
+
+def test_wrong_arguments_of_the_laplacian(checked):
+    put = checked.put
+    good = put(np.full((4, 4, 4), GUARD))
+    for laplacian in laplacians(checked.ops):
+        for u, out, message in (
+            (put(np.ones((4, 4, 4), "int32")), good, "u has dtype int32"),
+            (good, put(np.ones((4, 4, 4), "float32")), "out has dtype float32 but u has float64"),
+            (good, put(np.ones((4, 4, 5))), r"out has shape \(4, 4, 5\) but u has \(4, 4, 4\)"),
+            (put(np.ones((4, 4, 8)))[:, :, ::2], good, "u is not C-contiguous"),
+            (checked.put_wrong(np.ones((4, 4, 4))), good, r"u lives in (host|GPU) memory"),
+            (good, checked.put_wrong(np.ones((4, 4, 4))), r"out lives in (host|GPU) memory"),
+            (good, good, "u and out share memory"),
+            (put(np.ones((4, 4))), put(np.ones((4, 4))), r"u has 2 dimension\(s\), expected 3"),
+            (put(np.ones((4, 2, 4))), put(np.ones((4, 2, 4))), "u has shape .* at least 3 points"),
+            (1.0, good, "u is a float"),
+        ):
+            with pytest.raises(CourseError, match=message):
+                laplacian(u, out)
+    written = good if isinstance(good, np.ndarray) else good.copy_to_host()
+    assert np.all(written == GUARD), "nothing is written before the checks"
+
+
+@pytest.mark.parametrize(
+    "name", ["diffusion_step_2d", "diffusion_step_3d", "diffusion_step_2d_four_statements"]
+)
+def test_wrong_arguments_of_the_diffusion_step(checked, name):
+    shape = (4, 4, 4) if "3d" in name else (4, 4)
+    put = checked.put
+    T, Cp, out = put(np.ones(shape)), put(np.ones(shape)), put(np.full(shape, GUARD))
+    work = tuple(put(np.full(s, GUARD)) for s in ((4, 3), (3, 4), (4, 4)))
+
+    def call(**changes):
+        arguments = {"T": T, "Cp": Cp, "lam": 1.0, "dt": 0.1, "h": 1.0, "out": out, **changes}
+        if "four" in name:
+            arguments["work"] = work
+        getattr(checked.ops, name)(**arguments)
+
+    two = np.ones((*shape[:-1], 8))
+    for changes, message in (
+        ({"Cp": put(np.ones(shape, "float32"))}, "Cp has dtype float32 but T has float64"),
+        ({"T": put(np.ones(shape, "int64"))}, "T has dtype int64"),
+        ({"Cp": put(np.ones((5, *shape[1:])))}, "Cp has shape .* but T has"),
+        ({"out": put(np.ones((5, *shape[1:])))}, "out has shape .* but T has"),
+        ({"Cp": put(two)[..., ::2]}, "Cp is not C-contiguous"),
+        ({"T": checked.put_wrong(np.ones(shape))}, r"T lives in (host|GPU) memory"),
+        ({"Cp": checked.put_wrong(np.ones(shape))}, r"Cp lives in (host|GPU) memory"),
+        ({"out": T}, "T and out share memory"),
+        ({"out": Cp}, "Cp and out share memory"),
+        ({"dt": 0.0}, "dt is 0.0: it must be a positive"),
+        ({"dt": float("nan")}, "dt is nan"),
+        ({"lam": -1.0}, "lam is -1.0"),
+        ({"h": float("inf")}, "h is inf"),
+        ({k: put(np.ones((2, *shape[1:]))) for k in ("T", "Cp", "out")}, "T has shape .* at least 3 points"),
+        ({k: put(np.ones(9)) for k in ("T", "Cp", "out")}, r"T has 1 dimension\(s\), expected [23]"),
+    ):
+        with pytest.raises(CourseError, match=message):
+            call(**changes)
+    for array in (out, *work):
+        written = array if isinstance(array, np.ndarray) else array.copy_to_host()
+        assert np.all(written == GUARD), "nothing is written before the checks"
+    call()
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_work_arrays_of_the_wrong_size_are_refused(checked, position):
+    """A compiled loop would write beyond them."""
+    put = checked.put
+    T, Cp, out = (put(np.ones((4, 4))) for _ in range(3))
+    names, shapes = ("qx", "qy", "dTdt"), [(4, 3), (3, 4), (4, 4)]
+    for wrong, message in (
+        (put(np.ones((3, 3))), rf"{names[position]} has shape \(3, 3\), expected"),
+        (put(np.ones(shapes[position], "int64")), f"{names[position]} has dtype int64"),
+        (checked.put_wrong(np.ones(shapes[position])), rf"{names[position]} lives in (host|GPU) memory"),
+    ):
+        work = [put(np.ones(s)) for s in shapes]
+        work[position] = wrong
+        with pytest.raises(CourseError, match=message):
+            checked.ops.diffusion_step_2d_four_statements(T, Cp, 1.0, 0.1, 1.0, out, tuple(work))
+
+
+def test_laplacian_flat_refuses_what_32_bits_cannot_count(monkeypatch):
+    class Huge:
+        dtype, shape, size = np.dtype("float64"), (2048, 2048, 1024), 2**32
+
+    monkeypatch.setattr(gpu_numba, "check_laplacian", lambda u, out, device: None)
+    with pytest.raises(CourseError, match=r"u has 4294967296 points: .*use laplacian_naive"):
+        gpu_numba.laplacian_flat(Huge(), Huge())
+
+
+@pytest.mark.parametrize("shape", [(9,), (2, 9), (9, 2), (3, 3, 2), (3, 3, 3, 3)], ids=str)
+def test_a_problem_needs_two_or_three_sizes_of_at_least_three(shape):
+    with pytest.raises(CourseError, match="2 or 3 sizes of at least 3"):
+        HeatProblem.random(shape)
+
+
+def test_the_problem_is_reproducible():
+    one, same, other = (HeatProblem.random((5, 6), "float32", seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(one.T, same.T)
+    np.testing.assert_array_equal(one.Cp, same.Cp)
+    assert one.dt == same.dt
+    assert not np.array_equal(one.T, other.T)
+    assert {one.T.dtype.name, one.Cp.dtype.name} == {"float32"}
+    assert one.T.min() >= 0
+    assert one.T.max() < 1 <= one.Cp.min()
+    assert one.Cp.max() < 2
+    assert one.h == pytest.approx(1 / 5)
+    assert one.arguments() == (one.T, one.Cp, one.lam, one.dt, one.h)

@@ -1,0 +1,106 @@
+"""Importing the package needs no GPU, no CuPy and no MPI; what needs them says what to install."""
+
+import os
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import course_pkg
+from course_pkg.paths import repo_root
+
+# needs what is blocked here: the GPU's own files, and the door to CUDA
+GPU_ONLY = ("gpu_numba", "gpu_cupy", "cuda")
+
+BLOCK = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {blocked} or name in {blocked}:
+            raise ImportError(f"{{name}} is blocked", name=name)
+sys.meta_path.insert(0, Blocked())
+"""
+
+
+def modules():
+    names = [
+        m.name for m in pkgutil.walk_packages(course_pkg.__path__, "course_pkg.", onerror=lambda name: None)
+    ]
+    return ["course_pkg", *(name for name in names if name.rsplit(".", 1)[-1] not in GPU_ONLY)]
+
+
+def python(code):
+    environment = {k: v for k, v in os.environ.items() if k != "COURSE_BACKEND"}
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=repo_root(),
+        env=environment,
+        timeout=100,
+    )
+
+
+def test_everything_but_the_gpus_files_imports_without_gpu_cupy_and_mpi():
+    names = modules()
+    assert {"course_pkg.vector.suite", "course_pkg.stencil.cost", "course_pkg.bench.measure"} <= set(names)
+    code = BLOCK.format(blocked={"cupy", "mpi4py", "numba.cuda", "course_pkg.cuda"})
+    code += "import importlib\n"
+    code += f"for name in {names!r}: importlib.import_module(name)\n"
+    code += "print(sorted({'cupy', 'mpi4py', 'numba.cuda'} & set(sys.modules)))"
+    done = python(code)
+    assert done.stderr == ""
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("topic", ["vector", "stencil"])
+def test_without_cupy_one_line_says_what_to_install(topic):
+    code = BLOCK.format(blocked={"cupy"})
+    code += (
+        f"try:\n    from course_pkg.{topic} import gpu_cupy\nexcept ImportError as error:\n    print(error)"
+    )
+    done = python(code)
+    assert done.stdout.strip() == (
+        "CuPy is not installed: `pip install 'course_pkg[gpu13]'` (or gpu12) brings it."
+    )
+    assert done.stderr == ""
+
+
+def test_without_nbgrader_one_line_says_what_to_install():
+    code = BLOCK.format(blocked={"nbgrader"})
+    code += "from course_pkg.core import CourseError\n"
+    code += "try:\n    from course_pkg.grading import release\nexcept CourseError as error:\n    print(error)"
+    done = python(code)
+    assert done.stdout.strip() == "nbgrader is not installed: `pip install -e '.[grade]'` brings it."
+
+
+def test_the_commands_help_needs_no_room():
+    code = BLOCK.format(blocked={"cupy", "nbgrader", "nbformat", "matplotlib", "numba", "jupytext"})
+    code += "from course_pkg import cli\ncli.build_parser()"
+    assert python(code).stderr == ""
+
+
+@pytest.mark.parametrize("topic", ["vector", "stencil"])
+def test_the_same_operation_has_the_same_name_and_arguments(topic):
+    """So that a benchmark can put any implementation in another's place."""
+    import importlib
+    import inspect
+
+    oracle = importlib.import_module(f"course_pkg.{topic}.reference")
+    public = {n: f for n, f in vars(oracle).items() if inspect.isfunction(f) and n[0] != "_"}
+    for name in ("cpu_numba", "gpu_numba"):
+        module = importlib.import_module(f"course_pkg.{topic}.{name}")
+        shared = 0
+        for operation, function in public.items():
+            for variant, other in vars(module).items():
+                if not inspect.isfunction(other) or other.__module__ != module.__name__:
+                    continue
+                same = variant == operation or (
+                    operation == "laplacian" and variant in ("laplacian_naive", "laplacian_flat")
+                )
+                if same:
+                    shared += 1
+                    wanted = list(inspect.signature(function).parameters)
+                    assert list(inspect.signature(other).parameters)[: len(wanted)] == wanted, (name, variant)
+        assert shared >= 4

@@ -1,0 +1,107 @@
+"""Pictures: SVG with alternative text, the same bytes each time."""
+
+import base64
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from course_pkg.core import CourseError
+from course_pkg.viz import Picture, draw, style
+
+
+def line(figure):
+    figure.subplots().plot([0, 1], [0, 2])
+
+
+def test_a_drawing_is_valid_svg_and_the_same_each_time():
+    one, two = draw(line, "A line from 0 to 2."), draw(line, "A line from 0 to 2.")
+    assert one.svg == two.svg
+    assert ElementTree.fromstring(one.svg).tag == "{http://www.w3.org/2000/svg}svg"
+    assert "<dc:date>" not in one.svg
+    assert "Matplotlib v" not in one.svg.split("-->")[0].replace("<!--", "") or "Creator" not in one.svg
+
+
+def test_another_drawing_has_other_bytes():
+    other = draw(lambda figure: figure.subplots().plot([0, 1], [0, 3]), "A line from 0 to 3.")
+    assert other.svg != draw(line, "A line from 0 to 2.").svg
+
+
+def test_the_size_is_in_inches():
+    svg = ElementTree.fromstring(draw(line, "A line.", size=(5, 2)).svg)
+    assert (svg.get("width"), svg.get("height")) == ("360pt", "144pt")
+
+
+def test_drawing_leaves_matplotlibs_settings_alone():
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    draw(line, "A line.")
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("alt", ["", "  ", "\n\t"])
+def test_a_picture_needs_alternative_text(alt):
+    with pytest.raises(CourseError, match="needs alternative text"):
+        Picture("<svg/>", alt)
+    with pytest.raises(CourseError, match="needs alternative text"):
+        draw(line, alt)
+
+
+def test_alternative_text_is_one_line_and_escaped():
+    picture = Picture("<svg/>", 'two\n  lines, 3 < 4 & "quoted"')
+    assert picture.alt == 'two lines, 3 < 4 & "quoted"'
+    assert repr(picture) == '<Picture: two lines, 3 < 4 & "quoted">'
+    image = ElementTree.fromstring(picture._repr_html_().replace('">', '"/>'))
+    assert image.get("alt") == picture.alt
+    assert image.get("class") == "course-figure"
+
+
+def test_the_html_holds_the_svg():
+    picture = Picture("<svg>größer</svg>", "A picture.")
+    data = re.search(r"data:image/svg\+xml;base64,([^\"]*)", picture._repr_html_())[1]
+    assert base64.b64decode(data).decode() == picture.svg
+
+
+def test_save_and_load(tmp_path):
+    path = tmp_path / "a.svg"
+    picture = draw(line, "A line.")
+    assert picture.save(path) == path
+    assert Picture.load(path, "Again.").svg == picture.svg
+    assert Picture.load(str(path), "Again.").alt == "Again."
+    picture.save(str(path))
+    assert [p.name for p in tmp_path.iterdir()] == ["a.svg"], "nothing else is left"
+
+
+def test_a_picture_is_saved_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "a.svg"
+    path.write_text("old", encoding="utf-8")
+    with pytest.raises((UnicodeEncodeError, CourseError)):
+        Picture("half of it \udc80", "Not encodable.").save(path)
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.svg"]
+
+
+def test_a_missing_picture_says_how_to_draw_it(tmp_path):
+    with pytest.raises(CourseError, match=r"b\.svg is not there: draw it with `course figures`"):
+        Picture.load(tmp_path / "b.svg", "Missing.")
+
+
+def test_the_colours_differ_where_they_mean_different_things():
+    meanings = [style.MEMORY, style.MEMORY_WRITE, style.COMPUTE, style.BOUND, style.WASTED, style.GAIN]
+    assert len({colour.lower() for colour in meanings}) == len(meanings)
+    assert len({colour.lower() for colour in style.SERIES}) == len(style.SERIES)
+    for colour in (*meanings, *style.SERIES, style.INK, style.MUTED, style.RULE):
+        assert re.fullmatch("#[0-9A-Fa-f]{6}", colour)
+
+
+def luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("colour", [style.INK, style.MUTED])
+def test_text_stands_out_from_white(colour):
+    """WCAG's contrast of 4.5 : 1 for text."""
+    assert 1.05 / (luminance(colour) + 0.05) > 4.5

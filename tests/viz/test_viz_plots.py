@@ -1,0 +1,131 @@
+"""Every plot is a picture whose alternative text carries its numbers."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from course_pkg import viz
+from course_pkg.bench import Comparison, Device, Measurement
+from course_pkg.core import Cost, catalogue, machine
+from course_pkg.viz import Picture
+from course_pkg.viz.explorer import FLOPS_A_NUMBER, _explore
+
+CPU = Device("cpu", "A CPU", 2, 0, 0)
+
+
+def measurement(name, samples_s, cost, **parameters):
+    return Measurement(name, tuple(samples_s), (1.0,), 1, "exceeds", cost, CPU, parameters, "2026-01-02")
+
+
+def stream(n, time_s):
+    return measurement("copy", [0.9 * time_s, time_s, 1.1 * time_s], Cost(8 * n, 8 * n), n=n)
+
+
+def horner(degree, time_s):
+    return measurement("horner", [time_s], Cost(8000, 8000, 2000 * degree), n=1000, degree=degree)
+
+
+COMPARISON = Comparison(
+    (
+        measurement("four <statements>", [4e-3], Cost(7 * 10**6, 4 * 10**6, 0, 10**6, 10**6)),
+        measurement("fused", [1e-3], Cost(2 * 10**6, 10**6, 0, 10**6, 10**6)),
+    ),
+    5.0,
+)
+SWEEP = {
+    "copy": [stream(2**10, 1e-6), stream(2**20, 2e-3)],
+    "a & b": [stream(2**10, 2e-6), stream(2**20, 4e-3)],
+}
+DEGREES = {
+    "this machine": [horner(1, 1e-3), horner(16, 1.5e-3)],
+    "another": [horner(1, 1e-3), horner(16, 4e-3)],
+}
+
+# plot: (a call that draws it, what its alternative text says)
+PLOTS = {
+    "roofline": (
+        lambda: viz.roofline(machine("h200").measured(4305), [("triad", 1 / 12, 350.0), ("roof", 2.0, None)]),
+        [
+            "H200 SXM",
+            "4,305 GB/s",
+            "34,000 GFLOP/s",
+            "7.9 flop per byte",
+            "triad at 0.0833 flop/byte, 350 GFLOP/s",
+            "roof at 2 flop/byte, 8,610 GFLOP/s",
+        ],
+    ),
+    "roofline in single precision": (
+        lambda: viz.roofline(machine("p100"), dtype="float32"),
+        ["10,600 GFLOP/s", "732 GB/s", "14.5 flop per byte"],
+    ),
+    "memory_wall": (
+        lambda: viz.memory_wall(catalogue().values()),
+        ["float64", "Tesla P100 SXM2 (2016) 58", "H100 PCIe (2022) 104", "EPYC 9654 (server CPU) (2022) 64"],
+    ),
+    "t_eff_sweep": (
+        lambda: viz.t_eff_sweep(SWEEP, t_peak_gb_s=20.0, caches=[("L2", 2**20)], note="Recorded here."),
+        ["copy: 16.4 GB/s at 16 KiB", "8.4 GB/s at 16 MiB", "a & b: 8.2 GB/s at 16 KiB", "Recorded here."],
+    ),
+    "t_eff_sweep without a bound": (lambda: viz.t_eff_sweep(SWEEP), ["copy: 16.4 GB/s"]),
+    "bars": (
+        lambda: viz.bars(COMPARISON, title="One step", note="Recorded here."),
+        [
+            "One step",
+            "four <statements>: 4.00 ms, T_eff 1 of 3 GB/s moved",
+            "fused: 1.00 ms, T_eff 3 of 3 GB/s",
+            "Recorded here.",
+        ],
+    ),
+    "bars without a bound": (lambda: viz.bars(Comparison(COMPARISON.measurements)), ["fused: 1.00 ms"]),
+    "flops_sweep": (
+        lambda: viz.flops_sweep(DEGREES, note="Recorded here."),
+        [
+            "this machine: 2 flops 1.00×, 32 flops 1.50×",
+            "another: 2 flops 1.00×, 32 flops 4.00×",
+            "Recorded here.",
+        ],
+    ),
+    "samples": (
+        lambda: viz.samples([measurement("fused", [1e-3, 2e-3, 6e-3], Cost(8))], note="Recorded here."),
+        ["fused: minimum 1.00 ms, median 2.00 ms, mean 3.00 ms", "Recorded here."],
+    ),
+}
+
+
+@pytest.mark.parametrize(("plot", "said"), PLOTS.values(), ids=PLOTS)
+def test_plot(plot, said):
+    picture = plot()
+    assert isinstance(picture, Picture)
+    for text in said:
+        assert text in picture.alt
+    assert ElementTree.fromstring(picture.svg).tag.endswith("svg")
+    assert plot().svg == picture.svg, "the same figure gives the same bytes"
+
+
+def test_other_numbers_give_another_figure():
+    slower = Comparison((COMPARISON.measurements[0],), 5.0)
+    assert viz.bars(slower).svg != viz.bars(COMPARISON).svg
+    assert viz.roofline(machine("p100")).svg != viz.roofline(machine("p100").measured(500)).svg
+
+
+def test_the_memory_wall_takes_any_iterable_and_precision():
+    picture = viz.memory_wall(iter([machine("p100"), machine("h200")]), dtype="float32")
+    assert "float32" in picture.alt
+    assert "(2016) 58" in picture.alt  # half the bytes, twice the flops
+    assert "(2024) 56" in picture.alt
+
+
+def test_the_explorer_turns_from_memory_bound_to_compute_bound_at_the_ridge():
+    h200 = machine("h200")
+    assert "1,200 GFLOP/s at 0.25 flop/byte" in _explore(h200, 2).alt
+    assert "34,000 GFLOP/s at 8 flop/byte" in _explore(h200, 64).alt
+    assert FLOPS_A_NUMBER[0] < 8 * h200.ridge() < FLOPS_A_NUMBER[-1]
+
+
+def test_the_explorer_is_a_slider_over_flops():
+    control, frames = viz.roofline_explorer(machine("p100"), start=FLOPS_A_NUMBER[3]).children
+    assert [label for label, _ in control.options] == [
+        f"{flops:.3g}" if isinstance(flops, float) else str(flops) for flops in FLOPS_A_NUMBER
+    ]
+    assert control.index == frames.selected_index == 3
+    assert len(frames.children) == len(FLOPS_A_NUMBER)
