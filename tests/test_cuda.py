@@ -71,6 +71,7 @@ def test_a_backend_that_cannot_be_had_is_answered_by_one_sentence(backend, sente
     assert (done.stdout.strip(), done.stderr) == (sentence, "")
 
 
+@pytest.mark.skipif(driver.device_count() > 0, reason="there is a GPU here")
 @pytest.mark.parametrize("asked", ["simulator", " Simulator ", ""])
 def test_without_a_gpu_the_simulator_runs(asked):
     code = NO_GPU + "from course_pkg import cuda\n"
