@@ -1,4 +1,7 @@
-"""Stencils by CuPy, as array statements: every operation is a kernel of its own and makes a temporary."""
+"""Stencils by CuPy, as array statements: every operation is a kernel of its own and makes a temporary.
+
+The diffusion steps are the reference's: it uses operators and slices alone, and so runs on CuPy arrays as it is.
+"""
 
 try:
     import cupy as cp
@@ -21,7 +24,16 @@ def laplacian(u, out):
     out[:-1] -= u[1:]
 
 
+def diffusion_step_2d(T, Cp, lam, dt, h, out):
+    """Compute the step in array operations; :func:`cost.diffusion_step_arrays` counts their passes."""
+    reference.diffusion_step_2d(T, Cp, lam, dt, h, out)
+
+
+def diffusion_step_3d(T, Cp, lam, dt, h, out):
+    """Compute the step of :func:`diffusion_step_2d` in three dimensions."""
+    reference.diffusion_step_3d(T, Cp, lam, dt, h, out)
+
+
 def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
     """Compute the diffusion step in four array statements; :func:`cost.diffusion_step_2d_arrays` counts them."""
-    # the statements are those of the reference, which calls only operators: they run on CuPy arrays as they are
     reference.diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work)
