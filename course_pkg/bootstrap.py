@@ -58,7 +58,7 @@ def choose_gpu(state):
 
 def check_space(venv, gpu_is_new):
     """Refuse to begin what would not fit: a full disk leaves half an environment."""
-    need = (REPAIR_GB if os.path.isdir(venv.path) else BASE_GB) + (GPU_GB if gpu_is_new else 0)
+    need = (REPAIR_GB if venv.works() else BASE_GB) + (GPU_GB if gpu_is_new else 0)
     if shutil.disk_usage(venv.root).free < need * 1e9:
         raise Trouble(NO_SPACE.format(gb=round(need + 0.5)), kind=NO_SPACE)
 
@@ -159,6 +159,8 @@ def run(arguments):
     action = arguments[0] if arguments else "help"
     rest = arguments[1:]
     extras = []
+    if rest == ["--extras"]:
+        raise Trouble("--extras needs names, such as --extras slides,grade.")
     if rest[:1] == ["--extras"]:
         extras, rest = [extra for extra in rest[1].split(",") if extra], rest[2:]
     if rest[:1] == ["--"] and action != "lab":

@@ -61,6 +61,17 @@ def main(argv: list[str] | None = None) -> int:
     except CourseError as error:
         print(error, file=sys.stderr)
         return 1
+    except MemoryError:
+        print("Memory ran out: close other programs, or choose smaller sizes (--quick).", file=sys.stderr)
+        return 1
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("course_pkg"):
+            raise
+        print(
+            f"{error.name} is not installed: `make test` installs all that the course can use.",
+            file=sys.stderr,
+        )
+        return 1
     except KeyboardInterrupt:
         return 130
 

@@ -115,10 +115,10 @@ guess_flops.reveal(
 #
 # $$ t \;\ge\; \max\left( \frac{B}{\text{bandwidth}},\; \frac{F}{\text{peak flop rate}} \right) $$
 #
-# - **Memory-bound**: the first term is larger. Arithmetic hides behind the traffic.
-# - **Compute-bound**: the second term is larger. Traffic hides behind the arithmetic.
+# - **Memory-bound**: the first term is larger; arithmetic hides behind traffic.
+# - **Compute-bound**: the second is larger; traffic hides behind arithmetic.
 #
-# Stencils, sparse matrices, vector updates, conjugate gradients: all the solvers of this course are memory-bound.
+# The solvers of this course are memory-bound.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. A common wrong idea: "both matter, so time is the sum". It is the sum only where nothing overlaps; with
@@ -639,7 +639,7 @@ summary = [
 bench.Table(
     [
         {
-            "heat step": "fused" if m.cost.redundancy == 1 else "four statements",
+            "heat step": "fused" if m.cost.redundancy == 1 else "four loops",
             "where": where,
             "passes": f"{3 * m.cost.redundancy:.0f}",
             "throughput GB/s": f"{m.throughput_gb_s:,.0f}",
@@ -648,11 +648,11 @@ bench.Table(
         }
         for where, t, m in summary
     ],
-    f"{this_machine} {h200_stencil.origin}",
+    f"{bench.cpu().name}, measured {date.today()}; {h200_stencil.device.name}, recorded by `course bench stencil`.",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# **To remember: count the bytes that must move; time tells how close you are; flops hardly matter.**
+# **Count the bytes that must move; time tells how close you are; flops hardly matter.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward

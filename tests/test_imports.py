@@ -61,9 +61,7 @@ def test_without_cupy_one_line_says_what_to_install(topic):
         f"try:\n    from course_pkg.{topic} import gpu_cupy\nexcept ImportError as error:\n    print(error)"
     )
     done = python(code)
-    assert done.stdout.strip() == (
-        "CuPy is not installed: `pip install 'course_pkg[gpu13]'` (or gpu12) brings it."
-    )
+    assert done.stdout.strip() == ("CuPy is not installed: `pip install -e '.[gpu13]'` (or gpu12) brings it.")
     assert done.stderr == ""
 
 

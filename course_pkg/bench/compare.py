@@ -26,6 +26,12 @@ class Comparison:
     measurements: tuple[Measurement, ...]
     t_peak_gb_s: float | None = None
 
+    def __post_init__(self):
+        if not self.measurements:
+            raise CourseError("A comparison needs at least one measurement.")
+        if self.t_peak_gb_s is not None and not self.t_peak_gb_s > 0:
+            raise CourseError(f"t_peak_gb_s is {self.t_peak_gb_s!r}: it must be a positive number of GB/s.")
+
     def __getitem__(self, name: str) -> Measurement:
         for m in self.measurements:
             if m.name == name:
@@ -98,7 +104,7 @@ def compare(
     **options
         For :class:`~course_pkg.bench.measure.Run`: parameters, warmup, min_sample_s, flush.
     """
-    if not variants:
+    if not variants or not isinstance(variants, dict):
         raise CourseError(
             "compare() needs at least one variant: pass a dict such as {'numpy': reference.triad}."
         )

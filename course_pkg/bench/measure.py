@@ -11,7 +11,7 @@ import numpy as np
 from course_pkg.bench import device as devices
 from course_pkg.bench.device import Device
 from course_pkg.core import Cost, CourseError
-from course_pkg.core.checks import on_device
+from course_pkg.core.checks import on_device, require_count
 from course_pkg.core.units import format_time
 
 EXCEEDS, WARM, FLUSHED = "exceeds", "warm", "flushed"
@@ -151,6 +151,11 @@ class Run:
         min_sample_s=1e-3,
         flush=False,
     ):
+        if not (np.isfinite(min_sample_s) and min_sample_s >= 0):
+            raise CourseError(
+                f"min_sample_s is {min_sample_s!r}: it must be a finite number of seconds, at least 0."
+            )
+        require_count(warmup=warmup)
         self.fn, self.args, self.cost = fn, args, cost or Cost()
         self.name = name or getattr(fn, "__name__", str(fn))
         self.parameters = dict(parameters or {})

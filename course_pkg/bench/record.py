@@ -187,7 +187,7 @@ def _key(m: Measurement):
 
 
 def _require_same_device(found: Device, wanted: Device, where: str):
-    for what in ("kind", "name", "driver", "versions"):
+    for what in ("kind", "name", "driver", "cuda", "units", "llc_bytes", "versions"):
         a, b = getattr(found, what), getattr(wanted, what)
         if a != b:
             raise CourseError(

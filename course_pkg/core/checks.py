@@ -1,4 +1,4 @@
-"""Checks of arguments: the first lines of every public function.
+"""Checks of arguments: the first lines of every function that hands arrays to compiled code.
 
 Each raises a :class:`CourseError` that names the argument, what was found, and how to mend it, before anything
 is written.
@@ -81,6 +81,10 @@ def require_distinct(**arrays) -> None:
     Arrays in GPU memory are compared by identity alone.
     """
     *inputs, output = arrays
+    if isinstance(arrays[output], np.ndarray) and not arrays[output].flags.writeable:
+        raise CourseError(
+            f"{output} is read-only: pass an array that may be written, such as numpy.empty_like(…)."
+        )
     for name in inputs:
         one, other = arrays[name], arrays[output]
         on_host = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
@@ -97,12 +101,26 @@ def require_positive(**numbers) -> None:
             raise CourseError(f"{name} is {value!r}: it must be a positive, finite number.")
 
 
-def require_ndim(ndim: int, **arrays) -> None:
-    """Check the number of dimensions, and that each is at least 3 (a stencil needs an interior)."""
+def require_ndim(ndim: int, *, least: int = 1, **arrays) -> None:
+    """Check the number of dimensions, and that each holds at least ``least`` elements."""
     for name, a in arrays.items():
         if len(a.shape) != ndim:
             raise CourseError(f"{name} has {len(a.shape)} dimension(s), expected {ndim}: reshape it first.")
-        if min(a.shape) < 3:
+        if min(a.shape) < least:
             raise CourseError(
-                f"{name} has shape {a.shape}: a stencil needs at least 3 points in each direction."
+                f"{name} has shape {a.shape}: at least {least} elements in each direction are needed."
             )
+
+
+def require_number(**numbers) -> None:
+    """Check that each is one real number."""
+    for name, value in numbers.items():
+        if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
+            raise CourseError(f"{name} is {value!r}: it must be one real number, such as 3.0.")
+
+
+def require_count(**numbers) -> None:
+    """Check that each is an integer of at least 0."""
+    for name, value in numbers.items():
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+            raise CourseError(f"{name} is {value!r}: it must be an integer of at least 0.")

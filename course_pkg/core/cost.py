@@ -1,6 +1,8 @@
 """What an algorithm must move and compute, as code."""
 
 from dataclasses import dataclass, replace
+from math import inf
+from numbers import Real
 
 from course_pkg.core.errors import CourseError
 from course_pkg.core.machine import Machine
@@ -34,9 +36,9 @@ class Cost:
 
     def __post_init__(self):
         for name, value in vars(self).items():
-            if value < 0:
+            if not isinstance(value, Real) or not 0 <= value < inf:
                 raise CourseError(
-                    f"Cost.{name} is {value}: a cost counts bytes or flops and cannot be negative."
+                    f"Cost.{name} is {value}: a cost counts bytes or flops and cannot be negative, infinite or text."
                 )
 
     @property

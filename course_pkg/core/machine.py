@@ -52,7 +52,10 @@ class Machine:
 
     def peak_gflop_s(self, dtype="float64") -> float:
         """Return the peak arithmetic rate for ``float64`` or ``float32`` numbers, in GFLOP/s."""
-        name = np.dtype(dtype).name
+        try:
+            name = np.dtype(dtype).name
+        except TypeError:
+            name = repr(dtype)
         if name not in ("float64", "float32"):
             raise CourseError(
                 f"The catalogue has peaks for float64 and float32, not for {name}: ask for one of these."
@@ -84,7 +87,7 @@ class Machine:
 
     def measured(self, bandwidth_gb_s: float) -> "Machine":
         """Return this machine with a measured peak bandwidth in GB/s."""
-        if not bandwidth_gb_s > 0:
+        if not (np.isfinite(bandwidth_gb_s) and bandwidth_gb_s > 0):
             raise CourseError(f"A bandwidth is a positive number of GB/s, not {bandwidth_gb_s!r}.")
         return replace(self, measured_bandwidth_gb_s=float(bandwidth_gb_s))
 

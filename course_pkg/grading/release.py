@@ -116,7 +116,7 @@ def is_untouched(path: Path) -> bool:
         nb = nbformat.read(path, as_version=4)
     except Exception:  # whatever it is, it is somebody's file and not ours to replace
         return False
-    run = any(cell.get("outputs") for cell in nb.cells)
+    run = any(cell.get("outputs") or cell.get("execution_count") for cell in nb.cells)
     return not run and nb.metadata.get("course", {}).get("released") == fingerprint(nb)
 
 

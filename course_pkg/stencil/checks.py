@@ -1,5 +1,6 @@
 """Checks of arguments that the CPU and the GPU files of this topic share."""
 
+from course_pkg.core import CourseError
 from course_pkg.core.checks import (
     require_arrays,
     require_distinct,
@@ -8,25 +9,35 @@ from course_pkg.core.checks import (
     require_shape,
 )
 
+INTERIOR = 3  # points in each direction: a stencil needs one between two boundaries
+
 
 def check_laplacian(u, out, *, device: bool) -> None:
     """Check the arguments of a Laplacian: two different grids of three dimensions, in one memory space."""
     require_arrays(device=device, u=u, out=out)
-    require_ndim(3, u=u)
+    require_ndim(3, least=INTERIOR, u=u)
     require_distinct(u=u, out=out)
 
 
 def check_step(ndim: int, T, Cp, lam, dt, h, out, *, device: bool) -> None:
     """Check the arguments of a diffusion step: three different grids, and positive numbers."""
     require_arrays(device=device, T=T, Cp=Cp, out=out)
-    require_ndim(ndim, T=T)
+    require_ndim(ndim, least=INTERIOR, T=T)
     require_distinct(T=T, Cp=Cp, out=out)
     require_positive(lam=lam, dt=dt, h=h)
 
 
-def check_work(T, qx, qy, dTdt, *, device: bool) -> None:
-    """Check the fields between the four statements: each has its own shape."""
+def check_work(T, Cp, out, work, *, device: bool) -> None:
+    """Check the three fields between the four statements: own memory, own shapes, the precision of ``T``."""
+    if not isinstance(work, (tuple, list)) or len(work) != 3:
+        raise CourseError(
+            "work must hold three arrays, qx, qy and dTdt: reference.work_arrays_2d(T) makes them."
+        )
+    qx, qy, dTdt = work
     ny, nx = T.shape
     for name, array, shape in (("qx", qx, (ny, nx - 1)), ("qy", qy, (ny - 1, nx)), ("dTdt", dTdt, (ny, nx))):
-        require_arrays(device=device, **{name: array})
+        require_arrays(device=device, dtypes=(str(T.dtype),), **{name: array})
         require_shape(shape, **{name: array})
+    require_distinct(T=T, Cp=Cp, out=out, qx=qx)
+    require_distinct(T=T, Cp=Cp, out=out, qx=qx, qy=qy)
+    require_distinct(T=T, Cp=Cp, out=out, qx=qx, qy=qy, dTdt=dTdt)

@@ -20,6 +20,13 @@ def laplacian(shape, dtype="float64") -> Cost:
     return Cost(bytes_read=size, bytes_written=size, flops=7 * n - missing)
 
 
+def laplacian_arrays(shape, dtype="float64") -> Cost:
+    """Cost of ``A u`` in NumPy or CuPy: one multiplication, then six subtractions in place; 20 passes for 2."""
+    size = prod(shape) * np.dtype(dtype).itemsize
+    moved = Cost(size, size) + 6 * Cost(2 * size, size)
+    return moved.with_fields(unknown_bytes=0, known_bytes=2 * size) + Cost(flops=laplacian(shape).flops)
+
+
 def diffusion_step(shape, dtype="float64") -> Cost:
     """Cost of the fused step: T and Cp are read, the new T is written; D_u is T, D_k is Cp."""
     points = prod(shape)

@@ -116,8 +116,8 @@ def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
     ``work`` holds ``qx`` (ny, nx - 1), ``qy`` (ny - 1, nx) and ``dTdt`` (ny, nx).
     """
     check_step(2, T, Cp, lam, dt, h, out, device=False)
+    check_work(T, Cp, out, work, device=False)
     qx, qy, dTdt = work
-    check_work(T, qx, qy, dTdt, device=False)
     real = T.dtype.type
     _flux(T, real(-lam / h), qx, qy)
     _divergence(qx, qy, Cp, real(1 / h), dTdt)

@@ -158,8 +158,8 @@ def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
     ``work`` holds ``qx`` (ny, nx - 1), ``qy`` (ny - 1, nx) and ``dTdt`` (ny, nx) in device memory.
     """
     check_step(2, T, Cp, lam, dt, h, out, device=True)
+    check_work(T, Cp, out, work, device=True)
     qx, qy, dTdt = work
-    check_work(T, qx, qy, dTdt, device=True)
     real, blocks = T.dtype.type, _grid(T.shape, BLOCK_2D)
     flux_x_kernel[blocks, BLOCK_2D](T, real(-lam / h), qx)
     flux_y_kernel[blocks, BLOCK_2D](T, real(-lam / h), qy)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_pkg.core import CourseError
+from course_pkg.core.checks import FLOATS, require_count
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,10 @@ class HeatProblem:
     @classmethod
     def random(cls, shape, dtype="float64", seed: int = 0) -> "HeatProblem":
         """Draw T from [0, 1) and Cp from [1, 2) and choose a stable time step."""
-        shape = tuple(shape)
+        shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        require_count(**{f"shape[{i}]": n for i, n in enumerate(shape)})
+        if np.dtype(dtype).name not in FLOATS:
+            raise CourseError(f"dtype is {dtype}: the fields are {' or '.join(FLOATS)}.")
         if len(shape) not in (2, 3) or min(shape) < 3:
             raise CourseError(f"shape is {shape}: pass 2 or 3 sizes of at least 3, such as (512, 512).")
         rng = np.random.default_rng(seed)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from course_pkg.core import CourseError
-from course_pkg.core.checks import require_arrays, require_distinct
+from course_pkg.core.checks import require_arrays, require_distinct, require_ndim, require_number
 
 SOURCE = """
 void triad(const double *restrict a, const double *restrict b, double s, double *restrict out, long n)
@@ -57,5 +57,7 @@ def _library():
 def triad(a, b, s, out):
     """Compute ``out = a + s * b`` in C on all cores; float64 in host memory, two reads and one write an element."""
     require_arrays(device=False, dtypes=("float64",), a=a, b=b, out=out)
+    require_ndim(1, a=a)
+    require_number(s=s)
     require_distinct(a=a, b=b, out=out)
     _library()(a, b, float(s), out, a.size)

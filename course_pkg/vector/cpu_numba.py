@@ -7,7 +7,14 @@ from functools import cache
 
 from numba import njit, prange
 
-from course_pkg.core.checks import require_arrays, require_distinct, require_shape
+from course_pkg.core.checks import (
+    require_arrays,
+    require_count,
+    require_distinct,
+    require_ndim,
+    require_number,
+    require_shape,
+)
 
 
 @njit(parallel=True)
@@ -30,6 +37,7 @@ def _scale(a, s, out):
 
 def scale(a, s, out):
     """Compute ``out = s * a``; one read and one write an element."""
+    require_number(s=s)
     _check(a=a, out=out)
     _scale(a, a.dtype.type(s), out)
 
@@ -54,6 +62,7 @@ def _triad(a, b, s, out):
 
 def triad(a, b, s, out):
     """Compute ``out = a + s * b``; two reads and one write an element."""
+    require_number(s=s)
     _check(a=a, b=b, out=out)
     _triad(a, b, a.dtype.type(s), out)
 
@@ -70,6 +79,7 @@ def _dot(a, b):
 def dot(a, b, out):
     """Compute ``out[0] = sum(a * b)``; two reads an element, no writes but one."""
     require_arrays(device=False, a=a, b=b)
+    require_ndim(1, a=a)
     require_arrays(device=False, out=out)
     require_shape((1,), out=out)
     out[0] = _dot(a, b)
@@ -94,10 +104,12 @@ def horner(a, degree, out):
 
     Compiled anew for each degree.
     """
+    require_count(degree=degree)
     _check(a=a, out=out)
     _compiled_horner(degree)(a, a.dtype.type(1), out)
 
 
 def _check(**arrays):
     require_arrays(device=False, **arrays)
+    require_ndim(1, **arrays)
     require_distinct(**arrays)

@@ -1,30 +1,45 @@
-"""The streaming operations by CuPy, on CuPy arrays, each with as few passes as its array language allows."""
+"""The streaming operations by CuPy, each with as few passes as its array language allows.
+
+Arguments are those of ``reference.py``, as CuPy arrays of float64 or float32 in GPU memory. Nothing synchronises.
+"""
+
+from course_pkg.core.checks import (
+    require_arrays,
+    require_count,
+    require_distinct,
+    require_ndim,
+    require_number,
+)
 
 try:
     import cupy as cp
 except ImportError as error:  # CuPy is an extra
-    raise ImportError(
-        "CuPy is not installed: `pip install 'course_pkg[gpu13]'` (or gpu12) brings it."
-    ) from error
+    raise ImportError("CuPy is not installed: `pip install -e '.[gpu13]'` (or gpu12) brings it.") from error
 
 
 def copy(a, out):
-    """Compute ``out = a`` by the driver's device-to-device copy."""
+    """Compute ``out = a`` by the driver's device-to-device copy; one pass."""
+    _check(a=a, out=out)
     out.data.copy_from_device_async(a.data, a.nbytes)
 
 
 def scale(a, s, out):
     """Compute ``out = s * a``; one pass."""
+    require_number(s=s)
+    _check(a=a, out=out)
     cp.multiply(a, a.dtype.type(s), out=out)
 
 
 def add(a, b, out):
     """Compute ``out = a + b``; one pass."""
+    _check(a=a, b=b, out=out)
     cp.add(a, b, out=out)
 
 
 def triad(a, b, s, out):
     """Compute ``out = a + s * b`` as array statements; two passes, as NumPy does it."""
+    require_number(s=s)
+    _check(a=a, b=b, out=out)
     cp.multiply(b, b.dtype.type(s), out=out)
     cp.add(out, a, out=out)
 
@@ -34,11 +49,15 @@ _triad_fused = cp.ElementwiseKernel("T a, T b, T s", "T out", "out = a + s * b",
 
 def triad_fused(a, b, s, out):
     """Compute ``out = a + s * b`` by one element-wise kernel; one pass."""
+    require_number(s=s)
+    _check(a=a, b=b, out=out)
     _triad_fused(a, b, a.dtype.type(s), out)
 
 
 def dot(a, b, out):
-    """Compute ``out[0] = sum(a * b)`` by cuBLAS."""
+    """Compute ``out[0] = sum(a * b)`` by cuBLAS; ``out`` has shape (1,)."""
+    require_arrays(device=True, a=a, b=b)
+    require_ndim(1, a=a)
     cp.dot(a, b, out=out.reshape(()))
 
 
@@ -52,4 +71,12 @@ _horner = cp.ElementwiseKernel(
 
 def horner(a, degree, out):
     """Compute ``out = 1 + a (1 + a (1 + …))`` by one element-wise kernel; one pass."""
+    require_count(degree=degree)
+    _check(a=a, out=out)
     _horner(a, degree, out)
+
+
+def _check(**arrays):
+    require_arrays(device=True, **arrays)
+    require_ndim(1, **arrays)
+    require_distinct(**arrays)

@@ -12,7 +12,14 @@ from functools import cache
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.core.checks import require_arrays, require_distinct, require_shape
+from course_pkg.core.checks import (
+    require_arrays,
+    require_count,
+    require_distinct,
+    require_ndim,
+    require_number,
+    require_shape,
+)
 
 THREADS_PER_BLOCK = 256
 DOT_BLOCKS = 1024
@@ -59,6 +66,7 @@ def scale_kernel(a, s, out):
 
 def scale(a, s, out):
     """Compute ``out = s * a`` on the GPU; one read and one write an element, no synchronisation."""
+    require_number(s=s)
     _check(a=a, out=out)
     scale_kernel[_blocks(a.size), THREADS_PER_BLOCK](a, a.dtype.type(s), out)
 
@@ -85,6 +93,7 @@ def triad_kernel(a, b, s, out):
 
 def triad(a, b, s, out):
     """Compute ``out = a + s * b`` on the GPU; two reads and one write an element, no synchronisation."""
+    require_number(s=s)
     _check(a=a, b=b, out=out)
     triad_kernel[_blocks(a.size), THREADS_PER_BLOCK](a, b, a.dtype.type(s), out)
 
@@ -143,6 +152,7 @@ def dot(a, b, out, partial=None):
         Allocated here when it is not given.
     """
     require_arrays(device=True, a=a, b=b)
+    require_ndim(1, a=a)
     require_arrays(device=True, out=out)
     require_shape((1,), out=out)
     if partial is None:
@@ -172,6 +182,7 @@ def horner_kernel(degree):
 
 def horner(a, degree, out):
     """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write an element, ``degree`` multiply-adds."""
+    require_count(degree=degree)
     _check(a=a, out=out)
     horner_kernel(degree)[_blocks(a.size), THREADS_PER_BLOCK](a, a.dtype.type(1), out)
 
@@ -182,4 +193,5 @@ def _blocks(n):
 
 def _check(**arrays):
     require_arrays(device=True, **arrays)
+    require_ndim(1, **arrays)
     require_distinct(**arrays)

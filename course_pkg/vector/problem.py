@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_pkg.core import CourseError
+from course_pkg.core.checks import FLOATS, require_count
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,11 @@ class VectorProblem:
     @classmethod
     def random(cls, n: int, dtype="float64", seed: int = 0) -> "VectorProblem":
         """Draw ``a`` and ``b`` uniformly from [-1, 1)."""
+        require_count(n=n)
         if n < 1:
             raise CourseError(f"n is {n}: a vector needs at least one element.")
+        if np.dtype(dtype).name not in FLOATS:
+            raise CourseError(f"dtype is {dtype}: the vectors are {' or '.join(FLOATS)}.")
         rng = np.random.default_rng(seed)
         a, b = (rng.uniform(-1.0, 1.0, n).astype(dtype, copy=False) for _ in range(2))
         return cls(a, b, 3.0, np.full(n, np.nan, dtype))

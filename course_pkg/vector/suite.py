@@ -139,8 +139,12 @@ class _DeviceData(_HostData):
             raise CourseError(
                 "`course bench vector --device gpu` needs an NVIDIA GPU: none was found; use --device cpu."
             )
-        import cupy as cp
+        from course_pkg.vector.gpu_cupy import cp
 
+        if 3 * 8 * n > 0.9 * gpu().memory_bytes:
+            raise CourseError(
+                f"Vectors of {n} doubles need {24 * n / 1e9:.0f} GB of GPU memory: use --quick."
+            )
         super().__init__(n)
         self.device = {name: cp.asarray(self.host[name]) for name in ("a", "b")}
         self.out, self.total = cp.full(n, cp.nan), cp.zeros(1)
@@ -158,12 +162,12 @@ class _DeviceData(_HostData):
         return tuple(cuda.as_cuda_array(v) if hasattr(v, "__cuda_array_interface__") else v for v in args)
 
     def fetch(self, out, where):
-        import cupy as cp
+        from course_pkg.vector.gpu_cupy import cp
 
         out = cp.asarray(out)
         return cp.asnumpy(out[where] if isinstance(where, slice) else out[cp.asarray(where)])
 
     def poison(self, out):
-        import cupy as cp
+        from course_pkg.vector.gpu_cupy import cp
 
         cp.asarray(out).fill(cp.nan)

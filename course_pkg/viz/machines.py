@@ -5,6 +5,7 @@ import re
 import numpy as np
 from matplotlib.ticker import MultipleLocator
 
+from course_pkg.core import CourseError
 from course_pkg.viz.axes import plain_log
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, INK, MEMORY, MUTED, SERIES, WASTED
@@ -19,6 +20,12 @@ def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
     points : iterable of (name, intensity, gflop_s)
         Intensity in flop/byte, achieved rate in GFLOP/s (None puts the point on the roof).
     """
+    points = list(points)
+    for name, intensity, rate in points:
+        if not intensity > 0 or (rate is not None and not rate > 0):
+            raise CourseError(
+                f"{name} has no place under a roof: intensity and rate must be positive numbers."
+            )
     ridge, peak = machine.ridge(dtype), machine.peak_gflop_s(dtype)
     source = "measured" if machine.measured_bandwidth_gb_s else "datasheet"
     points = [
@@ -72,6 +79,8 @@ def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
 def memory_wall(machines, *, dtype="float64") -> Picture:
     """Draw balance against year: flops that a machine can do while it moves one number."""
     machines = list(machines)
+    if not machines:
+        raise CourseError("There is no machine to draw: pass some of catalogue().values().")
 
     def plot(figure):
         ax = figure.subplots()

@@ -1,8 +1,11 @@
 """Figures of measurements: sweeps, bars against a bound, samples."""
 
+from itertools import cycle
+
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from course_pkg.core import CourseError
 from course_pkg.core.units import format_bytes, format_time
 from course_pkg.viz.axes import note_below, plain_log
 from course_pkg.viz.picture import Picture, draw
@@ -20,9 +23,11 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
         Capacities, drawn as thin lines.
     """
 
+    _require(series)
+
     def plot(figure):
         ax = figure.subplots()
-        for (name, ms), colour in zip(series.items(), SERIES, strict=False):
+        for (name, ms), colour in zip(series.items(), cycle(SERIES), strict=False):
             x = np.array([m.cost.bytes for m in ms])
             ax.semilogx(x, [m.t_eff_gb_s for m in ms], "o-", color=colour, label=name, ms=5)
             low, high = ([m.cost.t_eff_gb_s(m.quantile_s(q)) for m in ms] for q in (0.75, 0.25))
@@ -104,15 +109,18 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         Each with the parameters ``n`` and ``degree``; times are shown relative to the first of their line.
     """
 
+    _require(series)
+    first = min(round(ms[0].cost.flops / ms[0].parameters["n"]) for ms in series.values())
+
     def plot(figure):
         ax = figure.subplots()
-        for (name, ms), colour in zip(series.items(), (COMPUTE, MEMORY, GAIN), strict=False):
+        for (name, ms), colour in zip(series.items(), cycle((COMPUTE, MEMORY, GAIN)), strict=False):
             flops = [m.cost.flops / m.parameters["n"] for m in ms]
             ax.loglog(flops, [m.median_s / ms[0].median_s for m in ms], "o-", color=colour, label=name)
         ax.axhline(1, color=BOUND, lw=2, ls="--")
         ax.set(
             xlabel="flops for each element (one read, one write)",
-            ylabel="time, relative to 2 flops",
+            ylabel=f"time, relative to {first} flops",
             title=title,
         )
         plain_log(ax.xaxis, base=2)
@@ -128,12 +136,13 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         )
         for n, ms in series.items()
     )
-    return draw(plot, f"Time relative to two flops an element. {listed}. {note}")
+    return draw(plot, f"Time relative to {first} flops an element. {listed}. {note}")
 
 
 def samples(measurements, *, title="", note="") -> Picture:
     """Draw every sample of each measurement in the order taken, with minimum and median."""
     measurements = list(measurements)
+    _require({"samples": measurements})
 
     def plot(figure):
         axes = figure.subplots(1, len(measurements), squeeze=False)[0]
@@ -157,3 +166,8 @@ def samples(measurements, *, title="", note="") -> Picture:
         for m in measurements
     )
     return draw(plot, f"{title} Every sample in order. {listed}. {note}", size=(8.6, 3.6))
+
+
+def _require(series):
+    if not series or not all(series.values()):
+        raise CourseError("There is nothing to draw: pass at least one line with at least one measurement.")

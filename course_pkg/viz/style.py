@@ -1,7 +1,7 @@
 """One look for every figure: palette, fonts, sizes.
 
 The palette is Okabe and Ito's, which colour-blind readers can tell apart. Memory, compute and bound have the same
-colour in every figure and on every slide.
+colour in every figure and on every slide. A bound is drawn in ink, dashed, and nothing else is dashed.
 """
 
 import matplotlib as mpl

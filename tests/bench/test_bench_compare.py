@@ -177,6 +177,7 @@ def test_progress_is_a_bar_in_a_terminal(capsys, monkeypatch):
 
 
 def test_progress_in_a_notebook_vanishes_and_is_escaped(monkeypatch):
+    pytest.importorskip("IPython", reason="no notebooks without IPython")
     shown = []
 
     class Handle:

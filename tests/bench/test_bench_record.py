@@ -230,7 +230,7 @@ def test_recorded_files_are_whole(path):
     data = Recorded(path)
     assert path.parent.name == data.device.slug
     assert json.loads(path.read_text(encoding="utf-8"))["topic"] == path.stem
-    assert data.device.driver
+    assert data.device.driver or data.device.kind == "cpu"
     assert {"python", "numpy", "numba"} <= set(data.device.versions)
     keys = [(m.name, json.dumps(m.parameters, sort_keys=True)) for m in data.measurements]
     assert len(keys) == len(set(keys))
@@ -282,4 +282,14 @@ def test_the_recorded_stencils_are_on_a_grid_of_512_cubed():
     names = ("laplacian naive, Numba CUDA", "laplacian flat, Numba CUDA", "laplacian, CuPy")
     for name, found in data.select(*names, shape=[512, 512, 512]).items():
         assert len(found) == 1, name
-        assert found[0].cost.bytes == 2 * 8 * 512**3
+        passes = 20 if name.endswith("CuPy") else 2
+        assert found[0].cost.bytes == passes * 8 * 512**3
+        assert found[0].cost.a_eff_bytes == 2 * 8 * 512**3
+
+
+def test_the_recorded_triads_of_numba_and_c_agree_within_ten_percent():
+    """Both ran in turns on one CPU: what the lecture says of compiled Python and compiled C, on the longest vectors."""
+    triads = recorded("vector", "intel-xeon-processor").select("triad, Numba CPU", "triad, C with OpenMP")
+    numba, c = (found[-1] for found in triads.values())
+    assert numba.parameters == c.parameters
+    assert abs(numba.median_s / c.median_s - 1) < 0.1

@@ -9,8 +9,10 @@ from course_pkg.core.checks import (
     is_c_contiguous,
     on_device,
     require_arrays,
+    require_count,
     require_distinct,
     require_ndim,
+    require_number,
     require_positive,
     require_shape,
 )
@@ -112,8 +114,31 @@ def test_dimensions():
     with pytest.raises(CourseError, match=r"^u has 2 dimension\(s\), expected 3: reshape it"):
         require_ndim(3, u=np.ones((9, 9)))
     for shape in ((2, 9), (9, 2), (9, 0)):
-        with pytest.raises(CourseError, match=r"^T has shape .*: .* at least 3 points in each direction"):
-            require_ndim(2, T=np.ones(shape))
+        with pytest.raises(CourseError, match=r"^T has shape .*: at least 3 elements in each direction"):
+            require_ndim(2, least=3, T=np.ones(shape))
+    with pytest.raises(CourseError, match=r"^a has shape \(0,\): at least 1 elements"):
+        require_ndim(1, a=np.ones(0))
+
+
+@pytest.mark.parametrize("value", ["x", None, np.ones(2), True, 1j])
+def test_numbers(value):
+    require_number(s=2, t=np.float32(2))
+    with pytest.raises(CourseError, match=r"^s is .*: it must be one real number"):
+        require_number(s=value)
+
+
+@pytest.mark.parametrize("value", [-1, 2.5, "3", True])
+def test_counts(value):
+    require_count(degree=0, n=np.int64(3))
+    with pytest.raises(CourseError, match=r"^degree is .*: it must be an integer of at least 0"):
+        require_count(degree=value)
+
+
+def test_a_read_only_output():
+    out = np.ones(3)
+    out.flags.writeable = False
+    with pytest.raises(CourseError, match=r"^out is read-only"):
+        require_distinct(a=np.ones(3), out=out)
 
 
 def test_a_shape_that_is_asked_for():

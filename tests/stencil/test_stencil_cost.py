@@ -149,6 +149,18 @@ def test_array_statements_make_the_passes_that_their_cost_says(monkeypatch):
     assert found.flops == tally.flops * ny * nx
 
 
+def test_the_laplacian_in_arrays_makes_the_passes_that_its_cost_says(monkeypatch):
+    tally = SimpleNamespace(reads=0, writes=0, flops=0)
+    monkeypatch.setattr(Passes, "tally", tally)
+    u, out = (np.ones((4, 5, 6)).view(Passes) for _ in range(2))
+    reference.laplacian(u, out)
+    found = cost.laplacian_arrays((4, 5, 6))
+    assert (tally.reads, tally.writes) == (13, 7)
+    assert (found.bytes_read, found.bytes_written) == (13 * out.nbytes, 7 * out.nbytes)
+    assert found.redundancy == 10
+    assert found.flops == cost.laplacian((4, 5, 6)).flops
+
+
 @pytest.mark.parametrize("shape", [(6, 9), (4, 5, 6)])
 def test_the_array_formula_makes_the_passes_that_its_cost_says(monkeypatch, shape):
     tally = SimpleNamespace(reads=0, writes=0, flops=0)

@@ -260,7 +260,7 @@ def test_wrong_arguments_of_the_laplacian(checked):
             (good, checked.put_wrong(np.ones((4, 4, 4))), r"out lives in (host|GPU) memory"),
             (good, good, "u and out share memory"),
             (put(np.ones((4, 4))), put(np.ones((4, 4))), r"u has 2 dimension\(s\), expected 3"),
-            (put(np.ones((4, 2, 4))), put(np.ones((4, 2, 4))), "u has shape .* at least 3 points"),
+            (put(np.ones((4, 2, 4))), put(np.ones((4, 2, 4))), "u has shape .* at least 3 elements"),
             (1.0, good, "u is a float"),
         ):
             with pytest.raises(CourseError, match=message):
@@ -290,7 +290,10 @@ def test_wrong_arguments_of_the_diffusion_step(checked, name):
         ({"T": put(np.ones(shape, "int64"))}, "T has dtype int64"),
         ({"Cp": put(np.ones((5, *shape[1:])))}, "Cp has shape .* but T has"),
         ({"out": put(np.ones((5, *shape[1:])))}, "out has shape .* but T has"),
-        ({"Cp": put(two)[..., ::2]}, "Cp is not C-contiguous"),
+        (
+            {"Cp": put(two)[(slice(None),) * (len(shape) - 1) + (slice(None, None, 2),)]},
+            "Cp is not C-contiguous",
+        ),
         ({"T": checked.put_wrong(np.ones(shape))}, r"T lives in (host|GPU) memory"),
         ({"Cp": checked.put_wrong(np.ones(shape))}, r"Cp lives in (host|GPU) memory"),
         ({"out": T}, "T and out share memory"),
@@ -299,11 +302,26 @@ def test_wrong_arguments_of_the_diffusion_step(checked, name):
         ({"dt": float("nan")}, "dt is nan"),
         ({"lam": -1.0}, "lam is -1.0"),
         ({"h": float("inf")}, "h is inf"),
-        ({k: put(np.ones((2, *shape[1:]))) for k in ("T", "Cp", "out")}, "T has shape .* at least 3 points"),
+        (
+            {k: put(np.ones((2, *shape[1:]))) for k in ("T", "Cp", "out")},
+            "T has shape .* at least 3 elements",
+        ),
         ({k: put(np.ones(9)) for k in ("T", "Cp", "out")}, r"T has 1 dimension\(s\), expected [23]"),
     ):
         with pytest.raises(CourseError, match=message):
             call(**changes)
+    if "four" in name:
+        qx, qy, dTdt = work
+        for wrong, message in (
+            (None, "work must hold three arrays"),
+            ((qx, qy), "work must hold three arrays"),
+            ((qx, qx, dTdt), "qy has shape"),
+            ((qx, qy, T), "T and dTdt share memory"),
+            ((qx, qy, out), "out and dTdt share memory"),
+            ((qx, qy, put(np.ones(shape, "float32"))), "dTdt has dtype float32, expected float64"),
+        ):
+            with pytest.raises(CourseError, match=message):
+                checked.ops.diffusion_step_2d_four_statements(T, Cp, 1.0, 0.1, 1.0, out, wrong)
     for array in (out, *work):
         written = array if isinstance(array, np.ndarray) else array.copy_to_host()
         assert np.all(written == GUARD), "nothing is written before the checks"

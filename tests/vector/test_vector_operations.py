@@ -268,3 +268,20 @@ def test_the_problem_is_reproducible_and_poisoned():
     assert one.s not in (0, 1), "a scalar that multiplies visibly"
     with pytest.raises(CourseError, match="n is 0: a vector needs at least one element"):
         VectorProblem.random(0)
+
+
+def test_vectors_have_one_dimension_and_scalars_are_numbers(backend):
+    if backend.name == "reference":
+        return  # NumPy checks for itself
+    grid, line, out = (backend.put(np.ones(shape)) for shape in ((3, 3), (9,), (9,)))
+    wide = backend.put(np.ones((3, 3)))
+    for call, message in (
+        (lambda: backend.ops.copy(grid, wide), r"a has 2 dimension\(s\), expected 1"),
+        (lambda: backend.ops.dot(grid, wide, backend.put(np.ones(1))), r"a has 2 dimension\(s\)"),
+        (lambda: backend.ops.dot(line, line, out), r"out has shape \(9,\), expected \(1,\)"),
+        (lambda: backend.ops.scale(line, "x", out), "s is 'x': it must be one real number"),
+        (lambda: backend.ops.horner(line, -1, out), "degree is -1: it must be an integer"),
+        (lambda: backend.ops.horner(line, 2.5, out), "degree is 2.5"),
+    ):
+        with pytest.raises(CourseError, match=message):
+            call()
