@@ -103,6 +103,17 @@ def compare(
         Samples of each variant.
     **options
         For :class:`~course_pkg.bench.measure.Run`: parameters, warmup, min_sample_s, flush.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    CourseError
+        If there are no variants, a name in ``arguments``, ``cost`` or ``check`` is none of them, or a cost is missing.
+    AssertionError
+        Whatever a ``check`` raises.
     """
     if not variants or not isinstance(variants, dict):
         raise CourseError(

@@ -49,6 +49,7 @@ class Device:
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower().replace("(r)", "").replace("(tm)", "")).strip("-")
 
     def to_dict(self) -> dict:
+        """Return all fields, for JSON."""
         return asdict(self)
 
 

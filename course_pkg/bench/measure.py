@@ -60,10 +60,12 @@ class Measurement:
 
     @property
     def median_s(self) -> float:
+        """Median of the samples in seconds: the time that is reported."""
         return float(np.median(self.samples_s))
 
     @property
     def min_s(self) -> float:
+        """Smallest sample in seconds: the run that nothing disturbed."""
         return float(np.min(self.samples_s))
 
     def quantile_s(self, q: float) -> float:
@@ -87,6 +89,7 @@ class Measurement:
 
     @property
     def gflop_s(self) -> float:
+        """Flops of the variant over the median time, in GFLOP/s."""
         return self.cost.gflop_s(self.median_s)
 
     def __str__(self):
@@ -125,8 +128,17 @@ def measure(
         Samples kept, and calls before them that are timed apart.
     min_sample_s : float
         A sample averages as many calls as it takes to last this long.
+    parameters : dict
+        Size, dtype, and what else tells this measurement from others of the same name; kept as it is.
     flush : bool
         Write through a buffer of twice the last-level cache before each sample, which is then one call.
+
+    Raises
+    ------
+    CourseError
+        If ``samples``, ``warmup`` or ``min_sample_s`` make no sense.
+    AssertionError
+        Whatever ``check`` raises: nothing is timed then.
     """
     run = Run(fn, args, cost, check, name, parameters, warmup, min_sample_s, flush)
     run.sample(samples)

@@ -10,6 +10,7 @@ TOPICS = ("stencil", "vector")
 
 
 def add_arguments(parser):
+    """Declare the subcommand's options."""
     parser.add_argument("topic", choices=TOPICS, help="which suite to measure")
     parser.add_argument("--device", choices=("cpu", "gpu"), help="default: the GPU where there is one")
     parser.add_argument("--quick", action="store_true", help="few sizes, few samples: a look, not a record")
@@ -20,6 +21,7 @@ def add_arguments(parser):
 
 
 def run(args) -> int:
+    """Do it; return the exit status."""
     device = args.device or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
     suite = importlib.import_module(f"course_pkg.{args.topic}.suite")
     measurements = []

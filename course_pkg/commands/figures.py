@@ -13,10 +13,12 @@ from course_pkg.paths import figure, repo_root
 
 
 def add_arguments(parser):
+    """Declare the subcommand's options."""
     parser.add_argument("--check", action="store_true", help="write nothing; fail if something would change")
 
 
 def run(args) -> int:
+    """Do it; return the exit status."""
     readme = repo_root() / "README.md"
     old_text = text = read_text(readme)
     wanted = {}

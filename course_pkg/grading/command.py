@@ -7,6 +7,7 @@ from course_pkg.paths import repo_root
 
 
 def add_arguments(parser):
+    """Declare the subcommand's options."""
     parser.add_argument(
         "--check", action="store_true", help="write nothing; fail if an exercise would change"
     )
@@ -19,6 +20,7 @@ def add_arguments(parser):
 
 
 def run(args) -> int:
+    """Do it; return the exit status."""
     stale, kept = [], []
     for source in release.sources():
         path, text = release.released(source), release.release_text(source)

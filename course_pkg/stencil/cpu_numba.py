@@ -1,4 +1,9 @@
-"""Stencils compiled by Numba, on all cores: each statement is one parallel loop over the slowest direction."""
+"""Stencils compiled by Numba, on all cores: each statement is one parallel loop over the slowest direction.
+
+Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
+precision, in host memory. Every function raises ``CourseError``, before anything is written, when an argument does
+not fit.
+"""
 
 from numba import njit, prange
 

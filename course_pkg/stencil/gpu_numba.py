@@ -5,6 +5,10 @@ Variants by idea:
     laplacian_flat                     the same kernel with 32-bit offsets into the flat array
     diffusion_step_2d, _3d             the fused step
     diffusion_step_2d_four_statements  the same step as four kernels with fields in between
+
+Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
+precision, in GPU memory. Every function raises ``CourseError``, before anything is written, when an argument does
+not fit; a launch does not synchronise.
 """
 
 import numpy as np

@@ -1,4 +1,16 @@
-"""Stencils in plain NumPy: the oracle of every other file in this topic."""
+"""Stencils in plain NumPy: the oracle of every other file in this topic.
+
+All quantities are dimensionless. Shapes and dtypes, for every file of this topic:
+
+u, T, Cp, out : array, shape (ny, nx) or (nz, ny, nx), float64 or float32
+    x is contiguous; at least 3 points in each direction. ``out`` is overwritten and shares no memory with the others.
+lam, dt, h : float
+    Conductivity, time step and grid spacing, positive. An explicit step is stable up to
+    ``dt = h² min(Cp) / (2 d lam)`` in d dimensions (R. Courant, K. Friedrichs, H. Lewy, Math. Ann. 100, 1928).
+
+The Laplacian here is the matrix A of Poisson's equation times h²: 6 on the diagonal, -1 for each neighbour, zero
+temperature outside the grid.
+"""
 
 import numpy as np
 

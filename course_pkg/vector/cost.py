@@ -1,4 +1,7 @@
-"""Bytes and flops of the streaming operations: each input read once, each output written once."""
+"""Bytes and flops of the streaming operations: each input read once, each output written once.
+
+``n`` is the number of elements, ``dtype`` anything that ``numpy.dtype`` takes.
+"""
 
 import numpy as np
 
@@ -6,18 +9,22 @@ from course_pkg.core import Cost
 
 
 def copy(n: int, dtype="float64") -> Cost:
+    """Cost of ``out = a``."""
     return _stream(n, dtype, reads=1, writes=1, flops=0)
 
 
 def scale(n: int, dtype="float64") -> Cost:
+    """Cost of ``out = s * a``."""
     return _stream(n, dtype, reads=1, writes=1, flops=1)
 
 
 def add(n: int, dtype="float64") -> Cost:
+    """Cost of ``out = a + b``."""
     return _stream(n, dtype, reads=2, writes=1, flops=1)
 
 
 def triad(n: int, dtype="float64") -> Cost:
+    """Cost of ``out = a + s * b``."""
     return _stream(n, dtype, reads=2, writes=1, flops=2)
 
 

@@ -1,6 +1,10 @@
 """The streaming operations compiled by Numba, on all cores: the fair competitor of the GPU.
 
 Each is one parallel loop, so each element travels once from memory to a core and back.
+
+Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
+precision, in host memory. Every function raises ``CourseError``, before anything is written, when an argument does
+not fit.
 """
 
 from functools import cache

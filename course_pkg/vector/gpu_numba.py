@@ -5,6 +5,10 @@ Variants by idea:
     copy_two                  two elements a thread, a block apart: twice the bytes in flight for each thread
     dot                       a sum in each block through shared memory, then a second launch over the blocks' sums
     horner                    the traffic of copy with any amount of arithmetic, compiled for each degree
+
+Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
+precision, in GPU memory. Every function raises ``CourseError``, before anything is written, when an argument does
+not fit; a launch does not synchronise.
 """
 
 from functools import cache

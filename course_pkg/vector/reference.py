@@ -3,6 +3,16 @@
 copy, scale, add, triad are the four kernels of STREAM (J. D. McCalpin, Memory Bandwidth and Machine Balance in Current
 High Performance Computers, IEEE TCCA Newsletter, 1995); ``dot`` adds a reduction, ``horner`` as much arithmetic as one
 likes on the same traffic.
+
+Shapes and dtypes, for every file of this topic:
+
+a, b : array, shape (n,), float64 or float32
+    Inputs, left as they are; ``a`` and ``b`` may be one array.
+s : float
+    Scalar, converted to the precision of the arrays.
+out : array, shape (n,), for ``dot`` (1,)
+    Overwritten; shares no memory with the inputs.
+degree : int, at least 0
 """
 
 import numpy as np
