@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from course_pkg.core import CourseError
-from course_pkg.core.checks import require_arrays, require_distinct, require_ndim, require_number
+from course_pkg.core.checks import require_arrays, require_number
+from course_pkg.vector.checks import check_stream
 
 SOURCE = """
 void triad(const double *restrict a, const double *restrict b, double s, double *restrict out, long n)
@@ -56,8 +57,7 @@ def _library():
 
 def triad(a, b, s, out):
     """Compute ``out = a + s * b`` in C on all cores; float64 in host memory, two reads and one write an element."""
-    require_arrays(device=False, dtypes=("float64",), a=a, b=b, out=out)
-    require_ndim(1, a=a)
+    require_arrays(device=False, dtypes=("float64",), a=a)  # the C code knows doubles alone
     require_number(s=s)
-    require_distinct(a=a, b=b, out=out)
+    check_stream(device=False, a=a, b=b, out=out)
     _library()(a, b, float(s), out, a.size)

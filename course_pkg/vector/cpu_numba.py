@@ -11,14 +11,8 @@ from functools import cache
 
 from numba import njit, prange
 
-from course_pkg.core.checks import (
-    require_arrays,
-    require_count,
-    require_distinct,
-    require_ndim,
-    require_number,
-    require_shape,
-)
+from course_pkg.core.checks import require_count, require_number
+from course_pkg.vector.checks import check_dot, check_stream
 
 
 @njit(parallel=True)
@@ -29,7 +23,7 @@ def _copy(a, out):
 
 def copy(a, out):
     """Compute ``out = a``; one read and one write an element."""
-    _check(a=a, out=out)
+    check_stream(device=False, a=a, out=out)
     _copy(a, out)
 
 
@@ -42,7 +36,7 @@ def _scale(a, s, out):
 def scale(a, s, out):
     """Compute ``out = s * a``; one read and one write an element."""
     require_number(s=s)
-    _check(a=a, out=out)
+    check_stream(device=False, a=a, out=out)
     _scale(a, a.dtype.type(s), out)
 
 
@@ -54,7 +48,7 @@ def _add(a, b, out):
 
 def add(a, b, out):
     """Compute ``out = a + b``; two reads and one write an element."""
-    _check(a=a, b=b, out=out)
+    check_stream(device=False, a=a, b=b, out=out)
     _add(a, b, out)
 
 
@@ -67,7 +61,7 @@ def _triad(a, b, s, out):
 def triad(a, b, s, out):
     """Compute ``out = a + s * b``; two reads and one write an element."""
     require_number(s=s)
-    _check(a=a, b=b, out=out)
+    check_stream(device=False, a=a, b=b, out=out)
     _triad(a, b, a.dtype.type(s), out)
 
 
@@ -82,10 +76,7 @@ def _dot(a, b):
 
 def dot(a, b, out):
     """Compute ``out[0] = sum(a * b)``; two reads an element, no writes but one."""
-    require_arrays(device=False, a=a, b=b)
-    require_ndim(1, a=a)
-    require_arrays(device=False, out=out)
-    require_shape((1,), out=out)
+    check_dot(a, b, out, device=False)
     out[0] = _dot(a, b)
 
 
@@ -109,11 +100,5 @@ def horner(a, degree, out):
     Compiled anew for each degree.
     """
     require_count(degree=degree)
-    _check(a=a, out=out)
+    check_stream(device=False, a=a, out=out)
     _compiled_horner(degree)(a, a.dtype.type(1), out)
-
-
-def _check(**arrays):
-    require_arrays(device=False, **arrays)
-    require_ndim(1, **arrays)
-    require_distinct(**arrays)

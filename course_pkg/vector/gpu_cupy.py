@@ -3,13 +3,8 @@
 Arguments are those of ``reference.py``, as CuPy arrays of float64 or float32 in GPU memory. Nothing synchronises.
 """
 
-from course_pkg.core.checks import (
-    require_arrays,
-    require_count,
-    require_distinct,
-    require_ndim,
-    require_number,
-)
+from course_pkg.core.checks import require_count, require_number
+from course_pkg.vector.checks import check_dot, check_stream
 
 try:
     import cupy as cp
@@ -19,27 +14,27 @@ except ImportError as error:  # CuPy is an extra
 
 def copy(a, out):
     """Compute ``out = a`` by the driver's device-to-device copy; one pass."""
-    _check(a=a, out=out)
+    check_stream(device=True, a=a, out=out)
     out.data.copy_from_device_async(a.data, a.nbytes)
 
 
 def scale(a, s, out):
     """Compute ``out = s * a``; one pass."""
     require_number(s=s)
-    _check(a=a, out=out)
+    check_stream(device=True, a=a, out=out)
     cp.multiply(a, a.dtype.type(s), out=out)
 
 
 def add(a, b, out):
     """Compute ``out = a + b``; one pass."""
-    _check(a=a, b=b, out=out)
+    check_stream(device=True, a=a, b=b, out=out)
     cp.add(a, b, out=out)
 
 
 def triad(a, b, s, out):
     """Compute ``out = a + s * b`` as array statements; two passes, as NumPy does it."""
     require_number(s=s)
-    _check(a=a, b=b, out=out)
+    check_stream(device=True, a=a, b=b, out=out)
     cp.multiply(b, b.dtype.type(s), out=out)
     cp.add(out, a, out=out)
 
@@ -50,14 +45,13 @@ _triad_fused = cp.ElementwiseKernel("T a, T b, T s", "T out", "out = a + s * b",
 def triad_fused(a, b, s, out):
     """Compute ``out = a + s * b`` by one element-wise kernel; one pass."""
     require_number(s=s)
-    _check(a=a, b=b, out=out)
+    check_stream(device=True, a=a, b=b, out=out)
     _triad_fused(a, b, a.dtype.type(s), out)
 
 
 def dot(a, b, out):
     """Compute ``out[0] = sum(a * b)`` by cuBLAS; ``out`` has shape (1,)."""
-    require_arrays(device=True, a=a, b=b)
-    require_ndim(1, a=a)
+    check_dot(a, b, out, device=True)
     cp.dot(a, b, out=out.reshape(()))
 
 
@@ -72,11 +66,5 @@ _horner = cp.ElementwiseKernel(
 def horner(a, degree, out):
     """Compute ``out = 1 + a (1 + a (1 + …))`` by one element-wise kernel; one pass."""
     require_count(degree=degree)
-    _check(a=a, out=out)
+    check_stream(device=True, a=a, out=out)
     _horner(a, degree, out)
-
-
-def _check(**arrays):
-    require_arrays(device=True, **arrays)
-    require_ndim(1, **arrays)
-    require_distinct(**arrays)

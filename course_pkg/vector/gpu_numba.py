@@ -16,14 +16,8 @@ from functools import cache
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.core.checks import (
-    require_arrays,
-    require_count,
-    require_distinct,
-    require_ndim,
-    require_number,
-    require_shape,
-)
+from course_pkg.core.checks import require_count, require_number
+from course_pkg.vector.checks import check_dot, check_stream
 
 THREADS_PER_BLOCK = 256
 DOT_BLOCKS = 1024
@@ -38,7 +32,7 @@ def copy_kernel(a, out):
 
 def copy(a, out):
     """Compute ``out = a`` on the GPU; one read and one write an element, no synchronisation."""
-    _check(a=a, out=out)
+    check_stream(device=True, a=a, out=out)
     copy_kernel[_blocks(a.size), THREADS_PER_BLOCK](a, out)
 
 
@@ -57,7 +51,7 @@ def copy_two_kernel(a, out):
 
 def copy_two(a, out):
     """Compute ``out = a`` on the GPU, two elements a thread; one read and one write an element."""
-    _check(a=a, out=out)
+    check_stream(device=True, a=a, out=out)
     copy_two_kernel[_blocks((a.size + 1) // 2), THREADS_PER_BLOCK](a, out)
 
 
@@ -71,7 +65,7 @@ def scale_kernel(a, s, out):
 def scale(a, s, out):
     """Compute ``out = s * a`` on the GPU; one read and one write an element, no synchronisation."""
     require_number(s=s)
-    _check(a=a, out=out)
+    check_stream(device=True, a=a, out=out)
     scale_kernel[_blocks(a.size), THREADS_PER_BLOCK](a, a.dtype.type(s), out)
 
 
@@ -84,7 +78,7 @@ def add_kernel(a, b, out):
 
 def add(a, b, out):
     """Compute ``out = a + b`` on the GPU; two reads and one write an element, no synchronisation."""
-    _check(a=a, b=b, out=out)
+    check_stream(device=True, a=a, b=b, out=out)
     add_kernel[_blocks(a.size), THREADS_PER_BLOCK](a, b, out)
 
 
@@ -98,7 +92,7 @@ def triad_kernel(a, b, s, out):
 def triad(a, b, s, out):
     """Compute ``out = a + s * b`` on the GPU; two reads and one write an element, no synchronisation."""
     require_number(s=s)
-    _check(a=a, b=b, out=out)
+    check_stream(device=True, a=a, b=b, out=out)
     triad_kernel[_blocks(a.size), THREADS_PER_BLOCK](a, b, a.dtype.type(s), out)
 
 
@@ -155,10 +149,7 @@ def dot(a, b, out, partial=None):
     partial : device array from :func:`partial_sums`, optional
         Allocated here when it is not given.
     """
-    require_arrays(device=True, a=a, b=b)
-    require_ndim(1, a=a)
-    require_arrays(device=True, out=out)
-    require_shape((1,), out=out)
+    check_dot(a, b, out, device=True)
     if partial is None:
         partial = partial_sums()
     blocks = min(partial.size, _blocks(a.size))
@@ -187,15 +178,9 @@ def horner_kernel(degree):
 def horner(a, degree, out):
     """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write an element, ``degree`` multiply-adds."""
     require_count(degree=degree)
-    _check(a=a, out=out)
+    check_stream(device=True, a=a, out=out)
     horner_kernel(degree)[_blocks(a.size), THREADS_PER_BLOCK](a, a.dtype.type(1), out)
 
 
 def _blocks(n):
     return (n + THREADS_PER_BLOCK - 1) // THREADS_PER_BLOCK
-
-
-def _check(**arrays):
-    require_arrays(device=True, **arrays)
-    require_ndim(1, **arrays)
-    require_distinct(**arrays)
