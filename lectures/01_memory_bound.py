@@ -651,8 +651,8 @@ bench.Table(
     f"{bench.cpu().name}, measured {date.today()}; {h200_stencil.device.name}, recorded by `course bench stencil`.",
 )
 
-# %% [markdown] slideshow={"slide_type": "-"}
-# **Count the bytes that must move; time tells how close you are; flops hardly matter.**
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["statement"]
+# Count the bytes that must move: they, not the flops, set the time.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
