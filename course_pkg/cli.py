@@ -23,6 +23,10 @@ ROOMS = {
     "exercises": ("course_pkg.grading.command", "generate exercises/ from solutions/"),
     "figures": ("course_pkg.commands.figures", "redraw the lectures' figures from their data"),
     "bench": ("course_pkg.commands.bench", "measure this machine and record it with its origin"),
+    "verify": (
+        "course_pkg.commands.verify",
+        "compare the interpreter with a GPU's own counters and race checker",
+    ),
     "clean": ("course_pkg.commands.clean", "remove build products"),
 }
 

@@ -116,8 +116,8 @@ def gpu_extra(version=None, count=device_count):
     if version < OLDEST:
         return "", (
             f"The NVIDIA driver supports CUDA {text(version)} and the course needs 12.0: "
-            f"{UPDATE_DRIVER}, then run this again; until then kernels run in the simulator."
+            f"{UPDATE_DRIVER}, then run this again; until then kernels run in the SIMT interpreter."
         )
     if count() == 0:
-        return "", "An NVIDIA driver is installed but it offers no GPU; kernels run in the simulator."
+        return "", "An NVIDIA driver is installed but it offers no GPU; kernels run in the SIMT interpreter."
     return ("gpu13" if version >= 13000 else "gpu12"), f"NVIDIA driver with CUDA {text(version)} found."

@@ -52,7 +52,7 @@ viz.flops_sweep({"this machine": live}, note=f"{live[0].device.name}, {live[0].d
 # ## Is everything in place?
 #
 # `course doctor`, in a terminal, checks everything and tells how to mend what is missing. **No GPU is needed**: without
-# one, kernels run in a simulator, beside recorded measurements of an H200.
+# one, kernels run in the course's SIMT interpreter, beside recorded measurements of an H200.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 cpu, gpu = bench.cpu(), bench.gpu()
@@ -61,7 +61,7 @@ bench.Table(
         {"this machine": "processor", "found": f"{cpu.name}, {cpu.units} cores"},
         {"this machine": "memory", "found": f"{cpu.memory_bytes / 2**30:.0f} GiB"},
         {"this machine": "last-level cache", "found": f"{cpu.llc_bytes / 2**20:.0f} MiB"},
-        {"this machine": "GPU", "found": gpu.name if gpu.kind == "gpu" else "none: kernels run in the simulator"},
+        {"this machine": "GPU", "found": gpu.name if gpu.kind == "gpu" else "none: kernels run in the SIMT interpreter"},
     ]
 )
 

@@ -1,4 +1,4 @@
-"""The door to CUDA: numba.cuda itself, with a GPU or in the simulator, and one sentence where it cannot open."""
+"""The door to CUDA: numba.cuda itself with a GPU, course_pkg.simt without, one sentence where it cannot open."""
 
 import importlib
 import os
@@ -25,8 +25,9 @@ def python(code, **environment):
     )
 
 
-def test_the_door_is_numba_cuda_itself():
-    assert cuda is importlib.import_module("numba.cuda")
+def test_behind_the_door():
+    gpu = driver.device_count() > 0 and os.environ.get("COURSE_BACKEND", "").strip().lower() != "simt"
+    assert cuda is importlib.import_module("numba.cuda" if gpu else "course_pkg.simt.api")
     assert cuda is sys.modules["course_pkg.cuda"]
 
 
@@ -54,41 +55,75 @@ ctypes.CDLL = CDLL
 """
 
 
+# asks the door, and prints why it stays shut
+ASK = """
+from course_pkg.core import CourseError
+try:
+    from course_pkg import cuda
+except CourseError as error:
+    print(error)
+"""
+
+
 @pytest.mark.parametrize(
     ("backend", "sentence"),
     [
         (
             "gpu",
-            "COURSE_BACKEND=gpu asks for an NVIDIA GPU and none was found: unset it to run in the simulator.",
+            "COURSE_BACKEND=gpu asks for an NVIDIA GPU and none was found: "
+            "unset it to run kernels in the SIMT interpreter.",
         ),
-        ("nonsense", "COURSE_BACKEND='nonsense' is not known: use gpu or simulator, or unset it."),
+        ("nonsense", "COURSE_BACKEND='nonsense' is not known: use gpu or simt, or unset it."),
+        (
+            "Simulator",
+            "COURSE_BACKEND='simulator' is now called simt: set COURSE_BACKEND=simt, or unset it.",
+        ),
     ],
 )
 def test_a_backend_that_cannot_be_had_is_answered_by_one_sentence(backend, sentence):
-    code = NO_GPU + "from course_pkg.core import CourseError\n"
-    code += "try:\n    from course_pkg import cuda\nexcept CourseError as error:\n    print(error)"
-    done = python(code, COURSE_BACKEND=backend)
+    done = python(NO_GPU + ASK, COURSE_BACKEND=backend)
     assert (done.stdout.strip(), done.stderr) == (sentence, "")
 
 
-@pytest.mark.skipif(driver.device_count() > 0, reason="there is a GPU here")
-@pytest.mark.parametrize("asked", ["simulator", " Simulator ", ""])
-def test_without_a_gpu_the_simulator_runs(asked):
+@pytest.mark.parametrize("asked", ["simt", " SIMT ", ""])
+def test_without_a_gpu_the_interpreter_runs_and_numba_cuda_stays_closed(asked):
     code = NO_GPU + "from course_pkg import cuda\n"
-    code += "from numba.core import config; print(cuda.__name__, bool(config.ENABLE_CUDASIM))"
+    code += "import sys; print(cuda.__name__, 'numba.cuda' in sys.modules)"
     done = python(code, COURSE_BACKEND=asked)
-    assert done.stderr == ""
-    assert done.stdout.split()[1] == "True"
+    assert (done.stdout.split(), done.stderr) == (["course_pkg.simt.api", "False"], "")
 
 
-def test_numba_cuda_imported_before_with_the_other_backend_is_refused():
-    code = "from numba.core import config; config.ENABLE_CUDASIM = False\n"
-    code += "import types, sys; sys.modules['numba.cuda'] = types.ModuleType('numba.cuda')\n"
-    code += "from course_pkg.core import CourseError\n"
-    code += "try:\n    from course_pkg import cuda\nexcept CourseError as error:\n    print(error)"
-    done = python(code, COURSE_BACKEND="simulator")
-    assert "import course_pkg.cuda first, and restart the kernel" in done.stdout
+def test_the_interpreter_does_not_mind_what_was_imported_before():
+    code = "import types, sys; sys.modules['numba.cuda'] = types.ModuleType('numba.cuda')\n"
+    done = python(code + ASK + "print(cuda.__name__)", COURSE_BACKEND="simt")
+    assert (done.stdout.strip(), done.stderr) == ("course_pkg.simt.api", "")
+
+
+# a driver that counts one GPU, and numba.cuda as somebody imported it before
+IMPORTED_BEFORE = """
+import sys, types
+from course_pkg import driver
+driver.device_count = lambda: 1
+from numba.core import config
+config.ENABLE_CUDASIM = {simulated}
+import numba
+sys.modules["numba.cuda"] = numba.cuda = types.ModuleType("numba.cuda")
+"""
+
+
+def test_on_a_gpu_numbas_simulator_imported_before_is_refused():
+    done = python(IMPORTED_BEFORE.format(simulated=True) + ASK)
+    assert done.stdout.strip() == (
+        "numba.cuda was imported before course_pkg.cuda, as Numba's simulator: "
+        "import course_pkg.cuda first, and restart the kernel."
+    )
     assert done.stderr == ""
+
+
+def test_on_a_gpu_numba_cuda_imported_before_is_handed_out():
+    code = IMPORTED_BEFORE.format(simulated=False) + ASK + "print(cuda is numba.cuda, cuda.__name__)"
+    done = python(code)
+    assert (done.stdout.strip(), done.stderr) == ("True numba.cuda", "")
 
 
 @pytest.fixture
@@ -106,11 +141,11 @@ def door():
 @pytest.mark.parametrize(
     ("asked", "gpus", "chosen"),
     [
-        ("", 0, "simulator"),
-        ("", -1, "simulator"),
+        ("", 0, "simt"),
+        ("", -1, "simt"),
         ("", 1, "gpu"),
         ("gpu", 1, "gpu"),
-        ("simulator", 1, "simulator"),
+        ("simt", 1, "simt"),
         ("GPU ", 1, "gpu"),
     ],
 )

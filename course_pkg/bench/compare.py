@@ -62,8 +62,8 @@ class Comparison:
         first = self.measurements[0]
         states = ", ".join(sorted({CACHE_STATES[m.cache_state] for m in self.measurements}))
         where = " and ".join(dict.fromkeys(m.device.name for m in self.measurements))
-        simulated = any(m.device.kind == "simulator" for m in self.measurements)
-        note = " Times of the simulator say nothing of a GPU." if simulated else ""
+        interpreted = any(m.device.kind == "simt" for m in self.measurements)
+        note = " Times of the SIMT interpreter say nothing of a GPU." if interpreted else ""
         return f"Median of {len(first.samples_s)} samples on {where}; {states}.{note}"
 
     def __str__(self):

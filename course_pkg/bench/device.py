@@ -23,7 +23,7 @@ class Device:
     Attributes
     ----------
     kind : str
-        ``"cpu"``, ``"gpu"`` or ``"simulator"`` (kernels run by an interpreter: its times say nothing of a GPU).
+        ``"cpu"``, ``"gpu"`` or ``"simt"`` (kernels run by the SIMT interpreter: its times say nothing of a GPU).
     name, driver, cuda : str
         As the system or the driver prints them; empty where there is none.
     units : int
@@ -68,13 +68,11 @@ def cpu() -> Device:
 
 @cache
 def gpu() -> Device:
-    """Describe the GPU behind ``course_pkg.cuda``, or the simulator that stands in for it."""
-    from numba.core import config
-
+    """Describe the GPU behind ``course_pkg.cuda``, or the SIMT interpreter that stands in for it."""
     from course_pkg import cuda
 
-    if config.ENABLE_CUDASIM:
-        return Device("simulator", f"Numba CUDA simulator on {_cpu_name()}", 0, 0, 0, versions=_versions())
+    if getattr(cuda, "BACKEND", "gpu") == "simt":
+        return Device("simt", f"SIMT interpreter on {_cpu_name()}", 0, 0, 0, versions=_versions())
     device = cuda.get_current_device()
     name = device.name.decode() if isinstance(device.name, bytes) else str(device.name)
     runtime = ".".join(map(str, cuda.runtime.get_version()))

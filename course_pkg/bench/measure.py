@@ -242,18 +242,18 @@ class _HostTimer:
 
 
 class _DeviceTimer:
-    """Times by events that the device itself stamps; in the simulator by the host's clock."""
+    """Times by events that the device itself stamps; in the SIMT interpreter by the host's clock."""
 
     def __init__(self):
         from course_pkg import cuda
 
         self.device = devices.gpu()
         self.cuda = cuda
-        if self.device.kind == "gpu":  # the simulator's events keep no time
+        if self.device.kind == "gpu":  # the interpreter has done its work when a call returns
             self.start, self.stop = cuda.event(timing=True), cuda.event(timing=True)
 
     def many(self, fn, args, calls):
-        if self.device.kind == "simulator":
+        if self.device.kind == "simt":
             return _HostTimer.many(self, fn, args, calls)
         self.prime(fn, args)
         self.start.record()

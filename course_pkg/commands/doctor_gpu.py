@@ -43,14 +43,14 @@ def installed(prefix: str) -> dict[str, str]:
 def check_driver(version: int, name: str = "") -> Check:
     """Is the driver new enough?"""
     if version == 0:
-        return Check("GPU", "ok", "no NVIDIA driver: kernels run in the simulator")
+        return Check("GPU", "ok", "no NVIDIA driver: kernels run in the SIMT interpreter")
     if version < driver.OLDEST:
         value = f"driver for CUDA {driver.text(version)}, needed is 12.0"
         return Check("GPU", "warn", value, f"{driver.UPDATE_DRIVER}, then run `make lab`.")
     if not name:
         mend = (
             "check with nvidia-smi that the GPU is free and visible (CUDA_VISIBLE_DEVICES); until "
-            "then kernels run in the simulator."
+            "then kernels run in the SIMT interpreter."
         )
         return Check("GPU", "warn", f"driver for CUDA {driver.text(version)}, but no GPU answers", mend)
     return Check("GPU", "ok", f"{name}, driver for CUDA {driver.text(version)}")

@@ -4,6 +4,8 @@ Each raises a :class:`CourseError` that names the argument, what was found, and 
 is written.
 """
 
+import math
+
 import numpy as np
 
 from course_pkg.core.errors import CourseError
@@ -12,8 +14,11 @@ FLOATS = ("float64", "float32")
 
 
 def on_device(array) -> bool:
-    """Return True when the array lives in GPU memory (or in the stand-in for it)."""
-    return hasattr(array, "__cuda_array_interface__") or type(array).__name__ == "FakeCUDAArray"
+    """Return True when the array lives in GPU memory, or in what stands for it without a GPU.
+
+    Numba's device arrays and ``course_pkg.simt``'s carry the first mark, CuPy's arrays and others the second.
+    """
+    return getattr(type(array), "__cuda_ndarray__", False) or hasattr(array, "__cuda_array_interface__")
 
 
 def require_arrays(*, device: bool, dtypes=FLOATS, **arrays) -> None:
@@ -78,20 +83,38 @@ def is_c_contiguous(array) -> bool:
 def require_distinct(**arrays) -> None:
     """Check that the output, the last one named, shares no memory with the inputs: they are read while it is written.
 
-    Arrays in GPU memory are compared by identity alone.
+    Arrays share memory when the bytes from the first to the last element of one overlap those of the other.
     """
     *inputs, output = arrays
     if isinstance(arrays[output], np.ndarray) and not arrays[output].flags.writeable:
         raise CourseError(
             f"{output} is read-only: pass an array that may be written, such as numpy.empty_like(…)."
         )
+    begin, end = byte_range(arrays[output])
     for name in inputs:
-        one, other = arrays[name], arrays[output]
-        on_host = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
-        if one is other or (on_host and np.may_share_memory(one, other)):
+        first, last = byte_range(arrays[name])
+        if arrays[name] is arrays[output] or (first < end and begin < last):
             raise CourseError(
                 f"{name} and {output} share memory: the loop would read what it overwrites; pass two arrays."
             )
+
+
+def byte_range(array) -> tuple[int, int]:
+    """Return the addresses of an array's first byte and of the byte behind its last one; (0, 0) where it has none.
+
+    Host and device arrays tell them in the same way, by NumPy's array interface and CUDA's.
+    """
+    told = getattr(array, "__cuda_array_interface__", None)
+    if told is None:  # in course_pkg.simt, a host array stands for GPU memory
+        told = getattr(getattr(array, "host", array), "__array_interface__", None)
+    if told is None or 0 in told["shape"]:
+        return 0, 0
+    itemsize, strides = np.dtype(told["typestr"]).itemsize, told.get("strides")
+    begin = told["data"][0]
+    if strides is None:
+        return begin, begin + itemsize * math.prod(told["shape"])
+    reach = [(n - 1) * stride for n, stride in zip(told["shape"], strides, strict=True)]
+    return begin + sum(min(0, r) for r in reach), begin + sum(max(0, r) for r in reach) + itemsize
 
 
 def require_positive(**numbers) -> None:

@@ -1,5 +1,6 @@
 """Result objects to figures and widgets. This room knows no topic and no GPU."""
 
+from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.explorer import roofline_explorer
 from course_pkg.viz.machines import memory_wall, roofline
 from course_pkg.viz.measurements import bars, flops_sweep, samples, t_eff_sweep
@@ -9,6 +10,8 @@ from course_pkg.viz.widgets import Prediction, slider
 __all__ = [
     "Picture",
     "Prediction",
+    "access_strip",
+    "access_strips",
     "bars",
     "draw",
     "flops_sweep",

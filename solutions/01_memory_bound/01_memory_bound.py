@@ -27,7 +27,7 @@
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "setup"}
 import numpy as np
-from course_pkg import cuda  # Numba CUDA with a GPU, a simulator without
+from course_pkg import cuda  # Numba CUDA with a GPU, the SIMT interpreter without
 
 
 # %% [markdown]
@@ -65,7 +65,7 @@ assert np.isclose(balance(422, 89.6, np.dtype("float64")), 422 / 89.6 * 8), "a l
 # threads as there are elements, and usually with more: the threads that have no element must do nothing.
 #
 # `cuda.grid(1)` is the index of the thread in the whole grid. If a thread touches an element that is not there, the
-# simulator says `index … is out of bounds` and names the thread: `tid` is its index in the block, `ctaid` its block.
+# SIMT interpreter stops and names the line, the array, the index, the thread and its block.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "triad"}
 @cuda.jit

@@ -139,8 +139,8 @@ def test_the_caption_says_where_and_in_which_cache_state():
 def test_the_caption_names_every_device():
     gpu = measurement("gpu", [1.0], Cost(8), Device("gpu", "A GPU", 2, 0, 0))
     assert "on A CPU and A GPU;" in Comparison((*TWO, gpu)).caption()
-    simulated = measurement("simulated", [1.0], Cost(8), Device("simulator", "A simulator", 0, 0, 0))
-    assert "say nothing of a GPU" in Comparison((*TWO, simulated)).caption()
+    interpreted = measurement("interpreted", [1.0], Cost(8), Device("simt", "An interpreter", 0, 0, 0))
+    assert "interpreter say nothing of a GPU" in Comparison((*TWO, interpreted)).caption()
     assert "say nothing of a GPU" not in Comparison((*TWO, gpu)).caption()
 
 

@@ -33,12 +33,12 @@ def test_this_cpu():
     assert found.slug
 
 
-def test_the_simulator_is_not_called_a_gpu():
+def test_the_interpreter_is_not_called_a_gpu():
     found = gpu()
-    simulated = cuda.__name__.startswith("numba") and "simulator" in cuda.jit.__module__
-    assert found.kind == ("simulator" if simulated else "gpu")
-    if simulated:
-        assert found.name == f"Numba CUDA simulator on {cpu().name}"
+    interpreted = cuda.__name__ == "course_pkg.simt.api"
+    assert found.kind == ("simt" if interpreted else "gpu")
+    if interpreted:
+        assert found.name == f"SIMT interpreter on {cpu().name}"
         assert found.driver == ""
 
 

@@ -61,7 +61,7 @@ def test_the_order_of_parameters_does_not_matter(tmp_path):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"kind": "simulator"},
+        {"kind": "simt"},
         {"name": "A-GPU"},  # another name that gives the same folder
         {"driver": "590.0"},
         {"versions": {"numpy": "2.5.0"}},

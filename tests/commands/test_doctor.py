@@ -94,7 +94,7 @@ def test_a_corrupt_measurement_file(tmp_path):
 @pytest.mark.parametrize(
     "version, name, status, words",
     [
-        (0, "", "ok", "simulator"),
+        (0, "", "ok", "SIMT interpreter"),
         (11080, "NVIDIA T4", "warn", "11.8"),
         (12040, "", "warn", "no GPU answers"),
         (12040, "NVIDIA T4", "ok", "12.4"),

@@ -6,6 +6,7 @@ import pytest
 from course_pkg import cuda
 from course_pkg.core import CourseError
 from course_pkg.core.checks import (
+    byte_range,
     is_c_contiguous,
     on_device,
     require_arrays,
@@ -96,6 +97,55 @@ def test_distinct_arrays():
     with pytest.raises(CourseError, match=r"^a and out share memory"):
         require_distinct(a=a[:2], out=a[1:])
     require_distinct(a=a, b=a, out=b)  # inputs may be one array
+    require_distinct(a=a[:1], out=a[1:])  # neighbours
+    require_distinct(a=a[1:1], out=a)  # nothing to read
+    with pytest.raises(CourseError, match=r"^a and out share memory"):
+        require_distinct(a=a[::-1][:2], out=a[2:])
+
+
+def test_distinct_arrays_of_the_device():
+    whole = cuda.to_device(np.ones(10))
+    require_distinct(a=whole, out=cuda.to_device(np.ones(10)))
+    require_distinct(a=whole[:5], out=whole[5:])
+    for a, out in ((whole, whole), (whole, whole[2:4]), (whole[:6], whole[5:]), (whole[::2], whole[1:4])):
+        with pytest.raises(CourseError, match=r"^a and out share memory: .* pass two arrays"):
+            require_distinct(a=a, out=out)
+    matrix = whole.reshape(2, 5)
+    require_distinct(a=matrix[0], out=matrix[1])
+    with pytest.raises(CourseError, match=r"^row and out share memory"):
+        require_distinct(row=matrix[1], out=whole[5:6])
+
+
+class OnGPU:
+    """An array in GPU memory as CuPy tells of it: no device is asked."""
+
+    def __init__(self, begin, shape, strides=None):
+        data = (begin, False)
+        self.__cuda_array_interface__ = {"data": data, "shape": shape, "strides": strides, "typestr": "<f8"}
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        (OnGPU(1024, (3,)), (1024, 1048)),
+        (OnGPU(1024, (3, 2), (64, 8)), (1024, 1024 + 2 * 64 + 8 + 8)),
+        (OnGPU(1024, (3,), (-8,)), (1008, 1032)),  # from the last element to the first
+        (OnGPU(1024, (4,), (0,)), (1024, 1032)),
+        (OnGPU(1024, ()), (1024, 1032)),
+        (OnGPU(1024, (0, 7)), (0, 0)),
+        (1.0, (0, 0)),
+    ],
+)
+def test_byte_ranges(array, expected):
+    assert byte_range(array) == expected
+
+
+def test_overlap_is_seen_by_the_cuda_array_interface():
+    a = OnGPU(4096, (10,))
+    assert on_device(a)
+    require_distinct(a=a, out=OnGPU(4096 + 80, (10,)))
+    with pytest.raises(CourseError, match=r"^a and out share memory"):
+        require_distinct(a=a, out=OnGPU(4096 + 72, (10,)))
 
 
 @pytest.mark.parametrize("value", [0, 0.0, -1e-9, float("nan"), float("inf"), -float("inf")])

@@ -145,7 +145,7 @@ def test_copy_bandwidth(monkeypatch):
     assert peak.copy_bandwidth(samples=2) > 0
     with pytest.raises(CourseError, match="device is 'tpu': ask for 'cpu' or 'gpu'"):
         peak.copy_bandwidth("tpu")
-    monkeypatch.setattr(peak, "gpu", lambda: Device("simulator", "", 0, 0, 0))
+    monkeypatch.setattr(peak, "gpu", lambda: Device("simt", "", 0, 0, 0))
     with pytest.raises(CourseError, match="No GPU was found"):
         peak.copy_bandwidth("gpu")
 

@@ -1,0 +1,130 @@
+"""``course verify counters|races``: is the interpreter right? Its counts and hazards beside those of NVIDIA's tools."""
+
+from pathlib import Path
+
+from course_pkg import bench
+from course_pkg.core import CourseError
+from course_pkg.paths import recorded_dir
+from course_pkg.witness import compare, ncu, record, sanitizer
+from course_pkg.witness.case import Case
+from course_pkg.witness.cases import choose, mended_cases, racy_cases
+
+
+def add_arguments(parser):
+    """Declare the subcommand's options."""
+    parser.add_argument("what", choices=("counters", "races"), help="which witness to hear")
+    parser.add_argument(
+        "--device",
+        choices=("gpu", "recorded"),
+        help="count on this GPU, or read what was recorded; default: the GPU where there is one",
+    )
+    parser.add_argument(
+        "--against", default=record.DEVICE, metavar="DEVICE", help="recorded device; default: %(default)s"
+    )
+    parser.add_argument(
+        "--case", action="append", default=[], metavar="NAME", help="only this case; may be repeated"
+    )
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help=f"keep the GPU's counters in figures/data/<device>/{record.FILE}",
+    )
+    parser.add_argument("--out", type=Path, help="record into this folder instead of figures/data")
+
+
+def run(args) -> int:
+    """Do it; return the exit status."""
+    on_gpu = args.device == "gpu" or (args.device is None and bench.gpu().kind == "gpu")
+    if args.record and (args.what != "counters" or args.case or not on_gpu):
+        raise CourseError(
+            "A record is one run of all cases on a GPU: use `course verify counters --device gpu --record` "
+            "without --case."
+        )
+    return _counters(args, on_gpu) if args.what == "counters" else _races(args, on_gpu)
+
+
+def _counters(args, on_gpu: bool) -> int:
+    cases = choose(args.case)
+    if on_gpu:
+        collected = ncu.collect(cases)
+        if args.record:
+            origin = "course verify counters --device gpu --record"
+            path = record.record(collected, bench.gpu(), args.out or recorded_dir(), origin=origin)
+            print(f"Recorded in {path}.")
+        counters, absent, where = collected.counters, collected.absent, f"Counted on {bench.gpu().name}."
+    else:
+        recorded = record.load(record.path_of(args.against))
+        counters, absent, where = recorded.counters, recorded.absent, recorded.origin
+    troubles = _print_counters(cases, counters, every_quantity=bool(args.case))
+    if absent:
+        print(f"The device did not count {', '.join(absent)}.")
+    print(where)
+    for trouble in troubles:
+        print(trouble)
+    return 1 if troubles else 0
+
+
+def _print_counters(cases: list[Case], counters: dict, *, every_quantity: bool) -> list[str]:
+    """Print a line for each quantity that differs, or for each that is not zero; return what is wrong."""
+    listed, troubles = compare.exceptions(), []
+    print(f"{'interpreter':>12}  {'hardware':>12}  {'':9}  quantity, case")
+    for case in cases:
+        if case.name not in counters:
+            troubles.append(f"{case.name}: not counted: record anew with `course verify counters --record`.")
+            continue
+        rows = compare.compare(case, counters[case.name])
+        for row in rows:
+            if not row.equal or (every_quantity and (row.counted or row.measured)):
+                _print_row(row)
+        if not every_quantity and all(row.equal for row in rows):
+            print(f"{'':12}  {'':12}  {'exact':9}  {case.name}")
+        troubles += compare.verdict(rows, listed.get(case.name))
+    _print_summary(cases, listed)
+    return troubles
+
+
+def _print_row(row: compare.Row):
+    measured = "not counted" if row.measured is None else f"{row.measured:,}"
+    word = "" if row.measured is None else "equal" if row.equal else "differs"
+    print(f"{row.counted:>12,}  {measured:>12}  {word:9}  {row.quantity}, {row.case}", flush=True)
+
+
+def _print_summary(cases: list[Case], listed: dict):
+    for data_dependent in (False, True):
+        chosen = [case for case in cases if case.data_dependent == data_dependent]
+        if chosen:
+            s = compare.summary(chosen, listed)
+            what = "with" if data_dependent else "without"
+            print(
+                f"{what} data-dependent trip counts: {s.exact_kernels} of {s.kernels} kernels and "
+                f"{s.exact_launches} of {s.launches} launches are not listed as inexact"
+            )
+
+
+def _races(args, on_gpu: bool) -> int:
+    if on_gpu:
+        sanitizer.find()
+    cases = choose(args.case) if args.case else [*racy_cases().values(), *mended_cases().values()]
+    print(f"{'interpreter':>18}  {'sanitizer':>18}  case")
+    wrong = [case.name for case in cases if not _print_races(case, on_gpu)]
+    if not on_gpu:
+        print("The sanitizer was not asked: it needs a GPU.")
+    if wrong:
+        print(f"Not as expected: {', '.join(wrong)}.")
+    return 1 if wrong else 0
+
+
+def _print_races(case: Case, on_gpu: bool) -> bool:
+    """Print both verdicts on a case; return True when they are as the case says."""
+    kinds = sorted({hazard.kind for hazard in compare.profile(case).hazards})
+    right = case.hazard in kinds if case.hazard else not kinds
+    said = "not asked"
+    if on_gpu:
+        tools = (
+            (sanitizer.TOOLS[case.hazard],) if case.hazard else tuple(dict.fromkeys(sanitizer.TOOLS.values()))
+        )
+        errors = sum(sanitizer.findings(case, tool) for tool in tools)
+        said = f"{errors} errors" if errors else "clean"
+        right = right and bool(errors) == bool(case.hazard)
+    print(f"{', '.join(kinds) or 'clean':>18}  {said:>18}  {case.name}: {case.idea}", flush=True)
+    return right

@@ -1,0 +1,129 @@
+"""Streams, events and the device, as a host program meets them where there is no GPU.
+
+A call of the interpreter has done its work when it returns: there is nothing to wait for, and time is the host's.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import psutil
+
+from course_pkg.core.access import WARP
+from course_pkg.core.errors import CourseError
+from course_pkg.simt.kernel import BLOCK_LIMIT, GRID_LIMIT, MOST_THREADS
+from course_pkg.simt.memory import SHARED_LIMIT
+
+
+class Stream:
+    """A queue of work that is always empty."""
+
+    def synchronize(self) -> None:
+        """Return at once: all work is done."""
+
+    @contextmanager
+    def auto_synchronize(self) -> Iterator["Stream"]:
+        """Synchronise at the end of a ``with`` block."""
+        yield self
+
+
+class Event:
+    """A moment on the host's clock.
+
+    Parameters
+    ----------
+    timing : bool
+        Whether it can be asked for a time.
+    """
+
+    def __init__(self, timing: bool = True):
+        self.timing = timing
+        self._recorded_s = None
+
+    def record(self, stream=0) -> None:
+        """Keep this moment."""
+        self._recorded_s = time.perf_counter()
+
+    def synchronize(self) -> None:
+        """Return at once: all work is done."""
+
+    def wait(self, stream=0) -> None:
+        """Return at once: all work is done."""
+
+    def query(self) -> bool:
+        """Return True: all work is done."""
+        return True
+
+    def elapsed_time(self, evtend: "Event") -> float:
+        """Return the milliseconds from this event to a later one, on the host's clock."""
+        return event_elapsed_time(self, evtend)
+
+
+def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
+    """Return the milliseconds between two events on the host's clock; they say nothing of a GPU.
+
+    Raises
+    ------
+    CourseError
+        If an event was made without timing or never recorded.
+    """
+    for name, event in (("evtstart", evtstart), ("evtend", evtend)):
+        if not event.timing:
+            raise CourseError(f"{name} keeps no time: make it with cuda.event(timing=True).")
+        if event._recorded_s is None:
+            raise CourseError(f"{name} was never recorded: call its record() first.")
+    return (evtend._recorded_s - evtstart._recorded_s) * 1e3
+
+
+class MemoryInfo(NamedTuple):
+    """Bytes of memory."""
+
+    free: int
+    total: int
+
+
+class Device:
+    """The device that the interpreter stands for: the limits and the number of multiprocessors of an H200."""
+
+    id = 0
+    name = "SIMT interpreter"
+    compute_capability = (9, 0)
+    WARP_SIZE = WARP
+    MAX_THREADS_PER_BLOCK = MOST_THREADS
+    MAX_BLOCK_DIM_X, MAX_BLOCK_DIM_Y, MAX_BLOCK_DIM_Z = BLOCK_LIMIT
+    MAX_GRID_DIM_X, MAX_GRID_DIM_Y, MAX_GRID_DIM_Z = GRID_LIMIT
+    MAX_SHARED_MEMORY_PER_BLOCK = SHARED_LIMIT
+    MULTIPROCESSOR_COUNT = 132
+
+    def __repr__(self):
+        return f"<{self.name}, in place of a GPU>"
+
+
+class Context:
+    """What ``cuda.current_context()`` returns."""
+
+    def __init__(self, device: Device):
+        self.device = device
+
+    def get_memory_info(self) -> MemoryInfo:
+        """Return free and total bytes of the host's memory, which stands for the GPU's."""
+        memory = psutil.virtual_memory()
+        return MemoryInfo(memory.available, memory.total)
+
+    def synchronize(self) -> None:
+        """Return at once: all work is done."""
+
+
+class DeviceList(tuple):
+    """The devices, as ``cuda.gpus``: the interpreter alone."""
+
+    @property
+    def lst(self) -> list[Device]:
+        """The devices as a list, under Numba's name."""
+        return list(self)
+
+    @property
+    def current(self) -> Device:
+        """The device in use."""
+        return self[0]

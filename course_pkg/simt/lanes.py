@@ -1,0 +1,192 @@
+"""The lanes of a launch: all threads of a box of blocks, as one array.
+
+A value that every thread holds is a NumPy array that broadcasts to six dimensions: block z, y, x, then thread z, y,
+x. ``threadIdx.x`` has only its own dimension, a kernel's argument has none, and a value loaded from memory usually has
+all six. So index arithmetic stays small until it must be large, and the last three dimensions, flattened, number the
+threads of a block as CUDA does.
+"""
+
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from course_pkg.core.access import WARP
+
+AXES = "zyx"
+
+
+class Wave:
+    """The threads of a box of blocks, run together.
+
+    Parameters
+    ----------
+    grid, block : tuple of int, (z, y, x)
+        The whole launch.
+    first, count : tuple of int, (z, y, x)
+        First block of the box, and its extent.
+    """
+
+    def __init__(self, grid, block, first, count):
+        self.grid, self.block, self.first, self.count = grid, block, first, count
+        self.shape = (*count, *block)
+        self.threads = prod(self.shape)
+        self.blocks = prod(count)
+        self.threads_per_block = prod(block)
+        self.warps_per_block = -(-self.threads_per_block // WARP)
+        self.everyone = Mask(self, None)
+        self.nobody = Mask(self, np.zeros((1,) * 6, bool))
+
+    def thread_index(self, axis: str) -> np.ndarray:
+        """``threadIdx`` along an axis, int32."""
+        d = AXES.index(axis)
+        return np.arange(self.block[d], dtype=np.int32).reshape(_along(3 + d))
+
+    def block_index(self, axis: str) -> np.ndarray:
+        """``blockIdx`` along an axis, int32."""
+        d = AXES.index(axis)
+        return np.arange(self.first[d], self.first[d] + self.count[d], dtype=np.int32).reshape(_along(d))
+
+    @cached_property
+    def block_numbers(self) -> np.ndarray:
+        """Number of each block in the launch, shape (blocks,), int64; x runs fastest."""
+        z, y, x = (self.block_index(a).astype(np.int64).reshape(-1) for a in AXES)
+        _, ny, nx = self.grid
+        return ((z[:, None, None] * ny + y[:, None]) * nx + x).reshape(-1)
+
+    @cached_property
+    def thread_numbers(self) -> np.ndarray:
+        """Number of each thread in the launch, shape (blocks, threads_per_block), int64."""
+        return self.block_numbers[:, None] * self.threads_per_block + np.arange(self.threads_per_block)
+
+    @cached_property
+    def thread_in_block(self) -> np.ndarray:
+        """Number of each thread in its block, broadcasting to ``shape``, int64."""
+        return np.arange(self.threads_per_block, dtype=np.int64).reshape(1, 1, 1, *self.block)
+
+    @cached_property
+    def block_in_wave(self) -> np.ndarray:
+        """Number of each block in this wave, broadcasting to ``shape``, int64."""
+        return np.arange(self.blocks, dtype=np.int64).reshape(*self.count, 1, 1, 1)
+
+    def spread(self, a) -> np.ndarray:
+        """One element a thread, shape (blocks, threads_per_block); a view where that is possible."""
+        return np.broadcast_to(a, self.shape).reshape(self.blocks, self.threads_per_block)
+
+    def by_warp(self, a, fill) -> np.ndarray:
+        """One row a warp, shape (blocks * warps_per_block, 32); lanes beyond the block get ``fill``.
+
+        ``a`` broadcasts to ``shape``, or comes from :meth:`spread`.
+        """
+        a = a if np.ndim(a) == 2 else self.spread(a)
+        missing = self.warps_per_block * WARP - self.threads_per_block
+        if missing:
+            a = np.pad(a, ((0, 0), (0, missing)), constant_values=fill)
+        return a.reshape(-1, WARP)
+
+    def from_warps(self, a) -> np.ndarray:
+        """Undo :meth:`by_warp`."""
+        a = a.reshape(self.blocks, self.warps_per_block * WARP)[:, : self.threads_per_block]
+        return a.reshape(self.shape)
+
+
+class Mask:
+    """Which lanes of a wave are at work; immutable, so that what is counted once is kept."""
+
+    def __init__(self, wave: Wave, data):
+        self.wave, self.data = wave, data
+
+    @cached_property
+    def threads(self) -> int:
+        """How many lanes are at work."""
+        if self.data is None:
+            return self.wave.threads
+        return int(np.count_nonzero(self.data)) * (self.wave.threads // self.data.size)
+
+    @cached_property
+    def full(self) -> np.ndarray:
+        """One bool a lane, of the wave's shape."""
+        if self.data is None:
+            return np.ones(self.wave.shape, bool)
+        return np.ascontiguousarray(np.broadcast_to(self.data, self.wave.shape))
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """One row of 32 lanes a warp."""
+        return self.wave.by_warp(self.full, False)
+
+    @cached_property
+    def lanes_per_warp(self) -> np.ndarray:
+        """How many lanes of each warp are at work."""
+        return np.count_nonzero(self.rows, axis=1)
+
+    @cached_property
+    def warps(self) -> int:
+        """How many warps have a lane at work."""
+        if self.data is None:
+            return self.wave.blocks * self.wave.warps_per_block
+        return int(np.count_nonzero(self.lanes_per_warp))
+
+    def __bool__(self):
+        return self.threads > 0
+
+    def narrow(self, condition: np.ndarray) -> "Mask":
+        """The lanes where the condition holds; this very mask when it holds for all."""
+        if condition.all():
+            return self
+        new = Mask(self.wave, condition if self.data is None else self.data & condition)
+        return self if new.threads == self.threads else new
+
+    def split(self, condition: np.ndarray) -> tuple["Mask", "Mask"]:
+        """The lanes where the condition holds, and the others."""
+        yes = self.narrow(condition)
+        if yes is self:
+            return self, self.wave.nobody
+        return (yes, self.narrow(~condition)) if yes else (self.wave.nobody, self)
+
+    def minus(self, other: "Mask") -> "Mask":
+        """The lanes that are not in the other mask."""
+        if other is self or other.data is None:
+            return self.wave.nobody
+        return self.narrow(~other.data) if other else self
+
+    def union(self, other: "Mask") -> "Mask":
+        """The lanes of both."""
+        if other is self or not other or self.data is None:
+            return self
+        if not self or other.data is None:
+            return other
+        return Mask(self.wave, self.data | other.data)
+
+
+def waves(grid, block, most_threads: int):
+    """Yield the launch as boxes of whole blocks, in the order of their numbers.
+
+    Parameters
+    ----------
+    grid, block : tuple of int, (z, y, x)
+    most_threads : int
+        A box holds no more threads than this, but at least one block.
+    """
+    room = max(1, most_threads // prod(block))
+    nz, ny, nx = grid
+    if nx > room:
+        count = (1, 1, room)
+    elif nx * ny > room:
+        count = (1, room // nx, nx)
+    else:
+        count = (min(nz, room // (nx * ny)), ny, nx)
+    for z in range(0, nz, count[0]):
+        for y in range(0, ny, count[1]):
+            for x in range(0, nx, count[2]):
+                first = z, y, x
+                yield Wave(
+                    grid,
+                    block,
+                    first,
+                    tuple(min(c, n - f) for c, n, f in zip(count, grid, first, strict=True)),
+                )
+
+
+def _along(d: int) -> tuple[int, ...]:
+    return tuple(-1 if k == d else 1 for k in range(6))

@@ -1,0 +1,156 @@
+"""From a Python function to its syntax tree: source, line numbers, and the names around it."""
+
+import ast
+import builtins
+import inspect
+import linecache
+import textwrap
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from course_pkg.simt.errors import SimtError, Unsupported
+
+
+class SourceLine(NamedTuple):
+    """A line of a function: what counters are kept by."""
+
+    function: str
+    line: int
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """The text of a kernel or a device function.
+
+    Attributes
+    ----------
+    name : str
+    file : str
+    first_line : int
+        Number of the first entry of ``lines`` in its file, or in its notebook cell.
+    lines : list of str
+    """
+
+    name: str
+    file: str
+    first_line: int
+    lines: list[str]
+
+    def text(self, line: int) -> str:
+        """Return one line's text without its indentation; empty when it lies outside."""
+        at = line - self.first_line
+        return self.lines[at].strip() if 0 <= at < len(self.lines) else ""
+
+
+@dataclass(eq=False)
+class Program:
+    """A function's syntax tree with the names it can see.
+
+    Attributes
+    ----------
+    tree : ast.FunctionDef
+        Its line numbers are those of the file.
+    source : FunctionSource
+    names : dict
+        Global names and those of enclosing functions.
+    """
+
+    tree: ast.FunctionDef
+    source: FunctionSource
+    names: dict = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.tree.name
+
+    @cached_property
+    def parameters(self) -> list[str]:
+        """Names of the arguments."""
+        a = self.tree.args
+        if a.vararg or a.kwarg or a.kwonlyargs or a.posonlyargs or a.defaults:
+            raise Unsupported(
+                f"{self.name} has optional, keyword-only or starred arguments: give it plain positional ones."
+            )
+        return [argument.arg for argument in a.args]
+
+    @cached_property
+    def assigned(self) -> frozenset:
+        """Names that the function assigns: they are its own, whatever the module calls so."""
+        found = set(self.parameters)
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+        return frozenset(found)
+
+    def lookup(self, name: str):
+        """Return the Python object behind a name from outside.
+
+        Raises
+        ------
+        SimtError
+            When there is none.
+        """
+        if name in self.names:
+            return self.names[name]
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        raise SimtError(f"{self.name} uses the name {name!r}, which is not defined.")
+
+
+def program_of(function) -> Program:
+    """Read a Python function.
+
+    Raises
+    ------
+    SimtError
+        When its source is not to be had.
+    """
+    try:
+        linecache.checkcache(getattr(function, "__code__", None) and function.__code__.co_filename)
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        raise SimtError(
+            f"The source of {getattr(function, '__name__', function)!r} is not available, and the interpreter runs "
+            "source: define it in a file or a notebook cell, or use simt.Kernel.from_source(text, name, names)."
+        ) from None
+    names = dict(function.__globals__)
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    names.update({name: cell.cell_contents for name, cell in cells if _filled(cell)})
+    return _parse("".join(lines), first, function.__code__.co_filename, function.__name__, names)
+
+
+def program_from_text(text: str, name: str, names: dict, file: str = "<source>") -> Program:
+    """Read the function ``name`` out of a piece of source."""
+    try:
+        module = ast.parse(text)
+    except SyntaxError as error:
+        raise SimtError(f"{file}, line {error.lineno}: {error.msg}.") from None
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            lines = text.splitlines()[first - 1 : node.end_lineno]
+            return Program(node, FunctionSource(name, file, first, lines), names)
+    raise SimtError(f"There is no function {name} in the source: define it at the left margin.")
+
+
+def _parse(text, first, file, name, names) -> Program:
+    try:
+        module = ast.parse(textwrap.dedent(text))
+    except SyntaxError:
+        module = None
+    tree = module.body[0] if module and module.body else None
+    if not isinstance(tree, ast.FunctionDef):
+        raise SimtError(f"{name} is not a plain function: write it with def, and give that to cuda.jit.")
+    ast.increment_lineno(tree, first - 1)
+    lines = [line.rstrip("\n") for line in text.splitlines()]
+    return Program(tree, FunctionSource(name, file, first, lines), names)
+
+
+def _filled(cell) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018  (an empty cell raises)
+    except ValueError:
+        return False
+    return True

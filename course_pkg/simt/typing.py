@@ -1,0 +1,82 @@
+"""Numba's typing rules, asked of Numba itself: what ``int32 + uint32`` is, and what a merge of two types is."""
+
+from functools import cache
+
+import numpy as np
+from numba.core import types
+from numba.core.errors import NumbaError
+from numba.core.registry import cpu_target
+from numba.np.numpy_support import as_dtype, from_dtype
+
+from course_pkg.simt.errors import Unsupported
+
+INT64, FLOAT64, BOOL = types.int64, types.float64, types.boolean
+
+
+@cache
+def _context():
+    context = cpu_target.typing_context
+    context.refresh()
+    return context
+
+
+@cache
+def signature(function, *arguments):
+    """Return ``(argument types, result type)`` of a Python function for Numba types.
+
+    Raises
+    ------
+    Unsupported
+        When Numba has no version for these types.
+    """
+    try:
+        found = _context().resolve_function_type(function, arguments, {})
+    except NumbaError:
+        found = None
+    if found is None:
+        name = getattr(function, "__name__", str(function))
+        raise Unsupported(f"{name} of {' and '.join(map(str, arguments))} has no meaning in Numba")
+    if len(found.args) != len(arguments):  # min and max are typed as functions of one tuple
+        return (found.return_type,) * len(arguments), found.return_type
+    return tuple(found.args), found.return_type
+
+
+@cache
+def unify(first, second):
+    """Return the type of a variable that holds either of two types, as Numba chooses it."""
+    if first == second:
+        return first
+    together = _context().unify_pairs(first, second)
+    if together is None:
+        raise Unsupported(f"one variable holds {first} here and {second} there, which Numba cannot unify")
+    return together
+
+
+@cache
+def dtype_of(numba_type) -> np.dtype:
+    """Return the NumPy dtype of a Numba scalar type."""
+    return np.dtype(as_dtype(numba_type))
+
+
+@cache
+def type_of(dtype):
+    """Return the Numba type of a NumPy dtype."""
+    try:
+        return from_dtype(np.dtype(dtype))
+    except (NumbaError, NotImplementedError, TypeError):
+        raise Unsupported(f"arrays of dtype {dtype} are not known to the interpreter") from None
+
+
+def type_of_number(number):
+    """Return the Numba type of a Python or NumPy number that is a constant or an argument."""
+    if isinstance(number, np.generic):
+        return type_of(number.dtype)
+    if isinstance(number, bool):
+        return BOOL
+    if isinstance(number, int):
+        if -(2**63) <= number < 2**63:
+            return INT64
+        if number < 2**64:
+            return types.uint64
+        raise Unsupported(f"{number} needs more than 64 bits")
+    return types.complex128 if isinstance(number, complex) else FLOAT64

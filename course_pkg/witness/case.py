@@ -1,0 +1,115 @@
+"""A case: one kernel, one launch of it, and why it is worth a look."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_pkg.core import CourseError
+
+SEED = 2027
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch of one kernel, the same wherever it runs.
+
+    Attributes
+    ----------
+    name : str
+        Unique among all cases.
+    kernel : object
+        What ``cuda.jit`` returned.
+    grid, block : tuple of 3 int
+        Blocks of the launch and threads of a block, as (x, y, z).
+    make_args : callable
+        Returns new arguments, the same at every call: NumPy arrays (the launcher copies them to the GPU) and scalars.
+    idea : str
+        One line: the counting rule that this case stresses.
+    data_dependent : bool
+        True when a loop's trip count differs between the threads of a warp: compilers unroll such loops, and that
+        regroups the lanes.
+    shared_bytes : int
+        Dynamic shared memory of a block.
+    hazard : str
+        Kind of the hazard that :mod:`course_pkg.simt` must report; empty for a correct kernel.
+    """
+
+    name: str
+    kernel: object
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    make_args: Callable[[], tuple]
+    idea: str
+    data_dependent: bool = False
+    shared_bytes: int = 0
+    hazard: str = ""
+
+    @property
+    def function(self) -> str:
+        """The kernel's own name, which a profiler shows."""
+        return self.kernel.py_func.__name__
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Module and qualified name of the kernel: equal for all launches of one kernel."""
+        return self.kernel.py_func.__module__, self.kernel.py_func.__qualname__
+
+    @property
+    def configured(self):
+        """The kernel with its launch configuration, ready to be called or profiled."""
+        launch = (self.grid, self.block)
+        return self.kernel[(*launch, 0, self.shared_bytes) if self.shared_bytes else launch]
+
+
+class Cases:
+    """Cases in the order in which they were added, each name once."""
+
+    def __init__(self):
+        self._cases: dict[str, Case] = {}
+
+    def add(self, kernel, grid, block, make_args, idea, *, name="", **options) -> None:
+        """Add a launch of a kernel; its name is the kernel's when none is given.
+
+        Raises
+        ------
+        CourseError
+            If the name is taken.
+        """
+        name = name or kernel.py_func.__name__
+        if name in self._cases:
+            raise CourseError(f"Two cases are called {name!r}: pass name= to one of them.")
+        self._cases[name] = Case(name, kernel, _three(grid), _three(block), make_args, idea, **options)
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self._cases.values())
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+
+def covering(shape, block) -> tuple[int, ...]:
+    """Return the grid of blocks that covers an array; ``shape`` is in NumPy's order, ``block`` and grid in x, y, z."""
+    return tuple(-(-n // b) for n, b in zip(reversed(_tuple(shape)), _tuple(block), strict=True))
+
+
+def numbers(shape, dtype="float64", seed: int = SEED) -> np.ndarray:
+    """Draw an array of small positive numbers, [1, 2) for real and complex types, 1 to 100 for integers."""
+    rng, dtype = np.random.default_rng(seed), np.dtype(dtype)
+    if dtype.kind in "iu":
+        return rng.integers(1, 101, shape).astype(dtype)
+    drawn = 1 + rng.random(shape)
+    return (drawn + 1j * (1 + rng.random(shape))).astype(dtype) if dtype.kind == "c" else drawn.astype(dtype)
+
+
+def zeros(shape, dtype="float64") -> np.ndarray:
+    """Return an array for results."""
+    return np.zeros(shape, dtype)
+
+
+def _tuple(value) -> tuple[int, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _three(value) -> tuple[int, int, int]:
+    return (*_tuple(value), 1, 1)[:3]

@@ -1,0 +1,194 @@
+"""Two witnesses side by side: what the interpreter counts and what the hardware counted, to the last unit."""
+
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_pkg.core import CourseError
+from course_pkg.core.files import read_text
+from course_pkg.witness.case import Case
+from course_pkg.witness.ncu import Counters
+
+EXCEPTIONS = Path(__file__).with_name("exceptions.toml")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number that both witnesses give.
+
+    Attributes
+    ----------
+    name : str
+    metrics : tuple of tuple of str
+        Alternatives, the best first; the metrics of one alternative are added up.
+    count : callable
+        Takes a profile of :mod:`course_pkg.simt` and returns the interpreter's number.
+    """
+
+    name: str
+    metrics: tuple[tuple[str, ...], ...]
+    count: Callable
+
+    def measured(self, counters: Counters) -> float | None:
+        """Return the hardware's number: from the first alternative of which a metric was counted, None without."""
+        for alternative in self.metrics:
+            values = [counters[metric] for metric in alternative if metric in counters]
+            if values:
+                return sum(values)
+        return None
+
+
+def _memory(space: str, direction: str, what: str, metrics) -> Quantity:
+    operation = "ld" if direction == "load" else "st"
+    alternatives = tuple((metric.format(operation),) for metric in metrics)
+    field = f"{space}_{direction}"
+    return Quantity(f"{space} {direction} {what}", alternatives, lambda p: getattr(getattr(p, field), what))
+
+
+def _atomics(what: str, *metrics: str) -> Quantity:
+    return Quantity(f"atomic {what}", (metrics,), lambda p: getattr(p.atomics, what))
+
+
+def _flops(precision: str, letter: str, kind: str) -> Quantity:
+    metric = f"smsp__sass_thread_inst_executed_op_{letter}{kind}_pred_on.sum"
+
+    return Quantity(f"{precision} {kind}", ((metric,),), lambda p: p.flops.instructions(precision, kind))
+
+
+_SPACES = (
+    ("global", "requests", ("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum",)),
+    ("global", "sectors", ("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum",)),
+    ("local", "requests", ("l1tex__t_requests_pipe_lsu_mem_local_op_{}.sum",)),
+    ("local", "sectors", ("l1tex__t_sectors_pipe_lsu_mem_local_op_{}.sum",)),
+    # the older smsp__inst_executed_op_shared_st counts atomic operations as well
+    ("shared", "requests", ("smsp__sass_inst_executed_op_shared_{}.sum",)),
+    ("shared", "bank_conflicts", ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum",)),
+    (
+        "shared",
+        "wavefronts",
+        (
+            # counted by instruction; the other one also counts the waits for a busy pipe
+            "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum",
+            "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum",
+        ),
+    ),
+)
+QUANTITIES = (
+    *(_memory(space, way, what, metrics) for space, what, metrics in _SPACES for way in ("load", "store")),
+    _atomics(
+        "requests",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+        "smsp__inst_executed_op_shared_atom.sum",
+    ),
+    _atomics(
+        "sectors",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+    ),
+    *(
+        _flops(precision, letter, kind)
+        for precision, letter in (("float64", "d"), ("float32", "f"))
+        for kind in ("add", "mul", "fma")
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of one case by both witnesses; ``measured`` is None where the device does not count it."""
+
+    case: str
+    quantity: str
+    counted: int
+    measured: float | None
+
+    @property
+    def equal(self) -> bool:
+        """True when both agree to the last unit, or when there is nothing to compare with."""
+        return self.measured is None or self.counted == self.measured
+
+
+def profile(case: Case):
+    """Run a case in the interpreter and return its profile."""
+    from course_pkg import simt
+
+    return simt.profile(case.configured, *case.make_args())
+
+
+def compare(case: Case, counters: Counters, profiled=None) -> list[Row]:
+    """Return all quantities of a case; it is run in the interpreter unless its profile is passed."""
+    profiled = profile(case) if profiled is None else profiled
+    return [Row(case.name, q.name, q.count(profiled), q.measured(counters)) for q in QUANTITIES]
+
+
+@dataclass(frozen=True)
+class Inexact:
+    """A case whose counters are not all exact: which quantities, and why, as found in its machine code."""
+
+    quantities: tuple[str, ...]
+    reason: str
+
+
+def exceptions(path: Path = EXCEPTIONS) -> dict[str, Inexact]:
+    """Return the listed inexact cases by name.
+
+    Raises
+    ------
+    CourseError
+        If an entry lacks its quantities or its reason, names an unknown quantity, or a case is listed twice.
+    """
+    known = {q.name for q in QUANTITIES}
+    found = {}
+    try:
+        listed = tomllib.loads(read_text(path)).get("inexact", [])
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{path.name} is no TOML ({error}): mend that line.") from None
+    for entry in listed:
+        name, quantities, reason = (entry.get(key) for key in ("case", "quantities", "reason"))
+        if not name or not quantities or not reason:
+            raise CourseError(f"{path.name}: the entry {entry} needs case, quantities and reason.")
+        if unknown := set(quantities) - known:
+            raise CourseError(
+                f"{path.name}: {name} lists {', '.join(sorted(unknown))}; choose from {', '.join(sorted(known))}."
+            )
+        if name in found:
+            raise CourseError(f"{path.name} lists {name} twice: put its quantities into one entry.")
+        found[name] = Inexact(tuple(quantities), reason)
+    return found
+
+
+def verdict(rows: Sequence[Row], listed: Inexact | None) -> list[str]:
+    """Return what is wrong with a case, in sentences: differences that nobody listed, and listed ones that are none."""
+    allowed = set(listed.quantities) if listed else set()
+    differing = {row.quantity: row for row in rows if not row.equal}
+    troubles = [
+        f"{row.case}: {quantity} {row.counted:,} by the interpreter, {row.measured:,} by the hardware."
+        for quantity, row in differing.items()
+        if quantity not in allowed
+    ]
+    stale = [q for q in sorted(allowed) if q not in differing]
+    return troubles + [f"{rows[0].case}: {q} is exact: take it out of {EXCEPTIONS.name}." for q in stale]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How many kernels and launches there are, and how many of them are exact in every counter."""
+
+    kernels: int
+    exact_kernels: int
+    launches: int
+    exact_launches: int
+
+
+def summary(cases: Iterable[Case], listed: dict[str, Inexact]) -> Summary:
+    """Count kernels and launches; a kernel is exact when all its launches are.
+
+    What is not listed as inexact is exact: a test compares each case with the recorded counters.
+    """
+    cases = list(cases)
+    inexact = {case.identity for case in cases if case.name in listed}
+    kernels = {case.identity for case in cases}
+    exact = [case for case in cases if case.name not in listed]
+    return Summary(len(kernels), len(kernels - inexact), len(cases), len(exact))

@@ -1,0 +1,317 @@
+"""Sums: a tree in shared memory, a grid-stride dot product, shuffles, a warp in lock step."""
+
+from mutants.algorithm import Algorithm, Mutant, reals
+from numba import float64
+
+from course_pkg import cuda
+
+BLOCK = 128
+
+
+def block_sum(x, out):
+    tile = cuda.shared.array(BLOCK, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[t] = x[i] if i < x.size else 0.0
+    cuda.syncthreads()  # the tile is loaded
+    half = BLOCK // 2
+    while half > 0:
+        if t < half:
+            tile[t] += tile[t + half]
+        cuda.syncthreads()  # this level is done
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = tile[0]
+
+
+def grid_stride_dot(x, y, out):
+    tile = cuda.shared.array(BLOCK, float64)
+    t = cuda.threadIdx.x
+    total = 0.0
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        total += x[i] * y[i]
+    tile[t] = total
+    cuda.syncthreads()  # the partial sums are stored
+    if t == 0:
+        total = 0.0
+        for k in range(BLOCK):
+            total += tile[k]
+        cuda.atomic.add(out, 0, total)
+
+
+def shuffle_sum(x, out):
+    partial = cuda.shared.array(BLOCK // 32, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    value = x[i] if i < x.size else 0.0
+    offset = 16
+    while offset > 0:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, offset)
+        offset //= 2
+    if t % 32 == 0:
+        partial[t // 32] = value
+    cuda.syncthreads()  # each warp stored its sum
+    if t == 0:
+        total = 0.0
+        for k in range(BLOCK // 32):
+            total += partial[k]
+        out[cuda.blockIdx.x] = total
+
+
+def warp_sums(x, out):
+    tile = cuda.shared.array(BLOCK, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    lane = t % 32
+    tile[t] = x[i] if i < x.size else 0.0
+    cuda.syncwarp()  # the warp's part is loaded
+    half = 16
+    while half > 0:
+        if lane < half:
+            tile[t] += tile[t + half]
+        cuda.syncwarp()  # this level is done
+        half //= 2
+    if lane == 0:
+        out[i // 32] = tile[t]
+
+
+def _sum_arguments():
+    return {"x": reals(300), "out": reals(3)}
+
+
+def _sum_expected(a):
+    return {"out": [a["x"][s : s + BLOCK].sum() for s in range(0, 300, BLOCK)]}
+
+
+_ADD = "tile[t] += tile[t + half]"
+_LOAD = "tile[t] = x[i] if i < x.size else 0.0"
+_STORE = "out[cuda.blockIdx.x] = tile[0]"
+
+BLOCK_SUM = Algorithm(
+    block_sum,
+    (3,),
+    (BLOCK,),
+    _sum_arguments,
+    _sum_expected,
+    (
+        Mutant(
+            "no barrier after the load",
+            "race",
+            _ADD,
+            "tile",
+            ("cuda.syncthreads()  # the tile is loaded", "pass"),
+            other=_LOAD,
+        ),
+        Mutant(
+            "no barrier in the loop",
+            "race",
+            _ADD,
+            "tile",
+            ("cuda.syncthreads()  # this level is done", "pass"),
+        ),
+        Mutant(
+            "syncwarp where a barrier is needed",
+            "race",
+            _ADD,
+            "tile",
+            ("cuda.syncthreads()  # this level is done", "cuda.syncwarp()"),
+        ),
+        Mutant(
+            "barrier inside the branch",
+            "divergent_barrier",
+            "cuda.syncthreads()",
+            None,
+            ("cuda.syncthreads()  # this level is done", "    cuda.syncthreads()"),
+        ),
+        Mutant("load not guarded", "out_of_bounds", "tile[t] = x[i]", "x", (_LOAD, "tile[t] = x[i]")),
+        Mutant(
+            "load guarded by <=",
+            "out_of_bounds",
+            "tile[t] = x[i] if i <= x.size else 0.0",
+            "x",
+            (_LOAD, "tile[t] = x[i] if i <= x.size else 0.0"),
+        ),
+        Mutant("one thread too many adds", "out_of_bounds", _ADD, "tile", ("if t < half:", "if t <= half:")),
+        Mutant(
+            "tile one element short",
+            "out_of_bounds",
+            _LOAD,
+            "tile",
+            (
+                "tile = cuda.shared.array(BLOCK, float64)",
+                "tile = cuda.shared.array(BLOCK - 1, float64)",
+            ),
+        ),
+        Mutant(
+            "tile not padded with zeros",
+            "uninitialised",
+            _ADD,
+            "tile",
+            (_LOAD, "tile[i % BLOCK if i < x.size else 0] = x[i if i < x.size else 0]"),
+        ),
+        Mutant(
+            "all blocks store one element",
+            "race",
+            "out[0] = tile[0]",
+            "out",
+            (_STORE, "out[0] = tile[0]"),
+        ),
+        Mutant(
+            "blocks add without atomics",
+            "race",
+            "out[0] += tile[0]",
+            "out",
+            (_STORE, "out[0] += tile[0]"),
+        ),
+        Mutant("two threads store the sum", "race", _STORE, "out", ("if t == 0:", "if t < 2:")),
+    ),
+)
+
+_PARTIAL = "total += tile[k]"
+_TERM = "total += x[i] * y[i]"
+
+GRID_STRIDE_DOT = Algorithm(
+    grid_stride_dot,
+    (2,),
+    (BLOCK,),
+    lambda: {"x": reals(700), "y": reals(700)[::-1].copy(), "out": reals(1) * 0},
+    lambda a: {"out": [a["x"] @ a["y"]]},
+    (
+        Mutant(
+            "no barrier before the partial sums are read",
+            "race",
+            _PARTIAL,
+            "tile",
+            ("cuda.syncthreads()  # the partial sums are stored", "pass"),
+            other="tile[t] = total",
+        ),
+        Mutant(
+            "plain += where an atomic is needed",
+            "race",
+            "out[0] += total",
+            "out",
+            ("cuda.atomic.add(out, 0, total)", "out[0] += total"),
+        ),
+        Mutant(
+            "one partial sum too many",
+            "out_of_bounds",
+            _PARTIAL,
+            "tile",
+            ("for k in range(BLOCK):", "for k in range(BLOCK + 1):"),
+        ),
+        Mutant(
+            "one element too many",
+            "out_of_bounds",
+            _TERM,
+            "x",
+            (
+                "for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):",
+                "for i in range(cuda.grid(1), x.size + 1, cuda.gridsize(1)):",
+            ),
+        ),
+        Mutant(
+            "barrier in a loop whose length differs between threads",
+            "divergent_barrier",
+            _TERM + "; cuda.syncthreads()",
+            None,
+            (_TERM, _TERM + "; cuda.syncthreads()"),
+        ),
+        Mutant(
+            "plain store beside atomics",
+            "race",
+            "cuda.atomic.add(out, 0, total)",
+            "out",
+            ("if t == 0:", "if t == 0 and cuda.blockIdx.x == 0: out[0] = 0.0\n    if t == 0:"),
+            other="if t == 0 and cuda.blockIdx.x == 0: out[0] = 0.0",
+        ),
+        Mutant(
+            "the operands are of different length",
+            "out_of_bounds",
+            _TERM,
+            "y",
+            arguments=lambda a: a.update(y=a["y"][:690].copy()),
+        ),
+    ),
+)
+
+_WARP_STORE = "partial[t // 32] = value"
+
+SHUFFLE_SUM = Algorithm(
+    shuffle_sum,
+    (3,),
+    (BLOCK,),
+    _sum_arguments,
+    _sum_expected,
+    (
+        Mutant(
+            "no barrier between the warps",
+            "race",
+            "total += partial[k]",
+            "partial",
+            ("cuda.syncthreads()  # each warp stored its sum", "pass"),
+            other=_WARP_STORE,
+        ),
+        Mutant(
+            "every warp stores to one element",
+            "race",
+            "partial[t % 32] = value",
+            "partial",
+            (_WARP_STORE, "partial[t % 32] = value"),
+        ),
+        Mutant(
+            "the partial sums start at one",
+            "out_of_bounds",
+            "partial[t // 32 + 1] = value",
+            "partial",
+            (_WARP_STORE, "partial[t // 32 + 1] = value"),
+        ),
+        Mutant(
+            "every second warp stores nothing",
+            "uninitialised",
+            "total += partial[k]",
+            "partial",
+            ("if t % 32 == 0:", "if t % 64 == 0:"),
+        ),
+        Mutant(
+            "every lane stores the warp's sum",
+            "race",
+            _WARP_STORE,
+            "partial",
+            ("if t % 32 == 0:", "if t % 32 >= 0:"),
+        ),
+    ),
+)
+
+WARP_SUMS = Algorithm(
+    warp_sums,
+    (3,),
+    (BLOCK,),
+    lambda: {"x": reals(300), "out": reals(12)},
+    lambda a: {"out": [a["x"][s : s + 32].sum() for s in range(0, 3 * BLOCK, 32)]},
+    (
+        Mutant(
+            "no syncwarp after the load",
+            "missing_syncwarp",
+            _ADD,
+            "tile",
+            ("cuda.syncwarp()  # the warp's part is loaded", "pass"),
+            other=_LOAD,
+        ),
+        Mutant(
+            "no syncwarp in the loop",
+            "missing_syncwarp",
+            _ADD,
+            "tile",
+            ("cuda.syncwarp()  # this level is done", "pass"),
+        ),
+        Mutant(
+            "the last lanes add from the next warp",
+            "race",
+            _ADD,
+            "tile",
+            ("if lane < half:", "if t + half < BLOCK:"),
+        ),
+    ),
+)
+
+ALGORITHMS = (BLOCK_SUM, GRID_STRIDE_DOT, SHUFFLE_SUM, WARP_SUMS)

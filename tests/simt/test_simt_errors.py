@@ -1,0 +1,260 @@
+"""Bad input: one sentence that says how to mend it, and nothing half-written."""
+
+import numpy as np
+import pytest
+
+from course_pkg import cuda
+from course_pkg.simt.errors import SimtError, Unsupported
+from course_pkg.simt.kernel import Kernel, jit
+
+N = 8
+
+
+@jit
+def scale(x, factor):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = factor * x[i]
+
+
+def refused(launch, *arguments, error=SimtError):
+    """Launch, expect a refusal, and return its sentence."""
+    with pytest.raises(error) as raised:
+        launch(*arguments)
+    sentence = str(raised.value)
+    assert sentence.endswith(".") and "\n" not in sentence, sentence
+    return sentence
+
+
+def ones():
+    return np.ones(N)
+
+
+@pytest.mark.parametrize("arguments", [(), (ones(),), (ones(), 2.0, 3.0)])
+def test_the_wrong_number_of_arguments(arguments):
+    sentence = refused(scale[1, 32], *arguments)
+    assert "2 argument" in sentence and "x, factor" in sentence and str(len(arguments)) in sentence
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ([1.0, 2.0], "list"),
+        ("text", "str"),
+        (None, "NoneType"),
+        ({}, "dict"),
+        ({1, 2}, "set"),
+        (object(), "object"),
+    ],
+)
+def test_the_wrong_type_of_argument(wrong, name):
+    sentence = refused(scale[1, 32], wrong, 2.0)
+    assert sentence.startswith("x ") and name in sentence
+    sentence = refused(scale[1, 32], ones(), wrong)
+    assert sentence.startswith("factor ") and name in sentence
+
+
+@pytest.mark.parametrize(
+    "array", [np.array(["a"]), np.array([None]), np.array([1], "M8[s]"), np.ones(2, ">f8")]
+)
+def test_arrays_of_things_that_are_no_numbers(array):
+    assert "x" in refused(scale[1, 32], array, 2.0)
+
+
+def test_a_number_where_an_array_is_needed():
+    refused(scale[1, 32], 3.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "threads", "said"),
+    [
+        (1, 1025, "1024"),
+        (1, (32, 33), "1024"),
+        (1, (1, 1, 65), "64"),
+        (1, (1, 2000, 1), "1024"),
+        ((1, 65536), 32, "65535"),
+        ((1, 1, 65536), 32, "65535"),
+        (2**31, 32, str(2**31 - 1)),
+        (0, 32, "0"),
+        ((4, 0), 32, "0"),
+        (1, 0, "0"),
+        (1, (8, 0, 2), "0"),
+        (-1, 32, "-1"),
+        (1, -32, "-32"),
+    ],
+)
+def test_grids_and_blocks_that_cuda_refuses(blocks, threads, said):
+    sentence = refused(lambda *a: scale[blocks, threads](*a), ones(), 2.0)
+    assert said in sentence.replace(",", "").replace("\N{NARROW NO-BREAK SPACE}", "")
+
+
+@pytest.mark.parametrize("blocks", [1.5, "1", None, (1, 2, 3, 4), (), [1.0]])
+def test_sizes_that_are_no_sizes(blocks):
+    refused(lambda *a: scale[blocks, 32](*a), ones(), 2.0)
+    refused(lambda *a: scale[1, blocks](*a), ones(), 2.0)
+
+
+def test_the_largest_launch_is_accepted():
+    x = ones()
+    scale[(1, 1), (16, 1, 64)](x, 1.0)
+    scale[1, 1024](x, 2.0)
+    np.testing.assert_array_equal(x, 2)
+
+
+@pytest.mark.parametrize("configuration", [(1,), (1, 2, 3, 4, 5)])
+def test_a_launch_needs_a_grid_and_a_block(configuration):
+    refused(lambda *a: scale[configuration](*a), ones(), 2.0)
+
+
+def test_a_kernel_is_not_called_without_a_grid():
+    assert "scale[" in refused(scale, ones(), 2.0)
+
+
+def of(body, parameters="x", names=()):
+    lines = "\n".join("    " + line for line in body.splitlines())
+    return Kernel.from_source(
+        f"def kernel({parameters}):\n{lines}\n", "kernel", {"cuda": cuda, "np": np, **dict(names)}
+    )
+
+
+def test_too_much_static_shared_memory():
+    kernel = of("x[0] = 5\ntile = cuda.shared.array(6145, np.float64)\ntile[0] = 1")
+    sentence = refused(kernel[1, 32], ones())
+    assert "line 3" in sentence and "49152" in sentence
+    of("tile = cuda.shared.array(6144, np.float64)\ntile[0] = 1")[1, 1](ones())
+
+
+def test_static_shared_memory_counts_all_arrays():
+    two = (
+        "a = cuda.shared.array(4000, np.float64)\nb = cuda.shared.array(4000, np.float64)\na[0] = 1\nb[0] = 1"
+    )
+    assert "49152" in refused(of(two)[1, 1], ones())
+
+
+@pytest.mark.parametrize("shape", ["n", "x.size", "-3", "2.5", "cuda.blockDim.x"])
+def test_the_size_of_a_shared_array_must_be_known(shape):
+    kernel = of(f"tile = cuda.shared.array({shape}, np.float64)\ntile[0] = 1", "x, n")
+    assert "line 2" in refused(kernel[1, 1], ones(), 3)
+
+
+def test_source_that_is_not_available():
+    names = {"cuda": cuda}
+    exec("def hidden(x):\n    x[0] = 1\n", names)
+    sentence = refused(lambda x: jit(names["hidden"])[1, 1](x), ones())
+    assert "hidden" in sentence and "source" in sentence.lower() and "from_source" in sentence
+
+
+def test_a_lambda_and_a_builtin_are_no_kernels():
+    refused(lambda x: jit(lambda x: x)[1, 1](x), ones())
+    refused(lambda x: jit(len)[1, 1](x), ones())
+
+
+UNSUPPORTED = {
+    "list comprehension": "x[0] = 7\ny = [k for k in range(3)]",
+    "list": "x[0] = 7\ny = [1, 2, 3]",
+    "generator": "x[0] = 7\ny = sum(k for k in range(3))",
+    "dict": "x[0] = 7\ny = {1: 2}",
+    "set": "x[0] = 7\ny = {1, 2}",
+    "str": "x[0] = 7\ny = 'text'",
+    "f-string": "x[0] = 7\ny = f'{x[0]}'",
+    "try": "x[0] = 7\ntry:\n    x[0] = 1\nexcept Exception:\n    pass",
+    "raise": "x[0] = 7\nraise ValueError",
+    "with": "x[0] = 7\nwith x:\n    pass",
+    "yield": "x[0] = 7\nyield 1",
+    "lambda": "x[0] = 7\nf = lambda v: v",
+    "class": "x[0] = 7\nclass A:\n    pass",
+    "def": "x[0] = 7\ndef f(v):\n    return v",
+    "import": "x[0] = 7\nimport math",
+    "global": "x[0] = 7\nglobal y",
+    "del": "x[0] = 7\ndel x",
+    "slice": "x[0] = 7\nx[1:3] = 2",
+    "whole-array arithmetic": "x[0] = 7\ny = x + x",
+    "starred": "x[0] = 7\na, *b = 1, 2, 3",
+    "walrus": "x[0] = 7\ny = (z := 3)",
+    "in": "x[0] = 7\ny = 3 in (1, 2)",
+    "match": "x[0] = 7\nmatch 3:\n    case 3:\n        pass",
+    "matrix product": "x[0] = 7\ny = 3 @ 4",
+    "loop over an array": "x[0] = 7\nfor v in x:\n    pass",
+    "unknown attribute": "x[0] = 7\ny = x.flags",
+    "unknown function of NumPy": "x[0] = 7\ny = np.linspace(0, 1, 3)",
+    "method": "x[0] = 7\nx.fill(0)",
+}
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_unsupported_constructs_name_line_and_way_out(name):
+    sentence = refused(of(UNSUPPORTED[name])[1, 1], ones(), error=Unsupported)
+    assert "line 3" in sentence
+    assert "NUMBA_ENABLE_CUDASIM=1" in sentence
+
+
+HALF_WAY = {
+    **UNSUPPORTED,
+    "too much shared memory": "x[0] = 7\ntile = cuda.shared.array(6145, np.float64)",
+    "a name that is not defined": "x[0] = 7\nx[1] = nowhere",
+    "an index that is no index": "x[0] = 7\nx[0.5] = 1",
+    "an index too many": "x[0] = 7\nx[0, 0] = 1",
+    "a value returned": "x[0] = 7\nreturn 3",
+    "a function of the host": "x[0] = 7\nx[1] = print(x[0], sep='')",
+}
+
+
+@pytest.mark.parametrize("name", HALF_WAY)
+def test_nothing_is_written_by_a_kernel_that_is_refused(name):
+    x = ones()
+    with pytest.raises(SimtError):
+        of(HALF_WAY[name])[1, 1](x)
+    np.testing.assert_array_equal(x, ones())
+
+
+def test_an_unsupported_construct_that_no_thread_reaches_is_refused_as_well():
+    body = "x[0] = 7\nif x.size > 100:\n    y = [1, 2]"
+    assert "line 4" in refused(of(body)[1, 1], ones(), error=Unsupported)
+
+
+def test_a_function_of_the_host_is_refused():
+    def helper(v):
+        return v
+
+    sentence = refused(of("x[0] = 7\nx[1] = helper(3)", names={"helper": helper})[1, 1], ones())
+    assert "helper" in sentence and "line 3" in sentence and "device=True" in sentence
+
+
+def test_a_device_function_with_an_unsupported_construct_names_itself():
+    inner = Kernel.from_source("def inner(v):\n    return [v]\n", "inner", {}, device=True)
+    sentence = refused(
+        of("x[0] = 7\nx[1] = inner(3)", names={"inner": inner})[1, 1], ones(), error=Unsupported
+    )
+    assert "inner" in sentence and "line 2" in sentence
+
+
+def test_recursion_is_refused():
+    names = {}
+    names["again"] = Kernel.from_source(
+        "def again(v):\n    return again(v - 1)\n", "again", names, device=True
+    )
+    assert "again" in refused(of("x[0] = 7\nx[1] = again(3)", names=names)[1, 1], ones())
+
+
+def test_a_name_that_is_not_defined():
+    sentence = refused(of("x[0] = 7\nx[1] = nowhere")[1, 1], ones())
+    assert "nowhere" in sentence
+
+
+def test_a_variable_that_no_thread_has_set():
+    sentence = refused(of("x[0] = 7\nx[1] = y\ny = 3")[1, 1], ones())
+    assert "y" in sentence and "line 3" in sentence
+
+
+@pytest.mark.parametrize("index", ["0.5", "0, 0", "(0, 1, 2)", "x"])
+def test_an_index_that_does_not_fit_the_array(index):
+    assert "line 3" in refused(of(f"x[0] = 7\nx[{index}] = 1")[1, 1], ones())
+
+
+def test_a_device_function_with_the_wrong_number_of_arguments():
+    inner = Kernel.from_source("def inner(v):\n    return v\n", "inner", {}, device=True)
+    assert "inner" in refused(of("x[0] = 7\nx[1] = inner(3, 4)", names={"inner": inner})[1, 1], ones())
+
+
+def test_a_kernel_that_returns_a_value_is_refused():
+    assert "line 3" in refused(of("x[0] = 7\nreturn 3")[1, 1], ones())

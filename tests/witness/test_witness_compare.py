@@ -1,0 +1,169 @@
+"""Interpreter and hardware side by side: equal to the last unit, or listed with the reason."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from course_pkg.bench import Device
+from course_pkg.core import CourseError
+from course_pkg.core.files import read_text
+from course_pkg.witness import compare, ncu, record
+from course_pkg.witness.cases import all_cases
+
+RECORD = record.path_of()
+CASES = all_cases()
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    if not RECORD.exists():
+        pytest.skip(f"{RECORD.relative_to(RECORD.parents[3])} is not recorded yet")
+    return record.load(RECORD)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_interpreter_counts_what_the_hardware_counted(name, recorded):
+    assert name in recorded.counters, "record anew: `course verify counters --device gpu --record`"
+    rows = compare.compare(CASES[name], recorded.counters[name])
+    assert not [row.quantity for row in rows if row.measured is None]
+    assert compare.verdict(rows, compare.exceptions().get(name)) == []
+
+
+def test_at_least_95_percent_of_the_kernels_with_equal_trip_counts_are_exact(recorded):
+    same = [case for case in CASES.values() if not case.data_dependent]
+    found = compare.summary(same, compare.exceptions())
+    assert found.exact_kernels >= 0.95 * found.kernels
+
+
+def test_only_cases_are_listed_and_recorded(recorded):
+    assert set(compare.exceptions()) <= set(CASES)
+    assert list(recorded.counters) == list(CASES)
+
+
+def test_every_quantity_is_among_the_metrics_that_are_asked_for():
+    wanted = {metric for q in compare.QUANTITIES for alternative in q.metrics for metric in alternative}
+    assert wanted <= set(ncu.METRICS)
+    assert len({q.name for q in compare.QUANTITIES}) == len(compare.QUANTITIES) == 20
+
+
+COUNTS = {"requests": 3, "sectors": 24, "wavefronts": 6}
+
+
+def profiled(**changes):
+    """Return a profile in which each memory counts the same, and fp64 has 96 fma."""
+    spaces = [f"{space}_{way}" for space in ("global", "local", "shared") for way in ("load", "store")]
+    fields = {name: SimpleNamespace(**COUNTS) for name in (*spaces, "atomics")}
+    flops = {"float64": SimpleNamespace(add=0, mul=32, fma=96)}
+    return SimpleNamespace(**{**fields, "flops": SimpleNamespace(by_precision=flops), **changes})
+
+
+CASE = SimpleNamespace(name="a_case")
+
+
+def rows_of(counters, profile=None):
+    return {row.quantity: row for row in compare.compare(CASE, counters, profile or profiled())}
+
+
+def test_quantities_take_their_metric_and_add_up_the_kinds_of_atomics():
+    rows = rows_of(
+        {
+            "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 3,
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 25,
+            "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum": 1,
+            "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum": 0,
+            "smsp__inst_executed_op_shared_atom.sum": 2,
+            "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum": 96,
+            "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": 0,
+        }
+    )
+    assert rows["global load requests"].equal
+    assert (rows["global load sectors"].counted, rows["global load sectors"].measured) == (24, 25)
+    assert not rows["global load sectors"].equal
+    assert rows["atomic requests"].measured == 3
+    assert rows["float64 fma"].equal and rows["float64 fma"].measured == 96
+    assert rows["float32 add"].counted == rows["float32 add"].measured == 0
+    assert rows["local load requests"].measured is None and rows["local load requests"].equal
+
+
+def test_wavefronts_by_instruction_are_preferred():
+    by_instruction = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+    by_pipe = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+    assert rows_of({by_instruction: 6, by_pipe: 9})["shared load wavefronts"].measured == 6
+    assert rows_of({by_pipe: 9})["shared load wavefronts"].measured == 9
+
+
+def test_an_unlisted_difference_and_a_stale_entry_are_both_wrong():
+    rows = list(rows_of({"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 1025}).values())
+    listed = compare.Inexact(("global load sectors",), "hoisted")
+    assert compare.verdict(rows, None) == [
+        "a_case: global load sectors 24 by the interpreter, 1,025 by the hardware."
+    ]
+    assert compare.verdict(rows, listed) == []
+    both = compare.Inexact(("global load sectors", "float64 fma"), "hoisted")
+    assert compare.verdict(rows, both) == ["a_case: float64 fma is exact: take it out of exceptions.toml."]
+    exact = list(rows_of({"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 24}).values())
+    assert "is exact: take it out" in compare.verdict(exact, listed)[0]
+
+
+ENTRY = '[[inexact]]\ncase = "a"\nquantities = ["float64 fma"]\nreason = "unrolled"\n'
+
+
+def test_exceptions_are_read(tmp_path):
+    path = tmp_path / "exceptions.toml"
+    path.write_text(ENTRY, encoding="utf-8")
+    assert compare.exceptions(path) == {"a": compare.Inexact(("float64 fma",), "unrolled")}
+    path.write_text("", encoding="utf-8")
+    assert compare.exceptions(path) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (ENTRY.replace('reason = "unrolled"', ""), "needs case, quantities and reason"),
+        (ENTRY.replace("float64 fma", "float64 cos"), "a lists float64 cos; choose from"),
+        (ENTRY + ENTRY, "lists a twice"),
+        ("[[inexact]\n", "is no TOML"),
+    ],
+)
+def test_a_bad_list_of_exceptions_is_one_sentence(tmp_path, text, sentence):
+    path = tmp_path / "exceptions.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CourseError, match=sentence):
+        compare.exceptions(path)
+
+
+def test_a_kernel_is_exact_when_all_its_launches_are():
+    cases = [SimpleNamespace(name=n, identity=("m", n[0])) for n in ("a1", "a2", "b1", "c1")]
+    found = compare.summary(cases, {"a2": compare.Inexact(("float64 fma",), "why")})
+    assert found == compare.Summary(kernels=3, exact_kernels=2, launches=4, exact_launches=3)
+
+
+DEVICE = Device("gpu", "NVIDIA H200", 132, 1, 1, driver="580.1", cuda="13.0", versions={"python": "3.11"})
+COLLECTED = ncu.Collected({"a": {"idc__requests.sum": 5}, "b": {}}, ("dram__bytes_read.sum",), "2025.3")
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path):
+    path = record.record(COLLECTED, DEVICE, tmp_path, origin="course verify counters --record")
+    assert path == tmp_path / "nvidia-h200" / "counters.json"
+    found = record.load(path)
+    assert (found.counters, found.absent, found.device) == (COLLECTED.counters, COLLECTED.absent, DEVICE)
+    assert "NVIDIA H200, driver 580.1" in found.origin and "Nsight Compute 2025.3" in found.origin
+    assert found.origin.endswith("by `course verify counters --record`.")
+    assert sum(line.count('"case"') for line in read_text(path).splitlines()) == 2
+    assert max(line.count('"case"') for line in read_text(path).splitlines()) == 1
+
+
+def test_a_missing_or_corrupt_record_is_one_sentence(tmp_path):
+    with pytest.raises(CourseError, match="is not there: record it on a GPU"):
+        record.load(tmp_path / "counters.json")
+    path = record.record(COLLECTED, DEVICE, tmp_path, origin="x")
+    document = json.loads(read_text(path))
+    for change, sentence in (
+        ({"schema": 99}, "has schema 99"),
+        ({"device": {}}, "is corrupt"),
+        ({"measurements": 3}, "is corrupt"),
+    ):
+        path.write_text(json.dumps({**document, **change}), encoding="utf-8")
+        with pytest.raises(CourseError, match=sentence):
+            record.load(path)
