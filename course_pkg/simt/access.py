@@ -7,10 +7,9 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
-from course_pkg.simt.expressions import cast, evaluate, unsupported
+from course_pkg.simt.expressions import cast, evaluate, handles, unsupported
 from course_pkg.simt.lanes import Mask
 from course_pkg.simt.memory import Array
-from course_pkg.simt.sketch import blank
 from course_pkg.simt.source import SourceLine
 from course_pkg.simt.values import Value
 
@@ -120,6 +119,7 @@ def _owner(run, array):
     return 0
 
 
+@handles(ast.Subscript)
 def load(run, frame, node: ast.Subscript, mask: Mask):
     """Read an element, or return the sub-array that fewer indices name."""
     array = evaluate(run, frame, node.value, mask)
@@ -161,7 +161,7 @@ def load_place(run, frame, place: Place, mask: Mask) -> Value:
     """Read the elements of a place."""
     array, space = place.array, place.array.space
     if run.dry:
-        return blank(run, array.type)
+        return run.blank(array.type)
     data = array.flat.take(place.at, mode="clip") if array.flat.size else np.zeros((1,) * 6, array.dtype)
     version = run.versions.get(space, 0)
     value = run.derived(data, array.type, ("load", version), place.key)

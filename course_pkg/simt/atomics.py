@@ -7,7 +7,6 @@ from course_pkg.simt.access import VERBS, locate
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.expressions import cast, unsupported
 from course_pkg.simt.memory import Array
-from course_pkg.simt.sketch import blank
 from course_pkg.simt.values import Value
 
 TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # the compiler lets one lane do it for its warp
@@ -35,7 +34,7 @@ def atomic(run, frame, node, name, arguments, mask):
         run.demand(v, mask)
     operands = [cast(run, v, array.type).data for v in values]
     if run.dry:
-        return blank(run, array.type)
+        return run.blank(array.type)
     run.flush()
     if place.inside:
         if run.counters is not None:

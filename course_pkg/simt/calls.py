@@ -6,11 +6,13 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError, Unsupported
-from course_pkg.simt.expressions import OPERATORS, binary, cast, evaluate, unsupported
+from course_pkg.simt.expressions import OPERATORS, binary, cast, evaluate, handles, unsupported
 from course_pkg.simt.functions import BY_NAME, FUNCTIONS
+from course_pkg.simt.intrinsics import intrinsic
 from course_pkg.simt.memory import Array
 from course_pkg.simt.run import Frame
 from course_pkg.simt.source import SourceLine
+from course_pkg.simt.statements import execute
 from course_pkg.simt.typing import INT64, dtype_of, signature
 from course_pkg.simt.values import Builtin, Intrinsic, Range, TypeName, Value, Variable
 
@@ -18,6 +20,7 @@ DEEPEST = 40
 _BINARY = {function: kind for kind, (function, _) in OPERATORS.items()}
 
 
+@handles(ast.Call)
 def call(run, frame, node: ast.Call, mask):
     """Evaluate a call."""
     function = evaluate(run, frame, node.func, mask)
@@ -26,8 +29,6 @@ def call(run, frame, node: ast.Call, mask):
     arguments = [evaluate(run, frame, a, mask) for a in node.args]
     named = {k.arg: evaluate(run, frame, k.value, mask) for k in node.keywords}
     if isinstance(function, Intrinsic):
-        from course_pkg.simt.intrinsics import intrinsic
-
         return intrinsic(run, frame, node, function.name, arguments, named, mask)
     if hasattr(function, "py_func"):
         return _device(run, frame, node, function, arguments, named, mask)
@@ -47,8 +48,6 @@ def call(run, frame, node: ast.Call, mask):
 
 def _device(run, frame, node, function, arguments, named, mask):
     """Run a device function: its statements, with names of its own."""
-    from course_pkg.simt.statements import execute
-
     program = run.launch.program(function)
     parameters = program.parameters
     given = dict(zip(parameters, arguments, strict=False))

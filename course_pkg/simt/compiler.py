@@ -8,6 +8,8 @@ import ast
 
 import numpy as np
 
+from course_pkg.simt.expressions import evaluate
+
 LOOP_SIZE = 150  # instructions that a loop may have once it is written out several times
 LOAD, STORE, OPERATION = 6, 5, 1  # instructions of each, with its address
 NEVER = ("syncthreads", "syncwarp", "_sync", "atomic")  # what keeps a loop from being written out
@@ -63,8 +65,6 @@ def passes(trips: np.ndarray, together: int):
 
 def hoist(run, frame, node: ast.If, mask) -> None:
     """Load what both branches load first before they part: once for all lanes, as a compiler does."""
-    from course_pkg.simt.expressions import evaluate
-
     compared = _compared(node.test)
     for one, other in zip(_events(node.body), _events(node.orelse), strict=False):
         if ast.dump(one) != ast.dump(other):

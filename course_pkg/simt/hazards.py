@@ -201,6 +201,12 @@ class Races:
         return self.sites[entry % self.SITES]
 
 
+def place(number: int, extent) -> tuple[int, int, int]:
+    """Return the index (x, y, z) of a thread in a block, or a block in a grid, of these extents (x, y, z)."""
+    nx, ny, _ = extent
+    return int(number % nx), int(number // nx % ny), int(number // (nx * ny))
+
+
 def _short(place) -> str:
     """Write an index without the trailing dimensions that are 0."""
     x, y, z = place

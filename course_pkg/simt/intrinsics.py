@@ -15,7 +15,7 @@ from course_pkg.simt.memory import (
     row_major,
     shape_values,
 )
-from course_pkg.simt.names import _index
+from course_pkg.simt.names import index_value
 from course_pkg.simt.source import SourceLine
 from course_pkg.simt.typing import INT64, dtype_of, type_of, unify
 from course_pkg.simt.values import TypeName, Value
@@ -41,12 +41,12 @@ def _grid(run, frame, node, name, arguments, named, mask):
 
 
 def _one_axis(run, name, axis):
-    extent = _index(run, f"blockDim.{axis}")
-    other = _index(run, f"{'blockIdx' if name == 'grid' else 'gridDim'}.{axis}")
+    extent = index_value(run, f"blockDim.{axis}")
+    other = index_value(run, f"{'blockIdx' if name == 'grid' else 'gridDim'}.{axis}")
     data = extent.data.astype(np.int64) * other.data
     key = run.numbering.of(("mul", INT64), *sorted((extent.key, other.key)))
     if name == "grid":
-        thread = _index(run, f"threadIdx.{axis}")
+        thread = index_value(run, f"threadIdx.{axis}")
         data = data + thread.data
         key = run.numbering.of(("add", INT64), *sorted((key, thread.key)))
     return Value(data, INT64, key)

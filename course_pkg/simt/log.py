@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_pkg.simt.errors import HazardError
-from course_pkg.simt.hazards import Access, Hazard, Shadow, Thread
+from course_pkg.simt.hazards import Access, Hazard, Shadow, Thread, place
 
 FATAL = ("out_of_bounds", "divergent_barrier")
 MOST = 200
@@ -196,12 +196,7 @@ def place_of_thread(wave, block: int, thread: int) -> Thread:
 def launch_thread(wave, number: int) -> Thread:
     """Return the indices of a thread, given its number in the launch."""
     block, thread = divmod(number, wave.threads_per_block)
-    return Thread(_xyz(block, wave.grid), _xyz(thread, wave.block))
-
-
-def _xyz(number, extent):
-    _, ny, nx = extent
-    return int(number % nx), int(number // nx % ny), int(number // (nx * ny))
+    return Thread(place(block, wave.grid[::-1]), place(thread, wave.block[::-1]))
 
 
 def _first(lanes) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """What the names in a kernel stand for: an allow-list, so that a kernel reaches numbers and functions, and no more."""
 
+import ast
 import builtins
 import math
 import operator
@@ -9,7 +10,8 @@ import numba
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt.expressions import unsupported
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.expressions import evaluate, handles, unsupported
 from course_pkg.simt.functions import FUNCTIONS
 from course_pkg.simt.memory import Array
 from course_pkg.simt.stubs import MEANINGS
@@ -49,6 +51,23 @@ MODULES = {
     id(types): "numba.types",
     id(operator): "operator",
 }
+
+
+@handles(ast.Name)
+def _name(run, frame, node, mask):
+    variable = frame.variables.get(node.id)
+    if variable is not None:
+        return variable.value
+    if node.id in frame.program.assigned:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: the variable {node.id!r} is used before it has a value."
+        )
+    return entity(run, frame, node, frame.program.lookup(node.id))
+
+
+@handles(ast.Attribute)
+def _attribute(run, frame, node, mask):
+    return member(run, frame, node, evaluate(run, frame, node.value, mask))
 
 
 def entity(run, frame, node, thing):
@@ -108,7 +127,7 @@ def member(run, frame, node, owner):
     if isinstance(owner, Intrinsic):
         whole = f"{owner.name}.{name}" if owner.name else name
         if whole in MEANINGS:
-            return _index(run, whole)
+            return index_value(run, whole)
         raise unsupported(frame, node, f"cuda.{whole}")
     if isinstance(owner, Module):
         return _module_member(run, frame, node, owner, name)
@@ -124,7 +143,7 @@ def member(run, frame, node, owner):
     raise unsupported(frame, node, f"the attribute .{name}")
 
 
-def _index(run, name):
+def index_value(run, name):
     """Return the value of ``threadIdx.x`` and its like, or the name itself."""
     group, _, axis = name.partition(".")
     if name in ("warpsize", "laneid"):

@@ -5,8 +5,9 @@ import numpy as np
 from course_pkg.simt.counters import Counters
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.kernel import Kernel, Launch
-from course_pkg.simt.kernel_profile import KernelProfile, build
+from course_pkg.simt.kernel_profile import KernelProfile
 from course_pkg.simt.launch import run_launch
+from course_pkg.simt.totals import build
 
 
 def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:

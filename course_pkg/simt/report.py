@@ -7,10 +7,10 @@ import html as markup
 import textwrap
 
 from course_pkg.core.units import format_bytes
+from course_pkg.simt.counts import KINDS
 from course_pkg.simt.listing import NAME, NUMBER, ROW, SPACES, TABLE, caption, head, kind, listing
 
 WIDTH = 100
-KINDS = ("add", "mul", "fma", "div", "sqrt", "special")
 
 
 def text_table(profile) -> str:

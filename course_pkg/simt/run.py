@@ -10,6 +10,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.hazards import BLOCK_SHIFT
 from course_pkg.simt.lanes import Mask, Wave
 from course_pkg.simt.source import Program, SourceLine
+from course_pkg.simt.typing import dtype_of
 from course_pkg.simt.values import Constants, Numbering, Origin, Product, Value
 
 SPACES = ("global", "shared", "local")
@@ -84,6 +85,10 @@ class Run:
     def derived(self, data, numba_type, what, *keys) -> Value:
         """Make a value that is determined by others."""
         return Value(np.asarray(data), numba_type, self.numbering.of(what, *keys))
+
+    def blank(self, numba_type) -> Value:
+        """Return a value of a type, whatever it is."""
+        return self.fresh(np.zeros((1,) * 6, dtype_of(numba_type)), numba_type)
 
     @staticmethod
     def use(value) -> None:

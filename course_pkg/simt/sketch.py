@@ -7,11 +7,11 @@ not know is refused before the first number is written.
 
 import ast
 
-import numpy as np
-
 from course_pkg.simt.errors import Unsupported
+from course_pkg.simt.expressions import cast
 from course_pkg.simt.memory import Array
-from course_pkg.simt.typing import dtype_of, unify
+from course_pkg.simt.run import Loop
+from course_pkg.simt.typing import unify
 from course_pkg.simt.values import Value, Variable
 
 MOST_ROUNDS = 8
@@ -19,18 +19,14 @@ MOST_ROUNDS = 8
 
 def widen(run, frame, node) -> None:
     """Give the variables the types that they have where two ways meet, as the sketch found them."""
-    from course_pkg.simt.expressions import cast
-
     for name, numba_type in run.types.get((run.path, id(node)), {}).items():
         variable = frame.variables.get(name)
         if variable is not None and isinstance(variable.value, Value) and variable.value.type != numba_type:
             frame.variables[name] = Variable(cast(run, variable.value, numba_type), variable.mask)
 
 
-def sketch_if(run, frame, node, mask):
+def sketch_if(run, frame, node, mask, execute):
     """Take both branches, and record the types of what they leave."""
-    from course_pkg.simt.statements import execute
-
     before = frame.variables
     ends = []
     for body in (node.body, node.orelse):
@@ -44,11 +40,8 @@ def sketch_if(run, frame, node, mask):
     return mask
 
 
-def sketch_loop(run, frame, node, mask, begin):
+def sketch_loop(run, frame, node, mask, execute, begin):
     """Run a loop's body until the types of its variables settle; ``begin`` starts a pass."""
-    from course_pkg.simt.run import Loop
-    from course_pkg.simt.statements import execute
-
     header, leaving = dict(frame.variables), []
     changed = {
         n.id for s in (node, *node.body) for n in ast.walk(s) if isinstance(n, ast.Name) and _stored(n)
@@ -78,14 +71,9 @@ def sketch_loop(run, frame, node, mask, begin):
     return mask
 
 
-def blank(run, numba_type) -> Value:
-    """Return a value of a type, whatever it is."""
-    return run.fresh(np.zeros((1,) * 6, dtype_of(numba_type)), numba_type)
-
-
 def _unknown(run, variable):
     value = variable.value
-    return Variable(blank(run, value.type), variable.mask) if isinstance(value, Value) else variable
+    return Variable(run.blank(value.type), variable.mask) if isinstance(value, Value) else variable
 
 
 def _join(run, frame, node, ways: list) -> dict:
@@ -104,9 +92,9 @@ def _join(run, frame, node, ways: list) -> dict:
 def _common(run, frame, node, name, a, b):
     if isinstance(a, Value) and isinstance(b, Value):
         if a.type == b.type:
-            return a if a.key == b.key else blank(run, a.type)
+            return a if a.key == b.key else run.blank(a.type)
         try:
-            return blank(run, unify(a.type, b.type))
+            return run.blank(unify(a.type, b.type))
         except Unsupported as error:
             raise Unsupported(f"{frame.program.name}, line {node.lineno}: in {name!r}, {error}.") from None
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):

@@ -4,6 +4,7 @@ import ast
 
 import numpy as np
 
+from course_pkg.simt import access
 from course_pkg.simt.compiler import hoist, passes, unrolled_by
 from course_pkg.simt.effects import effects
 from course_pkg.simt.errors import SimtError
@@ -12,7 +13,7 @@ from course_pkg.simt.lanes import Mask
 from course_pkg.simt.memory import Array
 from course_pkg.simt.merge import merge
 from course_pkg.simt.run import Frame, Loop, Run
-from course_pkg.simt.sketch import blank, sketch_if, sketch_loop, widen
+from course_pkg.simt.sketch import sketch_if, sketch_loop, widen
 from course_pkg.simt.typing import dtype_of, unify
 from course_pkg.simt.values import Range, Value, Variable
 
@@ -50,8 +51,6 @@ def bind(run, frame, target, value, mask):
     if isinstance(target, ast.Name):
         assign_name(run, frame, target.id, value, mask)
     elif isinstance(target, ast.Subscript):
-        from course_pkg.simt import access
-
         access.store(run, frame, target, value, mask)
     elif isinstance(target, (ast.Tuple, ast.List)) and not any(
         isinstance(t, ast.Starred) for t in target.elts
@@ -88,8 +87,6 @@ def _aug_assign(run, frame, node, mask):
         right = evaluate(run, frame, node.value, mask)
         assign_name(run, frame, target.id, binary(run, frame, node, node.op, left, right, mask), mask)
     else:
-        from course_pkg.simt import access
-
         place = access.place_of(run, frame, target, mask)
         left = access.load_place(run, frame, place, mask)
         right = evaluate(run, frame, node.value, mask)
@@ -102,7 +99,7 @@ def _if(run, frame, node, mask):
     if test.constant:
         return execute(run, frame, node.body if test.number else node.orelse, mask)
     if run.dry:
-        return sketch_if(run, frame, node, mask)
+        return sketch_if(run, frame, node, mask, execute)
     run.demand(test, mask)
     yes, no = mask.split(test.data)
     if run.counters is not None:
@@ -126,7 +123,7 @@ def _if(run, frame, node, mask):
 
 def _while(run, frame, node, mask):
     if run.dry:
-        return sketch_loop(run, frame, node, mask, lambda: _endless(run, frame, node, mask))
+        return sketch_loop(run, frame, node, mask, execute, lambda: _endless(run, frame, node, mask))
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
     written_out = truth(run, frame, evaluate(run, frame, node.test, mask), node).constant
@@ -160,7 +157,12 @@ def _for(run, frame, node, mask):
     start, stop, step = sequence.start, sequence.stop, sequence.step
     if run.dry:
         return sketch_loop(
-            run, frame, node, mask, lambda: bind(run, frame, node.target, blank(run, start.type), mask)
+            run,
+            frame,
+            node,
+            mask,
+            execute,
+            lambda: bind(run, frame, node.target, run.blank(start.type), mask),
         )
     widen(run, frame, node)
     for end in (start, stop, step):
@@ -260,7 +262,7 @@ def _return(run, frame, node, mask):
         value = evaluate(run, frame, node.value, mask)
         earlier = frame.result_mask
         if run.dry and earlier is not None and isinstance(value, Value) and isinstance(frame.result, Value):
-            value = blank(run, unify(value.type, frame.result.type))
+            value = run.blank(unify(value.type, frame.result.type))
         frame.result = value if earlier is None or run.dry else merge(run, mask, value, frame.result)
         frame.result_mask = mask if earlier is None else earlier.union(mask)
     frame.returned += 1
