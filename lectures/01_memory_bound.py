@@ -44,7 +44,7 @@ from datetime import date
 import numpy as np
 from IPython.display import Markdown
 
-from course_pkg import bench, viz
+from course_pkg import bench, cuda, simt, viz
 from course_pkg.core import catalogue, machine
 from course_pkg.paths import figure
 from course_pkg.stencil import cost as stencil_cost
@@ -491,6 +491,62 @@ print(f"T_peak = {h200_peak:6,.0f} GB/s")
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. The definition is Räss, Utkin, Duretz, Omlin and Podladchikov's. Ask what happens to T_eff when the grid
 # > fits in cache (assumption 2): it exceeds T_peak, and the number means nothing.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## And that every byte fetched is used
+#
+# A GPU runs threads in **warps** of 32, and memory answers a warp in **sectors** of 32 bytes. What does this kernel ask for?
+
+# %% slideshow={"slide_type": "-"}
+@cuda.jit
+def take(a, stride, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[stride * i]
+
+
+# %% slideshow={"slide_type": "skip"}
+# The course's SIMT interpreter runs the kernel for all threads at once and counts what the hardware would count.
+numbers, taken = np.arange(32 * 1024, dtype=np.float64), np.empty(1024)
+strides = {stride: simt.profile(take[8, 128], numbers, stride, taken) for stride in (1, 2, 4, 8, 32)}
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_stride = viz.Prediction(
+    "01-stride",
+    "Every 32nd double instead of every one: how many times the bytes from memory?",
+    ["the same", "4 times", "32 times"],
+)
+guess_stride
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Sectors: what a warp asks for, and what it gets
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+line = next(where for where, counts in strides[1].by_line.items() if counts.global_load)
+viz.slider(
+    lambda stride: viz.access_strip(strides[stride].accesses(line)[1]),
+    strides,
+    label="stride, in doubles",
+    start=2,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+ratio = strides[32].global_load.sectors / strides[1].global_load.sectors
+guess_stride.reveal(
+    f"{strides[1].global_load.sectors_per_request:.0f} sectors a request at stride 1, "
+    f"{strides[4].global_load.sectors_per_request:.0f} from stride 4 on: {ratio:.0f} times the bytes",
+    how="Counted",
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Three minutes. Most say 32 times. From stride 4 on, each lane has a sector of its own, and it cannot get worse: 8 of
+# > 32 bytes are used. The counts are the interpreter's, and equal to those of the H200's counters to the last unit (`course verify counters`).
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The profile counts requests and sectors, the flops and the lanes at work, and shows them beside the source:
+
+# %% slideshow={"slide_type": "skip"}
+strides[2]
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The roofline of an H200

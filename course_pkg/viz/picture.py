@@ -48,7 +48,9 @@ class Picture:
     def _repr_html_(self):
         data = base64.b64encode(self.svg.encode()).decode()
         alt = html.escape(self.alt, quote=True)
-        return f'<img class="course-figure" src="data:image/svg+xml;base64,{data}" alt="{alt}">'
+        # figures are drawn in ink: a notebook's dark theme needs a light ground beneath them (slides have their own)
+        ground = 'style="background:#fff"'
+        return f'<img class="course-figure" {ground} src="data:image/svg+xml;base64,{data}" alt="{alt}">'
 
 
 def draw(plot, alt: str, *, size=None) -> Picture:

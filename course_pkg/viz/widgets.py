@@ -97,12 +97,19 @@ class Prediction:
         """The choice taken, or None."""
         return self._buttons.value
 
-    def reveal(self, measured: str) -> None:
-        """Show what was measured, beside the guess; a guess made later appears too."""
-        shown = display(HTML(_revealed(self.guess, measured)), display_id=True)
+    def reveal(self, measured: str, *, how: str = "Measured") -> None:
+        """Show what was measured, beside the guess; a guess made later appears too.
+
+        Parameters
+        ----------
+        measured : str
+        how : str
+            The word before it: a number of the interpreter is ``"Counted"``.
+        """
+        shown = display(HTML(_revealed(self.guess, measured, how)), display_id=True)
         if shown is not None:  # None outside a notebook
             self._buttons.observe(
-                lambda change: shown.update(HTML(_revealed(change["new"], measured))), names="value"
+                lambda change: shown.update(HTML(_revealed(change["new"], measured, how))), names="value"
             )
 
     def _keep(self, change):
@@ -115,9 +122,9 @@ class Prediction:
         return self.widget._repr_mimebundle_(**options)
 
 
-def _revealed(guess: str | None, measured: str) -> str:
+def _revealed(guess: str | None, measured: str, how: str) -> str:
     said = f"<span>You said: {html.escape(guess)}.</span> &emsp; " if guess else ""
-    return f'<p class="course-revealed">{said}<strong>Measured: {html.escape(measured)}.</strong></p>'
+    return f'<p class="course-revealed">{said}<strong>{html.escape(how)}: {html.escape(measured)}.</strong></p>'
 
 
 def _frame(picture: Picture):
