@@ -3,7 +3,7 @@
 import gc
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
@@ -46,6 +46,8 @@ class Measurement:
         Size, dtype, and what else tells this measurement from the others.
     date : str
         Day of the measurement (UTC), ``YYYY-MM-DD``.
+    observed : dict
+        What else was seen in the run, such as ``peak_bytes``; it does not tell one measurement from another.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Measurement:
     device: Device
     parameters: dict
     date: str
+    observed: dict = field(default_factory=dict)
 
     @property
     def median_s(self) -> float:

@@ -161,6 +161,7 @@ def _to_dict(m: Measurement) -> dict:
         "calls_per_sample": m.calls_per_sample,
         "warmup_s": [float(f"{t:.4g}") for t in m.warmup_s],
         "samples_s": [float(f"{t:.6g}") for t in m.samples_s],
+        **({"observed": m.observed} if m.observed else {}),
     }
 
 
@@ -177,6 +178,7 @@ def _from_dict(document: dict) -> list[Measurement]:
             device=device,
             parameters=row["parameters"],
             date=row["date"],
+            observed=row.get("observed", {}),
         )
         for row in document["measurements"]
     ]

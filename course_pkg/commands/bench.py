@@ -1,4 +1,4 @@
-"""``course bench TOPIC``: measure a topic's suite, print it, and keep it with ``--record``."""
+"""``course bench TOPIC``: measure a suite, print it beside what is demanded, and keep it with ``--record``."""
 
 import importlib
 from pathlib import Path
@@ -6,12 +6,16 @@ from pathlib import Path
 from course_pkg import bench
 from course_pkg.paths import recorded_dir
 
-TOPICS = ("stencil", "vector")
+SUITES = {
+    "simt": "course_pkg.witness.suite",
+    "stencil": "course_pkg.stencil.suite",
+    "vector": "course_pkg.vector.suite",
+}
 
 
 def add_arguments(parser):
     """Declare the subcommand's options."""
-    parser.add_argument("topic", choices=TOPICS, help="which suite to measure")
+    parser.add_argument("topic", choices=SUITES, help="which suite to measure; simt: the interpreter itself")
     parser.add_argument("--device", choices=("cpu", "gpu"), help="default: the GPU where there is one")
     parser.add_argument("--quick", action="store_true", help="few sizes, few samples: a look, not a record")
     parser.add_argument(
@@ -22,8 +26,8 @@ def add_arguments(parser):
 
 def run(args) -> int:
     """Do it; return the exit status."""
-    device = args.device or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
-    suite = importlib.import_module(f"course_pkg.{args.topic}.suite")
+    suite = importlib.import_module(SUITES[args.topic])
+    device = args.device or getattr(suite, "DEVICE", None) or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
     measurements = []
     for m in suite.run(device, quick=args.quick):
         if not measurements:
@@ -38,6 +42,9 @@ def run(args) -> int:
             flush=True,
         )
     print(f"Medians on {measurements[0].device.name}.")
+    demanded = suite.demands(measurements) if hasattr(suite, "demands") else []
+    if demanded:
+        print(bench.Table(demanded))
     if args.record:
         origin = (
             f"course bench {args.topic} --device {device}" + (" --quick" if args.quick else "") + " --record"

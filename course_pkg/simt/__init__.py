@@ -8,6 +8,7 @@ from course_pkg.simt.errors import HazardError, SimtError, Unsupported
 from course_pkg.simt.hazards import Hazard, Thread
 from course_pkg.simt.kernel import Kernel, Launch, jit
 from course_pkg.simt.kernel_profile import KernelProfile
+from course_pkg.simt.launch import limits
 from course_pkg.simt.profiling import profile
 from course_pkg.simt.source import FunctionSource, SourceLine
 
@@ -27,5 +28,6 @@ __all__ = [
     "Thread",
     "Unsupported",
     "jit",
+    "limits",
     "profile",
 ]

@@ -64,6 +64,8 @@ def _device(run, frame, node, function, arguments, named, mask):
     execute(run, inner, program.tree.body, mask)
     run.path = run.path[:-1]
     run.depth -= 1
+    if inner.raised is not None and inner.result is None:
+        raise inner.raised  # it only raises: what calls it has no value to go on with
     return inner.result
 
 

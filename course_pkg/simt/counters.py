@@ -12,6 +12,8 @@ NOBODY = np.iinfo(np.int64).max
 KEPT_BLOCKS = 64
 KEPT_PASSES = 32
 COMPRESS_AT = 1 << 22
+FLAGS = 1 << 26
+SECTOR_SHIFT = SECTOR_BYTES.bit_length() - 1
 
 
 def distinct(rows: np.ndarray) -> np.ndarray:
@@ -29,8 +31,8 @@ def wavefronts(addresses: np.ndarray, itemsize: int) -> np.ndarray:
     addresses : ndarray of int64, shape (warps, 32)
         Byte addresses in shared memory; negative for a lane that is switched off.
     itemsize : int
-        Bytes a lane. Eight bytes, which lie in two banks, are served by half-warps and sixteen by quarters, unless
-        the whole warp's words fit in one pass.
+        Bytes a lane. Eight bytes, which lie in two banks, are served by half-warps and sixteen by quarters; the
+        halves go together where each lane has a neighbour, one or two away, that is off or reads the same word.
     """
     words = max(1, itemsize // BANK_BYTES)
     word = np.where(addresses < 0, NOBODY, addresses // BANK_BYTES)
@@ -39,7 +41,14 @@ def wavefronts(addresses: np.ndarray, itemsize: int) -> np.ndarray:
     pieces = np.where(word[:, :, None] == NOBODY, NOBODY, word[:, :, None] + np.arange(words))
     by_part = pieces.reshape(len(word) * words, -1)
     parts = _tallest_bank(by_part).reshape(len(word), words).sum(axis=1)
-    return np.where(_tallest_bank(pieces.reshape(len(word), -1)) <= 1, np.minimum(parts, 1), parts)
+    if words > 2:
+        return parts
+    lane = np.arange(WARP)
+    paired = [
+        ((word == word[:, lane ^ by]) | (word[:, lane ^ by] == NOBODY) | (word == NOBODY)) for by in (1, 2)
+    ]
+    together = paired[0].all(axis=1) | paired[1].all(axis=1)
+    return np.where(together, _tallest_bank(pieces.reshape(len(word), -1)), parts)
 
 
 def _tallest_bank(words: np.ndarray) -> np.ndarray:
@@ -71,7 +80,8 @@ class Site:
     touched: np.ndarray | None = None  # one flag an element of the region
     pending: list = field(default_factory=list)
     pending_size: int = 0
-    passes: list = field(default_factory=list)
+    passes: list = field(default_factory=list)  # (blocks, addresses of shape (blocks, warps, 32))
+    kept: int = 0
 
 
 @dataclass
@@ -140,20 +150,18 @@ class Counters:
 
     def _touch(self, site, array, elements, mask):
         """Remember which elements were touched, in the launch and by each block."""
-        elements = elements.reshape(-1)
-        blocks = np.repeat(np.arange(mask.wave.blocks), mask.wave.threads_per_block)
-        if mask.data is not None:
-            chosen = mask.full.reshape(-1)
-            elements, blocks = elements[chosen], blocks[chosen]
+        chosen = mask.full.reshape(elements.shape)
+        each = np.count_nonzero(chosen, axis=1)
+        elements = elements.reshape(-1) if mask.data is None else elements[chosen]
         if array.space == "global" or array.space == "constant":
             if site.touched is None:
                 site.touched = np.zeros(array.flat.size, bool)
             site.touched[elements] = True
-            site.pending.append(blocks * array.flat.size + elements)
+            site.pending.append((each, elements))
             site.pending_size += elements.size
             if site.pending_size > COMPRESS_AT:
-                site.pending = [_unique(site.pending)]
-                site.pending_size = site.pending[0].size
+                site.pending = [once_a_block(site.pending)]
+                site.pending_size = site.pending[0][1].size
         elif site.touched is None or site.touched.size < array.extent:
             grown = np.zeros(array.extent, bool)
             if site.touched is not None:
@@ -165,27 +173,28 @@ class Counters:
 
     def _keep(self, site, rows, array, wave):
         """Keep the addresses of the traced blocks, for the access strip."""
-        if len(site.passes) >= KEPT_PASSES * len(self.trace_blocks):
+        if site.kept >= KEPT_PASSES * len(self.trace_blocks):
             return
-        for at in np.flatnonzero(np.isin(wave.block_numbers, list(self.trace_blocks))):
-            mine = rows[at * wave.warps_per_block : (at + 1) * wave.warps_per_block]
-            if (mine >= 0).any():
-                offsets = np.where(mine < 0, -1, mine * site.itemsize + array.byte0)
-                site.passes.append((int(wave.block_numbers[at]), offsets))
+        at = np.flatnonzero(np.isin(wave.block_numbers, list(self.trace_blocks)))
+        if at.size:
+            mine = rows.reshape(wave.blocks, wave.warps_per_block, WARP)[at]
+            offsets = np.where(mine < 0, -1, mine * site.itemsize + array.byte0)
+            site.passes.append((wave.block_numbers[at], offsets))
+            site.kept += at.size
 
     def end_of_wave(self) -> None:
         """Count what the blocks of the wave touched, and forget which elements those were."""
         groups = defaultdict(list)
         for site in self.sites.values():
             if site.pending:
-                site.block_unique += _unique(site.pending).size
+                site.block_unique += count_once_a_block(site.pending)
                 groups[site.space, site.kind, site.region, site.itemsize].append(site)
                 groups[site.space, site.kind, site.array, site.itemsize].append(site)
         done = {}
         for name, sites in groups.items():
             members = tuple(id(s) for s in sites)
             if members not in done:
-                done[members] = _unique([p for s in sites for p in s.pending]).size
+                done[members] = count_once_a_block([p for s in sites for p in s.pending])
             self.group_unique[name] += done[members]
         for site in self.sites.values():
             site.pending, site.pending_size = [], 0
@@ -211,7 +220,7 @@ def sector_numbers(rows: np.ndarray, site, byte0: int) -> np.ndarray:
             )
             return np.where(rows[:, :, None] < 0, NOBODY, pieces).reshape(len(rows), -1)
     else:
-        sector = (rows * site.itemsize + byte0) // SECTOR_BYTES
+        sector = (rows * site.itemsize + byte0) >> SECTOR_SHIFT
     return np.where(rows < 0, NOBODY, sector)
 
 
@@ -233,8 +242,44 @@ def _fewest(rows, itemsize) -> np.ndarray:
     return -(-lanes // BANKS)
 
 
-def _unique(keys: list) -> np.ndarray:
-    keys = np.sort(np.concatenate(keys) if len(keys) > 1 else keys[0])
+def count_once_a_block(pieces: list) -> int:
+    """Count the elements that blocks touched, each once for each block.
+
+    Parameters
+    ----------
+    pieces : list of (each, elements)
+        Elements in the order of the blocks, and how many of them belong to each block.
+    """
+    blocks = len(pieces[0][0])
+    low, high = np.full(blocks, NOBODY), np.full(blocks, -1)
+    for each, elements in pieces:
+        some = each > 0
+        starts = (np.cumsum(each) - each)[some]
+        if starts.size:
+            low[some] = np.minimum(low[some], np.minimum.reduceat(elements, starts))
+            high[some] = np.maximum(high[some], np.maximum.reduceat(elements, starts))
+    window = int((high - low).max()) + 1
+    if window <= 0:
+        return 0
+    if blocks * window > FLAGS:
+        return once_a_block(pieces)[1].size
+    flags = np.zeros(
+        blocks * window, bool
+    )  # each block touches a small part of the array: one flag an element of it
+    place = np.arange(blocks) * window - low
+    for each, elements in pieces:
+        flags[elements + np.repeat(place, each)] = True
+    return int(np.count_nonzero(flags))
+
+
+def once_a_block(pieces: list) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same elements as one piece that names each once for each block."""
+    blocks = len(pieces[0][0])
+    span = 1 + max((int(elements.max()) for _, elements in pieces if elements.size), default=0)
+    keys = np.sort(
+        np.concatenate([elements + np.repeat(np.arange(blocks) * span, each) for each, elements in pieces])
+    )
     fresh = np.ones(keys.size, bool)
     fresh[1:] = keys[1:] != keys[:-1]
-    return keys[fresh]
+    keys = keys[fresh]
+    return np.bincount(keys // span, minlength=blocks), keys % span

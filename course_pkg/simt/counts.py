@@ -22,7 +22,7 @@ class AccessCounts:
         Elements asked for, one for each thread that takes part.
     requests : int
         Instructions of whole warps. Global loads: ``l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum``; stores
-        ``…_op_st.sum``; local ``…_mem_local_op_ld.sum``; shared ``smsp__inst_executed_op_shared_ld.sum``.
+        ``…_op_st.sum``; local ``…_mem_local_op_ld.sum``; shared ``smsp__sass_inst_executed_op_shared_ld.sum``.
     sectors : int
         Pieces of 32 bytes that they move: ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`` and its like; 0 for
         shared memory.
@@ -36,7 +36,7 @@ class AccessCounts:
         Passes over the 32 banks: ``smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`` and its like.
     bank_conflicts : int
         Wavefronts beyond those that the same lanes would need without any conflict:
-        ``smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`` and its like.
+        ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`` and its like.
     """
 
     thread_accesses: int = 0

@@ -144,15 +144,13 @@ class KernelProfile(LineCounts):
     def _of_site(self, site: Site, block: int):
         passed: dict[int, int] = {}
         source = self.sources[site.where.function]
-        for number, offsets in site.passes:
-            if number != block:
-                continue
-            for warp, row in enumerate(offsets):
-                if not (row >= 0).any():
-                    continue
-                repetition = passed.get(warp, 0)
-                passed[warp] = repetition + 1
-                yield self._warp_access(site, source, block, warp, repetition, row)
+        for numbers, offsets in site.passes:
+            for row_of_block in offsets[numbers == block]:
+                for warp, row in enumerate(row_of_block):
+                    if (row >= 0).any():
+                        repetition = passed.get(warp, 0)
+                        passed[warp] = repetition + 1
+                        yield self._warp_access(site, source, block, warp, repetition, row)
 
     def _warp_access(self, site, source, block, warp, repetition, row):
         elements = np.where(row < 0, -1, row // site.itemsize)[None, :]

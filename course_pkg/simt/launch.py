@@ -1,5 +1,8 @@
 """Running a launch: arguments in, waves of blocks through the kernel, results left in the arguments."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +23,23 @@ from course_pkg.simt.values import Value, Variable
 from course_pkg.simt.written import written_parameters
 
 WAVE_THREADS = 1 << 18
+_STEPS: ContextVar[int | None] = ContextVar("steps", default=None)
+
+
+@contextmanager
+def limits(*, steps: int | None) -> Iterator[None]:
+    """Give each launch within a ``with`` block a budget, unless it brings its own.
+
+    Parameters
+    ----------
+    steps : int or None
+        Most statements to interpret, each for up to 2^18 threads at once; beyond it a launch raises a SimtError.
+    """
+    before = _STEPS.set(steps)
+    try:
+        yield
+    finally:
+        _STEPS.reset(before)
 
 
 @dataclass(eq=False)
@@ -62,8 +82,9 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
     check : bool
         Look for races and for reads of memory nobody wrote, and collect hazards instead of raising.
     steps : int, optional
-        Most statements to run, each for all threads of a wave at once.
+        Most statements to run, each for all threads of a wave at once; :func:`limits` sets it when left out.
     """
+    steps = _STEPS.get() if steps is None else steps
     program = launch.kernel.program
     check_arguments(program, arguments)
     grid, block = launch.grid[::-1], launch.block[::-1]

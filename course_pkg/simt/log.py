@@ -96,6 +96,9 @@ class HazardLog:
     def access(self, run, place, kind, verb, lanes) -> None:
         """Check an access against what other threads did to the same element."""
         array, region = place.array, place.array.region
+        private = region.owner == "thread" or not region.written
+        if private and region.initialised is None:
+            return
         units = run.wave.spread(place.at)
         threads = run.wave.thread_numbers
         if lanes.data is not None:
@@ -107,7 +110,7 @@ class HazardLog:
         first = array.byte0 // region.unit
         if region.initialised is not None:
             self._initialised(run, place, kind, units, scale, threads)
-        if region.owner == "thread" or not region.written:
+        if private:
             return
         if region.shadow is None:
             total = region.size * (run.wave.blocks if region.owner == "block" else 1)

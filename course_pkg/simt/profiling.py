@@ -1,13 +1,18 @@
 """``simt.profile``: count a launch, whichever backend its kernel was made for."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from course_pkg.core.checks import byte_range
 from course_pkg.simt.counters import Counters
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.kernel import Kernel, Launch
 from course_pkg.simt.kernel_profile import KernelProfile
 from course_pkg.simt.launch import run_launch
 from course_pkg.simt.totals import build
+
+ALIGNMENT = 256  # of what cudaMalloc returns
 
 
 def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
@@ -35,12 +40,12 @@ def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
     """
     if not isinstance(launch, Launch):
         launch = _from_numba(launch)
-    held = [_on_host(a) for a in arguments]
+    held = on_host(arguments)
     counters = Counters(trace_blocks)
     state = run_launch(launch, tuple(held), counters=counters, check=True, steps=steps)
     for given, host in zip(arguments, held, strict=True):
         if host is not given:
-            _copy_back(given, host)
+            _copy_back(given, host.host)
     return build(launch, state, counters)
 
 
@@ -56,16 +61,64 @@ def _from_numba(launch) -> Launch:
     return Launch(kernel, tuple(launch.griddim), tuple(launch.blockdim), 0, launch.sharedmem)
 
 
-def _on_host(argument):
-    """Return an array of a GPU as a NumPy array of the same shape; anything else as it is."""
-    if isinstance(argument, np.ndarray) or hasattr(argument, "host"):
-        return argument
-    if hasattr(argument, "copy_to_host"):
-        return argument.copy_to_host()
-    return argument.get() if hasattr(argument, "__cuda_array_interface__") else argument
+@dataclass
+class Mirror:
+    """An array of a GPU, copied to the host as it lies in memory: at its place in a sector, over what it overlaps."""
+
+    host: np.ndarray
+    base_array: np.ndarray
+    dtype: np.dtype
+    shape: tuple
+    strides: tuple
+
+
+def on_host(arguments) -> list:
+    """Return the arguments with arrays of a GPU mirrored on the host; anything else is returned as it is.
+
+    Arrays that share memory there share memory here.
+    """
+    spans = []
+    for number, argument in enumerate(arguments):
+        if _is_on_gpu(argument):
+            first, end = byte_range(argument)
+            spans.append((first, end, number))
+    held = list(arguments)
+    for start, end, members in _together(sorted(spans)):
+        aligned = start - start % ALIGNMENT
+        memory = np.zeros(end - aligned, np.uint8)
+        for number in members:
+            held[number] = _mirror(arguments[number], memory, aligned)
+    return held
+
+
+def _is_on_gpu(argument) -> bool:
+    return hasattr(argument, "__cuda_array_interface__") and not hasattr(argument, "host")
+
+
+def _together(spans):
+    """Yield ``[start, end, members]`` of spans that overlap, merged."""
+    merged: list[list] = []
+    for first, end, number in spans:
+        if merged and first < merged[-1][1]:
+            merged[-1][1] = max(end, merged[-1][1])
+            merged[-1][2].append(number)
+        else:
+            merged.append([first, end, [number]])
+    yield from merged
+
+
+def _mirror(argument, memory, aligned) -> Mirror:
+    interface = argument.__cuda_array_interface__
+    dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
+    host = argument.copy_to_host() if hasattr(argument, "copy_to_host") else argument.get()
+    strides = interface.get("strides") or host.strides
+    view = np.ndarray(shape, dtype, memory, interface["data"][0] - aligned, strides)
+    view[...] = host
+    return Mirror(view, memory, dtype, shape, tuple(strides))
 
 
 def _copy_back(given, host) -> None:
+    host = np.ascontiguousarray(host)
     if hasattr(given, "copy_to_device"):
         given.copy_to_device(host)
     else:

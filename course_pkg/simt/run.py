@@ -26,6 +26,7 @@ class Frame:
     result: Any = None
     result_mask: Mask | None = None
     returned: int = 0
+    raised: SimtError | None = None  # what a sketch found it would raise
     loops: list = field(default_factory=list)
     is_kernel: bool = False
 
@@ -73,6 +74,8 @@ class Run:
         self.types: dict = {} if self.dry else launch.types
         self.path: tuple = ()
         self.open: list = []
+        self.hoisted: set = set()
+        self.speculating: Mask | None = None
         self.held = None
         self.products: dict[int, Product] = {}
 
@@ -107,6 +110,7 @@ class Run:
         """Attach to a value how it is counted; in a loop it is counted at once."""
         if self.counters is None:
             return
+        mask = self.speculating or mask
         if self.depth_of_loops:
             count(mask)
             for operand in operands:

@@ -5,7 +5,7 @@ import ast
 import numpy as np
 
 from course_pkg.simt import access
-from course_pkg.simt.compiler import hoist, passes, unrolled_by
+from course_pkg.simt.compiler import hoist, passes, speculated, sunk, unrolled_by
 from course_pkg.simt.effects import effects
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.expressions import binary, evaluate, truth, unsupported
@@ -100,12 +100,21 @@ def _if(run, frame, node, mask):
         return execute(run, frame, node.body if test.number else node.orelse, mask)
     if run.dry:
         return sketch_if(run, frame, node, mask, execute)
+    lowered = sunk(frame, node)
+    if lowered is not None:
+        branch, store = lowered
+        return _assign(run, frame, store, _if(run, frame, branch, mask))
     run.demand(test, mask)
     yes, no = mask.split(test.data)
     if run.counters is not None:
         run.counters.issue(mask)
-    if run.counters is not None and node.orelse:
-        hoist(run, frame, node, mask)
+    outer = run.speculating
+    if run.counters is not None:
+        run.hoisted = set()
+        if node.orelse:
+            hoist(run, frame, node, mask)
+        if run.speculating is None and speculated(run, frame, node):
+            run.speculating = mask
     changed = effects(frame, node.body) | effects(frame, node.orelse)
     before = dict(run.versions)
     run.new_block()
@@ -114,6 +123,7 @@ def _if(run, frame, node, mask):
     run.new_block()
     after_no = execute(run, frame, node.orelse, no) if no else no
     run.new_block()
+    run.speculating = outer
     run.kill(*changed)
     widen(run, frame, node)
     if after_yes is yes and after_no is no:
@@ -169,9 +179,10 @@ def _for(run, frame, node, mask):
         run.demand(end, mask)
     trips = _trips(frame, node, start, stop, step)
     constant = start.constant and stop.constant and step.constant and int(trips.max()) <= UNROLLED
+    together = 1 if constant or trips.size == 1 else unrolled_by(node)
     loop, returned = _begin_loop(run, frame, node, mask, constant), frame.returned
     gone = run.wave.nobody
-    for at, wanted in passes(trips, 1 if constant or trips.size == 1 else unrolled_by(node)):
+    for at, wanted in passes(trips, together, not start.constant):
         stay = mask.narrow(wanted) if wanted is not None else mask
         stay = stay.minus(gone) if gone else stay
         if not stay:
@@ -285,6 +296,26 @@ def _assert(run, frame, node, mask):
     return mask  # compiled kernels drop assertions unless they are compiled for debugging
 
 
+def _raise(run, frame, node, mask):
+    """Stop the launch where a lane comes here; a compiled kernel would go on without a word."""
+    error = SimtError(f"{frame.program.name}, line {node.lineno}: raises {_exception(node.exc)}.")
+    if not run.dry:
+        raise error
+    frame.raised = frame.raised or error
+    return run.wave.nobody
+
+
+def _exception(node) -> str:
+    """Return what a raise statement says: the exception, and its text where that is written out."""
+    arguments = node.args if isinstance(node, ast.Call) else []
+    name = ast.unparse(node.func if isinstance(node, ast.Call) else node) if node else "an exception"
+    text = arguments[0].value if arguments and isinstance(arguments[0], ast.Constant) else ""
+    if name == "NotImplementedError" and not text:
+        text = "the kernel is not written yet"
+    text = " ".join(str(text).split()).rstrip(".")
+    return f"{name}: {text}" if text else name
+
+
 _STATEMENTS = {
     ast.Assign: _assign,
     ast.AnnAssign: _ann_assign,
@@ -298,4 +329,5 @@ _STATEMENTS = {
     ast.Expr: _expression,
     ast.Pass: _pass,
     ast.Assert: _assert,
+    ast.Raise: _raise,
 }

@@ -48,7 +48,7 @@ class Picture:
     def _repr_html_(self):
         data = base64.b64encode(self.svg.encode()).decode()
         alt = html.escape(self.alt, quote=True)
-        # figures are drawn in ink: a notebook's dark theme needs a light ground beneath them (slides have their own)
+        # figures are drawn in ink: a notebook's dark theme needs a light ground beneath them; slides blend it away
         ground = 'style="background:#fff"'
         return f'<img class="course-figure" {ground} src="data:image/svg+xml;base64,{data}" alt="{alt}">'
 

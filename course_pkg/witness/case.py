@@ -10,6 +10,23 @@ from course_pkg.core import CourseError
 SEED = 2027
 
 
+@dataclass(frozen=True, eq=False)
+class Sliced:
+    """An argument that is ``array[first:]`` on the device: it starts inside its allocation, off a sector's edge.
+
+    A slice of a NumPy array would not do: what a launch copies to the GPU starts an allocation of its own.
+    """
+
+    array: np.ndarray
+    first: int
+
+    def on_device(self):
+        """Return the view, of a new device array."""
+        from course_pkg import cuda
+
+        return cuda.to_device(self.array)[self.first :]
+
+
 @dataclass(frozen=True)
 class Case:
     """One launch of one kernel, the same wherever it runs.
@@ -23,7 +40,8 @@ class Case:
     grid, block : tuple of 3 int
         Blocks of the launch and threads of a block, as (x, y, z).
     make_args : callable
-        Returns new arguments, the same at every call: NumPy arrays (the launcher copies them to the GPU) and scalars.
+        Returns new arguments, the same at every call: NumPy arrays (the launcher copies them to the GPU), scalars,
+        and :class:`Sliced` for a view of an array on the device.
     idea : str
         One line: the counting rule that this case stresses.
     data_dependent : bool
@@ -54,6 +72,10 @@ class Case:
     def identity(self) -> tuple[str, str]:
         """Module and qualified name of the kernel: equal for all launches of one kernel."""
         return self.kernel.py_func.__module__, self.kernel.py_func.__qualname__
+
+    def args(self) -> tuple:
+        """Return new arguments as a launch takes them."""
+        return tuple(a.on_device() if isinstance(a, Sliced) else a for a in self.make_args())
 
     @property
     def configured(self):

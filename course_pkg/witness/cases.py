@@ -11,10 +11,14 @@ ROOMS = (
     "kernels_global",
     "kernels_blocks",
     "kernels_flow",
+    "kernels_branches",
+    "kernels_loops",
     "kernels_reuse",
     "kernels_shared",
+    "kernels_banks",
     "kernels_together",
     "kernels_arithmetic",
+    "kernels_constants",
     "kernels_of_topics",
 )
 

@@ -114,7 +114,7 @@ def profile(case: Case):
     """Run a case in the interpreter and return its profile."""
     from course_pkg import simt
 
-    return simt.profile(case.configured, *case.make_args())
+    return simt.profile(case.configured, *case.args())
 
 
 def compare(case: Case, counters: Counters, profiled=None) -> list[Row]:

@@ -21,7 +21,7 @@ def main(names) -> int:
         print(error, file=sys.stderr)
         return 1
     for case in cases:
-        args = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in case.make_args()]
+        args = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in case.args()]
         case.configured(*args)
         cuda.synchronize()
     return 0

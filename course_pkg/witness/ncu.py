@@ -168,7 +168,8 @@ def parse(text: str) -> list[Launch]:
     names, units, *launches = rows
     launches = [dict(zip(names, row, strict=True)) for row in launches if len(row) == len(names)]
     units = dict(zip(names, units, strict=True))
-    metrics = [name for name in names if name in METRICS]  # the tool adds attributes of its own, some of them words
+    # the tool adds attributes of its own, some of them words
+    metrics = [name for name in names if name in METRICS]
     return [
         Launch(
             row["Kernel Name"],

@@ -222,7 +222,8 @@ def test_select_by_name_and_parameters(tmp_path):
 
 # ---- what is recorded in this repository
 
-FILES = sorted(recorded_dir().glob("*/*.json"))
+# counters are no times: tests/witness reads them
+FILES = sorted(path for path in recorded_dir().glob("*/*.json") if path.name != "counters.json")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}-{p.stem}")

@@ -6,6 +6,8 @@ import pytest
 from course_pkg import cuda
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.kernel import Kernel, jit
+from course_pkg.simt.launch import limits
+from course_pkg.simt.profiling import profile
 
 N = 8
 
@@ -158,7 +160,6 @@ UNSUPPORTED = {
     "str": "x[0] = 7\ny = 'text'",
     "f-string": "x[0] = 7\ny = f'{x[0]}'",
     "try": "x[0] = 7\ntry:\n    x[0] = 1\nexcept Exception:\n    pass",
-    "raise": "x[0] = 7\nraise ValueError",
     "with": "x[0] = 7\nwith x:\n    pass",
     "yield": "x[0] = 7\nyield 1",
     "lambda": "x[0] = 7\nf = lambda v: v",
@@ -210,6 +211,50 @@ def test_nothing_is_written_by_a_kernel_that_is_refused(name):
 def test_an_unsupported_construct_that_no_thread_reaches_is_refused_as_well():
     body = "x[0] = 7\nif x.size > 100:\n    y = [1, 2]"
     assert "line 4" in refused(of(body)[1, 1], ones(), error=Unsupported)
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("raise NotImplementedError()", "raises NotImplementedError: the kernel is not written yet."),
+        ("raise NotImplementedError", "raises NotImplementedError: the kernel is not written yet."),
+        ("raise ValueError('no heat.')", "raises ValueError: no heat."),
+        ("raise ValueError", "raises ValueError."),
+        ("raise", "raises an exception."),
+    ],
+)
+def test_raise_stops_the_launch_where_a_thread_comes_to_it(statement, said):
+    kernel = of(f"i = cuda.grid(1)\nif i == 2:\n    {statement}\nx[i] = 7")
+    for launch in (kernel[1, N], lambda x: profile(kernel[1, N], x)):
+        assert refused(launch, ones()) == f"kernel, line 4: {said}"
+    x = ones()
+    kernel[1, 2](x)
+    np.testing.assert_array_equal(x, [7, 7, 1, 1, 1, 1, 1, 1])
+
+
+def test_a_branch_that_raises_leaves_no_types_behind():
+    kernel = of("i = cuda.grid(1)\nif i < 99:\n    y = 3\nelse:\n    raise ValueError\nx[i] = y")
+    x = ones()
+    kernel[1, N](x)
+    np.testing.assert_array_equal(x, 3)
+
+
+def test_a_device_function_that_is_not_written_yet_says_so():
+    inner = Kernel.from_source(
+        "def inner(v):\n    raise NotImplementedError()\n", "inner", {}, device=True
+    )
+    said = refused(of("x[0] = inner(3)", names={"inner": inner})[1, 1], ones())
+    assert said == "inner, line 2: raises NotImplementedError: the kernel is not written yet."
+
+
+def test_a_loop_without_end_is_stopped_by_the_budget():
+    endless = of("while x[0] > 0:\n    x[0] = 2")
+    with limits(steps=500):
+        for launch in (endless[1, 1], lambda x: profile(endless[1, 1], x)):
+            assert "runs on and on" in refused(launch, ones())
+        of("for k in range(100):\n    x[0] += 1")[1, 1](ones())
+    with limits(steps=50), limits(steps=None):
+        of("for k in range(100):\n    x[0] += 1")[1, 1](ones())
 
 
 def test_a_function_of_the_host_is_refused():

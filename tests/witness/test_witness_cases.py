@@ -9,7 +9,8 @@ import pytest
 
 import course_pkg
 from course_pkg.core import CourseError
-from course_pkg.witness.case import Cases, covering, numbers
+from course_pkg.witness import compare
+from course_pkg.witness.case import Cases, Sliced, covering, numbers
 from course_pkg.witness.cases import all_cases, choose, mended_cases, racy_cases
 
 PACKAGE = Path(course_pkg.__file__).parent
@@ -115,10 +116,21 @@ def test_launches_are_small_and_arguments_the_same_at_every_call(case):
     assert len(first) == len(second) > 0
     for a, b in zip(first, second, strict=True):
         assert type(a) is type(b)
+        a, b = (x.array if isinstance(x, Sliced) else x for x in (a, b))
         np.testing.assert_array_equal(a, b)
         if isinstance(a, np.ndarray):
             assert a.flags.c_contiguous
             assert not np.shares_memory(a, b)
+
+
+def test_a_sliced_argument_is_a_view_on_the_device_and_starts_inside_its_allocation():
+    case = all_cases()["copy_view_from_1_float64"]
+    view, out = case.args()
+    assert not isinstance(view, np.ndarray) and isinstance(out, np.ndarray)
+    np.testing.assert_array_equal(view.copy_to_host(), case.make_args()[0].array[1:])
+    aligned = compare.profile(all_cases()["copy_float64"]).global_load
+    shifted = compare.profile(case).global_load
+    assert shifted.sectors_per_request > aligned.sectors_per_request
 
 
 def test_a_name_is_given_once():

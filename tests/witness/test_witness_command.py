@@ -11,6 +11,7 @@ from course_pkg.cli import build_parser
 from course_pkg.commands import verify
 from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
+from course_pkg.simt import FlopCounts, Flops
 from course_pkg.witness import compare, ncu, record, sanitizer
 from course_pkg.witness.cases import all_cases, mended_cases, racy_cases
 
@@ -26,9 +27,9 @@ def arguments(*words) -> argparse.Namespace:
 @pytest.fixture
 def profiles(monkeypatch):
     """Profiles that count 7 of everything, in place of the interpreter's."""
-    counts = SimpleNamespace(requests=7, sectors=7, wavefronts=7)
+    counts = SimpleNamespace(requests=7, sectors=7, wavefronts=7, bank_conflicts=7)
     names = [f"{space}_{way}" for space in ("global", "local", "shared") for way in ("load", "store")]
-    flops = SimpleNamespace(by_precision={"float64": SimpleNamespace(add=7, mul=7, fma=7)})
+    flops = Flops({"float64": FlopCounts(add=7, mul=7, fma=7)})
     found = SimpleNamespace(**dict.fromkeys(names, counts), atomics=counts, flops=flops)
     monkeypatch.setattr(compare, "profile", lambda case: found)
 

@@ -8,6 +8,7 @@ import pytest
 from course_pkg.bench import Device
 from course_pkg.core import CourseError
 from course_pkg.core.files import read_text
+from course_pkg.simt import FlopCounts, Flops
 from course_pkg.witness import compare, ncu, record
 from course_pkg.witness.cases import all_cases
 
@@ -44,18 +45,18 @@ def test_only_cases_are_listed_and_recorded(recorded):
 def test_every_quantity_is_among_the_metrics_that_are_asked_for():
     wanted = {metric for q in compare.QUANTITIES for alternative in q.metrics for metric in alternative}
     assert wanted <= set(ncu.METRICS)
-    assert len({q.name for q in compare.QUANTITIES}) == len(compare.QUANTITIES) == 20
+    assert len({q.name for q in compare.QUANTITIES}) == len(compare.QUANTITIES) == 22
 
 
-COUNTS = {"requests": 3, "sectors": 24, "wavefronts": 6}
+COUNTS = {"requests": 3, "sectors": 24, "wavefronts": 6, "bank_conflicts": 2}
 
 
 def profiled(**changes):
     """Return a profile in which each memory counts the same, and fp64 has 96 fma."""
     spaces = [f"{space}_{way}" for space in ("global", "local", "shared") for way in ("load", "store")]
     fields = {name: SimpleNamespace(**COUNTS) for name in (*spaces, "atomics")}
-    flops = {"float64": SimpleNamespace(add=0, mul=32, fma=96)}
-    return SimpleNamespace(**{**fields, "flops": SimpleNamespace(by_precision=flops), **changes})
+    flops = Flops({"float64": FlopCounts(mul=32, fma=96)})
+    return SimpleNamespace(**{**fields, "flops": flops, **changes})
 
 
 CASE = SimpleNamespace(name="a_case")
@@ -84,6 +85,28 @@ def test_quantities_take_their_metric_and_add_up_the_kinds_of_atomics():
     assert rows["float64 fma"].equal and rows["float64 fma"].measured == 96
     assert rows["float32 add"].counted == rows["float32 add"].measured == 0
     assert rows["local load requests"].measured is None and rows["local load requests"].equal
+
+
+def test_shared_requests_leave_out_atomics_and_conflicts_are_those_of_the_banks():
+    rows = rows_of(
+        {
+            "smsp__inst_executed_op_shared_st.sum": 5,
+            "smsp__sass_inst_executed_op_shared_st.sum": 3,
+            "smsp__inst_executed_op_shared_atom_dot_alu.sum": 2,
+            "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": 2,
+        }
+    )
+    assert rows["shared store requests"].measured == 3
+    assert rows["shared store bank_conflicts"].equal and rows["shared store bank_conflicts"].measured == 2
+    assert rows["atomic requests"].measured is None
+
+
+def test_divisions_are_compared_by_the_instructions_that_they_are_made_of():
+    rows = rows_of(
+        {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum": 0},
+        profiled(flops=Flops({"float64": FlopCounts(div=1)})),
+    )
+    assert rows["float64 fma"].counted > 1
 
 
 def test_wavefronts_by_instruction_are_preferred():

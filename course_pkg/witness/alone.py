@@ -1,0 +1,115 @@
+"""``python -m course_pkg.witness.alone WHO SIZE SAMPLES``: one kernel in a process of its own, as JSON on one line.
+
+WHO is ``simulator`` (Numba's own, which must be chosen before numba.cuda is imported), ``plain`` or ``counted`` (the
+interpreter, whose memory is measured best where nothing else needs any).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import types
+
+from course_pkg.core import CourseError
+
+WHO = ("simulator", "plain", "counted")
+
+
+def ask(who: str, size: int, samples: int = 1, timeout_s: float = 900) -> dict:
+    """Run the 7-point Laplacian on a cubic fp64 grid in a process of its own.
+
+    Parameters
+    ----------
+    who : str
+        One of ``WHO``.
+    size : int
+        Points along an edge of the grid.
+
+    Returns
+    -------
+    dict
+        ``samples_s``, seconds of each launch, and ``peak_bytes``, the most memory that the process held.
+
+    Raises
+    ------
+    CourseError
+        If the process does not end well.
+    """
+    environment = {**os.environ, "COURSE_BACKEND": "simt"}
+    environment.pop("NUMBA_ENABLE_CUDASIM", None)
+    if who == "simulator":
+        environment["NUMBA_ENABLE_CUDASIM"] = "1"
+    command = [sys.executable, "-m", "course_pkg.witness.alone", who, str(size), str(samples)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        raise CourseError(
+            f"{' '.join(command[1:])} did not end within {timeout_s} s: take --quick."
+        ) from None
+    if done.returncode != 0:
+        words = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise CourseError(f"{' '.join(command[1:])} failed ({words}): run it by itself to see why.")
+    return json.loads(done.stdout)
+
+
+def launcher(who: str, size: int):
+    """Return what launches the kernel on ``(u, out)``, checked by the caller."""
+    from course_pkg import simt
+    from course_pkg.stencil.gpu_numba import BLOCK_3D, laplacian_naive_kernel
+    from course_pkg.witness.case import covering
+
+    if who not in WHO:
+        raise CourseError(f"{who!r} is nobody: choose from {', '.join(WHO)}.")
+    function = laplacian_naive_kernel.py_func
+    configuration = covering((size,) * 3, BLOCK_3D), BLOCK_3D
+    if who == "simulator":
+        from numba import cuda as simulated
+
+        names = {**function.__globals__, "cuda": simulated}
+        return simulated.jit(types.FunctionType(function.__code__, names))[configuration]
+    launch = simt.jit(function)[configuration]
+    if who == "plain":
+        return launch
+    return lambda u, out: simt.profile(launch, u, out)
+
+
+def main(words) -> int:
+    """Launch, check the result, print the times; return the exit status."""
+    import numpy as np
+
+    from course_pkg.stencil import reference
+
+    who, size, samples = words[0], int(words[1]), int(words[2])
+    u = np.random.default_rng(0).random(
+        (size,) * 3
+    )  # a HeatProblem's generator needs more memory than the launch
+    out = np.full_like(u, np.nan)
+    if who != "simulator":  # the first launch of all loads Numba's types
+        few = np.zeros((2, 2, 2))
+        launcher(who, 2)(few, np.empty_like(few))
+    launch, seconds = launcher(who, size), []
+    for _ in range(samples):
+        start = time.perf_counter()
+        launch(u, out)
+        seconds.append(time.perf_counter() - start)
+    peak_bytes = _peak_bytes()
+    expected = np.empty_like(u)
+    reference.laplacian(u, expected)
+    np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-11)
+    print(json.dumps({"samples_s": seconds, "peak_bytes": peak_bytes}))
+    return 0
+
+
+def _peak_bytes() -> int:
+    """Return the most memory that this process has held; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

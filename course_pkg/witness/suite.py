@@ -1,0 +1,115 @@
+"""What ``course bench simt`` measures: the interpreter on the 7-point Laplacian, against what is demanded of it."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import numpy as np
+
+from course_pkg.bench import Measurement, cpu, measure, progress
+from course_pkg.core import CourseError
+from course_pkg.stencil import cost, reference
+from course_pkg.stencil.problem import HeatProblem
+from course_pkg.witness import alone
+
+DEVICE = "cpu"  # the interpreter's time is the host's
+PLAIN, COUNTED, SIMULATOR = "interpreter", "interpreter, counting", "Numba's simulator"
+NAMES = {"plain": PLAIN, "counted": COUNTED, "simulator": SIMULATOR}
+SMALL, MIDDLE, LARGE, LARGEST = 32, 64, 128, 256
+GROWTH = (LARGEST // SMALL) ** 3
+
+
+def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
+    """Yield the measurements; ``quick`` takes grids of 8 and 12 points along an edge.
+
+    Raises
+    ------
+    CourseError
+        If the device is a GPU: the interpreter runs on the host.
+    """
+    if device != DEVICE:
+        raise CourseError("The interpreter runs on the host: use `course bench simt --device cpu`.")
+    sizes, largest, small = ((8,), 12, 8) if quick else ((SMALL, MIDDLE, LARGE), LARGEST, SMALL)
+    with progress(2 * len(sizes) + 3) as step:
+        for size in sizes:
+            for who in ("plain", "counted"):
+                step(f"{NAMES[who]}, {size}³")
+                yield _here(who, size, samples=3 if quick else 11 if size < LARGE else 3)
+        step(f"{SIMULATOR}, {small}³")
+        yield _in_a_process("simulator", small, 1)
+        for who in ("plain", "counted"):
+            step(f"{NAMES[who]}, {largest}³")
+            yield _in_a_process(who, largest, 1 if quick else 2)
+
+
+def demands(measurements: list[Measurement]) -> list[dict]:
+    """Return what is demanded of the interpreter beside what was measured, a row for each demand.
+
+    Demands whose grids were not measured are left out.
+    """
+    found = {(m.name, m.parameters["shape"][0]): m for m in measurements}
+    rows = []
+
+    def add(what, keys, measured, limit, form, at_least=False):
+        if all(key in found for key in keys):
+            value = measured(*(found[key] for key in keys))
+            met = value >= limit if at_least else value <= limit
+            bound = f"{'≥' if at_least else '≤'} {form.format(limit)}"
+            rows.append(
+                {"what": what, "demand": bound, "measured": form.format(value), "met": "yes" if met else "NO"}
+            )
+
+    seconds = "{:.3g} s"
+    add(f"{PLAIN}, {MIDDLE}³", [(PLAIN, MIDDLE)], lambda m: m.median_s, 0.06, seconds)
+    add(f"{COUNTED}, {MIDDLE}³", [(COUNTED, MIDDLE)], lambda m: m.median_s, 0.15, seconds)
+    pair = [(SIMULATOR, SMALL), (PLAIN, SMALL)]
+    add(f"{SIMULATOR} over {PLAIN}, {SMALL}³", pair, _ratio, 500, "{:.0f} times", at_least=True)
+    for name in (PLAIN, COUNTED):
+        add(f"{name}, {LARGEST}³: memory", [(name, LARGEST)], _peak_gb, 2.0, "{:.2f} GB")
+        ends = [(name, LARGEST), (name, SMALL)]
+        add(f"{name}, time at {LARGEST}³ over {SMALL}³", ends, _ratio, GROWTH, "{:.0f} times")
+    return rows
+
+
+def _ratio(one, other) -> float:
+    return one.median_s / other.median_s
+
+
+def _peak_gb(m) -> float:
+    return m.observed["peak_bytes"] / 1e9
+
+
+def _here(who, size, samples) -> Measurement:
+    u = HeatProblem.random((size,) * 3).T
+    out, expected = np.full_like(u, np.nan), np.empty_like(u)
+    reference.laplacian(u, expected)
+    return measure(
+        alone.launcher(who, size),
+        u,
+        out,
+        cost=cost.laplacian(u.shape),
+        check=lambda: np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-11),
+        name=NAMES[who],
+        parameters=_parameters(size),
+        samples=samples,
+    )
+
+
+def _in_a_process(who, size, samples) -> Measurement:
+    found = alone.ask(who, size, samples)
+    shape = (size,) * 3
+    return Measurement(
+        name=NAMES[who],
+        samples_s=tuple(found["samples_s"]),
+        warmup_s=(),
+        calls_per_sample=1,
+        cache_state="exceeds" if 16 * size**3 > 2 * cpu().llc_bytes else "warm",
+        cost=cost.laplacian(shape),
+        device=cpu(),
+        parameters=_parameters(size),
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        observed={"peak_bytes": found["peak_bytes"]},
+    )
+
+
+def _parameters(size) -> dict:
+    return {"shape": [size] * 3, "dtype": "float64"}
