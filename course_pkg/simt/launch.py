@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from course_pkg.simt import calls, conditions  # noqa: F401  (they register what they evaluate)
+from course_pkg.simt import calls, conditions, loops  # noqa: F401  (they register what they run)
 from course_pkg.simt.counters import Counters
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.hazards import Races
