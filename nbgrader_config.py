@@ -1,4 +1,4 @@
-"""nbgrader's folders: run its commands in this folder, the root of the course."""
+"""nbgrader's folders and our judge: run its commands in this folder, the root of the course."""
 
 c = get_config()
 
@@ -12,3 +12,20 @@ c.CourseDirectory.db_url = "sqlite:///grading/gradebook.db"
 # the .py beside a source notebook holds the answers: it must never be copied into a release
 c.CourseDirectory.ignore = ["*.py", "*.pyc", "__pycache__", ".ipynb_checkpoints", "*.orig"]
 c.ExecutePreprocessor.timeout = 120
+
+# autograde: the judge reads and marks, nothing of a submission runs in this process
+c.Autograde.pre_convert_hook = "course_pkg.grading.preprocessor.set_links_aside"
+c.Autograde.exporter_class = "course_pkg.grading.preprocessor.Submission"
+c.Autograde.autograde_preprocessors = [
+    "course_pkg.grading.preprocessor.Judge",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+# feedback: hidden tests keep the line that says what they test
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]

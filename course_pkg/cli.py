@@ -21,6 +21,7 @@ ROOMS = {
     "sync": ("course_pkg.commands.sync", "bring lectures/*.py and lectures/*.ipynb in step"),
     "slides": ("course_pkg.slides.command", "build the slide decks"),
     "exercises": ("course_pkg.grading.command", "generate exercises/ from solutions/"),
+    "grade": ("course_pkg.grading.grade_command", "grade submissions: points and feedback for each"),
     "figures": ("course_pkg.commands.figures", "redraw the lectures' figures from their data"),
     "bench": ("course_pkg.commands.bench", "measure this machine and record it with its origin"),
     "verify": (

@@ -16,12 +16,24 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-import jupytext
 import nbformat
 
 from course_pkg.core import CourseError
+from course_pkg.grading.exercise import read_solution, sources
 from course_pkg.notebook import number_cells, to_json
 from course_pkg.paths import repo_root
+
+__all__ = [
+    "course_folder",
+    "fingerprint",
+    "is_untouched",
+    "read_solution",
+    "reason",
+    "register",
+    "release_text",
+    "released",
+    "sources",
+]
 
 try:
     from nbgrader.apps import NbGraderAPI
@@ -30,38 +42,9 @@ except ImportError as error:
     raise CourseError("nbgrader is not installed: `pip install -e '.[grade]'` brings it.") from error
 
 
-def sources() -> list[Path]:
-    """Return the solutions, as ``.py`` files."""
-    return sorted((repo_root() / "solutions").glob("[0-9][0-9]_*/[0-9][0-9]_*.py"))
-
-
 def released(source: Path) -> Path:
     """Return where the exercise of a solution lies."""
     return repo_root() / "exercises" / source.parent.name / f"{source.stem}.ipynb"
-
-
-def read_solution(source: Path):
-    """Return a solution as a notebook; every graded cell has an id, and no two the same.
-
-    Raises
-    ------
-    CourseError
-        If the nbgrader metadata is missing or ids repeat.
-    """
-    nb = jupytext.read(source)
-    nb.metadata.pop("jupytext", None)
-    ids = [cell.metadata.nbgrader.grade_id for cell in nb.cells if "nbgrader" in cell.metadata]
-    if not ids:
-        raise CourseError(
-            f"{source} has no nbgrader metadata: keep its YAML header, without it Jupytext drops it."
-        )
-    repeated = {i for i in ids if ids.count(i) > 1}
-    if repeated:
-        raise CourseError(
-            f"{source} uses the grade_id {', '.join(sorted(repeated))} twice: give each cell its own."
-        )
-    number_cells(nb, source.stem)
-    return nb
 
 
 def release_text(source: Path) -> str:
@@ -76,6 +59,7 @@ def release_text(source: Path) -> str:
             raise CourseError(f"nbgrader could not make the exercise of {name}: {reason(outcome)}")
         nb = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
     for cell in nb.cells:
+        cell.metadata.pop("course", None)
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     nb.metadata.pop("jupytext", None)

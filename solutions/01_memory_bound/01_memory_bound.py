@@ -13,7 +13,10 @@
 # **At the Speed of Memory.** It goes with lecture 1; about one hour; 20 points. No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
-# - The cell after it tests a part of what will be graded; further tests are hidden.
+# - The cell after it tests a part of what will be graded; further tests are hidden. Inputs are drawn anew each time.
+# - Kernels are also judged by what they move and by whether their threads get into each other's way; `limits` in a
+#   test says how many times what is needed they may move.
+# - Only what stands in the answer cells is graded: put your own helpers and constants there too.
 # - Before you hand in: *Kernel → Restart Kernel and Run All Cells*.
 #
 # | part | what | points |
@@ -28,6 +31,8 @@
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "setup"}
 import numpy as np
 from course_pkg import cuda  # Numba CUDA with a GPU, the SIMT interpreter without
+from course_pkg import simt
+from course_pkg.grading import check
 
 
 # %% [markdown]
@@ -48,14 +53,15 @@ def balance(peak_gflop_s, bandwidth_gb_s, dtype):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_balance", "points": 1}
 # A Tesla P100 (SXM2): 5300 GFLOP/s in double precision, 732 GB/s.
-assert abs(balance(5300, 732, "float64") - 57.92) < 0.01, "a P100 can do about 58 flops for each double"
+check.close(balance(5300, 732, "float64"), 57.92, "flops of a P100 for each double", atol=0.01)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_balance_hidden", "points": 2}
 # Hidden tests: other machines and other precisions.
 ### BEGIN HIDDEN TESTS
-assert np.isclose(balance(34000, 4800, np.float64), 34000 / 4800 * 8), "an H200 in double precision"
-assert np.isclose(balance(67000, 4800, "float32"), 67000 / 4800 * 4), "an H200 in single precision"
-assert np.isclose(balance(422, 89.6, np.dtype("float64")), 422 / 89.6 * 8), "a laptop CPU in double precision"
+for peak, bandwidth in check.rng().uniform(100, 90000, (3, 2)):
+    check.close(balance(peak, bandwidth, "f8"), peak / bandwidth * 8, "the balance in double precision")
+    check.close(balance(peak, bandwidth, "float32"), peak / bandwidth * 4, "the balance in single precision")
+    check.close(balance(peak, bandwidth, "half"), peak / bandwidth * 2, "the balance in half precision")
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -78,9 +84,9 @@ def triad_kernel(a, b, s, out):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_triad"}
-def run_triad(n, threads_per_block, dtype="float64", s=3.0, seed=None, blocks=None):
+def run_triad(n, threads_per_block, dtype="float64", s=3.0, blocks=None):
     """Launch the kernel on n random elements, with enough blocks for all; return the inputs and the result."""
-    rng = np.random.default_rng(seed)
+    rng = check.rng()
     a, b = (rng.uniform(-1, 1, n).astype(dtype) for _ in range(2))
     out = cuda.to_device(np.full(n, np.nan, dtype))
     blocks = blocks or (n + threads_per_block - 1) // threads_per_block
@@ -88,21 +94,32 @@ def run_triad(n, threads_per_block, dtype="float64", s=3.0, seed=None, blocks=No
     return a, b, out.copy_to_host()
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad", "points": 2}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad", "points": 1}
 # 100 elements, 4 blocks of 32 threads: 28 threads have nothing to do
 a, b, found = run_triad(n=100, threads_per_block=32)
-np.testing.assert_allclose(found, a + 3.0 * b, rtol=1e-14, err_msg="an element that is nan was written by no thread")
+check.close(found, a + 3.0 * b, "out", atol=1e-14)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15, "flops.total": 1.0}}
+# What the kernel moves and does: 32-byte sectors, and 2 flops an element; and no thread in another's way.
+n = 1024
+a, b, out = check.rng().uniform(-1, 1, (3, n))
+profile = simt.profile(triad_kernel[n // 128, 128], a, b, 3.0, out)
+check.no_hazards(profile)
+check.close(out, a + 3.0 * b, "out", atol=1e-14)
+needed = {"global_load.sectors": 2 * n * 8 / 32, "global_store.sectors": n * 8 / 32, "flops.total": 2 * n}
+check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad_hidden", "points": 2}
 # Hidden tests: other sizes and blocks, another scalar, single precision, one element a thread.
 ### BEGIN HIDDEN TESTS
-for n, threads in ((1, 32), (33, 32), (100, 64), (127, 128)):
+some = int(check.rng().integers(34, 63))
+for n, threads in ((1, 32), (33, 32), (some, 64), (3 * some, 128)):
     a, b, found = run_triad(n, threads, s=-0.5)
-    np.testing.assert_allclose(found, a - 0.5 * b, rtol=1e-14, err_msg=f"{n} elements, {threads} threads a block")
-a, b, found = run_triad(70, 32, dtype="float32", s=2.0)
-np.testing.assert_allclose(found, a + np.float32(2) * b, rtol=1e-6, err_msg="single precision")
+    check.close(found, a - 0.5 * b, "out, in double precision", atol=1e-14)
+a, b, found = run_triad(some + 64, 32, dtype="float32", s=2.0)
+check.close(found, a + np.float32(2) * b, "out, in single precision", rtol=1e-6, atol=1e-6)
 a, b, found = run_triad(64, 32, blocks=1)
-assert np.isnan(found[32:]).all(), "32 threads must write 32 elements: one element a thread"
+check.that(np.isnan(found[32:]).all(), "Each thread must write one element and no more.")
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -148,27 +165,30 @@ def a_eff(ny, nx, dtype="float64"):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_count", "points": 1}
-assert set(passes) == {"qx", "qy", "dTdt", "out"}, "fill in the dictionary; keep its keys"
-assert passes["qx"] == 2, "qx reads T and writes qx"
+check.that(set(passes) == {"qx", "qy", "dTdt", "out"}, "Fill in the dictionary and keep its keys.")
+check.close(passes["qx"], 2, "passes of qx, which reads T and writes qx")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_passes_hidden", "points": 1}
 # Hidden tests: the passes of the other statements.
 ### BEGIN HIDDEN TESTS
-assert passes == {"qx": 2, "qy": 2, "dTdt": 4, "out": 3}, "the passes of a statement"
+for statement, expected in {"qx": 2, "qy": 2, "dTdt": 4, "out": 3}.items():
+    check.close(passes[statement], expected, f"passes of {statement}")
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_bytes_hidden", "points": 1}
 # Hidden tests: bytes_moved, in both precisions.
 ### BEGIN HIDDEN TESTS
-assert bytes_moved(100, 200) == 11 * 100 * 200 * 8, "bytes_moved in double precision"
-assert bytes_moved(64, 32, "float32") == 11 * 64 * 32 * 4, "bytes_moved in single precision"
+for ny, nx in check.rng().integers(10, 5000, (3, 2)).tolist():
+    check.close(bytes_moved(ny, nx), 11 * ny * nx * 8, "bytes_moved in double precision")
+    check.close(bytes_moved(ny, nx, "float32"), 11 * ny * nx * 4, "bytes_moved in single precision")
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_a_eff_hidden", "points": 1}
 # Hidden tests: a_eff, in both precisions.
 ### BEGIN HIDDEN TESTS
-assert a_eff(100, 200) == 3 * 100 * 200 * 8, "a_eff in double precision"
-assert a_eff(64, 32, "float32") == 3 * 64 * 32 * 4, "a_eff in single precision"
+for ny, nx in check.rng().integers(10, 5000, (3, 2)).tolist():
+    check.close(a_eff(ny, nx), 3 * ny * nx * 8, "a_eff in double precision")
+    check.close(a_eff(ny, nx, "float32"), 3 * ny * nx * 4, "a_eff in single precision")
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -198,14 +218,19 @@ def heat_kernel(T, Cp, factor, out):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_heat"}
-def run_heat(ny, nx, block=(8, 4), seed=None, grid=None):
+def heat_fields(ny, nx):
+    """Return random temperatures and heat capacities, and memory for the result that shows what was not written."""
+    rng = check.rng()
+    return rng.random((ny, nx)), 1 + rng.random((ny, nx)), np.full((ny, nx), np.nan)
+
+
+def run_heat(ny, nx, block=(8, 4), grid=None):
     """Launch the kernel on random fields, with enough blocks; return what it read, before and after, and the result."""
-    rng = np.random.default_rng(seed)
-    T, Cp = rng.random((ny, nx)), 1 + rng.random((ny, nx))
-    dT, dCp, out = cuda.to_device(T), cuda.to_device(Cp), cuda.to_device(np.full((ny, nx), np.nan))
+    T, Cp, out = heat_fields(ny, nx)
+    dT, dCp, dout = cuda.to_device(T), cuda.to_device(Cp), cuda.to_device(out)
     grid = grid or ((nx + block[0] - 1) // block[0], (ny + block[1] - 1) // block[1])
-    heat_kernel[grid, block](dT, dCp, 0.1, out)
-    return T, Cp, out.copy_to_host(), dT.copy_to_host(), dCp.copy_to_host()
+    heat_kernel[grid, block](dT, dCp, 0.1, dout)
+    return T, Cp, dout.copy_to_host(), dT.copy_to_host(), dCp.copy_to_host()
 
 
 def four_statements(T, Cp, factor):
@@ -218,20 +243,29 @@ def four_statements(T, Cp, factor):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat", "points": 2}
 T, Cp, found, *_ = run_heat(8, 6)
-np.testing.assert_allclose(
-    found, four_statements(T, Cp, 0.1), rtol=1e-13, err_msg="a point that is nan was written by no thread"
-)
+check.close(found, four_statements(T, Cp, 0.1), "out", atol=1e-13)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_hidden", "points": 3}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.15, "flops.total": 2.0}}
+# What the kernel moves and does: six values read and one written at each point, 8 flops; no thread in another's way.
+n = 64
+T, Cp, out = heat_fields(n, n)
+before = T.copy(), Cp.copy()
+profile = simt.profile(heat_kernel[(n // 32, n // 32), (32, 32)], T, Cp, 0.1, out)
+check.no_hazards(profile)
+check.close(out, four_statements(*before, 0.1), "out", atol=1e-13)
+needed = {"global_load.sectors": 6 * n**2 * 8 / 32, "global_store.sectors": n**2 * 8 / 32, "flops.total": 8 * n**2}
+check.at_most(profile, limits, compulsory=needed)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_hidden", "points": 2}
 # Hidden tests: other grids, blocks that do not divide them, inputs that must stay as they are, one point a thread.
 ### BEGIN HIDDEN TESTS
-for ny, nx in ((3, 3), (5, 17), (13, 7)):
+odd = 2 * int(check.rng().integers(4, 9)) + 1
+for ny, nx in ((3, 3), (5, odd), (odd, 7)):
     T, Cp, found, T_after, Cp_after = run_heat(ny, nx)
-    np.testing.assert_allclose(found, four_statements(T, Cp, 0.1), rtol=1e-13, err_msg=f"a grid of {ny} x {nx}")
-    np.testing.assert_array_equal(T_after, T, err_msg="T is read only")
-    np.testing.assert_array_equal(Cp_after, Cp, err_msg="Cp is read only")
+    check.close(found, four_statements(T, Cp, 0.1), "out", atol=1e-13)
+    check.that((T_after == T).all() and (Cp_after == Cp).all(), "T and Cp must stay as they are.")
 _, _, found, *_ = run_heat(8, 8, grid=(1, 1))
-assert np.isnan(found[4:]).all(), "8 x 4 threads must write 8 x 4 points: one point a thread"
+check.that(np.isnan(found[4:]).all(), "Each thread must write one point and no more.")
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -248,13 +282,14 @@ def t_eff(a_eff_bytes, t_it_s):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_t_eff", "points": 1}
-assert np.isclose(t_eff(24e9, 0.01), 2400), "24 GB in 10 ms are 2400 GB/s"
+check.close(t_eff(24e9, 0.01), 2400, "GB/s of 24 GB in 10 ms")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_t_eff_hidden", "points": 1}
 # Hidden tests: other sizes and times.
 ### BEGIN HIDDEN TESTS
-assert np.isclose(t_eff(3 * 4096**2 * 8, 11.4e-3), 35.32, atol=0.01), "a heat step of 4096 x 4096 in 11.4 ms"
-assert np.isclose(t_eff(16, 1e-9), 16), "16 bytes in a nanosecond"
+for size, time in check.rng().uniform(1, 100, (3, 2)):
+    check.close(t_eff(size * 1e6, time * 1e-3), size / time, "T_eff of some megabytes in some milliseconds")
+check.close(t_eff(16, 1e-9), 16, "T_eff of a few bytes in a nanosecond")
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -272,11 +307,12 @@ def remaining_gain(t_eff_gb_s, t_peak_gb_s):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_gain", "points": 1}
-assert np.isclose(remaining_gain(1000, 4000), 4), "a quarter of the peak leaves a factor of four"
+check.close(remaining_gain(1000, 4000), 4, "the gain that a quarter of the peak leaves")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_gain_hidden", "points": 1}
 # Hidden tests: at the peak and below it.
 ### BEGIN HIDDEN TESTS
-assert np.isclose(remaining_gain(4000, 4000), 1), "a program at T_peak has nothing left to gain"
-assert np.isclose(remaining_gain(1933, 4305), 4305 / 1933), "a naive stencil on an H200"
+check.close(remaining_gain(4000, 4000), 1, "the gain at T_peak")
+for peak, share in check.rng().uniform(0.1, 1, (3, 2)):
+    check.close(remaining_gain(1e4 * peak * share, 1e4 * peak), 1 / share, "the gain below T_peak")
 ### END HIDDEN TESTS

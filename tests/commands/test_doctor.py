@@ -10,6 +10,7 @@ from course_pkg import cli
 from course_pkg.commands import doctor, doctor_gpu, doctor_system
 from course_pkg.commands.check import Check
 from course_pkg.core.errors import CourseError
+from course_pkg.paths import recorded_dir
 
 
 def version_of(name: str) -> str:
@@ -89,6 +90,18 @@ def test_a_corrupt_measurement_file(tmp_path):
     (folder / "stencil.json").write_text("{", encoding="utf-8")
     check = doctor_system.check_records(tmp_path)
     assert check.status == "warn" and "stencil.json" in check.value and "restore it" in check.mend
+
+
+def test_recorded_counters_are_read_as_such(tmp_path):
+    folder = tmp_path / "figures" / "data" / "some-gpu"
+    folder.mkdir(parents=True)
+    recorded = (recorded_dir() / "nvidia-h200" / "counters.json").read_text(encoding="utf-8")
+    (folder / "counters.json").write_text(recorded, encoding="utf-8")
+    check = doctor_system.check_records(tmp_path)
+    assert (check.status, check.value) == ("ok", "1 files")
+    (folder / "counters.json").write_text(recorded[:-5], encoding="utf-8")
+    check = doctor_system.check_records(tmp_path)
+    assert check.status == "warn" and "counters.json" in check.value
 
 
 @pytest.mark.parametrize(

@@ -240,9 +240,7 @@ def test_a_branch_that_raises_leaves_no_types_behind():
 
 
 def test_a_device_function_that_is_not_written_yet_says_so():
-    inner = Kernel.from_source(
-        "def inner(v):\n    raise NotImplementedError()\n", "inner", {}, device=True
-    )
+    inner = Kernel.from_source("def inner(v):\n    raise NotImplementedError()\n", "inner", {}, device=True)
     said = refused(of("x[0] = inner(3)", names={"inner": inner})[1, 1], ones())
     assert said == "inner, line 2: raises NotImplementedError: the kernel is not written yet."
 

@@ -1,0 +1,160 @@
+"""The walls of the sandbox: the command line of bubblewrap, and what of this machine can be seen through it.
+
+Inside there is no network, no environment, no ``/proc``, no ``/sys``, and nothing to write to but a small ``/tmp``. Of
+the course only what a learner's code may import is there: no reference implementation, no grading, no repository.
+
+An ordinary user gets a user namespace. Root must not: in one, root of the sandbox would still be root where the kernel
+asks for the user's number (limits on processes, ``/proc/sys``). There the worker itself becomes a user that nobody else
+is, before it reads anything.
+"""
+
+import functools
+import importlib.util
+import os
+import secrets
+import shutil
+import site
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
+SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/nix/store")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+IMPORTABLE = (
+    *("__init__.py", "core", "simt", "viz"),
+    *("cuda.py", "driver.py", "paths.py", "notebook.py"),
+)
+INSIDE = "/course"
+NOBODY = -1
+FIRST_UID = 1 << 20  # far above any that a person or a service has
+
+
+def environment(folder: str) -> dict[str, str]:
+    """Return the whole environment of the learner's code."""
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    return {
+        "PATH": "/usr/bin:/bin",
+        "HOME": folder,
+        "TMPDIR": folder,
+        "LANG": "C.UTF-8",
+        "COURSE_BACKEND": "simt",
+        "MPLBACKEND": "Agg",
+        "MALLOC_ARENA_MAX": "2",  # each arena takes address space, which is limited
+        **dict.fromkeys(threads, "1"),
+    }
+
+
+def python() -> str:
+    """Return the interpreter itself: the one of a virtual environment reads files that are not mounted."""
+    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def packages() -> list[str]:
+    """Return the folders that hold installed packages; no folder of the repository is among them."""
+    known = [*site.getsitepackages(), *sys.path]
+    numpy = importlib.util.find_spec("numpy").origin
+    known.append(str(Path(numpy).parent.parent))
+    found = (os.path.realpath(p) for p in known if os.path.basename(p) in ("site-packages", "dist-packages"))
+    return [p for p in dict.fromkeys(found) if os.path.isdir(p)]
+
+
+def shown() -> list[tuple[Path, str]]:
+    """List what is shown of the course: the path here, and the path inside ``course_pkg`` there."""
+    return [(PACKAGE / name, name) for name in IMPORTABLE if (PACKAGE / name).exists()]
+
+
+def new_uid() -> int:
+    """Return a user of its own for a sandbox that root starts: limits are counted by user."""
+    return FIRST_UID + secrets.randbelow(1 << 28) if os.geteuid() == 0 else NOBODY
+
+
+def command(tmp_bytes: int) -> list[str]:
+    """Return bubblewrap's command line, up to the program that it is to run."""
+    line = ["bwrap", "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
+    if os.geteuid() == 0:
+        line += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+        line += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        line += ["--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534"]
+        line += ["--disable-userns"] if "--disable-userns" in _help() else []
+    for name, value in environment("/tmp").items():
+        line += ["--setenv", name, value]
+    line += _mounts()
+    line += ["--perms", "1777", "--size", str(tmp_bytes), "--tmpfs", "/tmp", "--remount-ro", "/"]
+    return [*line, "--chdir", "/tmp", "--"]
+
+
+def _mounts() -> list[str]:
+    """Return the read-only view of this machine: system, Python, packages, and a part of the course."""
+    line = []
+    for path in SYSTEM:
+        line += _bind(path, path, "--ro-bind-try")
+    for path in DEVICES:
+        line += _bind(path, path, "--dev-bind")
+    visible = [Path("/usr")]
+    for prefix in dict.fromkeys((sys.base_prefix, sys.base_exec_prefix)):
+        if not Path(prefix).is_relative_to("/usr"):
+            line += _bind(prefix, prefix)
+            visible.append(Path(prefix))
+    root, folders = PACKAGE.parent, packages()
+    # a repository inside of what was just shown is hidden again, before the packages that it may hold are shown
+    if str(root) not in folders and any(root.is_relative_to(path) for path in visible):
+        line += ["--tmpfs", str(root)]
+    for path in folders:
+        line += _bind(path, path)
+    for path in folders:
+        if os.path.isdir(os.path.join(path, "course_pkg")):
+            line += ["--tmpfs", os.path.join(path, "course_pkg")]
+    for path, name in shown():
+        line += _bind(str(path), f"{INSIDE}/course_pkg/{name}")
+    for name in ("worker.py", "protocol.py"):
+        line += _bind(str(HERE / name), f"{INSIDE}/judge/{name}")
+    return line
+
+
+def _bind(source: str, target: str, how: str = "--ro-bind") -> list[str]:
+    """Show a path; the folders above it are made so that the unprivileged user can pass through them."""
+    line = []
+    for folder in [*Path(target).parents][-2::-1]:
+        line += ["--perms", "0755", "--dir", str(folder)]
+    return [*line, how, source, target]
+
+
+@functools.cache
+def _help() -> str:
+    """Return bubblewrap's own list of its options; empty where it is missing."""
+    if shutil.which("bwrap") is None:
+        return ""
+    return subprocess.run(["bwrap", "--help"], capture_output=True, text=True, check=False).stdout
+
+
+@functools.cache
+def obstacle() -> str:
+    """Say why there can be no sandbox on this machine, in half a sentence; empty where there can."""
+    if not sys.platform.startswith("linux"):
+        return "bubblewrap needs Linux"
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is missing: install it, for instance with `apt install bubblewrap`"
+    trial = [*command(1 << 20), python(), "-I", "-S", "-c", ""]
+    try:
+        done = subprocess.run(
+            trial,
+            env=own_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap does not start: {error}"
+    if done.returncode == 0:
+        return ""
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it does not say why"]
+    return f"bubblewrap can make no sandbox here: {said[-1][:200]}"
+
+
+def own_environment() -> dict[str, str]:
+    """Return the environment of bubblewrap itself, which the sandbox might read."""
+    return {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}

@@ -1,0 +1,218 @@
+"""A process that is not trusted, at the far end of two pipes: frames with deadlines, a watch on it, its end."""
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import psutil
+
+from course_pkg.grading import protocol
+
+TICK_S = 0.1
+CHUNK = 1 << 20
+END_S = 5.0
+MARK = "COURSE_SANDBOX"
+
+
+class Ended(Exception):
+    """The process has gone, or was not worth waiting for; the message is the reason, in a learner's words."""
+
+
+class Channel:
+    """A started process and its pipes.
+
+    Parameters
+    ----------
+    command : list of str
+    environment : dict
+        The process's whole environment.
+    folder : str or None
+        Where it runs.
+    mark : str
+        A text in the environment of every process that it may start; empty where a pid namespace holds them.
+    """
+
+    def __init__(self, command, environment, folder, limits, mark=""):
+        self._limits, self._mark = limits, mark
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=environment | ({MARK: mark} if mark else {}),
+            cwd=folder,
+            start_new_session=True,
+            bufsize=0,
+        )
+        self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
+        for fd in (self._to, self._from):
+            os.set_blocking(fd, False)
+
+    # ------------------------------------------------------------------------------------------------- transport
+
+    def send(self, parts, deadline: float, late: str) -> None:
+        """Write a frame; raise Ended with ``late`` after the deadline."""
+        for part in parts:
+            view = memoryview(part)
+            while view:
+                self._wait(self._to, selectors.EVENT_WRITE, deadline, late)
+                try:
+                    view = view[os.write(self._to, view[:CHUNK]) :]
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    raise Ended(self._epitaph()) from None
+
+    def receive(self, deadline: float, late: str):
+        """Read a frame and return its value; raise Ended for anything that is none."""
+        try:
+            text, data = protocol.sizes(
+                self._read(protocol.HEADER.size, deadline, late), self._limits.message_bytes
+            )
+            return protocol.decode(bytes(self._read(text, deadline, late)), self._read(data, deadline, late))
+        except protocol.Malformed as error:
+            raise Ended(f"your code sent something that is no result ({error})") from None
+
+    def _read(self, size: int, deadline: float, late: str) -> bytearray:
+        data = bytearray()  # grows with what arrives, not with what was announced
+        while len(data) < size:
+            self._wait(self._from, selectors.EVENT_READ, deadline, late)
+            try:
+                part = os.read(self._from, min(size - len(data), CHUNK))
+            except BlockingIOError:
+                continue
+            if not part:
+                raise Ended(self._epitaph())
+            data += part
+        return data
+
+    def _wait(self, fd: int, event: int, deadline: float, late: str) -> None:
+        """Wait until the pipe is ready, with an eye on the process."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(fd, event)
+            while True:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise Ended(late)
+                if selector.select(min(left, TICK_S)):
+                    return
+                self._watch()
+                # a process that it left behind can hold the pipe open
+                if self._process.poll() is not None and not selector.select(0):
+                    raise Ended(self._epitaph())
+
+    # ----------------------------------------------------------------------------------------------------- watch
+
+    def _family(self) -> list:
+        """Return the process and all that it started."""
+        try:
+            own = psutil.Process(self._process.pid)
+            return [own, *own.children(recursive=True)]
+        except psutil.Error:
+            return []
+
+    def _watch(self) -> None:
+        """Raise Ended when the processes together take more than they may."""
+        family = self._family()
+        if len(family) >= self._limits.processes:
+            raise Ended(f"your code started {self._limits.processes} processes or more")
+        taken = 0
+        for process in family:
+            with contextlib.suppress(psutil.Error):
+                memory = process.memory_info()
+                taken += memory.rss - getattr(memory, "shared", 0)
+        if taken > self._limits.memory_bytes:
+            raise Ended(f"your code took more than {self._limits.memory_bytes >> 20} MiB of memory")
+
+    def _epitaph(self) -> str:
+        """Say how the process ended, in a learner's words."""
+        try:
+            code = self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            return "your code closed the pipe that its results go through"
+        number = -code if code < 0 else code - 128
+        if number == signal.SIGXCPU:
+            return f"your code took more than {self._limits.cpu_s} s of processor time: is there an endless loop?"
+        if number > 0:
+            return f"your code crashed Python, or killed it (signal {number})"
+        return "your code ended the Python process that runs it: leave out os._exit and its like"
+
+    def errors(self) -> str:
+        """Return the end of what the process wrote on standard error before the learner's code ran."""
+        self._errors.seek(0)
+        return self._errors.read(1 << 16).decode("utf-8", "replace").strip()[-2000:]
+
+    # ------------------------------------------------------------------------------------------------------- end
+
+    def close(self) -> None:
+        """Kill the process and all that it started, whatever they do about signals; return when none is left."""
+        if self._errors.closed:
+            return
+        if self._mark:
+            self._kill_marked()
+        else:
+            self._kill_namespace()
+        for file in (self._process.stdin, self._process.stdout, self._errors):
+            file.close()
+
+    def _kill_namespace(self) -> None:
+        """Kill the first process of the pid namespace: the kernel then kills all others before it is gone."""
+        try:
+            first = psutil.Process(self._process.pid).children()
+        except psutil.Error:
+            first = []
+        for process in first or [self._process]:
+            with contextlib.suppress(psutil.Error, ProcessLookupError):
+                process.kill()
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait(END_S)
+        psutil.wait_procs(first, END_S)
+
+    def _kill_marked(self) -> None:
+        """Kill the process's session and all that carry its mark, until none is found."""
+        end = time.monotonic() + END_S
+        while time.monotonic() < end:
+            family = {*self._family(), *_marked(self._mark)}
+            if not family:
+                break
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            for process in family:
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
+            self._process.poll()
+            time.sleep(0.01)
+        self._process.wait(END_S)
+
+
+def _marked(mark: str) -> list:
+    """Return this user's processes that carry a mark in their environment."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.pid != os.getpid() and process.environ().get(MARK) == mark:
+                found.append(process)
+    return found
+
+
+def processes_now() -> int:
+    """Count this user's processes and threads: without a namespace of their own the limit counts them too."""
+    own, total = psutil.Process().username(), 0
+    for process in psutil.process_iter(["username", "num_threads"]):
+        if process.info["username"] == own:
+            total += process.info["num_threads"] or 1
+    return total
+
+
+def supported() -> bool:
+    """Return whether this system has what a channel needs."""
+    return sys.platform != "win32"

@@ -1,0 +1,188 @@
+"""Checks for an exercise's tests, in a learner's notebook as in the judge.
+
+``check.rng()`` draws inputs; the other functions raise :class:`Failed`, which says what is wrong twice: ``message``
+with values, for a test that the learner sees, and ``hint`` without any, for a hidden one.
+"""
+
+import numpy as np
+
+from course_pkg.core.access import SECTOR_BYTES
+
+_SEED: list[int] | None = None
+
+_HAZARDS = {
+    "race": "different threads touch one element of {array} on {lines}, at least one of them writes, and no barrier "
+    "puts them in order",
+    "missing_syncwarp": "threads of one warp exchange {array} on {lines} without cuda.syncwarp() in between",
+    "divergent_barrier": "{lines} holds a barrier that some threads of a block never reach",
+    "out_of_bounds": "{lines} touches an element of {array} that is not there",
+    "negative_index": "{lines} uses a negative index of {array}, which counts from its end and is hardly meant",
+    "uninitialised": "{lines} reads an element of {array} before any thread has written it",
+}
+
+
+class Failed(AssertionError):
+    """A check that failed.
+
+    Attributes
+    ----------
+    hint : str
+        What is wrong without a value of the test; empty when that would say nothing.
+    """
+
+    def __init__(self, message: str, hint: str = ""):
+        super().__init__(message)
+        self.hint = hint
+
+
+def rng() -> np.random.Generator:
+    """Return a random generator: another one each time in a notebook, the judge's own where that draws the inputs."""
+    global _SEED
+    if _SEED is None:
+        return np.random.default_rng()
+    _SEED = [*_SEED[:-1], _SEED[-1] + 1]
+    return np.random.default_rng(_SEED)
+
+
+def seed(numbers: list[int] | None) -> None:
+    """Let :func:`rng` give generators that follow from these numbers; None makes them fresh again."""
+    global _SEED
+    _SEED = None if numbers is None else [*numbers, 0]
+
+
+def that(condition, message: str) -> None:
+    """Check a condition; the message is shown for hidden tests too, so it holds no values."""
+    if not condition:
+        raise Failed(message, message)
+
+
+def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0) -> None:
+    """Check that numbers or arrays agree, shape and all.
+
+    Parameters
+    ----------
+    found : array_like
+        The learner's.
+    expected : array_like
+        The oracle's. A NaN in it must be one in ``found``.
+    what : str
+        Names what is compared, without values: ``"the triad in single precision"``.
+    rtol, atol : float
+        ``|found - expected| <= atol + rtol |expected|``.
+    """
+    expected = np.asarray(expected)
+    array = _numbers(found, what)
+    if array.shape != expected.shape:
+        kind = "a single number" if expected.ndim == 0 else f"an array of {expected.ndim} dimension(s)"
+        raise Failed(
+            f"{what}: found the shape {array.shape} and expected {expected.shape}.",
+            f"{what}: expected {kind} of another shape.",
+        )
+    wrong = ~np.isclose(array, expected, rtol=rtol, atol=atol, equal_nan=True)
+    if not wrong.any():
+        return
+    if expected.ndim == 0:
+        raise Failed(
+            f"{what}: found {array.item():.10g}, expected {expected.item():.10g}.", f"{what} is wrong."
+        )
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    missing = np.isnan(array[wrong]) & ~np.isnan(expected[wrong])
+    why = " (nan: no thread has written it)" if missing.any() else ""
+    raise Failed(
+        f"{what}: {int(wrong.sum())} of {wrong.size} elements are wrong; at {list(at)} found {array[at]:.10g}, "
+        f"expected {expected[at]:.10g}{why if np.isnan(array[at]) else ''}.",
+        f"{what}: some elements are wrong{' or were written by no thread' if missing.any() else ''}.",
+    )
+
+
+def no_hazards(profile) -> None:
+    """Check that a profile met no race, no index astray, no divergent barrier and no read of unwritten memory."""
+    if profile.hazards:
+        first = profile.hazards[0]
+        raise Failed(first.message, hazard_hint(first))
+
+
+def hazard_hint(hazard) -> str:
+    """Return what a hazard is, with its lines and no thread, index or size."""
+    lines = sorted({line for line in (hazard.line, hazard.other_line) if line})
+    named = " and ".join(f"line {line}" for line in lines) or "a line"
+    text = _HAZARDS.get(hazard.kind, "{lines} is not safe: {array}").format(
+        lines=named, array=hazard.array or "the array"
+    )
+    return f"In {hazard.function}, {text}."
+
+
+def at_most(profile, limits: dict, *, compulsory: dict) -> None:
+    """Check counters against thresholds.
+
+    Parameters
+    ----------
+    profile : KernelProfile
+    limits : dict of str to float
+        How many times what is needed a counter may reach: ``{"global_load.sectors": 1.15}``; the names are those of
+        the profile, such as ``"flops.total"`` or ``"flops.float64.add"``.
+    compulsory : dict of str to float
+        What is needed, by the same names.
+    """
+    for name, limit in limits.items():
+        found, needed = counter(profile, name), compulsory[name]
+        if found > limit * needed:
+            raise Failed(
+                f"{profile.kernel} needs {needed:,.0f} {_words(name)} and makes {found:,.0f}, {found / needed:.1f}×"
+                f"{_why(profile, name)}; {limit:g}× is allowed.",
+                f"{profile.kernel} makes {found / needed:.1f}× the {_words(name)} that it needs{_why(profile, name)}.",
+            )
+
+
+def counter(profile, name: str):
+    """Return a counter of a profile by its dotted name."""
+    value = profile
+    for part in name.split("."):
+        by_precision = getattr(value, "by_precision", None)
+        value = value[part] if by_precision is not None and part.startswith("float") else getattr(value, part)
+    return value
+
+
+def _words(name: str) -> str:
+    space, _, what = name.partition(".")
+    return "flops" if space == "flops" else f"{space.replace('_', ' ')} {what.replace('_', ' ')}"
+
+
+def _why(profile, name: str) -> str:
+    """Say how far apart neighbouring lanes reach, where that is the reason."""
+    space, _, what = name.partition(".")
+    if what != "sectors" or not hasattr(profile, "sites"):
+        return ""
+    kind = "atomic" if space == "atomics" else space.rpartition("_")[2]
+    strides = []
+    for where, counts in profile.by_line.items():
+        if not getattr(counts, space):
+            continue
+        for access in profile.accesses(where):
+            lanes = np.asarray(access.offsets)
+            steps = np.abs(np.diff(lanes[lanes >= 0]))
+            if access.kind == kind and steps.size:
+                strides.append((int(np.median(steps)), access.itemsize, where.line))
+    if not strides:
+        return ""
+    stride, itemsize, line = max(strides)
+    return (
+        f": neighbouring threads touch addresses {stride} B apart on line {line}" if stride > itemsize else ""
+    )
+
+
+def _numbers(found, what: str) -> np.ndarray:
+    try:
+        array = np.asarray(found)
+    except (ValueError, TypeError):
+        array = np.asarray(None)
+    if array.dtype.kind not in "biufc":
+        got = "nothing (None)" if found is None else f"a {type(found).__name__}"
+        said = f"{what}: expected a number or an array of numbers, and got {got}."
+        raise Failed(said, said)
+    return array
+
+
+def sectors(elements: int, dtype="float64") -> float:
+    """Return the 32-byte sectors that so many elements fill, at best."""
+    return elements * np.dtype(dtype).itemsize / SECTOR_BYTES

@@ -1,0 +1,60 @@
+"""Where submissions are graded: on this machine, or on an existing Dask cluster."""
+
+import concurrent.futures
+import os
+from contextlib import contextmanager
+
+from course_pkg.core import CourseError
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def chosen(executor, scheduler: str | None, jobs: int):
+    """Yield an executor and how many submissions to hold at once."""
+    if executor == "dask":
+        with dask_executor(scheduler) as (pool, threads):
+            yield pool, 2 * threads
+    elif isinstance(executor, concurrent.futures.Executor):
+        yield executor, 2 * jobs
+    elif executor in (None, "local"):
+        # Threads that wait: each submission is graded by a process of its own, started by the judge.
+        pool = concurrent.futures.ThreadPoolExecutor(jobs, thread_name_prefix="grade")
+        try:
+            yield pool, jobs + 1
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+    else:
+        raise CourseError(f"There is no executor {executor!r}: choose local or dask.")
+
+
+@contextmanager
+def dask_executor(scheduler: str | None):
+    """Yield an executor on an existing Dask cluster and the number of its threads.
+
+    Raises
+    ------
+    CourseError
+        If Dask is not installed, no address is given, or nothing answers there.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise CourseError("Dask is not installed: `pip install -e '.[dask]'` brings it.") from error
+    if not scheduler:
+        raise CourseError("Name the scheduler of your Dask cluster: --scheduler tcp://HOST:8786.")
+    try:
+        client = Client(scheduler, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:  # a time-out is an OSError
+        raise CourseError(
+            f"No Dask scheduler answers at {scheduler} ({error}): start it or correct the address."
+        ) from error
+    with client:
+        threads = sum(client.nthreads().values())
+        if not threads:
+            raise CourseError(f"The Dask cluster at {scheduler} has no workers: start some.")
+        with client.get_executor(pure=False) as pool:
+            yield pool, threads

@@ -1,0 +1,45 @@
+"""The exercises as their teachers wrote them: one py:percent file each, with nbgrader's metadata on the cells."""
+
+from pathlib import Path
+
+from course_pkg.core import CourseError
+from course_pkg.notebook import number_cells
+from course_pkg.paths import repo_root
+
+
+def sources() -> list[Path]:
+    """Return the solutions, as ``.py`` files."""
+    return sorted((repo_root() / "solutions").glob("[0-9][0-9]_*/[0-9][0-9]_*.py"))
+
+
+def read_solution(source: Path):
+    """Return a solution as a notebook; every graded cell has an id, and no two the same.
+
+    A test cell with thresholds in its metadata, ``course={"limits": {"global_load.sectors": 1.15}}``, begins with a
+    line that gives them the name ``limits``: so it runs in a learner's notebook, in nbgrader and in the judge.
+
+    Raises
+    ------
+    CourseError
+        If the nbgrader metadata is missing or ids repeat.
+    """
+    import jupytext  # slow to import, and not needed to grade what was read before
+
+    nb = jupytext.read(source)
+    nb.metadata.pop("jupytext", None)
+    ids = [cell.metadata.nbgrader.grade_id for cell in nb.cells if "nbgrader" in cell.metadata]
+    if not ids:
+        raise CourseError(
+            f"{source} has no nbgrader metadata: keep its YAML header, without it Jupytext drops it."
+        )
+    repeated = {i for i in ids if ids.count(i) > 1}
+    if repeated:
+        raise CourseError(
+            f"{source} uses the grade_id {', '.join(sorted(repeated))} twice: give each cell its own."
+        )
+    for cell in nb.cells:
+        limits = cell.metadata.get("course", {}).get("limits")
+        if limits:
+            cell.source = f"limits = {dict(limits)!r}  # times what is needed\n{cell.source}"
+    number_cells(nb, source.stem)
+    return nb

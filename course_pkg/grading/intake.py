@@ -1,0 +1,223 @@
+"""Read what a learner handed in: a notebook, or an archive with one in it. Nothing in it is ever executed here.
+
+A submission may be anything. What is no notebook is `Refused` with a reason in the learner's words; of what is one,
+only cell sources and metadata are taken. Outputs, attachments and every other file that came along are left behind.
+"""
+
+import json
+import os
+import re
+import stat
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from course_pkg.core import CourseError
+from course_pkg.grading import archive
+from course_pkg.grading.archive import FILE_BYTES, Refused
+
+__all__ = ["Refused", "choose", "exercise_of", "load", "parse", "read"]
+
+CELLS = 2000
+SOURCE_CHARACTERS = 2_000_000
+CELL_TYPES = ("code", "markdown", "raw")
+GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\]{1,200})"')
+
+
+def read(submission: Path | str | bytes) -> NotebookNode:
+    """Return the notebook of a submission, its cells reduced to type, id, metadata and source.
+
+    Parameters
+    ----------
+    submission : path or bytes
+        A notebook or an archive (zip, tar, tar.gz, tar.bz2, tar.xz) that holds exactly one.
+
+    Raises
+    ------
+    Refused
+        If there is no notebook in it that can be graded; the message says why and how to mend it.
+    """
+    if isinstance(submission, bytes):
+        return parse(archive.unpacked(submission))
+    return parse(load(submission))
+
+
+def load(path: Path | str) -> bytes:
+    """Return the bytes of a submission's notebook, taken out of its archive; links are not followed.
+
+    Raises
+    ------
+    Refused
+        If it is a link, a folder, a device, empty, too large, or an archive without exactly one notebook.
+    """
+    path = Path(path)
+    try:
+        # Not blocking: opening a pipe would wait for its other end for ever.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        if path.is_symlink():
+            raise Refused(f"{path.name} is a link: hand in the notebook itself.") from None
+        raise Refused(f"{path.name} cannot be read ({error.strerror}): hand it in again.") from None
+    try:
+        _check_file(path.name, os.fstat(handle))
+    except Refused:
+        os.close(handle)
+        raise
+    with os.fdopen(handle, "rb") as file:
+        return archive.unpacked(file.read(FILE_BYTES + 1))
+
+
+def _check_file(name: str, about: os.stat_result) -> None:
+    if not stat.S_ISREG(about.st_mode):
+        raise Refused(f"{name} is no file: hand in the notebook itself.")
+    if about.st_size > FILE_BYTES:
+        raise Refused(
+            f"{name} has {about.st_size >> 20} MiB, {FILE_BYTES >> 20} are allowed: clear its outputs "
+            "(Edit → Clear Outputs of All Cells) and hand it in again."
+        )
+
+
+def parse(data: bytes) -> NotebookNode:
+    """Return a notebook from the bytes of its file.
+
+    Raises
+    ------
+    Refused
+        If the bytes are no complete notebook of format 4 with the exercise's metadata.
+    """
+    if len(data) > FILE_BYTES:
+        raise Refused("The notebook is too large: clear its outputs and hand it in again.")
+    if not data.strip():
+        raise Refused("The file is empty: save the notebook in JupyterLab and hand it in again.")
+    try:
+        content = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"The file is not UTF-8 text (byte {error.start}): save the notebook in JupyterLab and hand that in."
+        ) from None
+    except RecursionError:
+        raise Refused(
+            "The file is nested too deeply to be a notebook: hand in the notebook itself."
+        ) from None
+    except ValueError as error:
+        where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "a number"
+        raise Refused(
+            f"The file is no complete notebook (it stops making sense at {where}): was the upload cut short?"
+        ) from None
+    return _notebook(content)
+
+
+def _notebook(content) -> NotebookNode:
+    """Return the notebook of a JSON document, rebuilt from the parts that count."""
+    if not isinstance(content, dict) or not isinstance(content.get("nbformat"), int):
+        raise Refused("The file is JSON but no notebook: hand in the .ipynb file.")
+    if content["nbformat"] != 4:
+        raise Refused(
+            f"The notebook has format {content['nbformat']}, the course uses 4: open it in JupyterLab, save it and "
+            "hand it in again."
+        )
+    cells = content.get("cells")
+    if not isinstance(cells, list) or len(cells) > CELLS:
+        raise Refused(f"The notebook has no list of at most {CELLS} cells: hand in the exercise's notebook.")
+    nb = NotebookNode(nbformat=4, nbformat_minor=5, metadata=NotebookNode())
+    nb.cells = [_cell(cell, number) for number, cell in enumerate(cells, 1)]
+    if sum(len(cell.source) for cell in nb.cells) > SOURCE_CHARACTERS:
+        raise Refused("The notebook's cells hold too much text: hand in the exercise's notebook.")
+    if not any(cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells):
+        raise Refused(
+            "The notebook has lost the metadata that mark your answers: copy them into a fresh copy of the exercise."
+        )
+    return nb
+
+
+def _cell(cell, number: int) -> NotebookNode:
+    """Return one cell, as type, id, metadata and source."""
+    source = cell.get("source", "") if isinstance(cell, dict) else None
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str) or cell.get("cell_type") not in CELL_TYPES:
+        raise Refused(
+            f"Cell {number} is no notebook cell: save the notebook in JupyterLab and hand it in again."
+        )
+    metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
+    try:
+        json.dumps([source, metadata], ensure_ascii=False).encode()
+        metadata = _node(metadata)
+    except (UnicodeEncodeError, RecursionError):
+        raise Refused(
+            f"Cell {number} holds characters that are no text: delete them, save, hand in again."
+        ) from None
+    about = metadata.get("nbgrader")
+    if about is not None and not (isinstance(about, dict) and isinstance(about.get("grade_id", ""), str)):
+        del metadata["nbgrader"]
+    made = NotebookNode(cell_type=cell["cell_type"], source=source, metadata=metadata)
+    made.id = cell["id"] if isinstance(cell.get("id"), str) else f"cell-{number}"
+    if made.cell_type == "code":
+        made.update(outputs=[], execution_count=None)
+    return made
+
+
+def _node(value):
+    """Turn dictionaries into the nodes that nbformat uses."""
+    if isinstance(value, dict):
+        return NotebookNode({str(name): _node(item) for name, item in value.items()})
+    return [_node(item) for item in value] if isinstance(value, list) else value
+
+
+def choose(folder: Path, name: str) -> Path:
+    """Return the submission in a student's folder: ``NAME.ipynb``, or the only notebook or archive that is there.
+
+    Raises
+    ------
+    Refused
+        If there is none, or several and none has that name.
+    """
+    if os.path.lexists(folder / f"{name}.ipynb"):
+        return folder / f"{name}.ipynb"
+    found = candidates(folder)
+    if len(found) != 1:
+        what = "no notebook" if not found else f"{len(found)} notebooks"
+        raise Refused(f"The folder holds {what} and no {name}.ipynb: hand in one notebook of that name.")
+    return found[0]
+
+
+def candidates(folder: Path, depth: int = 4) -> list[Path]:
+    """Return the notebooks and archives below a folder, sorted; links to folders are not followed."""
+    found = []
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.name.startswith(".") or entry.name == "__MACOSX":
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            found += candidates(Path(entry.path), depth - 1) if depth else []
+        elif archive.looks_like_submission(entry.name):
+            found.append(Path(entry.path))
+    return found
+
+
+def exercise_of(data: bytes, path: Path | str, sources: list[Path]) -> Path | None:
+    """Return the solution that a submission belongs to: by the ids in it, else by its path; None if neither tells.
+
+    Parameters
+    ----------
+    data : bytes
+        The notebook; it may be damaged.
+    path : path
+        Where it was found; a folder or file may be named as the exercise is.
+    sources : list of path
+        The solutions, ``NN_topic.py`` or ``.ipynb``.
+    """
+    ids = set(GRADE_ID.findall(data))
+    shared = {source: len(ids & grade_ids(source)) for source in sources} if ids else {}
+    best = max(shared, key=shared.get, default=None)
+    if best is not None and shared[best] and list(shared.values()).count(shared[best]) == 1:
+        return best
+    named = [source for source in sources if any(part.startswith(source.stem) for part in Path(path).parts)]
+    return named[0] if len(named) == 1 else None
+
+
+def grade_ids(source: Path) -> set[bytes]:
+    """Return the ids that a solution's text names."""
+    try:
+        return set(GRADE_ID.findall(source.read_bytes()))
+    except OSError as error:
+        raise CourseError(f"{source} cannot be read ({error.strerror}): check that it exists.") from error

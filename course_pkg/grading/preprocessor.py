@@ -1,0 +1,132 @@
+"""The judge inside nbgrader: `nbgrader autograde` asks it for the marks in place of running the notebook.
+
+`nbgrader_config.py` puts three parts into nbgrader's pipeline. `set_links_aside` runs before a student's files are
+copied. `Submission` reads the notebook: the teacher's cells in their order, with the learner's answers in them, so
+that no cell can be deleted, edited or re-flagged, and a file that is no notebook is graded as an empty one, with the
+reason. `Judge` writes its marks as the outputs from which nbgrader computes exactly those points. Manual grading, late
+penalties, comments and feedback stay nbgrader's.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from course_pkg.core import CourseError
+from course_pkg.grading import intake, judge
+from course_pkg.grading.exercise import read_solution
+from course_pkg.grading.result import CellGrade
+
+try:
+    from nbconvert.exporters import NotebookExporter
+    from nbconvert.preprocessors.sanitize import SanitizeHTML
+    from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
+except ImportError as error:
+    raise CourseError("nbgrader is not installed: `pip install -e '.[grade]'` brings it.") from error
+
+FULL_MARKS = "All points."
+
+
+def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None:
+    """Rename links and devices in a submission to ``NAME.orig``, which nbgrader ignores: it would copy their targets.
+
+    nbgrader calls it before it copies what was handed in beside the notebooks. A notebook under another name is put
+    in the list as the exercise's own, if it is the only one; `Submission` finds it again.
+    """
+    folder = Path(notebooks[0]).parent
+    for where, _, names in os.walk(folder):
+        for path in (Path(where) / name for name in names):
+            if path.suffix != ".ipynb" and not stat.S_ISREG(path.lstat().st_mode):
+                path.rename(path.with_name(f"{path.name}.orig"))
+    expected = folder / f"{folder.name}.ipynb"
+    if not os.path.lexists(expected):
+        notebooks[:] = [str(expected)]
+
+
+class Submission(NotebookExporter):
+    """Read a submission for nbgrader's first pass; its second pass reads what the first one wrote."""
+
+    def from_filename(self, filename, resources=None, **options):
+        """Return the teacher's notebook with the learner's answers, as the text of a notebook."""
+        if not self.parent._sanitizing:
+            return super().from_filename(filename, resources, **options)
+        about = resources["nbgrader"]
+        source = solution_of(self.parent.coursedir, about["assignment"], about["notebook"])
+        try:
+            answers = intake.read(intake.choose(Path(filename).parent, Path(filename).stem))
+        except intake.Refused:
+            answers = NotebookNode(cells=[])  # the judge says why
+        return self.from_notebook_node(with_answers(source, answers), resources, **options)
+
+
+def solution_of(coursedir, assignment: str, notebook: str) -> Path:
+    """Return the teacher's source of a notebook in an nbgrader course."""
+    folder = Path(coursedir.format_path(coursedir.source_directory, ".", assignment))
+    for path in (folder / f"{notebook}.py", folder / f"{notebook}.ipynb"):
+        if path.is_file():
+            return path
+    raise CourseError(f"{folder} holds no {notebook}.py: keep the exercise's source there.")
+
+
+def with_answers(source: Path, answers: NotebookNode) -> NotebookNode:
+    """Return the teacher's notebook whose solution cells hold a learner's answers, found by their ids.
+
+    An answer that is missing is the exercise's stub. Text that a learner wrote is made harmless: formgrader shows it
+    to the teacher in a page that may change marks.
+    """
+    nb = read_solution(source)
+    # of an answer that is there twice the last one counts, as for the judge
+    given = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in answers.cells}
+    ClearSolutions(enforce_metadata=False).preprocess(nb, {})
+    for cell in nb.cells:
+        about = cell.metadata.get("nbgrader", {})
+        cell.pop("attachments", None)
+        if about.get("solution") and about["grade_id"] in given:
+            cell.source = given[about["grade_id"]].source
+            if cell.cell_type == "markdown":
+                cell.source = SanitizeHTML().sanitize_html_tags(cell.source)
+    return nb
+
+
+class Judge(NbGraderPreprocessor):
+    """Give each graded cell the outputs from which nbgrader computes the judge's points."""
+
+    def preprocess(self, nb, resources):
+        """Grade the submission as it was handed in; write the marks into the notebook's outputs."""
+        about, coursedir = resources["nbgrader"], self.parent.parent.coursedir
+        folder = coursedir.format_path(coursedir.submitted_directory, about["student"], about["assignment"])
+        source = solution_of(coursedir, about["assignment"], about["notebook"])
+        try:
+            path = intake.choose(Path(folder), about["notebook"])
+        except intake.Refused as error:
+            graded, why = {}, str(error)
+        else:
+            report = judge.grade_file(path, solution=source)
+            graded, why = {cell.grade_id: cell for cell in report.cells}, " ".join(report.notes)
+            for note in report.notes:
+                self.log.warning("%s: %s", about["student"], note)
+        for cell in nb.cells:
+            mark = cell.metadata.get("nbgrader", {})
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+                if mark.get("grade") and not mark.get("solution"):
+                    cell.outputs = outputs(graded.get(mark["grade_id"]), why)
+        return nb, resources
+
+
+def outputs(graded: CellGrade | None, why: str = "") -> list:
+    """Return the outputs that nbgrader reads as a mark: nothing on stderr, which would cost all points.
+
+    Full marks are a sentence, no points an error with the feedback, and partial credit is the number of points.
+    """
+    if graded is None or graded.points <= 0:
+        text = (graded.feedback if graded else "") or why or "No points."
+        return [new_output("error", ename="No points", evalue=text, traceback=[text])]
+    if graded.points >= graded.max_points:
+        return [new_output("stream", name="stdout", text=f"{FULL_MARKS}\n")]
+    return [
+        new_output("stream", name="stdout", text=f"{graded.feedback}\n"),
+        new_output("execute_result", execution_count=None, data={"text/plain": repr(float(graded.points))}),
+    ]

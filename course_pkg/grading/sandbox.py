@@ -1,0 +1,301 @@
+"""Runs a learner's code where it can do no harm: :class:`Sandbox`.
+
+The code runs in a process of its own, behind bubblewrap where there is one and under limits everywhere. Only plain
+values and arrays go in and come out; comparing happens outside, so that nothing is gained by forging an answer.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from course_pkg.core.errors import CourseError
+from course_pkg.grading import bubblewrap, protocol
+from course_pkg.grading.channel import Channel, Ended, processes_now, supported
+
+START_S = 60.0  # of Python itself: a slow machine is no learner's fault
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a learner's code may take; times in seconds, sizes in bytes.
+
+    Attributes
+    ----------
+    call_s, total_s : float
+        Wall time of one request, and of all of them.
+    cpu_s : int
+        Processor time of a process.
+    memory_bytes : int
+        Address space of a process, and memory of all of them.
+    processes : int
+        Processes and threads.
+    file_bytes, tmp_bytes : int
+        Size of a file, and of all of them.
+    output_bytes : int
+        What is kept of the printed output of a request.
+    message_bytes : int
+        Size of the arguments or results of one request.
+    """
+
+    call_s: float = 10.0
+    total_s: float = 60.0
+    cpu_s: int = 60
+    memory_bytes: int = 2 << 30
+    processes: int = 64
+    file_bytes: int = 16 << 20
+    tmp_bytes: int = 64 << 20
+    output_bytes: int = 1 << 20
+    message_bytes: int = 256 << 20
+
+
+class LearnerError(CourseError):
+    """A learner's code raised an error, SystemExit and KeyboardInterrupt included.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the exception's class; ``NotPlain`` for a result that is no number, text or array.
+    message : str
+    line : int or None
+        Line in the cell.
+    """
+
+    def __init__(self, kind: str, message: str, line: int | None = None):
+        place = f" (line {line})" if line is not None else ""
+        super().__init__(f"{kind}{place}: {message}" if message else f"{kind}{place}")
+        self.kind, self.message, self.line = kind, message, line
+
+
+class SandboxLost(CourseError):
+    """The sandbox is no more; ``reason`` says why, in a learner's words."""
+
+    def __init__(self, reason: str):
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Sandbox:
+    """A process that runs a learner's cells; a context manager.
+
+    The process starts at once and is not waited for until the first request. It ends with the thread that made it.
+
+    Parameters
+    ----------
+    limits : Limits
+    require : bool
+        Refuse to run without bubblewrap. On CI this is always so.
+
+    Attributes
+    ----------
+    contained : bool
+        Whether bubblewrap isolates the code.
+    note : str
+        One sentence when it does not.
+    output : str
+        What the last request printed, up to the limit.
+
+    Raises
+    ------
+    CourseError
+        If there is no bubblewrap and it is required, or no way to run at all.
+    """
+
+    def __init__(self, limits: Limits | None = None, *, require: bool = False):
+        self._limits = limits or Limits()
+        self._channel, self._folder, self._lost = None, None, None
+        self._ready, self._number, self._spent_s = False, 0, 0.0
+        self.output = ""
+        if not supported():
+            raise CourseError("Grading needs Linux or macOS: on Windows, run it inside WSL.")
+        obstacle = bubblewrap.obstacle()
+        self.contained = not obstacle
+        self.note = "" if self.contained else f"This code ran without a sandbox, not isolated: {obstacle}."
+        if obstacle and (require or os.environ.get("CI", "").lower() in ("1", "true")):
+            raise CourseError(f"A sandbox is required and there is none: {obstacle}.")
+        self._start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    # -------------------------------------------------------------------------------------------------- requests
+
+    def run(self, source: str, name: str, *, call_s: float | None = None) -> None:
+        """Execute a cell's source; errors name their line in it.
+
+        Parameters
+        ----------
+        call_s : float, optional
+            In place of the limit's: the exercise's own cells import much, and a busy machine is no learner's fault.
+
+        Raises
+        ------
+        LearnerError
+            What the code raised.
+        SandboxLost
+            If the process ended or was ended; every later request raises it again.
+        """
+        self._ask({"do": "run", "source": str(source), "name": str(name)}, call_s)
+
+    def call(self, name: str, args: tuple = (), kwargs: dict | None = None) -> tuple:
+        """Call a learner's function with plain values; return its result and its arguments after the call.
+
+        An array that is passed twice, or passed and returned, is one array on both sides.
+
+        Raises
+        ------
+        LearnerError
+            What the function raised; kind ``NotPlain`` if it returned something else than plain values.
+        SandboxLost
+            As for :meth:`run`.
+        protocol.NotPlain
+            If an argument is no plain value.
+        """
+        reply = self._ask({"do": "call", "name": str(name), "args": list(args), "kwargs": dict(kwargs or {})})
+        after = reply.get("args")
+        if type(after) is not list or len(after) != len(args) or "value" not in reply:
+            raise self._lose("your code sent something that is no result")
+        for k, (old, new) in enumerate(zip(args, after, strict=True), 1):
+            if isinstance(old, np.ndarray) and not _alike(old, new):
+                raise LearnerError("NotPlain", f"{name} changed the shape or dtype of its argument {k}")
+        return reply["value"], after
+
+    def get(self, name: str):
+        """Return a learner's variable; raises as :meth:`call`."""
+        reply = self._ask({"do": "get", "name": str(name)})
+        if "value" not in reply:
+            raise self._lose("your code sent something that is no result")
+        return reply["value"]
+
+    def names(self) -> set[str]:
+        """Return the names that the learner's cells have defined."""
+        found = self._ask({"do": "names"}).get("value")
+        if type(found) is not list or not all(type(name) is str for name in found):
+            raise self._lose("your code sent something that is no result")
+        return set(found)
+
+    def close(self) -> None:
+        """End the process and all that it started; safe to call again."""
+        if self._channel is not None:
+            self._channel.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        self._lost = self._lost or "the sandbox is closed"
+
+    # ------------------------------------------------------------------------------------------------- machinery
+
+    def _ask(self, request: dict, call_s: float | None = None) -> dict:
+        """Send a request, wait for its answer, raise what the answer says."""
+        if self._lost:
+            raise SandboxLost(self._lost)
+        self._number += 1
+        parts = protocol.encode(request | {"id": self._number}, self._limits.message_bytes)
+        self._await_start()
+        begin = time.monotonic()
+        try:
+            reply = self._exchange(parts, begin, call_s or self._limits.call_s)
+        except Ended as error:
+            raise self._lose(str(error)) from None
+        finally:
+            self._spent_s += time.monotonic() - begin
+        if type(reply) is not dict or reply.get("id") != self._number:
+            raise self._lose("your code sent something that is no result")
+        self.output = _clean(reply.get("output"), self._limits.output_bytes)
+        if "error" in reply:
+            raise _learner_error(reply["error"])
+        return reply
+
+    def _exchange(self, parts, begin, call_s):
+        left_s = self._limits.total_s - self._spent_s
+        late = f"your code did not come back within {call_s:g} s: is there an endless loop?"
+        if left_s < call_s:
+            late = f"your code took more than {self._limits.total_s:g} s in all: is there an endless loop?"
+        deadline = begin + min(left_s, call_s)
+        self._channel.send(parts, deadline, late)
+        return self._channel.receive(deadline, late)
+
+    def _await_start(self) -> None:
+        """Wait for the worker's first word."""
+        if self._ready:
+            return
+        try:
+            self._channel.receive(time.monotonic() + START_S, f"nothing came within {START_S:g} s")
+        except Ended as error:
+            said = self._channel.errors() or str(error)
+            self._lose("the sandbox did not start")
+            raise CourseError(f"The sandbox did not start, check the installation: {said}") from None
+        self._ready = True
+
+    def _lose(self, reason: str) -> SandboxLost:
+        """End the sandbox for a reason."""
+        self._lost = reason
+        self.close()
+        return SandboxLost(reason)
+
+    def _start(self) -> None:
+        python = [bubblewrap.python(), "-I", "-S", "-B"]
+        if self.contained:
+            inside = Path(bubblewrap.INSIDE)
+            settings = self._settings(str(inside), "/tmp", bubblewrap.new_uid(), inside / "judge", 0)
+            line = [*bubblewrap.command(self._limits.tmp_bytes), *python]
+            line += [str(inside / "judge" / "worker.py"), json.dumps(settings)]
+            self._channel = Channel(line, bubblewrap.own_environment(), "/", self._limits)
+            return
+        self._folder = tempfile.mkdtemp(prefix="course-grading-")
+        course, work = Path(self._folder, "course"), Path(self._folder, "work")
+        work.mkdir()
+        for path, name in bubblewrap.shown():
+            target = course / "course_pkg" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(path)
+        settings = self._settings(str(course), str(work), bubblewrap.NOBODY, bubblewrap.HERE, processes_now())
+        line = [*python, str(bubblewrap.HERE / "worker.py"), json.dumps(settings)]
+        self._channel = Channel(
+            line, bubblewrap.environment(str(work)), str(work), self._limits, secrets.token_hex(8)
+        )
+
+    def _settings(self, course: str, folder: str, uid: int, judge: Path, others: int) -> dict:
+        """Return what the worker is told on its command line."""
+        limits = self._limits
+        return asdict(limits) | {
+            "uid": uid,
+            "folder": folder,
+            "path": [course, *bubblewrap.packages()],
+            "protocol": str(judge / "protocol.py"),
+            "rlimits": {
+                "RLIMIT_CPU": int(limits.cpu_s),
+                "RLIMIT_AS": limits.memory_bytes,
+                "RLIMIT_FSIZE": limits.file_bytes,
+                "RLIMIT_NPROC": limits.processes + others,
+                "RLIMIT_NOFILE": 256,
+                "RLIMIT_CORE": 0,
+            },
+        }
+
+
+def _alike(old, new) -> bool:
+    return type(new) is np.ndarray and new.shape == old.shape and new.dtype == old.dtype
+
+
+def _clean(text, most: int) -> str:
+    """Return a text from the sandbox without what a terminal would obey."""
+    text = text[:most] if type(text) is str else ""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _learner_error(error) -> LearnerError:
+    error = error if type(error) is dict else {}
+    line = error.get("line")
+    line = line if type(line) is int and 0 < line < 10**6 else None
+    return LearnerError(
+        _clean(error.get("kind"), 100) or "Error", _clean(error.get("message"), 2000).strip(), line
+    )

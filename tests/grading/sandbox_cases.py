@@ -1,0 +1,53 @@
+"""What the tests of the sandbox share."""
+
+import os
+
+import psutil
+import pytest
+
+from course_pkg.grading import bubblewrap
+from course_pkg.grading.sandbox import LearnerError, Limits, Sandbox, SandboxLost
+
+
+def need_bubblewrap():
+    """Skip where there can be no sandbox, and say so; on CI that is an error."""
+    obstacle = bubblewrap.obstacle()
+    if obstacle and os.environ.get("CI"):
+        raise RuntimeError(f"CI tests the sandbox and there is none: {obstacle}.")
+    if obstacle:
+        pytest.skip(obstacle)
+
+
+def contained(**limits) -> Sandbox:
+    """Start a sandbox behind bubblewrap."""
+    need_bubblewrap()
+    return Sandbox(Limits(**limits), require=True)
+
+
+def raised(sandbox, source) -> LearnerError:
+    """Run a cell that must raise, and return what it raised; the sandbox lives on."""
+    with pytest.raises(LearnerError) as caught:
+        sandbox.run(source, "cell")
+    return caught.value
+
+
+def lost(sandbox, source) -> str:
+    """Run a cell that must end the sandbox, and return the reason."""
+    with pytest.raises(SandboxLost) as caught:
+        sandbox.run(source, "cell")
+    with pytest.raises(SandboxLost) as again:
+        sandbox.get("anything")
+    assert again.value.reason == caught.value.reason
+    return caught.value.reason
+
+
+def alive(marker) -> list[int]:
+    """Return the processes of this machine that carry a marker on their command line."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if any(marker in part for part in process.cmdline()):
+                found.append(process.pid)
+        except psutil.Error:
+            continue
+    return found

@@ -1,0 +1,84 @@
+"""The table and the page of a batch: every mark, nothing that runs, nothing fetched from elsewhere."""
+
+import csv
+import re
+from html.parser import HTMLParser
+
+from course_pkg.grading import report
+from course_pkg.grading.result import CellGrade, Report
+
+
+def cell(grade_id, points, most, feedback="", **options):
+    return CellGrade(grade_id, points, most, feedback, **options)
+
+
+REPORTS = [
+    Report("01_a", "ann", 3.5, 5, [cell("t1", 2, 2), cell("t2", 1.5, 3, "half & <b>half</b>")], [], True, 7),
+    Report(
+        "01_a",
+        "=cmd()",
+        0,
+        5,
+        [cell("t1", 0, 2, "-1"), cell("t2", 0, 3, "x")],
+        ["<script>alert(1)</script>"],
+        True,
+    ),
+    Report(
+        "02_b", "caf\udce9 é", 1 / 3, 4, [cell("t1", 1 / 3, 2), cell("essay", 0, 2, manual=True)], ["a", "b"]
+    ),
+]
+
+
+def test_the_csv_has_a_row_for_each_submission_and_a_column_for_each_test(tmp_path):
+    report.write_all(REPORTS, tmp_path)
+    with (tmp_path / "grades.csv").open(newline="", encoding="utf-8-sig") as file:
+        head, *rows = csv.reader(file)
+    assert head == [*report.COLUMNS, "t1", "t2", "t1", "essay"]
+    assert rows == [
+        ["ann", "01_a", "3.5", "5", "False", "True", "7", "", "2", "1.5", "", ""],
+        ["'=cmd()", "01_a", "0", "5", "False", "True", "0", "<script>alert(1)</script>", "0", "0", "", ""],
+        ["caf? é", "02_b", repr(1 / 3), "4", "True", "False", "0", "a b", "", "", repr(1 / 3), ""],
+    ]
+
+
+class Page(HTMLParser):
+    """The tags and the text of a page; every tag that is opened is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.text = [], [], ""
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_page_shows_every_mark_and_needs_nothing_else(tmp_path):
+    report.write_all(REPORTS, tmp_path)
+    page = Page((tmp_path / "grades.html").read_text(encoding="utf-8"))
+    text = re.sub(r"\s+", " ", page.text)
+    assert "ann: 3.5 of 5 (01_a)" in text
+    assert "half & <b>half</b>" in text and "<script>alert(1)</script>" in text, "as text"
+    assert "script" not in {tag for tag, _ in page.tags}
+    assert not any(name in ("src", "href") for _, attributes in page.tags for name in attributes)
+    assert [tag for tag, _ in page.tags].count("details") == len(REPORTS)
+    assert "graded without isolation" in text
+    assert "to be graded by a person" in text
+    # 01_a: median 1.75 of 5; t1 is right in one of two
+    assert re.search(r"01_a\s*2\s*1\.75\s*5", page.text.replace("\n", " "))
+    assert re.search(r"01_at11 of 2", text.replace(" t1", "t1"))
+
+
+def test_without_manual_cells_or_notes_nothing_is_warned(tmp_path):
+    report.write_all(REPORTS[:1], tmp_path)
+    assert "isolation" not in (tmp_path / "grades.html").read_text(encoding="utf-8")
+    assert (tmp_path / "grades.csv").read_bytes().count(b"\n") == 2

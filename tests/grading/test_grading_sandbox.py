@@ -1,0 +1,378 @@
+"""Attacks on the sandbox, each with exactly what must become of it."""
+
+import os
+import secrets
+import socket
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from sandbox_cases import alive, contained, lost, need_bubblewrap, raised
+
+from course_pkg.grading import bubblewrap
+from course_pkg.grading.sandbox import LearnerError, SandboxLost
+from course_pkg.paths import repo_root
+
+LATE = "your code did not come back within 1 s: is there an endless loop?"
+ENDED = "your code ended the Python process that runs it: leave out os._exit and its like"
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """A sandbox for attacks that must not end it; each test that uses it finds it alive."""
+    with contained() as sandbox:
+        yield sandbox
+
+
+# --------------------------------------------------------------------------------------------------- time and ends
+
+
+def test_endless_loop():
+    with contained(call_s=1) as sandbox:
+        assert lost(sandbox, "while True: pass") == LATE
+
+
+def test_endless_loop_that_ignores_signals():
+    source = """
+import os, signal
+for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+    signal.signal(number, signal.SIG_IGN)
+while True:
+    try:
+        while True: pass
+    except BaseException: pass
+"""
+    with contained(call_s=1) as sandbox:
+        begin = time.monotonic()
+        assert lost(sandbox, source) == LATE
+        assert time.monotonic() - begin < 8
+
+
+def test_all_calls_together_are_limited():
+    with contained(call_s=5, total_s=0.5) as sandbox:
+        sandbox.run("import time\ndef nap(): time.sleep(0.3)", "cell")
+        sandbox.call("nap")
+        with pytest.raises(SandboxLost, match=r"^your code took more than 0\.5 s in all"):
+            sandbox.call("nap")
+
+
+def test_processor_time_is_limited():
+    with contained(cpu_s=1) as sandbox:
+        reason = lost(sandbox, "while True: pass")
+    assert reason == "your code took more than 1 s of processor time: is there an endless loop?"
+
+
+def test_sys_exit_is_an_error_of_the_cell(shared):
+    error = raised(shared, "import sys\nsys.exit(0)")
+    assert (error.kind, error.line) == ("SystemExit", 2)
+    error = raised(shared, "raise KeyboardInterrupt")
+    assert (error.kind, error.line) == ("KeyboardInterrupt", 1)
+    assert shared.names() is not None
+
+
+@pytest.mark.parametrize("status", [0, 1, 7])
+def test_os_exit(status):
+    with contained() as sandbox:
+        assert lost(sandbox, f"import os\nos._exit({status})") == ENDED
+
+
+def test_crash():
+    with contained() as sandbox:
+        reason = lost(sandbox, "import ctypes\nctypes.string_at(0)")
+    assert reason == "your code crashed Python, or killed it (signal 11)"
+
+
+def test_killing_the_parent_has_no_effect(shared):
+    source = """
+import os, signal
+for pid in (os.getppid(), 1, -1):
+    try: os.kill(pid, signal.SIGKILL)
+    except OSError: pass
+survived = True
+"""
+    shared.run(source, "cell")
+    assert shared.get("survived") is True
+
+
+def test_left_behind_process_is_dead_afterwards():
+    marker = secrets.token_hex(16)
+    source = f"""
+import os, subprocess, sys
+code = "import signal, time; [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]; time.sleep(600)"
+if os.fork() == 0:
+    os.setsid()
+    subprocess.Popen([sys.executable, "-S", "-c", code, "{marker}"], env={{}}, start_new_session=True)
+    os._exit(0)
+os.wait()
+"""
+    with contained() as sandbox:
+        sandbox.run(source, "cell")
+        assert alive(marker), "the process must have lived, else this test shows nothing"
+    assert not alive(marker)
+
+
+def test_left_behind_process_cannot_hold_the_pipe_open():
+    with contained(call_s=8) as sandbox:
+        begin = time.monotonic()
+        source = "import os, time\nif os.fork() == 0: time.sleep(600)\nos._exit(0)"
+        assert lost(sandbox, source) == ENDED
+        assert time.monotonic() - begin < 6
+
+
+def test_a_forked_copy_does_not_answer(shared):
+    shared.run("import os\ndef twin(): return os.fork() == 0", "cell")
+    for _ in range(5):
+        assert shared.call("twin") == (False, [])
+
+
+# --------------------------------------------------------------------------------------------------------- bombs
+
+
+def test_memory_bomb(shared):
+    error = raised(shared, "import numpy as np\n\nx = np.ones(10**11)")
+    assert (error.kind, error.line) == ("MemoryError", 3)
+    assert error.message == "your code asked for more than 2048 MiB of memory"
+
+
+def test_memory_bomb_in_small_steps():
+    with contained(memory_bytes=600 << 20) as sandbox:
+        assert raised(sandbox, "x = []\nwhile True: x.append(bytearray(1 << 20))").kind == "MemoryError"
+
+
+def test_memory_bomb_in_many_processes():
+    source = """
+import os, time
+for _ in range(8):
+    if os.fork() == 0:
+        x = bytearray(os.urandom(1 << 20)) * 200
+        time.sleep(600)
+time.sleep(600)
+"""
+    with contained(memory_bytes=600 << 20) as sandbox:
+        assert lost(sandbox, source) == "your code took more than 600 MiB of memory"
+
+
+def test_fork_bomb():
+    marker = secrets.token_hex(16)
+    source = f"""
+import os
+marker = "{marker}"
+while True:
+    try: os.fork()
+    except OSError: pass
+"""
+    with contained() as sandbox:
+        begin = time.monotonic()
+        assert lost(sandbox, source) == "your code started 64 processes or more"
+        assert time.monotonic() - begin < 10
+
+
+def test_thread_bomb_meets_the_kernels_limit():
+    source = """
+import threading
+started, end = 0, threading.Event()
+try:
+    while started < 200:
+        threading.Thread(target=end.wait, daemon=True).start()
+        started += 1
+finally:
+    end.set()
+"""
+    with contained(processes=20) as sandbox:
+        error = raised(sandbox, source)
+        assert (error.kind, error.message) == ("RuntimeError", "can't start new thread")
+        assert 0 < sandbox.get("started") < 20
+
+
+def test_300_mb_of_output_cost_nothing(shared):
+    source = """
+import os, sys
+for _ in range(300): print("x" * 1_000_000)
+for _ in range(300): os.write(1, b"y" * 1_000_000); os.write(2, b"z" * 1_000_000)
+sys.stdout.buffer.write(b"more")
+done = 1
+"""
+    shared.run(source, "cell")
+    assert len(shared.output) == 1 << 20
+    assert set(shared.output) == {"x", "\n"}
+    assert shared.get("done") == 1
+
+
+def test_huge_file(shared):
+    error = raised(shared, "open('big', 'wb').write(bytes(64 << 20))")
+    assert (error.kind, "File too large" in error.message) == ("OSError", True)
+
+
+def test_many_files(shared):
+    source = "for k in range(20): open(f'many{k}', 'wb').write(bytes(15 << 20))"
+    error = raised(shared, source)
+    assert (error.kind, "No space left" in error.message) == ("OSError", True)
+    shared.run("import os\nfor name in os.listdir(): os.remove(name)", "cell")
+
+
+# --------------------------------------------------------------------------------------------------- what it can see
+
+
+@pytest.mark.parametrize("name", ["solutions", "exercises", "course_pkg", "tests", "pyproject.toml"])
+def test_the_repository_is_not_there(shared, name):
+    path = str(repo_root() / name)
+    assert os.path.exists(path)
+    assert raised(shared, f"import os\nos.stat({path!r})").kind == "FileNotFoundError"
+
+
+@pytest.mark.parametrize(
+    "path", ["/proc/self/environ", "/proc/1/environ", "/sys", "/etc/passwd", "/dev/shm", "/var"]
+)
+def test_this_machine_is_not_there(shared, path):
+    assert os.path.exists(path)
+    assert raised(shared, f"import os\nos.stat({path!r})").kind == "FileNotFoundError"
+
+
+def test_gradebook_beside_the_submission_is_not_there(shared, tmp_path):
+    gradebook = tmp_path / "gradebook.db"
+    gradebook.write_bytes(b"marks")
+    assert raised(shared, f"open({str(gradebook)!r}, 'rb')").kind == "FileNotFoundError"
+    assert raised(shared, f"open({str(gradebook)!r}, 'wb')").kind == "FileNotFoundError"
+    assert gradebook.read_bytes() == b"marks"
+
+
+def test_environment_is_cleared(monkeypatch):
+    monkeypatch.setenv("SECRET_OF_THE_TEACHER", "42")
+    with contained() as sandbox:
+        sandbox.run("import os\nfound = dict(os.environ)", "cell")
+        found = sandbox.get("found")
+    assert set(found) - {"PWD"} == set(bubblewrap.environment("/tmp"))
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *(
+            "course_pkg.vector.reference",
+            "course_pkg.stencil",
+            "course_pkg.stencil.reference",
+            "course_pkg.cli",
+        ),
+        *("course_pkg.grading", "course_pkg.grading.judge", "course_pkg.witness", "course_pkg.commands"),
+    ],
+)
+def test_the_courses_answers_cannot_be_imported(shared, module):
+    assert raised(shared, f"import {module}").kind == "ModuleNotFoundError"
+
+
+def test_what_a_learner_needs_can_be_imported_and_starts_in_time():
+    need_bubblewrap()
+    begin = time.monotonic()
+    with contained() as sandbox:
+        sandbox.run("import numpy as np\nfrom course_pkg import cuda", "setup")
+        took = time.monotonic() - begin
+        sandbox.run(
+            "@cuda.jit\ndef twice(a):\n    i = cuda.grid(1)\n    if i < a.size:\n        a[i] *= 2\n"
+            "def run(a):\n    d = cuda.to_device(a)\n    twice[1, 32](d)\n    return d.copy_to_host()\n",
+            "cell",
+        )
+        np.testing.assert_array_equal(sandbox.call("run", (np.arange(5.0),))[0], 2 * np.arange(5.0))
+    assert took < 15, "far above what it takes (about 1.5 s): a hang, not a slow machine"
+
+
+def test_numba_stays_closed_until_it_is_asked_for(shared):
+    with contained() as sandbox:
+        sandbox.run("import sys\nbefore = 'numba' in sys.modules", "cell")
+        assert sandbox.get("before") is False
+
+
+def test_unprivileged(shared):
+    shared.run("import os\nids = sorted({*os.getresuid(), *os.getresgid(), *os.getgroups()})", "cell")
+    assert len(shared.get("ids")) == 1
+    assert shared.get("ids")[0] >= 65534
+    assert raised(shared, "os.setuid(0)").kind in ("PermissionError", "OSError")  # root is not even mapped
+    source = "import resource\nresource.setrlimit(resource.RLIMIT_AS, (1 << 40, 1 << 40))"
+    assert raised(shared, source).kind == "ValueError"
+
+
+def test_network():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        port = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port), timeout=2):
+            server.accept()[0].close()  # it does listen
+        with contained() as sandbox:
+            error = raised(
+                sandbox, f"import socket\nsocket.create_connection(('127.0.0.1', {port}), timeout=2)"
+            )
+        assert error.kind == "ConnectionRefusedError"
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+@pytest.mark.parametrize(
+    "folder", ["/", "/usr", "/course/course_pkg", "/course/judge", "/dev", sys.base_prefix], ids=str
+)
+def test_writing_outside(shared, folder):
+    error = raised(shared, f"open({folder + '/mine'!r}, 'w')")
+    assert error.kind in ("OSError", "PermissionError")
+    assert not os.path.exists(folder + "/mine")
+
+
+def test_writing_inside_is_not_seen_outside(shared):
+    name = "course-" + secrets.token_hex(8)
+    shared.run(f"open('/tmp/{name}', 'w').write('x')\nread = open('/tmp/{name}').read()", "cell")
+    assert shared.get("read") == "x"
+    assert not Path("/tmp", name).exists()
+
+
+def test_shipped_modules_have_no_effect(tmp_path, monkeypatch):
+    for name in ("numpy", "numba", "sitecustomize", "usercustomize", "json", "_protocol", "course_pkg"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a module of the submission was imported')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with contained() as sandbox:
+        sandbox.run(
+            "for n in ('numba', 'sitecustomize', 'numpy'): open(n + '.py', 'w').write('raise SystemExit')",
+            "a",
+        )
+        sandbox.run("import numpy, numba\nplaces = [numpy.__file__, numba.__file__]", "b")
+        assert all("site-packages" in p or "dist-packages" in p for p in sandbox.get("places"))
+
+
+def test_builtins_patched_inside_do_not_reach_the_judge(shared):
+    with contained() as sandbox:
+        sandbox.run(
+            "import builtins, numpy as np\nbuiltins.abs = np.allclose = lambda *a, **k: True\nx = abs(-3)",
+            "cell",
+        )
+        assert sandbox.get("x") is True
+    assert abs(-3) == 3
+    assert not np.allclose(1, 2)
+
+
+# ------------------------------------------------------------------------------------------------------ start and end
+
+
+def test_a_sandbox_ends_with_its_block_and_says_so():
+    with contained() as sandbox:
+        sandbox.run("x = 1", "cell")
+        assert (sandbox.contained, sandbox.note) == (True, "")
+    with pytest.raises(SandboxLost, match="closed"):
+        sandbox.get("x")
+    sandbox.close()
+
+
+def test_starting_many_leaves_nothing_behind():
+    need_bubblewrap()
+    own = psutil.Process()
+    before = own.num_fds(), len(own.children(recursive=True))
+    for _ in range(4):
+        with contained() as sandbox:
+            sandbox.run("x = 1", "cell")
+            assert own.num_fds() > before[0]
+    assert (own.num_fds(), len(own.children(recursive=True))) == before
+
+
+def test_a_sandbox_that_is_never_used_ends():
+    contained().close()
+    with pytest.raises(LearnerError), contained() as sandbox:
+        sandbox.run("raise ValueError", "cell")

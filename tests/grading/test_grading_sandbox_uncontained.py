@@ -1,0 +1,117 @@
+"""Without bubblewrap: it says so, refuses where a sandbox is required, and the limits hold all the same."""
+
+import os
+import secrets
+
+import numpy as np
+import pytest
+from sandbox_cases import alive, lost, raised
+
+from course_pkg.core.errors import CourseError
+from course_pkg.grading import bubblewrap
+from course_pkg.grading.sandbox import Limits, Sandbox
+from course_pkg.paths import repo_root
+
+
+@pytest.fixture(autouse=True)
+def no_bubblewrap(monkeypatch):
+    """Make every sandbox of these tests find no bubblewrap, and CI unset."""
+    monkeypatch.setattr(bubblewrap, "obstacle", lambda: "bubblewrap is missing: install it")
+    monkeypatch.delenv("CI", raising=False)
+
+
+def test_note():
+    with Sandbox() as sandbox:
+        assert sandbox.contained is False
+        assert (
+            sandbox.note
+            == "This code ran without a sandbox, not isolated: bubblewrap is missing: install it."
+        )
+
+
+def test_refused_where_required():
+    with pytest.raises(CourseError, match=r"^A sandbox is required and there is none: bubblewrap is missing"):
+        Sandbox(require=True)
+
+
+@pytest.mark.parametrize("value", ["true", "1", "True"])
+def test_refused_on_ci(monkeypatch, value):
+    monkeypatch.setenv("CI", value)
+    with pytest.raises(CourseError, match="required"):
+        Sandbox()
+
+
+def test_values_and_kernels():
+    with Sandbox() as sandbox:
+        sandbox.run(
+            "from course_pkg import cuda\n"
+            "@cuda.jit\ndef twice(a):\n    i = cuda.grid(1)\n    if i < a.size:\n        a[i] *= 2\n"
+            "def run(a):\n    d = cuda.to_device(a)\n    twice[1, 32](d)\n    return d.copy_to_host()\n",
+            "cell",
+        )
+        np.testing.assert_array_equal(sandbox.call("run", (np.arange(5.0),))[0], 2 * np.arange(5.0))
+        assert raised(sandbox, "1 / 0").kind == "ZeroDivisionError"
+
+
+def test_what_it_sees(monkeypatch):
+    monkeypatch.setenv("SECRET_OF_THE_TEACHER", "42")
+    with Sandbox() as sandbox:
+        sandbox.run(
+            "import os, sys\nfound, path, here = dict(os.environ), list(sys.path), os.getcwd()", "cell"
+        )
+        assert "SECRET_OF_THE_TEACHER" not in sandbox.get("found")
+        assert str(repo_root()) not in sandbox.get("path")
+        here = sandbox.get("here")
+        for module in ("course_pkg.vector.reference", "course_pkg.stencil", "course_pkg.grading"):
+            assert raised(sandbox, f"import {module}").kind == "ModuleNotFoundError"
+    assert not os.path.exists(here)
+
+
+def test_loop_that_ignores_signals():
+    source = "import signal\nfor s in (1, 2, 15, 24): signal.signal(s, signal.SIG_IGN)\nwhile True: pass"
+    with Sandbox(Limits(call_s=1)) as sandbox:
+        assert lost(sandbox, source) == "your code did not come back within 1 s: is there an endless loop?"
+
+
+def test_memory_file_and_output_are_limited():
+    with Sandbox() as sandbox:
+        assert raised(sandbox, "import numpy as np\nnp.ones(10**11)").kind == "MemoryError"
+        assert "File too large" in raised(sandbox, "open('big', 'wb').write(bytes(64 << 20))").message
+        sandbox.run("for _ in range(100): print('x' * 10**6)", "cell")
+        assert len(sandbox.output) == 1 << 20
+
+
+def test_os_exit():
+    with Sandbox() as sandbox:
+        assert lost(sandbox, "import os\nos._exit(0)").startswith("your code ended the Python process")
+
+
+def test_fork_bomb_is_stopped():
+    marker = secrets.token_hex(16)
+    source = f"""
+import os, subprocess, sys, time
+while True:
+    subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)", "{marker}"])
+    time.sleep(0.01)
+"""
+    # root is exempt from the kernel's limit: there, the watch stops it
+    stopped = pytest.raises(CourseError, match=r"started 12 processes or more|unavailable")
+    with Sandbox(Limits(processes=12)) as sandbox, stopped:
+        sandbox.run(source, "cell")
+    assert not alive(marker)
+
+
+def test_left_behind_process_is_dead_afterwards():
+    marker = secrets.token_hex(16)
+    source = f"""
+import os, subprocess, sys
+if os.fork() == 0:
+    os.setsid()
+    subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)", "{marker}"], start_new_session=True)
+    os._exit(0)
+os.wait()
+"""
+    with Sandbox() as sandbox:
+        sandbox.run(source, "cell")
+        assert alive(marker), "the process must have lived, else this test shows nothing"
+    assert not alive(marker)
