@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 
 import psutil
@@ -17,6 +16,7 @@ from course_pkg.grading.result import CellGrade, Report
 
 MEMORY_BYTES = 6 << 30  # of the judge's process; the sandbox has less
 TRIES = 3
+_READ: dict[tuple[str, bytes], list[dict]] = {}
 SLOW = "It was not done after {:.0f} s: is there a loop without end?"
 BROKEN = "It ended the judge's process: does it ask for very much memory?"
 UNREACHED = "It was not reached: grading was stopped before it."
@@ -64,19 +64,18 @@ def nothing(cells: list, solution: Path | None, reason: str, seed=None) -> Repor
 
 
 def solution_cells(solution: Path) -> list[dict]:
-    """Return a solution's cells; a solution that did not change is read once."""
-    try:
-        return _cells(solution.read_bytes(), solution.name, str(solution))
-    except OSError as error:
-        raise CourseError(f"{solution} cannot be read ({error.strerror}): check that it exists.") from error
-
-
-@lru_cache(maxsize=32)
-def _cells(content: bytes, name: str, path: str) -> list[dict]:
+    """Return a solution's cells; a solution with the same name and text is read once, wherever it lies."""
     from course_pkg.grading.exercise import read_solution
 
-    keys = ("cell_type", "metadata", "source", "id")
-    return json.loads(json.dumps([{k: cell[k] for k in keys} for cell in read_solution(Path(path)).cells]))
+    try:
+        known = solution.name, solution.read_bytes()
+    except OSError as error:
+        raise CourseError(f"{solution} cannot be read ({error.strerror}): check that it exists.") from error
+    if known not in _READ:
+        keys = ("cell_type", "metadata", "source", "id")
+        cells = [{k: cell[k] for k in keys} for cell in read_solution(solution).cells]
+        _READ[known] = json.loads(json.dumps(cells))
+    return _READ[known]
 
 
 def _persist(request: dict, cells, solution, wall_s: float) -> Report:

@@ -2,12 +2,16 @@
 
 import builtins
 import re
+from pathlib import Path
 
+import course_pkg
+from course_pkg.core.errors import CourseError
 from course_pkg.grading import check
 from course_pkg.grading.sandbox import LearnerError, SandboxLost
 from course_pkg.simt import HazardError, SimtError
 
 LONGEST = 400
+OURS = Path(course_pkg.__file__).parent
 HIDDEN = "### BEGIN HIDDEN TESTS"
 
 
@@ -65,6 +69,17 @@ def of_learner(error: LearnerError, *, hidden: bool) -> str:
     return f"Your code raises {kind}{_at(error.line)}{said.rstrip('.')}."
 
 
+def is_ours(error: BaseException) -> bool:
+    """Return whether an error is a defect of the interpreter or of the judge, and not of the answer."""
+    if isinstance(error, (CourseError, AssertionError, MemoryError, RecursionError)):
+        return False
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    file = Path(trace.tb_frame.f_code.co_filename) if trace is not None else Path()
+    return OURS in file.parents and file.name != "check.py"  # which is handed whatever an answer gives
+
+
 def _said(error, source, missing, hidden) -> str:
     if isinstance(error, check.Failed):
         return error.hint if hidden else str(error)
@@ -83,6 +98,8 @@ def _said(error, source, missing, hidden) -> str:
     if isinstance(error, AssertionError):
         return _assertion(str(error), source, hidden)
     what = "" if hidden else f": {error}"
+    if is_ours(error):
+        return f"The judge itself failed here ({type(error).__name__}); this is not your fault: tell your teacher."
     return f"The test cannot go on with what your code gave ({type(error).__name__}{what})."
 
 

@@ -118,7 +118,7 @@ class _Room:
     """Where a submission is graded: the names that tests see, and the learner's side of each."""
 
     def __init__(self, submitted, session: learner.Session, report: Report):
-        self.session = session
+        self.session, self.report = session, report
         self.namespace: dict = {"__name__": "__exercise__"}
         self.kernel_names: dict = {}
         self.missing: dict[str, str] = {}
@@ -236,6 +236,11 @@ class _Room:
             with simt.limits(steps=cell["metadata"].get("course", {}).get("steps", STEPS)):
                 points = self._points(name, source, most)
         except Exception as error:
+            if feedback.is_ours(error):
+                self.report.notes.append(
+                    f"The judge itself failed at {name!r} ({type(error).__name__}): grade this cell by hand, and "
+                    "report the notebook to the course's authors."
+                )
             return CellGrade(name, 0.0, most, feedback.of(error, source, self.missing), hidden)
         finally:
             check.seed(None)

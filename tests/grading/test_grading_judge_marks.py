@@ -58,3 +58,13 @@ def test_feedback_of_hidden_tests_holds_no_values():
             if cell.hidden and cell.feedback:
                 assert cell.feedback.startswith("Hidden tests: ")
                 assert not re.search(r"found|expected \d|\d\.\d{3}|thread \d", cell.feedback), cell.feedback
+
+
+def test_a_failure_of_the_judge_is_told_to_the_teacher_and_not_blamed_on_the_learner(monkeypatch):
+    from course_pkg.simt import lanes
+
+    monkeypatch.setattr(lanes.Mask, "narrow", None)
+    report = s.grade(s.solved(), seed=1)
+    assert "The judge itself failed here (TypeError)" in s.said(report)["test_triad"]
+    assert any("'test_triad'" in note and "by hand" in note for note in report.notes)
+    assert s.said(report)["test_balance"] == ""
