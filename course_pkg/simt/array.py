@@ -173,13 +173,10 @@ class DeviceArray:
         return f"<DeviceArray of {self.dtype.name}, shape {self.shape}: copy_to_host() shows its elements>"
 
     def __array__(self, dtype=None, copy=None):
-        raise TypeError("This array lives in GPU memory, where NumPy cannot read it: use .copy_to_host().")
-
-    def __array_ufunc__(self, *args, **kwargs):
-        return self.__array__()
-
-    def __array_function__(self, *args, **kwargs):
-        return self.__array__()
+        """Copy to the host, as an array of Numba's does when NumPy asks for its elements."""
+        if copy is False:
+            raise ValueError("A device array is copied when NumPy reads it: leave out copy=False.")
+        return np.array(self.host, dtype=dtype)
 
     def _view(self, host):
         return DeviceArray(host, self.base_array, self.stream)

@@ -42,6 +42,9 @@ def atomic(run, frame, node, name, arguments, mask):
             run.counters.access(array, "atomic", place.where, place.offset, place.inside, together)
         if run.races is not None:
             run.log.access(run, place, "atomic", VERBS["atomic"], place.inside)
+    if run.fenced and run.races is not None:
+        run.launch.forget_accesses()  # a fence and then an atomic: who reads that may read what came before it
+        run.fenced = False
     old = _update(run, name, place, operands, place.inside)
     run.kill(array.space)
     return run.fresh(old, array.type)

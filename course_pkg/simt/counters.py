@@ -132,7 +132,8 @@ class Counters:
         elements = wave.spread(offset)
         rows = np.where(mask.rows, wave.by_warp(elements, 0), -1)
         if array.space == "shared":
-            self._shared(site, rows)
+            if kind != "atomic":  # how often a bank serves an atomic is not documented
+                self._shared(site, rows)
         elif together:
             site.sectors += mask.warps
         elif kind == "atomic":
@@ -145,31 +146,26 @@ class Counters:
     def _shared(self, site, rows):
         needed = wavefronts(np.where(rows < 0, -1, rows * site.itemsize), site.itemsize)
         site.wavefronts += int(needed.sum())
-        if site.kind != "atomic":
-            site.bank_conflicts += int(np.maximum(0, needed - _fewest(rows, site.itemsize)).sum())
+        site.bank_conflicts += int(np.maximum(0, needed - _fewest(rows, site.itemsize)).sum())
 
     def _touch(self, site, array, elements, mask):
         """Remember which elements were touched, in the launch and by each block."""
         chosen = mask.full.reshape(elements.shape)
         each = np.count_nonzero(chosen, axis=1)
         elements = elements.reshape(-1) if mask.data is None else elements[chosen]
-        if array.space == "global" or array.space == "constant":
-            if site.touched is None:
-                site.touched = np.zeros(array.flat.size, bool)
-            site.touched[elements] = True
-            site.pending.append((each, elements))
-            site.pending_size += elements.size
-            if site.pending_size > COMPRESS_AT:
-                site.pending = [once_a_block(site.pending)]
-                site.pending_size = site.pending[0][1].size
-        elif site.touched is None or site.touched.size < array.extent:
-            grown = np.zeros(array.extent, bool)
-            if site.touched is not None:
-                grown[: site.touched.size] = site.touched
-            site.touched = grown
-            site.touched[elements] = True
-        else:
-            site.touched[elements] = True
+        size = array.extent if array.space in ("shared", "local") else array.flat.size
+        if site.touched is None or site.touched.size < size:  # a device function may meet arrays of several sizes
+            known = site.touched if site.touched is not None else np.zeros(0, bool)
+            site.touched = np.zeros(size, bool)
+            site.touched[: known.size] = known
+        site.touched[elements] = True
+        if array.space == "local":
+            return
+        site.pending.append((each, elements))
+        site.pending_size += elements.size
+        if site.pending_size > COMPRESS_AT:
+            site.pending = [once_a_block(site.pending)]
+            site.pending_size = site.pending[0][1].size
 
     def _keep(self, site, rows, array, wave):
         """Keep the addresses of the traced blocks, for the access strip."""

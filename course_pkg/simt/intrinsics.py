@@ -181,6 +181,7 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
 
 
 def _fence(run, frame, node, name, arguments, named, mask):
+    run.fenced = True
     run.flush()
     run.kill("global", "shared")
 

@@ -76,7 +76,7 @@ class KernelProfile(LineCounts):
         moved = self.global_bytes(reuse)
         return self.flops.total / moved if moved else float("inf")
 
-    def time_floor_s(self, machine) -> float:
+    def time_floor(self, machine) -> float:
         """Return the seconds below which no implementation comes on a machine: its bytes or its flops, each at best.
 
         Parameters

@@ -23,6 +23,9 @@ from course_pkg.simt.values import Value, Variable
 from course_pkg.simt.written import written_parameters
 
 WAVE_THREADS = 1 << 18
+PATIENCE = (
+    1_000_000  # statements of a wave, minutes of work, after which a launch without a budget is taken to hang
+)
 _STEPS: ContextVar[int | None] = ContextVar("steps", default=None)
 
 
@@ -53,6 +56,8 @@ class State:
     dynamic_shared: int
     types: dict | None = None
     steps: int | None = None
+    patience: int = PATIENCE
+    regions: tuple = ()
     programs: dict = field(default_factory=dict)
     local_arrays: list = field(default_factory=list)
     _numbers: dict = field(default_factory=dict)
@@ -60,6 +65,11 @@ class State:
     def number(self, site) -> int:
         """Number a region of a block's or a thread's own memory, the same in all waves."""
         return self._numbers.setdefault(site, 1000 + len(self._numbers))
+
+    def forget_accesses(self) -> None:
+        """Take what was done to global memory so far as in order with what follows."""
+        for region in self.regions:
+            region.shadow = None
 
     def program(self, function: Any) -> Program:
         """Return the syntax tree of a device function, read once."""
@@ -98,6 +108,7 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
         log = HazardLog(races, fatal_only=not check)
         state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps)
         state.programs[id(launch.kernel)] = program
+        state.regions = tuple(memory.regions.values())
         for wave in waves(grid, block, WAVE_THREADS):
             run = Run(wave, state)
             _run(run, program, arguments, memory)

@@ -67,7 +67,7 @@ class HazardLog:
         )
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
-    def torn_warp(self, run, where, at_work, members, torn) -> None:
+    def torn_warp(self, run, where, at_work, members, torn, name) -> None:
         """Only some lanes of a warp arrive at the warp's barrier."""
         row = int(np.flatnonzero(torn)[0])
         block, warp = divmod(row, run.wave.warps_per_block)
@@ -75,23 +75,10 @@ class HazardLog:
         missed = int((members[row] & ~at_work[row]).argmax()) + 32 * warp
         who, absent = (place_of_thread(run.wave, block, t) for t in (came, missed))
         message = (
-            f"line {where.line}: {who} waits at this syncwarp and {absent}, of the same warp, never comes to it: "
+            f"line {where.line}: {who} waits at this {name} and {absent}, of the same warp, never comes to it: "
             "move it out of the branch, or name the lanes that come in its mask."
         )
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
-
-    def asleep(self, run, where, name, lanes, source) -> None:
-        """A shuffle reads from a lane that does not take part."""
-        if self.fatal_only:
-            return
-        row, lane = (int(v) for v in np.argwhere(lanes)[0])
-        block, warp = divmod(row, run.wave.warps_per_block)
-        who = place_of_thread(run.wave, block, 32 * warp + lane)
-        message = (
-            f"line {where.line}: {who} asks lane {int(source[row, lane])} of its warp for a value with {name}, but "
-            "that lane is switched off: the value is undefined."
-        )
-        self.add(Hazard("uninitialised", where.line, None, None, (who,), message, where.function))
 
     def access(self, run, place, kind, verb, lanes) -> None:
         """Check an access against what other threads did to the same element."""

@@ -12,7 +12,7 @@ from course_pkg.simt.run import Loop
 from course_pkg.simt.sketch import sketch_loop, widen
 from course_pkg.simt.statements import bind, execute, runs
 from course_pkg.simt.typing import dtype_of
-from course_pkg.simt.values import Range, Value
+from course_pkg.simt.values import Range, Value, Variable
 
 UNROLLED = 128  # a loop of that many passes, known when it is compiled, is written out by the compiler
 
@@ -23,7 +23,8 @@ def _while(run, frame, node, mask):
         return sketch_loop(run, frame, node, mask, execute, lambda: _endless(run, frame, node, mask))
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
-    written_out = truth(run, frame, evaluate(run, frame, node.test, mask), node).constant
+    test = truth(run, frame, evaluate(run, frame, node.test, mask), node)
+    written_out = test.constant and bool(_assigned(node) & _read(node.test))  # `while True` is not
     loop = _begin_loop(run, frame, node, mask, written_out)
     while current:
         run.step()
@@ -35,7 +36,7 @@ def _while(run, frame, node, mask):
             run.demand(test, current)
             stay, leave = current.split(test.data)
             left = left.union(leave)
-            current = _one_pass(run, frame, loop, node, stay) if stay else stay
+            current = _one_pass(run, frame, loop, node, stay, written_out) if stay else stay
     return _end_loop(run, frame, node, mask, loop, left, returned, written_out)
 
 
@@ -80,7 +81,7 @@ def _for(run, frame, node, mask):
             run.new_block()
         with run.one_pass(keep_all=constant):
             bind(run, frame, node.target, _loop_value(run, start, step, at, constant), stay)
-            rest = _one_pass(run, frame, loop, node, stay)
+            rest = _one_pass(run, frame, loop, node, stay, constant)
         if rest is not stay:
             gone = gone.union(stay.minus(rest))
     return _end_loop(run, frame, node, mask, loop, mask.minus(gone) if gone else mask, returned, constant)
@@ -92,7 +93,7 @@ def _for_each(run, frame, node, mask, sequence):
         if not current:
             break
         bind(run, frame, node.target, item, current)
-        after = _one_pass(run, frame, loop, node, current)
+        after = _one_pass(run, frame, loop, node, current, True)
         current = current if run.dry else after
     return _end_loop(run, frame, node, mask, loop, current, returned, True)
 
@@ -101,15 +102,45 @@ def _begin_loop(run, frame, node, mask, constant=False):
     if not constant:
         run.flush()
         run.kill(*effects(frame, node.body))
+        _forget(run, frame, node, _is_number)
     frame.loops.append(Loop(run.wave.nobody, run.wave.nobody))
     return frame.loops[-1]
 
 
-def _one_pass(run, frame, loop, node, mask):
+def _one_pass(run, frame, loop, node, mask, written_out):
     loop.continued = run.wave.nobody
     rest = execute(run, frame, node.body, mask)
     widen(run, frame, node)
+    if not written_out:
+        _forget(run, frame, node, _is_constant)
     return rest.union(loop.continued) if loop.continued else rest
+
+
+def _forget(run, frame, node, which) -> None:
+    """Make unknown what a compiler cannot know where the passes of a loop meet: variables that the body assigns."""
+    for name in _assigned(node):
+        variable = frame.variables.get(name)
+        value = variable.value if variable else None
+        if which(value):
+            unknown = Value(value.data, value.type, run.numbering.fresh(), origin=value.origin)
+            frame.variables[name] = Variable(unknown, variable.mask)
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, Value)
+
+
+def _is_constant(value) -> bool:
+    return isinstance(value, Value) and value.constant
+
+
+def _assigned(node) -> set:
+    names = (n for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Name))
+    return {n.id for n in names if isinstance(n.ctx, ast.Store)}
+
+
+def _read(test) -> set:
+    return {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
 
 
 def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):

@@ -5,6 +5,8 @@ import builtins
 import math
 import operator
 import sys
+from difflib import get_close_matches
+from types import FunctionType
 
 import numba
 import numpy as np
@@ -24,6 +26,7 @@ SCALARS = (
 )
 DOOR = ("course_pkg.simt.api", "numba.cuda", "course_pkg.cuda")
 THREE = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+MAKERS = ("zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like", "arange")
 CONSTANTS = ("pi", "e", "tau", "inf", "nan")
 
 
@@ -62,7 +65,7 @@ def _name(run, frame, node, mask):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: the variable {node.id!r} is used before it has a value."
         )
-    return entity(run, frame, node, frame.program.lookup(node.id))
+    return entity(run, frame, node, frame.program.lookup(node.id, node.lineno))
 
 
 @handles(ast.Attribute)
@@ -93,10 +96,13 @@ def entity(run, frame, node, thing):
         return Intrinsic(name)
     if is_device_function(thing) or isinstance(thing, np.ndarray):
         return thing
-    what = f"the {type(thing).__name__} {getattr(node, 'id', None) or getattr(node, 'attr', '')!r}"
-    if callable(thing):
-        what += " (a function that a kernel calls is decorated with @cuda.jit(device=True))"
-    raise unsupported(frame, node, what)
+    name = getattr(node, "id", None) or getattr(node, "attr", "")
+    if isinstance(thing, FunctionType):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {name} is a function of the host: decorate what kernels call "
+            "with @cuda.jit(device=True)."
+        )
+    raise unsupported(frame, node, f"the {type(thing).__name__} {name!r}")
 
 
 def cuda_name(thing) -> str | None:
@@ -128,6 +134,11 @@ def member(run, frame, node, owner):
         whole = f"{owner.name}.{name}" if owner.name else name
         if whole in MEANINGS:
             return index_value(run, whole)
+        near = get_close_matches(whole, MEANINGS, 1)
+        if near:
+            raise SimtError(
+                f"{frame.program.name}, line {node.lineno}: cuda has no {whole}: cuda.{near[0]} is near."
+            )
         raise unsupported(frame, node, f"cuda.{whole}")
     if isinstance(owner, Module):
         return _module_member(run, frame, node, owner, name)
@@ -140,6 +151,11 @@ def member(run, frame, node, owner):
     if isinstance(owner, Value) and name in ("real", "imag") and owner.data.dtype.kind == "c":
         part = owner.data.real if name == "real" else owner.data.imag
         return run.derived(part, type_of(part.dtype), name, owner.key)
+    if isinstance(owner, Value):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node.value)} is a number and has no .{name}: "
+            "look at the order of the launch's arguments."
+        )
     raise unsupported(frame, node, f"the attribute .{name}")
 
 
@@ -172,6 +188,12 @@ def _module_member(run, frame, node, owner, name):
     thing = getattr(owner.module, name, None) if not name.startswith("_") else None
     if thing is not None and (id(thing) in TYPES or id(thing) in FUNCTIONS or id(thing) in BUILTINS):
         return entity(run, frame, node, thing)
+    where = f"{frame.program.name}, line {node.lineno}"
+    if owner.name == "numpy" and name in MAKERS:
+        raise SimtError(
+            f"{where}: a kernel cannot make arrays with numpy.{name}: use cuda.local.array, cuda.shared.array, or pass "
+            "the array as an argument."
+        )
     raise unsupported(frame, node, f"{owner.name}.{name}")
 
 

@@ -65,12 +65,14 @@ class Run:
         self.allocations: dict = {}
         self.static_shared = 0
         self.exited = wave.nobody
+        self.fenced = False
         self.block_epoch = np.zeros(wave.blocks, np.int64)
         self.warp_epoch = np.zeros((wave.blocks, wave.warps_per_block), np.int64)
         self._stamps = None
         self.depth = 0
         self.depth_of_loops = 0
         self.dry = launch.types is None
+        self.patience = launch.patience if launch.steps is None else launch.steps
         self.types: dict = {} if self.dry else launch.types
         self.path: tuple = ()
         self.open: list = []
@@ -232,13 +234,14 @@ class Run:
     def step(self) -> None:
         """Count a statement against the launch's budget."""
         launch = self.launch
+        self.patience -= 1
         if launch.steps is not None:
             launch.steps -= 1
-            if launch.steps < 0:
-                raise SimtError(
-                    f"{launch.name} runs on and on: it was stopped after its budget of statements; "
-                    "look for a loop whose condition never becomes false."
-                )
+        if self.patience < 0 or (launch.steps is not None and launch.steps < 0):
+            raise SimtError(
+                f"{launch.name} runs on and on, and was stopped: look for a loop whose condition never becomes false. "
+                "The threads run in step here, so one that waits in a loop for another waits for ever."
+            )
 
     def stamps(self) -> np.ndarray:
         """When it is for each thread: barriers of its block and of its warp, shape (blocks, threads_per_block)."""

@@ -71,7 +71,8 @@ class Program:
         a = self.tree.args
         if a.vararg or a.kwarg or a.kwonlyargs or a.posonlyargs or a.defaults:
             raise Unsupported(
-                f"{self.name} has optional, keyword-only or starred arguments: give it plain positional ones."
+                f"{self.name}, line {self.tree.lineno}: optional, keyword-only or starred arguments are outside what "
+                "the interpreter runs; give it plain positional ones."
             )
         return [argument.arg for argument in a.args]
 
@@ -84,7 +85,7 @@ class Program:
                 found.add(node.id)
         return frozenset(found)
 
-    def lookup(self, name: str):
+    def lookup(self, name: str, line: int):
         """Return the Python object behind a name from outside.
 
         Raises
@@ -96,7 +97,7 @@ class Program:
             return self.names[name]
         if hasattr(builtins, name):
             return getattr(builtins, name)
-        raise SimtError(f"{self.name} uses the name {name!r}, which is not defined.")
+        raise SimtError(f"{self.name}, line {line}: the name {name!r} is not defined.")
 
 
 def program_of(function) -> Program:

@@ -5,18 +5,29 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.source import SourceLine
-from course_pkg.simt.values import Value
 
 FULL = 0xFFFFFFFF
 
 
-def _members(run, arguments, mask):
-    """Return who takes part, by warp: the lanes at work that the member mask names."""
-    if arguments and isinstance(arguments[0], Value):
-        bits = arguments[0].data.astype(np.int64) & FULL
-        named = (run.wave.by_warp(np.broadcast_to(bits, run.wave.shape), 0) >> np.arange(32)) & 1
-        return mask.rows, named.astype(bool) | ~mask.rows
-    return mask.rows, np.ones(mask.rows.shape, bool)
+def _expect(run, frame, node, name, arguments, mask) -> None:
+    """Tell of lanes that the member mask names and that do not come, though they have not left the kernel."""
+    wave, at_work = run.wave, mask.rows
+    alive = (wave.everyone.minus(run.exited) if run.exited else wave.everyone).rows
+    bits = wave.by_warp(np.broadcast_to(arguments[0].data.astype(np.int64) & FULL, wave.shape), 0)
+    named = np.where(at_work, bits, 0).max(axis=1)
+    members = alive & ((named[:, None] >> np.arange(32)) & 1).astype(bool)
+    torn = at_work.any(axis=1) & (members & ~at_work).any(axis=1)
+    if torn.any() and not run.dry:
+        run.log.torn_warp(run, SourceLine(frame.program.name, node.lineno), at_work, members, torn, name)
+
+
+def undefined(dtype):
+    """Return what a lane gets from one that is switched off: a value that shows where it is used."""
+    return (
+        np.full(1, 0xCB, np.uint8).repeat(dtype.itemsize).view(dtype)[0]
+        if dtype.kind in "iu"
+        else dtype.type(np.nan if dtype.kind in "fc" else True)
+    )
 
 
 def _gather(run, arguments, mask):
@@ -44,17 +55,17 @@ def _shuffle(run, frame, node, name, arguments, mask):
     }[name]
     source = np.where((source < 0) | (source > 31), lane, source)
     at_work = mask.rows
+    _expect(run, frame, node, name, arguments, mask)
     asleep = at_work & ~np.take_along_axis(at_work, source, axis=1)
-    if asleep.any():
-        run.log.asleep(run, SourceLine(frame.program.name, node.lineno), name, asleep, source)
-    moved = np.take_along_axis(rows, source, axis=1)
+    moved = np.where(asleep, undefined(rows.dtype), np.take_along_axis(rows, source, axis=1))
     if run.counters is not None:
         run.counters.issue(mask)
     return run.fresh(run.wave.from_warps(moved), value.type)
 
 
 def _vote(run, frame, node, name, arguments, mask):
-    at_work, _ = _members(run, arguments, mask)
+    at_work = mask.rows
+    _expect(run, frame, node, name, arguments, mask)
     value = arguments[1]
     run.demand(value, mask)
     rows = run.wave.by_warp(value.data, 0)
@@ -88,17 +99,8 @@ def _lanemask_lt(run, frame, node, name, arguments, mask):
 
 
 def _syncwarp(run, frame, node, name, arguments, mask):
-    wave = run.wave
-    at_work = mask.rows
-    alive = (wave.everyone.minus(run.exited) if run.exited else wave.everyone).rows
-    members = alive
-    if arguments:
-        bits = wave.by_warp(np.broadcast_to(arguments[0].data.astype(np.int64) & FULL, wave.shape), 0)
-        called = np.where(at_work, bits, 0).max(axis=1)
-        members = alive & ((called[:, None] >> np.arange(32)) & 1).astype(bool)
-    torn = at_work.any(axis=1) & (members & ~at_work).any(axis=1)
-    if torn.any():
-        run.log.torn_warp(run, SourceLine(frame.program.name, node.lineno), at_work, members, torn)
+    wave, at_work = run.wave, mask.rows
+    _expect(run, frame, node, name, arguments or [run.constant(FULL)], mask)
     run.pass_warp_barrier(at_work.any(axis=1).reshape(wave.blocks, wave.warps_per_block))
     run.flush()
     run.kill("global", "shared")

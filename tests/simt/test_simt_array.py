@@ -175,23 +175,15 @@ def test_split():
         next(DeviceArray(HOST.copy()).split(2))
 
 
-@pytest.mark.parametrize(
-    "read",
-    [
-        np.asarray,
-        np.array,
-        np.sum,
-        lambda d: np.add(d, 1),
-        lambda d: HOST + d,
-        lambda d: np.concatenate([d, d]),
-        lambda d: np.copyto(np.empty((3, 4)), d),
-        lambda d: np.testing.assert_array_equal(d, HOST),
-        lambda d: np.array([d, d]),
-    ],
-)
-def test_numpy_does_not_read_it_in_silence(device, read):
-    with pytest.raises(TypeError, match=r"lives in GPU memory, .* use \.copy_to_host\(\)"):
-        read(device)
+@pytest.mark.parametrize("read", [np.asarray, np.array, np.sum, lambda d: np.add(d, 1), lambda d: HOST + d])
+def test_numpy_reads_a_copy_as_of_numbas_arrays(device, read):
+    np.testing.assert_array_equal(read(device), read(HOST))
+    assert not np.shares_memory(np.asarray(device), device.host)
+
+
+def test_numpy_cannot_have_it_without_a_copy(device):
+    with pytest.raises(ValueError, match="leave out copy=False"):
+        np.array(device, copy=False)
 
 
 def test_it_computes_nothing(device):

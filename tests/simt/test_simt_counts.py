@@ -1,0 +1,129 @@
+"""What is counted, on small kernels worked out by hand; the hardware's word is in tests/witness."""
+
+import numpy as np
+import pytest
+
+from course_pkg import simt
+from course_pkg.simt import api as cuda
+
+
+def profile(body, grid, block, **arguments):
+    text = f"def kernel({', '.join(arguments)}):\n" + "\n".join(f"    {line}" for line in body.splitlines())
+    kernel = simt.Kernel.from_source(text, "kernel", {"cuda": cuda, "np": np})
+    return simt.profile(kernel[grid, block], *arguments.values())
+
+
+NEWTON = """i = cuda.grid(1)
+x = 1.0
+for j in range(n):
+    x = 0.5 * (x + 2.0 / x)
+out[i] = x"""
+
+WEIGHTS = """i = cuda.grid(1)
+total, weight = 0.0, 1.0
+for j in range(n):
+    total += weight * a[i]
+    weight *= 0.5
+out[i] = total"""
+
+COUNT = """i = cuda.grid(1)
+t = 0.0
+while t < n:
+    t += 0.5
+out[i] = t"""
+
+
+@pytest.mark.parametrize(
+    ("body", "n", "expected"),
+    [
+        (NEWTON, 16, {"add": 16, "mul": 16, "div": 16}),
+        (WEIGHTS, 16, {"fma": 16, "mul": 16}),
+        (COUNT, 8, {"add": 16}),
+    ],
+    ids=["newton", "weights", "while"],
+)
+def test_a_loop_of_unknown_length_does_not_fold_what_it_computes(body, n, expected):
+    counted = profile(body, 2, 32, a=np.ones(64), n=n, out=np.zeros(64)).flops["float64"]
+    assert {k: getattr(counted, k) // 64 for k in expected} == expected
+    assert counted.total == 64 * (sum(expected.values()) + expected.get("fma", 0))
+
+
+def test_a_loop_of_known_length_is_folded():
+    body = COUNT.replace("t < n", "t < 8.0")
+    assert profile(body, 2, 32, n=8, out=np.zeros(64)).flops.total == 0
+
+
+def test_local_memory_with_an_unknown_index_is_counted():
+    body = """i = cuda.grid(1)
+kept = cuda.local.array(8, np.float64)
+k = 0
+while k < n:
+    kept[k] = a[i] * 2.0
+    k += 1
+out[i] = kept[n - 1]"""
+    counted = profile(body, 1, 32, a=np.ones(32), n=4, out=np.zeros(32))
+    assert counted.local_store.thread_accesses == 4 * 32
+    assert counted.local_load.thread_accesses == 32
+    assert counted.in_registers == ()
+
+
+LAST_BLOCK = """tile = cuda.shared.array(1, np.int64)
+partial[cuda.blockIdx.x] = a[cuda.grid(1)]
+cuda.threadfence()
+tile[0] = cuda.atomic.add(ticket, 0, 1)
+if tile[0] == cuda.gridDim.x - 1:
+    total = 0.0
+    for k in range(cuda.gridDim.x):
+        total += partial[k]
+    out[0] = total"""
+
+
+def test_the_last_block_may_read_what_a_fence_and_an_atomic_hand_over():
+    out = np.zeros(1)
+    arguments = {"a": np.arange(8.0), "partial": np.zeros(8), "ticket": np.zeros(1, np.int64), "out": out}
+    assert profile(LAST_BLOCK, 8, 1, **arguments).hazards == []
+    assert out[0] == 28
+    arguments["ticket"][0] = 0
+    found = profile(LAST_BLOCK.replace("cuda.threadfence()", "pass"), 8, 1, **arguments).hazards
+    assert {h.array for h in found} == {"partial"}
+
+
+def test_a_thread_that_waits_for_another_is_stopped(monkeypatch):
+    monkeypatch.setattr("course_pkg.simt.launch.State.patience", 1000)
+    body = """while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+    pass
+out[0] += 1.0
+cuda.atomic.exch(lock, 0, 0)"""
+    with pytest.raises(simt.SimtError, match="waits in a loop for another waits for ever"):
+        profile(body, 1, 2, lock=np.zeros(1, np.int32), out=np.zeros(1))
+
+
+def test_a_shuffle_that_names_absent_lanes_is_told():
+    body = """t = cuda.threadIdx.x
+if t < 8:
+    out[t] = cuda.shfl_xor_sync(MASK, a[t], 4)"""
+    torn = profile(body.replace("MASK", "0xffffffff"), 1, 32, a=np.arange(32.0), out=np.zeros(32))
+    assert [h.kind for h in torn.hazards] == ["divergent_barrier"]
+    assert "shfl_xor_sync" in torn.hazards[0].message
+    out = np.zeros(32)
+    assert profile(body.replace("MASK", "0xff"), 1, 32, a=np.arange(32.0), out=out).hazards == []
+    np.testing.assert_array_equal(out[:8], np.arange(8) ^ 4)
+
+
+def test_a_value_from_a_lane_that_is_off_shows():
+    body = """t = cuda.threadIdx.x
+if t < 8:
+    out[t] = cuda.shfl_down_sync(0xff, a[t], 4)"""
+    out = np.zeros(32)
+    profile(body, 1, 32, a=np.arange(32.0), out=out)
+    np.testing.assert_array_equal(out[:8], [4, 5, 6, 7, np.nan, np.nan, np.nan, np.nan])
+
+
+def test_shared_memory_is_unique_once_a_block():
+    body = """tile = cuda.shared.array(32, np.float64)
+t = cuda.threadIdx.x
+tile[t] = a[t]
+cuda.syncthreads()
+out[cuda.grid(1)] = tile[31 - t] + tile[t]"""
+    counted = profile(body, 4, 32, a=np.arange(32.0), out=np.zeros(128)).shared_load
+    assert (counted.unique_bytes, counted.block_unique_bytes) == (32 * 8, 4 * 32 * 8)
