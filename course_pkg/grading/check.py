@@ -21,6 +21,20 @@ _HAZARDS = {
 }
 
 
+class Out(np.ndarray):
+    """An array that an answer is asked to write to."""
+
+
+def out(shape, dtype="float64") -> Out:
+    """Return an array for an answer to write its result to; what it leaves out shows as NaN, or as an odd number.
+
+    A function of a learner's that changes any other argument fails.
+    """
+    made = np.empty(shape, dtype)
+    made[...] = np.nan if made.dtype.kind in "fc" else made.dtype.type(85)
+    return made.view(Out)
+
+
 class Failed(AssertionError):
     """A check that failed.
 

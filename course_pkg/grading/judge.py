@@ -7,6 +7,8 @@ hidden or not) comes from the solution. Nothing of a learner runs in this proces
 import ast
 import io
 import linecache
+import math
+import numbers
 import secrets
 import sys
 import zlib
@@ -14,12 +16,15 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 import course_pkg
 from course_pkg import simt
 from course_pkg.grading import check, feedback, learner
 from course_pkg.grading.result import CellGrade, Report
 from course_pkg.grading.sandbox import LearnerError, Sandbox, SandboxLost
 from course_pkg.simt import api
+from course_pkg.simt.source import split_lines
 
 __all__ = ["CellGrade", "Report", "grade", "grade_cells", "grade_file"]
 
@@ -110,7 +115,7 @@ def grade_cells(
             elif cell["cell_type"] == "code" and about.get("solution"):
                 room.answer(cell, about["grade_id"])
             elif cell["cell_type"] == "code":
-                room.given(cell, about.get("grade_id", cell.get("id", "cell")))
+                room.given(cell, about.get("grade_id", cell.get("id", "cell")), seed)
     return report
 
 
@@ -125,32 +130,48 @@ class _Room:
         self.answers: dict[str, dict] = {}
         for cell in submitted:
             name = (cell.get("metadata", {}).get("nbgrader") or {}).get("grade_id")
-            if name in self.answers and cell["cell_type"] == "code":
+            known = self.answers.get(name)
+            if name and known:
                 report.notes.append(
-                    f"The cell {feedback.one_line(repr(name))} is there twice: the last one counts."
+                    f"The cell {feedback.one_line(repr(name))} is there twice: the last one with code counts."
                 )
-            self.answers[name] = cell
+            if known is None or cell["cell_type"] == "code" or known["cell_type"] != "code":
+                self.answers[name] = cell
 
-    def given(self, cell, name: str) -> None:
+    def given(self, cell, name: str, seed: int) -> None:
         """Run a cell of the exercise on both sides."""
         before = set(self.namespace)
+        source = learner.without_magics(cell["source"])
+        check.seed([seed, zlib.crc32(name.encode())])
         try:
-            self._execute(compile(cell["source"], _remember(name, cell["source"]), "exec"))
+            with simt.limits(steps=STEPS):
+                self._execute(compile(source, _remember(name, source), "exec"))
         except Exception as error:  # it may have used an answer that is not there
-            why = feedback.of(error, cell["source"], self.missing)
-            for bound in learner.bindings(learner.parse(cell["source"])):
+            why = feedback.of(error, source, self.missing)
+            for bound in learner.bindings(learner.parse(source)):
                 self.missing.setdefault(bound, why)
+        finally:
+            check.seed(None)
         for new in set(self.namespace) - before:
             if _nameable(self.namespace[new]):
                 self.kernel_names[new] = self.namespace[new]
         with suppress(LearnerError, SandboxLost):  # what comes of it shows where it is used
-            self.session.run(_without_judge(cell["source"]), name, call_s=GIVEN_S)
+            self.session.run(_without_judge(source), name, call_s=GIVEN_S)
 
     def answer(self, cell, name: str) -> None:
         """Take over what the learner's cell defines of what the solution's cell defines."""
         expected = learner.bindings(learner.parse(cell["source"]))
         for bound in expected:
             self.namespace.pop(bound, None)
+        try:
+            self._answer(expected, name)
+        except Exception as error:  # whatever a text does to its reading costs that cell alone
+            why = f"Your answer cannot be read ({type(error).__name__})."
+            self.missing.update(
+                {b: why for b in expected if b not in self.namespace and b not in self.missing}
+            )
+
+    def _answer(self, expected: dict, name: str) -> None:
         theirs = self.answers.get(name)
         if theirs is None or theirs["cell_type"] != "code":
             gone = "is not in the notebook" if theirs is None else "is no code cell any more"
@@ -256,8 +277,9 @@ class _Room:
         if last is None:
             return most
         value = self._execute(compile(ast.Expression(last.value), file, "eval"))
-        partial_credit = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return min(max(float(value), 0.0), most) if partial_credit else most
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.number)):
+            return most
+        return min(max(float(value), 0.0), most) if math.isfinite(value) else 0.0
 
     def _execute(self, code):
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
@@ -272,7 +294,7 @@ def _nameable(value) -> bool:
 
 def _without_judge(source: str) -> str:
     """Return a cell without its import of the checks, which the sandbox does not have."""
-    lines = source.splitlines()
+    lines = split_lines(source)
     for node in ast.parse(source).body:
         if isinstance(node, ast.ImportFrom) and node.module == "course_pkg.grading":
             lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)

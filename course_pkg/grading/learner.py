@@ -17,13 +17,15 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.core.errors import CourseError
+from course_pkg.grading import check
 from course_pkg.grading.sandbox import LearnerError, SandboxLost
 from course_pkg.simt import Kernel, api
 from course_pkg.simt.functions import FUNCTIONS
 from course_pkg.simt.names import BUILTINS, TYPES
+from course_pkg.simt.source import split_lines
 
 MOST_SOURCE = 100_000  # characters of an answer cell
-MOST_RESTARTS = 3
+MOST_RESTARTS = 10
 MODULES = {
     "numpy": np,
     "math": math,
@@ -68,7 +70,14 @@ def parse(source: str) -> ast.Module:
 
 
 def without_magics(source: str) -> str:
-    """Return a cell's text with its lines for IPython left empty, so that line numbers stay."""
+    """Return a cell's text with its lines for IPython left empty, so that line numbers stay.
+
+    A text that is Python as it stands is left alone: a line may begin with ``%`` there, too.
+    """
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ast.parse(source)
+        return source
     return re.sub(r"^[ \t]*[%!].*$", "", source, flags=re.MULTILINE)
 
 
@@ -102,7 +111,7 @@ def kernel(source: str, binding: Binding, names: dict) -> Kernel:
     """Make a kernel of its text alone; its lines keep their numbers in the cell."""
     node = binding.node
     first = min(node.lineno, *(d.lineno for d in node.decorator_list))
-    lines = without_magics(source).splitlines()
+    lines = split_lines(without_magics(source))
     text = "\n".join([""] * (first - 1) + lines[first - 1 : node.end_lineno])
     return Kernel.from_source(text, node.name, names, device=binding.kind == "device", file="your cell")
 
@@ -211,12 +220,21 @@ class Session:
             return self._open().names()
 
     def function(self, name: str):
-        """Return a stand-in for a function: plain values go in and out, and arrays change as in the sandbox."""
+        """Return a stand-in for a function: plain values go in and out; arrays of ``check.out`` change as it says.
+
+        An answer that changes anything else it is given fails, since a test compares with its inputs afterwards.
+        """
 
         def stand_in(*args, **kwargs):
             value, after = self.call(name, tuple(map(_plain, args)), kwargs)
-            for given, now in zip(args, after, strict=True):
-                _copy_back(given, now)
+            for number, (given, now) in enumerate(zip(args, after, strict=True)):
+                if isinstance(given, check.Out):
+                    _copy_back(given, now)
+                elif not _same(_plain(given), now):
+                    raise check.Failed(
+                        f"{name} changes its argument {number + 1}, which is an input: work on a copy of it.",
+                        f"{name} changes an input.",
+                    )
             return value
 
         stand_in.__name__ = stand_in.__qualname__ = name
@@ -267,16 +285,18 @@ def _plain(value):
     """Return a device array as the array it holds, and a dtype as its name; the sandbox takes plain values only."""
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return np.dtype(value).name
+    if isinstance(value, check.Out):
+        return value.view(np.ndarray)
     return value.host if hasattr(value, "host") else value
 
 
-def _copy_back(given, now) -> None:
-    given = _plain(given)
+def _same(given, now) -> bool:
+    """Return whether an argument came back as it was sent."""
     if isinstance(given, np.ndarray):
-        if isinstance(now, np.ndarray) and now.shape == given.shape and given.flags.writeable:
-            np.copyto(given, now, casting="unsafe")
-    elif isinstance(given, list) and isinstance(now, list):
-        given[:] = now
-    elif isinstance(given, dict) and isinstance(now, dict):
-        given.clear()
-        given.update(now)
+        return isinstance(now, np.ndarray) and given.tobytes() == now.tobytes()
+    return not isinstance(given, (list, dict)) or repr(given) == repr(now)
+
+
+def _copy_back(given, now) -> None:
+    if isinstance(now, np.ndarray) and now.shape == given.shape:
+        np.copyto(given, now, casting="unsafe")

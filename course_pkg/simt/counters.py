@@ -154,7 +154,9 @@ class Counters:
         each = np.count_nonzero(chosen, axis=1)
         elements = elements.reshape(-1) if mask.data is None else elements[chosen]
         size = array.extent if array.space in ("shared", "local") else array.flat.size
-        if site.touched is None or site.touched.size < size:  # a device function may meet arrays of several sizes
+        if (
+            site.touched is None or site.touched.size < size
+        ):  # a device function may meet arrays of several sizes
             known = site.touched if site.touched is not None else np.zeros(0, bool)
             site.touched = np.zeros(size, bool)
             site.touched[: known.size] = known

@@ -4,6 +4,7 @@ import ast
 import builtins
 import inspect
 import linecache
+import re
 import textwrap
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -131,7 +132,7 @@ def program_from_text(text: str, name: str, names: dict, file: str = "<source>")
     for node in module.body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            lines = text.splitlines()[first - 1 : node.end_lineno]
+            lines = split_lines(text)[first - 1 : node.end_lineno]
             return Program(node, FunctionSource(name, file, first, lines), names)
     raise SimtError(f"There is no function {name} in the source: define it at the left margin.")
 
@@ -145,8 +146,14 @@ def _parse(text, first, file, name, names) -> Program:
     if not isinstance(tree, ast.FunctionDef):
         raise SimtError(f"{name} is not a plain function: write it with def, and give that to cuda.jit.")
     ast.increment_lineno(tree, first - 1)
-    lines = [line.rstrip("\n") for line in text.splitlines()]
+    lines = split_lines(text)
     return Program(tree, FunctionSource(name, file, first, lines), names)
+
+
+def split_lines(text: str) -> list[str]:
+    """Split a text where Python's own parser begins a line: ``str.splitlines`` knows more ends of lines than it."""
+    lines = re.split(r"\r\n|\r|\n", text)
+    return lines[:-1] if lines and not lines[-1] else lines
 
 
 def _filled(cell) -> bool:

@@ -103,9 +103,10 @@ check.close(found, a + 3.0 * b, "out", atol=1e-14)
 # What the kernel moves and does: 32-byte sectors, and 2 flops an element; and no thread in another's way.
 n = 1024
 a, b, out = check.rng().uniform(-1, 1, (3, n))
+expected = a + 3.0 * b
 profile = simt.profile(triad_kernel[n // 128, 128], a, b, 3.0, out)
 check.no_hazards(profile)
-check.close(out, a + 3.0 * b, "out", atol=1e-14)
+check.close(out, expected, "out", atol=1e-14)
 needed = {"global_load.sectors": 2 * n * 8 / 32, "global_store.sectors": n * 8 / 32, "flops.total": 2 * n}
 check.at_most(profile, limits, compulsory=needed)
 
