@@ -60,6 +60,11 @@ def packages() -> list[str]:
     return [p for p in dict.fromkeys(found) if os.path.isdir(p)]
 
 
+def packages_inside() -> list[str]:
+    """Return where the sandbox shows the folders of :func:`packages`: not at their own path, which may lie in /tmp."""
+    return [f"{INSIDE}/packages/{number}/site-packages" for number in range(len(packages()))]
+
+
 def shown() -> list[tuple[Path, str]]:
     """List what is shown of the course: the path here, and the path inside ``course_pkg`` there."""
     return [(PACKAGE / name, name) for name in IMPORTABLE if (PACKAGE / name).exists()]
@@ -102,11 +107,10 @@ def _mounts() -> list[str]:
     # a repository inside of what was just shown is hidden again, before the packages that it may hold are shown
     if str(root) not in folders and any(root.is_relative_to(path) for path in visible):
         line += ["--tmpfs", str(root)]
-    for path in folders:
-        line += _bind(path, path)
-    for path in folders:
+    for path, place in zip(folders, packages_inside(), strict=True):
+        line += _bind(path, place)
         if os.path.isdir(os.path.join(path, "course_pkg")):
-            line += ["--tmpfs", os.path.join(path, "course_pkg")]
+            line += ["--tmpfs", f"{place}/course_pkg"]
     for path, name in shown():
         line += _bind(str(path), f"{INSIDE}/course_pkg/{name}")
     for name in ("worker.py", "protocol.py"):

@@ -245,7 +245,9 @@ class Sandbox:
         python = [bubblewrap.python(), "-I", "-S", "-B"]
         if self.contained:
             inside = Path(bubblewrap.INSIDE)
-            settings = self._settings(str(inside), "/tmp", bubblewrap.new_uid(), inside / "judge", 0)
+            settings = self._settings(
+                str(inside), bubblewrap.packages_inside(), "/tmp", bubblewrap.new_uid(), inside / "judge", 0
+            )
             line = [*bubblewrap.command(self._limits.tmp_bytes), *python]
             line += [str(inside / "judge" / "worker.py"), json.dumps(settings)]
             self._channel = Channel(line, bubblewrap.own_environment(), "/", self._limits)
@@ -257,19 +259,21 @@ class Sandbox:
             target = course / "course_pkg" / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.symlink_to(path)
-        settings = self._settings(str(course), str(work), bubblewrap.NOBODY, bubblewrap.HERE, processes_now())
+        settings = self._settings(
+            str(course), bubblewrap.packages(), str(work), bubblewrap.NOBODY, bubblewrap.HERE, processes_now()
+        )
         line = [*python, str(bubblewrap.HERE / "worker.py"), json.dumps(settings)]
         self._channel = Channel(
             line, bubblewrap.environment(str(work)), str(work), self._limits, secrets.token_hex(8)
         )
 
-    def _settings(self, course: str, folder: str, uid: int, judge: Path, others: int) -> dict:
+    def _settings(self, course: str, packages: list, folder: str, uid: int, judge: Path, others: int) -> dict:
         """Return what the worker is told on its command line."""
         limits = self._limits
         return asdict(limits) | {
             "uid": uid,
             "folder": folder,
-            "path": [course, *bubblewrap.packages()],
+            "path": [course, *packages],
             "protocol": str(judge / "protocol.py"),
             "rlimits": {
                 "RLIMIT_CPU": int(limits.cpu_s),

@@ -1,6 +1,7 @@
 """What a profiled launch did: the counters that Nsight Compute would show, and the hazards it would not."""
 
 import dataclasses
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -106,6 +107,11 @@ class KernelProfile(LineCounts):
         for access in self.accesses(line, block):
             if (access.warp, access.repetition) == (warp, repetition):
                 return access
+        blocks, warps = math.prod(self.grid), -(-math.prod(self.block) // WARP)
+        if not 0 <= block < blocks or not 0 <= warp < warps:
+            raise SimtError(
+                f"There is no warp {warp} of block {block}: the launch has {blocks} blocks of {warps} warps."
+            )
         raise SimtError(
             f"Warp {warp} of block {block} made no request number {repetition} on line {line} that was kept: "
             "the first 64 blocks are, or those named in simt.profile(…, trace_blocks=[…])."
@@ -129,6 +135,10 @@ class KernelProfile(LineCounts):
         return access_strips(found)
 
     def _at(self, line) -> list[Site]:
+        if not isinstance(line, (int, tuple)):
+            raise SimtError(
+                f"The line is {line!r}: give its number, such as 12, or a SourceLine of profile.by_line."
+            )
         here = [s for s in self.sites if s.where == line] if isinstance(line, tuple) else []
         for name in [] if isinstance(line, tuple) else self.sources:
             here = here or [s for s in self.sites if s.where == (name, line)]
