@@ -1,20 +1,38 @@
-"""The README's table of agreement between the interpreter and Nsight Compute."""
+"""The README's tables on the interpreter: its agreement with Nsight Compute, and its speed."""
 
+from course_pkg import bench
 from course_pkg.core import CourseError
+from course_pkg.paths import recorded_dir
 from course_pkg.viz import Picture
-from course_pkg.witness import compare, record
+from course_pkg.witness import compare, record, suite
 from course_pkg.witness.cases import all_cases
+
+HOST = "intel-xeon-processor"  # the machine on which the interpreter was timed
 
 
 def pictures() -> dict[str, Picture]:
-    """Return no picture: this script has a table only."""
+    """Return no picture: this script has tables only."""
     return {}
 
 
 def tables() -> dict[str, str]:
-    """Return the README's table of exact kernels, as Markdown, by the name of its place; none without a record."""
-    if not record.path_of().exists():
-        return {}
+    """Return the README's tables as Markdown, by the names of their places; none without their records."""
+    found = {"counters-h200": (record.path_of(), _agreement), "interpreter-speed": (_timed(), _speed)}
+    return {name: make() for name, (path, make) in found.items() if path.exists()}
+
+
+def _timed():
+    return recorded_dir() / HOST / "simt.json"
+
+
+def _speed() -> str:
+    recorded = bench.recorded("simt", HOST)
+    lines = ["| 7-point Laplacian, fp64, block 32 × 4 × 2 | demanded | measured |", "|---|---:|---:|"]
+    lines += [f"| {r['what']} | {r['demand']} | {r['measured']} |" for r in suite.demands(recorded.measurements)]
+    return "\n".join([*lines, "", recorded.origin])
+
+
+def _agreement() -> str:
     recorded = record.load(record.path_of())
     cases, listed = list(all_cases().values()), compare.exceptions()
     if missing := [case.name for case in cases if case.name not in recorded.counters]:
@@ -36,7 +54,7 @@ def tables() -> dict[str, str]:
         "Compared to the last unit: requests, sectors, wavefronts, atomics, and additions, multiplications and fused "
         f"pairs of both precisions. {recorded.origin}",
     ]
-    return {"counters-h200": "\n".join(lines)}
+    return "\n".join(lines)
 
 
 def _share(part: int, whole: int) -> str:
