@@ -144,7 +144,7 @@ def test_a_sanitizer_without_a_summary_is_an_error():
 
 def test_the_readmes_table_follows_from_the_record_and_the_list(monkeypatch, counters):
     tables = runpy.run_path(str(repo_root() / "figures" / "counters.py"))["tables"]
-    assert tables() == {}
+    assert "counters-h200" not in tables()
     path = counters(7)
     same = compare.summary([c for c in all_cases().values() if not c.data_dependent], {})
     table = tables()["counters-h200"]
