@@ -124,7 +124,9 @@ class Prediction:
 
 def _revealed(guess: str | None, measured: str, how: str) -> str:
     said = f"<span>You said: {html.escape(guess)}.</span> &emsp; " if guess else ""
-    return f'<p class="course-revealed">{said}<strong>{html.escape(how)}: {html.escape(measured)}.</strong></p>'
+    return (
+        f'<p class="course-revealed">{said}<strong>{html.escape(how)}: {html.escape(measured)}.</strong></p>'
+    )
 
 
 def _frame(picture: Picture):

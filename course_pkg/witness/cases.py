@@ -19,7 +19,8 @@ ROOMS = (
     "kernels_together",
     "kernels_arithmetic",
     "kernels_constants",
-    "kernels_of_topics",
+    "kernels_of_vector",
+    "kernels_of_stencil",
 )
 
 

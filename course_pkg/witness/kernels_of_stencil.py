@@ -1,77 +1,12 @@
-"""Every kernel of the topics, at a size that fits the block and at one that does not."""
+"""Every kernel of the stencil topic, at a size that fits the block and at one that does not."""
 
 import numpy as np
 
 from course_pkg.stencil import gpu_numba as stencil
 from course_pkg.stencil.problem import HeatProblem
-from course_pkg.vector import gpu_numba as vector
-from course_pkg.vector.problem import VectorProblem
 from course_pkg.witness.case import Cases, covering, zeros
 
 cases = Cases()
-THREADS = vector.THREADS_PER_BLOCK
-ODD = 10_007
-
-
-def _vectors(names, n, dtype="float64"):
-    """Return the named fields of a vector problem, with the scalar in the vectors' precision."""
-
-    def make():
-        p = VectorProblem.random(n, dtype)
-        return tuple(p.a.dtype.type(p.s) if name == "s" else getattr(p, name) for name in names)
-
-    return make
-
-
-STREAMS = {
-    "copy": (vector.copy_kernel, ("a", "out")),
-    "scale": (vector.scale_kernel, ("a", "s", "out")),
-    "add": (vector.add_kernel, ("a", "b", "out")),
-    "triad": (vector.triad_kernel, ("a", "b", "s", "out")),
-}
-for operation, (kernel, names) in STREAMS.items():
-    for dtype in ("float64", "float32"):
-        cases.add(
-            kernel,
-            covering(ODD, THREADS),
-            THREADS,
-            _vectors(names, ODD, dtype),
-            f"{operation} of a prime number of elements, {dtype}",
-            name=f"vector_{operation}_{dtype}",
-        )
-
-cases.add(
-    vector.copy_two_kernel,
-    covering((ODD + 1) // 2, THREADS),
-    THREADS,
-    _vectors(("a", "out"), ODD),
-    "two elements a thread; the last block has one only",
-    name="vector_copy_two",
-)
-cases.add(
-    vector.dot_kernel,
-    16,
-    THREADS,
-    lambda: (*_vectors(("a", "b"), ODD)(), zeros(16)),
-    "a loop over the grid, then a tree in shared memory",
-    name="vector_dot",
-)
-cases.add(
-    vector.sum_kernel,
-    1,
-    THREADS,
-    lambda: (*_vectors(("a",), 1000)(), zeros(1)),
-    "one block sums what the others left",
-    name="vector_sum",
-)
-cases.add(
-    vector.horner_kernel(8),
-    covering(ODD, THREADS),
-    THREADS,
-    lambda: (*_vectors(("a",), ODD)(), np.float64(1), zeros(ODD)),
-    "eight fma between a load and a store",
-    name="vector_horner_8",
-)
 
 
 def _field(shape, dtype="float64"):
