@@ -28,7 +28,9 @@ def _timed():
 def _speed() -> str:
     recorded = bench.recorded("simt", HOST)
     lines = ["| 7-point Laplacian, fp64, block 32 × 4 × 2 | demanded | measured |", "|---|---:|---:|"]
-    lines += [f"| {r['what']} | {r['demand']} | {r['measured']} |" for r in suite.demands(recorded.measurements)]
+    lines += [
+        f"| {r['what']} | {r['demand']} | {r['measured']} |" for r in suite.demands(recorded.measurements)
+    ]
     return "\n".join([*lines, "", recorded.origin])
 
 

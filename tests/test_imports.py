@@ -14,7 +14,7 @@ from course_pkg.paths import repo_root
 # needs what is blocked here: the door to CUDA, and the files with kernels, which pass through it when imported;
 # and the worker of the judge, which is run by its path
 LEFT_OUT = re.compile(
-    r"gpu_numba(\.\w+)?$|gpu_cupy$|course_pkg\.cuda$|course_pkg\.witness\.(kernels_\w+|launch)$|grading\.worker$"
+    r"gpu_numba(\.\w+)?$|gpu_cupy$|course_pkg\.(cuda|pairs|pairs_numba)$|stencil\.suite_laplacian$|course_pkg\.witness\.(kernels_\w+|launch)$|grading\.worker$"
 )
 # how a variant of an operation may be called: laplacian_tiled
 IDEAS = (
@@ -27,6 +27,8 @@ IDEAS = (
     "tree",
     "shuffle",
     "grid_stride",
+    "serial",
+    "chunked",
 )
 
 BLOCK = """

@@ -1,6 +1,7 @@
 """Measure callables against a Cost, compare them, record them. This room knows no topic."""
 
 from course_pkg.bench.compare import Comparison, compare, progress
+from course_pkg.bench.compiled import compiled
 from course_pkg.bench.device import Device, cpu, gpu
 from course_pkg.bench.measure import Measurement, measure
 from course_pkg.bench.record import Recorded, load, origin, record, recorded
@@ -14,6 +15,7 @@ __all__ = [
     "Recorded",
     "Table",
     "compare",
+    "compiled",
     "cpu",
     "format_time",
     "gpu",

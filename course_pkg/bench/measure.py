@@ -1,15 +1,14 @@
 """Time a callable, after checking that its result is right."""
 
 import gc
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
 
-from course_pkg.bench import device as devices
 from course_pkg.bench.device import Device
+from course_pkg.bench.timers import DeviceTimer, HostTimer, WaitingTimer
 from course_pkg.core import Cost, CourseError
 from course_pkg.core.checks import on_device, require_count
 from course_pkg.core.units import format_time
@@ -20,6 +19,9 @@ CACHE_STATES = {
     WARM: "the arrays may lie in the last-level cache",
     FLUSHED: "the last-level cache was flushed before each sample",
 }
+
+
+MOST_QUEUED = 256  # launches that wait for the GPU; some more, and Python itself would wait
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,9 @@ def measure(
     warmup: int = 2,
     min_sample_s: float = 1e-3,
     flush: bool = False,
+    hold: bool = False,
+    wait: Callable[[], None] | None = None,
+    observe: Callable[[], dict] | None = None,
 ) -> Measurement:
     """Time ``fn(*args)``: call, check the result, warm up, then take samples.
 
@@ -135,6 +140,14 @@ def measure(
         Size, dtype, and what else tells this measurement from others of the same name; kept as it is.
     flush : bool
         Write through a buffer of twice the last-level cache before each sample, which is then one call.
+    hold : bool
+        Keep the GPU busy with copies until Python has launched all calls of a sample, so that the time of launching
+        stays out of calls that are shorter than a launch, too.
+    wait : callable
+        For a library with queues of its own: waits until all that was asked for is done. Samples are then timed by
+        the host's clock, with one wait at their end: choose ``min_sample_s`` long against it.
+    observe : callable
+        Called at the end; returns what else is to be kept, such as the registers of a thread.
 
     Raises
     ------
@@ -143,7 +156,7 @@ def measure(
     AssertionError
         Whatever ``check`` raises: nothing is timed then.
     """
-    run = Run(fn, args, cost, check, name, parameters, warmup, min_sample_s, flush)
+    run = Run(fn, args, cost, check, name, parameters, warmup, min_sample_s, flush, hold, wait, observe)
     run.sample(samples)
     return run.finish()
 
@@ -165,6 +178,9 @@ class Run:
         warmup=2,
         min_sample_s=1e-3,
         flush=False,
+        hold=False,
+        wait=None,
+        observe=None,
     ):
         if not (np.isfinite(min_sample_s) and min_sample_s >= 0):
             raise CourseError(
@@ -174,13 +190,18 @@ class Run:
         self.fn, self.args, self.cost = fn, args, cost or Cost()
         self.name = name or getattr(fn, "__name__", str(fn))
         self.parameters = dict(parameters or {})
-        self.timer = _DeviceTimer() if any(on_device(a) for a in args) else _HostTimer()
+        self.observe = observe
+        on_gpu = wait is None and any(on_device(a) for a in args)
+        self.timer = WaitingTimer(wait) if wait else DeviceTimer() if on_gpu else HostTimer()
         self.warmup_s = [self.timer.once(fn, args)]
         if check is not None:
             check()
         self.warmup_s += [self.timer.once(fn, args) for _ in range(warmup)]
         self.calls = 1 if flush else max(1, int(np.ceil(min_sample_s / max(min(self.warmup_s), 1e-7))))
         self.flush = self.timer.flusher() if flush else None
+        if hold and on_gpu:
+            self.calls = min(self.calls, MOST_QUEUED)
+            self.timer.hold_for(fn, args, self.calls)
         self.samples_s = []
 
     def sample(self, samples: int = 1) -> None:
@@ -213,76 +234,9 @@ class Run:
             device=self.timer.device,
             parameters=self.parameters,
             date=datetime.now(UTC).strftime("%Y-%m-%d"),
+            observed=self.observe() if self.observe else {},
         )
 
 
 def _footprint(args) -> int:
     return sum(int(np.prod(a.shape)) * np.dtype(a.dtype).itemsize for a in args if hasattr(a, "shape"))
-
-
-class _HostTimer:
-    """Times on the host's monotonic clock."""
-
-    def __init__(self):
-        self.device = devices.cpu()
-
-    def many(self, fn, args, calls):
-        start = time.perf_counter()
-        for _ in range(calls):
-            fn(*args)
-        return (time.perf_counter() - start) / calls
-
-    def once(self, fn, args):
-        return self.many(fn, args, 1)
-
-    def flusher(self):
-        buffer = np.ones(max(2 * self.device.llc_bytes, 64 * 2**20) // 8)
-
-        def flush():
-            buffer[:] += 1.0
-
-        return flush
-
-
-class _DeviceTimer:
-    """Times by events that the device itself stamps; in the SIMT interpreter by the host's clock."""
-
-    def __init__(self):
-        from course_pkg import cuda
-
-        self.device = devices.gpu()
-        self.cuda = cuda
-        if self.device.kind == "gpu":  # the interpreter has done its work when a call returns
-            self.start, self.stop = cuda.event(timing=True), cuda.event(timing=True)
-
-    def many(self, fn, args, calls):
-        if self.device.kind == "simt":
-            return _HostTimer.many(self, fn, args, calls)
-        self.prime(fn, args)
-        self.start.record()
-        for _ in range(calls):
-            fn(*args)
-        self.stop.record()
-        self.stop.synchronize()
-        return self.cuda.event_elapsed_time(self.start, self.stop) / 1e3 / calls
-
-    def prime(self, fn, args):
-        """Give the device work to do while Python launches what is timed: else it would time Python."""
-        fn(*args)
-
-    def once(self, fn, args):
-        start = time.perf_counter()  # a first call compiles on the host, which events do not see
-        fn(*args)
-        self.cuda.synchronize()
-        return time.perf_counter() - start
-
-    def flusher(self):
-        self.prime = lambda fn, args: None  # the flush itself keeps the device busy, and must come last
-        n = max(2 * self.device.llc_bytes, 64 * 2**20)
-        buffer = self.cuda.device_array(n, dtype=np.uint8)
-        source = self.cuda.device_array(n, dtype=np.uint8)
-
-        def flush():
-            buffer.copy_to_device(source)
-
-        return flush

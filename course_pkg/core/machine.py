@@ -15,7 +15,8 @@ class Machine:
     """A processor and its memory, by datasheet.
 
     For a CPU ``sms`` counts cores and ``l2_kib`` is the last-level cache. ``year`` is the year of the first
-    sale. ``sources`` maps each figure's name to the document it comes from.
+    sale. ``registers_per_sm`` counts registers of 32 bits; ``shared_kib_per_block_max`` is what a block may have after
+    opting in to more than 48 KiB. ``sources`` maps each figure's name to the document it comes from.
     """
 
     key: str
@@ -39,6 +40,8 @@ class Machine:
     max_warps_per_sm: int | None = None
     max_blocks_per_sm: int | None = None
     max_threads_per_block: int | None = None
+    registers_per_sm: int | None = None
+    shared_kib_per_block_max: int | None = None
     l1_line_bytes: int | None = None
     sector_bytes: int | None = None
     measured_bandwidth_gb_s: float | None = None

@@ -6,14 +6,15 @@ with values, for a test that the learner sees, and ``hint`` without any, for a h
 
 import numpy as np
 
-from course_pkg.core.access import SECTOR_BYTES
+from course_pkg.core.access import BANK_BYTES, BANKS, SECTOR_BYTES
 
 _SEED: list[int] | None = None
 
 _HAZARDS = {
     "race": "different threads touch one element of {array} on {lines}, at least one of them writes, and no barrier "
     "puts them in order",
-    "missing_syncwarp": "threads of one warp exchange {array} on {lines} without cuda.syncwarp() in between",
+    "missing_syncwarp": "threads of one warp exchange {array} on {lines} without cuda.syncwarp() or "
+    "cuda.syncthreads() in between",
     "divergent_barrier": "{lines} holds a barrier that some threads of a block never reach",
     "out_of_bounds": "{lines} touches an element of {array} that is not there",
     "negative_index": "{lines} uses a negative index of {array}, which counts from its end and is hardly meant",
@@ -141,10 +142,11 @@ def at_most(profile, limits: dict, *, compulsory: dict) -> None:
     for name, limit in limits.items():
         found, needed = counter(profile, name), compulsory[name]
         if found > limit * needed:
+            times, why = _times(found / needed), _why(profile, name)
             raise Failed(
-                f"{profile.kernel} needs {needed:,.0f} {_words(name)} and makes {found:,.0f}, {found / needed:.1f}×"
-                f"{_why(profile, name)}; {limit:g}× is allowed.",
-                f"{profile.kernel} makes {found / needed:.1f}× the {_words(name)} that it needs{_why(profile, name)}.",
+                f"{profile.kernel} needs {needed:,.0f} {_words(name)} and makes {found:,.0f}, {times}{why}; "
+                f"{limit:g}× is allowed.",
+                f"{profile.kernel} makes {times} the {_words(name)} that it needs{why}.",
             )
 
 
@@ -157,32 +159,76 @@ def counter(profile, name: str):
     return value
 
 
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f}×" if ratio >= 1.95 else f"{ratio:.2f}×"  # beside a limit such as 1.15
+
+
 def _words(name: str) -> str:
     space, _, what = name.partition(".")
-    return "flops" if space == "flops" else f"{space.replace('_', ' ')} {what.replace('_', ' ')}"
+    space = space.replace("atomics", "atomic").replace("_", " ")
+    return "flops" if space == "flops" else f"{space} {what.replace('_', ' ')}"
 
 
 def _why(profile, name: str) -> str:
-    """Say how far apart neighbouring lanes reach, where that is the reason."""
+    """Say what makes a kernel move more than it needs, where its accesses tell."""
     space, _, what = name.partition(".")
-    if what != "sectors" or not hasattr(profile, "sites"):
+    if not hasattr(profile, "sites"):
         return ""
-    kind = "atomic" if space == "atomics" else space.rpartition("_")[2]
+    if what == "wavefronts":
+        why = _conflict(profile, space)
+    elif what == "sectors":
+        why = _stride(profile, space) or _repetition(counter(profile, space), space)
+    else:
+        why = ""
+    return f": {why}" if why else ""
+
+
+def _stride(profile, space: str) -> str:
+    """Say how far apart neighbouring lanes reach."""
     strides = []
-    for where, counts in profile.by_line.items():
-        if not getattr(counts, space):
-            continue
-        for access in profile.accesses(where):
-            lanes = np.asarray(access.offsets)
-            steps = np.abs(np.diff(lanes[lanes >= 0]))
-            if access.kind == kind and steps.size:
-                strides.append((int(np.median(steps)), access.itemsize, where.line))
-    if not strides:
-        return ""
-    stride, itemsize, line = max(strides)
+    for access in _accesses(profile, space):
+        lanes = np.asarray(access.offsets)
+        steps = np.abs(np.diff(lanes[lanes >= 0]))
+        if steps.size:
+            strides.append((int(np.median(steps)), access.itemsize, access.line))
+    stride, itemsize, line = max(strides, default=(0, 0, 0))
     return (
-        f": neighbouring threads touch addresses {stride} B apart on line {line}" if stride > itemsize else ""
+        f"neighbouring threads touch addresses {stride} B apart on line {line}" if stride > itemsize else ""
     )
+
+
+def _repetition(counts, space: str) -> str:
+    """Say how often the same elements are touched."""
+    times = counts.bytes_requested / counts.unique_bytes if counts.unique_bytes else 0.0
+    done = {"load": "read", "store": "written"}.get(space.rpartition("_")[2], "updated")
+    return f"each element is {done} {times:.1f} times" if times >= 1.5 else ""
+
+
+def _conflict(profile, space: str) -> str:
+    """Say how many lanes of a warp meet in one bank."""
+    worst = max(_accesses(profile, space), key=lambda access: access.wavefronts, default=None)
+    if worst is None:
+        return ""
+    addresses = np.unique(worst.offsets[worst.offsets >= 0])
+    least = -(-addresses.size * worst.itemsize // (BANKS * BANK_BYTES))
+    lanes = int(np.bincount(addresses // BANK_BYTES % BANKS).max())  # that begin in one bank
+    if worst.wavefronts <= least or lanes == 1:
+        return ""
+    return (
+        f"on line {worst.line} a warp takes {worst.wavefronts} passes over the banks where {least} would do, "
+        f"because {lanes} lanes meet in one bank"
+    )
+
+
+def _accesses(profile, space: str):
+    """Yield the kept requests that a counter's name speaks of."""
+    memory, _, kind = space.rpartition("_")
+    kind = "atomic" if kind == "atomics" else kind
+    for where, counts in profile.by_line.items():
+        if getattr(counts, "atomics" if kind == "atomic" else space):
+            for access in profile.accesses(where):
+                if access.kind == kind and memory in ("", access.space):
+                    yield access
 
 
 def _numbers(found, what: str) -> np.ndarray:

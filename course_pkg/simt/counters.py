@@ -23,32 +23,42 @@ def distinct(rows: np.ndarray) -> np.ndarray:
     return count - (rows[:, -1] == NOBODY)
 
 
-def wavefronts(addresses: np.ndarray, itemsize: int) -> np.ndarray:
-    """Count the passes over the 32 banks that each row of 32 lanes needs.
+def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tuple[np.ndarray, np.ndarray]:
+    """Count the passes over the 32 banks that each row of 32 lanes needs, and those that it would need at best.
 
     Parameters
     ----------
     addresses : ndarray of int64, shape (warps, 32)
         Byte addresses in shared memory; negative for a lane that is switched off.
     itemsize : int
-        Bytes a lane. Eight bytes, which lie in two banks, are served by half-warps and sixteen by quarters; the
-        halves go together where each lane has a neighbour, one or two away, that is off or reads the same word.
+        Bytes a lane. Eight bytes, which lie in two banks, are served by half-warps and sixteen by quarters. The
+        halves of a load go together where each lane has a neighbour, one or two away, that is off or reads the same
+        word. At best, each half or quarter with a lane at work takes one pass.
+    kind : str
+        ``"load"`` or ``"store"``.
     """
     words = max(1, itemsize // BANK_BYTES)
     word = np.where(addresses < 0, NOBODY, addresses // BANK_BYTES)
     if words == 1:
-        return _tallest_bank(word)
+        passes = _tallest_bank(word)
+        return passes, np.minimum(passes, 1)
     pieces = np.where(word[:, :, None] == NOBODY, NOBODY, word[:, :, None] + np.arange(words))
     by_part = pieces.reshape(len(word) * words, -1)
-    parts = _tallest_bank(by_part).reshape(len(word), words).sum(axis=1)
+    parts = _tallest_bank(by_part).reshape(len(word), words)
+    passes, least = parts.sum(axis=1), np.count_nonzero(parts, axis=1)
     if words > 2:
-        return parts
-    lane = np.arange(WARP)
-    paired = [
-        ((word == word[:, lane ^ by]) | (word[:, lane ^ by] == NOBODY) | (word == NOBODY)) for by in (1, 2)
-    ]
-    together = paired[0].all(axis=1) | paired[1].all(axis=1)
-    return np.where(together, _tallest_bank(pieces.reshape(len(word), -1)), parts)
+        return passes, least
+    if kind == "store":
+        return passes, least
+    together = _paired(word, 1) | _paired(word, 2)
+    whole = _tallest_bank(pieces.reshape(len(word), -1))
+    return np.where(together, whole, passes), np.where(together, np.minimum(whole, 1), least)
+
+
+def _paired(word: np.ndarray, by: int) -> np.ndarray:
+    """Return for which rows each lane's neighbour, ``by`` away, is off or touches the same word, or the lane is off."""
+    other = word[:, np.arange(WARP) ^ by]
+    return ((word == other) | (word == NOBODY) | (other == NOBODY)).all(axis=1)
 
 
 def _tallest_bank(words: np.ndarray) -> np.ndarray:
@@ -70,6 +80,7 @@ class Site:
     array: str
     where: SourceLine
     itemsize: int
+    width: int  # neighbouring elements a lane
     region: int  # arrays that share memory share a region
     thread_accesses: int = 0
     requests: int = 0
@@ -114,14 +125,15 @@ class Counters:
         """Count a floating-point operation."""
         self.flops[where].counts[precision, kind] += threads
 
-    def access(self, array, kind: str, where: SourceLine, offset, mask, together=False) -> None:
+    def access(self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1) -> None:
         """Count one access of the lanes in ``mask`` to elements ``offset`` of an array's memory.
 
-        ``together``: the lanes of a warp combine their atomic updates into one. ``offset`` broadcasts to the wave's
-        shape; in shared and local memory it counts from the start of the block's or the thread's own copy.
+        ``together``: the lanes of a warp combine their atomic updates into one. ``width``: each lane touches that many
+        elements, which lie in one sector. ``offset`` broadcasts to the wave's shape; in shared and local memory it
+        counts from the start of the block's or the thread's own copy.
         """
         wave = mask.wave
-        name = array.space, kind, array.name, where, array.dtype.itemsize
+        name = array.space, kind, array.name, where, array.dtype.itemsize, width
         site = self.sites.get(name)
         if site is None:
             site = self.sites[name] = Site(*name, region=array.region.number)
@@ -140,13 +152,14 @@ class Counters:
             site.sectors += atomic_sectors(rows, site, array.byte0)
         else:
             site.sectors += int(distinct(sector_numbers(rows, site, array.byte0)).sum())
-        self._touch(site, array, elements, mask)
+        for following in range(width):
+            self._touch(site, array, elements + following, mask)
         self._keep(site, rows, array, wave)
 
     def _shared(self, site, rows):
-        needed = wavefronts(np.where(rows < 0, -1, rows * site.itemsize), site.itemsize)
+        needed, least = wavefronts(np.where(rows < 0, -1, rows * site.itemsize), site.itemsize, site.kind)
         site.wavefronts += int(needed.sum())
-        site.bank_conflicts += int(np.maximum(0, needed - _fewest(rows, site.itemsize)).sum())
+        site.bank_conflicts += int((needed - least).sum())
 
     def _touch(self, site, array, elements, mask):
         """Remember which elements were touched, in the launch and by each block."""
@@ -232,12 +245,6 @@ def atomic_sectors(rows: np.ndarray, site, byte0: int) -> int:
     turn = lane - np.maximum.accumulate(np.where(begins, lane, 0), axis=1)
     sector = sector_numbers(elements, site, byte0)
     return int(distinct(np.where(sector == NOBODY, NOBODY, sector * WARP + turn)).sum())
-
-
-def _fewest(rows, itemsize) -> np.ndarray:
-    """Passes that the same lanes would need without any conflict: 32 words of 4 bytes fit in one."""
-    lanes = np.count_nonzero(rows >= 0, axis=1) * max(1, itemsize // BANK_BYTES)
-    return -(-lanes // BANKS)
 
 
 def count_once_a_block(pieces: list) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt import atomics, warp
+from course_pkg.simt import atomics, pairs, warp
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.expressions import cast, unsupported
 from course_pkg.simt.memory import (
@@ -253,4 +253,6 @@ _INTRINSICS = {
     "fma": _fma,
     "cbrt": _cbrt,
     "selp": _selp,
+    "load_pair": pairs.load_pair,
+    "store_pair": pairs.store_pair,
 }

@@ -166,11 +166,12 @@ class KernelProfile(LineCounts):
         elements = np.where(row < 0, -1, row // site.itemsize)[None, :]
         shared = site.space == "shared"
         return WarpAccess(
-            space=site.space, kind=site.kind, array=site.array, itemsize=site.itemsize, offsets=row,
+            space=site.space, kind=site.kind, array=site.array, itemsize=site.itemsize * site.width,
+            offsets=row,
             line=site.where.line, source=source.text(site.where.line), function=site.where.function,
             block=place(block, self.grid), thread=place(warp * WARP, self.block), warp=warp, repetition=repetition,
             sectors=0 if shared else int(distinct(sector_numbers(elements, site, 0))[0]),
-            wavefronts=int(wavefronts(row[None, :], site.itemsize)[0]) if shared else 0,
+            wavefronts=int(wavefronts(row[None, :], site.itemsize, site.kind)[0][0]) if shared else 0,
         )  # fmt: skip
 
     def to_dict(self) -> dict:

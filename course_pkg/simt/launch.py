@@ -16,7 +16,7 @@ from course_pkg.simt.lanes import waves
 from course_pkg.simt.log import HazardLog
 from course_pkg.simt.memory import Array, GlobalMemory
 from course_pkg.simt.run import Frame, Run
-from course_pkg.simt.source import Program, program_of
+from course_pkg.simt.source import Program, kept_program
 from course_pkg.simt.statements import execute
 from course_pkg.simt.typing import type_of, type_of_number
 from course_pkg.simt.values import Value, Variable
@@ -75,7 +75,7 @@ class State:
         """Return the syntax tree of a device function, read once."""
         if id(function) not in self.programs:
             program = getattr(function, "program", None)
-            self.programs[id(function)] = program or program_of(function.py_func)
+            self.programs[id(function)] = program or kept_program(function.py_func)
         return self.programs[id(function)]
 
 

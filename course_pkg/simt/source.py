@@ -123,6 +123,13 @@ def program_of(function) -> Program:
     return _parse("".join(lines), first, function.__code__.co_filename, function.__name__, names)
 
 
+def kept_program(function) -> Program:
+    """Read a Python function, once: what is known of a kernel's types names the nodes of this very tree."""
+    if not hasattr(function, "_simt_program"):
+        function._simt_program = program_of(function)
+    return function._simt_program
+
+
 def program_from_text(text: str, name: str, names: dict, file: str = "<source>") -> Program:
     """Read the function ``name`` out of a piece of source."""
     try:

@@ -23,24 +23,25 @@ class KernelName:
 
     simt_name = ""
 
-    def __init__(self, simt_name: str, meaning: str):
+    def __init__(self, simt_name: str, meaning: str, owner: str = "cuda."):
         self.simt_name = simt_name
+        self._owner = owner
         self.__doc__ = meaning
 
     def __repr__(self):
-        return f"<cuda.{self.simt_name}, for kernels>"
+        return f"<{self._owner}{self.simt_name}, for kernels>"
 
     def _refuse(self, *args, **kwargs) -> NoReturn:
         raise CourseError(
-            f"cuda.{self.simt_name} works inside a kernel only: write it in a function under @cuda.jit, "
+            f"{self._owner}{self.simt_name} works inside a kernel only: write it in a function under @cuda.jit, "
             "and launch that with kernel[blocks, threads_per_block](…)."
         )
 
     def __getattr__(self, name):
         known = _members(self.simt_name)
         if name.startswith("__") or not known:
-            raise AttributeError(f"cuda.{self.simt_name} has no attribute {name!r}")
-        raise AttributeError(f"cuda.{self.simt_name} has no {name!r}: it has {', '.join(known)}.")
+            raise AttributeError(f"{self._owner}{self.simt_name} has no attribute {name!r}")
+        raise AttributeError(f"{self._owner}{self.simt_name} has no {name!r}: it has {', '.join(known)}.")
 
     __hash__ = object.__hash__
 

@@ -66,7 +66,7 @@ def _total(sites, unique, by_region=False) -> AccessCounts:
         total.thread_accesses += s.thread_accesses
         total.requests += s.requests
         total.sectors += s.sectors
-        total.bytes_requested += s.thread_accesses * s.itemsize
+        total.bytes_requested += s.thread_accesses * s.itemsize * s.width
         total.wavefronts += s.wavefronts
         total.bank_conflicts += s.bank_conflicts
         groups.setdefault((s.space, s.kind, s.region, s.itemsize), []).append(s)

@@ -2,13 +2,16 @@
 
 from course_pkg.core import CourseError
 from course_pkg.core.checks import (
+    byte_range,
     require_arrays,
+    require_count,
     require_distinct,
     require_ndim,
     require_positive,
     require_shape,
 )
 
+MOST_POINTS = 2**32
 INTERIOR = 3  # points in each direction: a stencil needs one between two boundaries
 
 
@@ -41,3 +44,34 @@ def check_work(T, Cp, out, work, *, device: bool) -> None:
     require_distinct(T=T, Cp=Cp, out=out, qx=qx)
     require_distinct(T=T, Cp=Cp, out=out, qx=qx, qy=qy)
     require_distinct(T=T, Cp=Cp, out=out, qx=qx, qy=qy, dTdt=dTdt)
+
+
+def check_cross(u, halo, out, *, device: bool) -> None:
+    """Check the arguments of a mean over a cross: two different planes, and a halo of at least one point."""
+    require_arrays(device=device, u=u, out=out)
+    require_ndim(2, u=u)
+    require_distinct(u=u, out=out)
+    require_count(halo=halo)
+    if halo < 1:
+        raise CourseError("halo is 0: a cross reaches at least one point to each side.")
+
+
+def check_points(u, name: str = "u", instead: str = "laplacian_naive") -> None:
+    """Check that offsets of 32 bits reach every point; ``instead`` is the variant that needs none."""
+    if u.size >= MOST_POINTS:
+        raise CourseError(f"{name} has {u.size} points: this variant counts them in 32 bits; use {instead}.")
+
+
+def check_pairs(*grids) -> None:
+    """Check that the pairs of points along x begin at multiples of their size."""
+    for grid in grids:
+        if grid.shape[-1] % 2:
+            raise CourseError(
+                f"nx is {grid.shape[-1]}: pairs of points need rows of even length; use the marching variant, "
+                "or pad by one."
+            )
+        if byte_range(grid)[0] % (2 * grid.dtype.itemsize):
+            raise CourseError(
+                f"A grid begins {byte_range(grid)[0] % 256} bytes behind a multiple of 256, and pairs of points must "
+                f"begin at multiples of {2 * grid.dtype.itemsize}: pass an array of its own, not a slice."
+            )

@@ -12,12 +12,28 @@ import numpy as np
 from course_pkg.core import Cost
 
 
+def copy(shape, dtype="float64") -> Cost:
+    """Cost of ``out = u``: the traffic of a Laplacian and no arithmetic."""
+    size = prod(shape) * np.dtype(dtype).itemsize
+    return Cost(bytes_read=size, bytes_written=size)
+
+
+def centre(shape, dtype="float64") -> Cost:
+    """Cost of ``out = 6 u``: what is left of the Laplacian when its neighbours are stripped."""
+    return copy(shape, dtype) + Cost(flops=prod(shape))
+
+
 def laplacian(shape, dtype="float64") -> Cost:
     """Cost of ``A u``: one multiplication a point, and one subtraction a neighbour that exists."""
     n = prod(shape)
     missing = sum(2 * n // length for length in shape)
     size = n * np.dtype(dtype).itemsize
     return Cost(bytes_read=size, bytes_written=size, flops=7 * n - missing)
+
+
+def cross_mean(shape, halo, dtype="float64") -> Cost:
+    """Cost of the mean over a cross of ``4 halo + 1`` points: as many additions less one, and a division, a point."""
+    return copy(shape, dtype) + Cost(flops=(4 * halo + 1) * prod(shape))
 
 
 def laplacian_arrays(shape, dtype="float64") -> Cost:

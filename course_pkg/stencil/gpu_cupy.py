@@ -1,7 +1,11 @@
-"""Stencils by CuPy, as array statements: every operation is a kernel of its own and makes a temporary.
+"""Stencils by CuPy: as array statements, as an element-wise kernel, and as a kernel in CUDA C++.
 
-The diffusion steps are the reference's: it uses operators and slices alone, and so runs on CuPy arrays as it is.
+As array statements every operation is a kernel of its own and makes a temporary. The diffusion steps are the
+reference's: it uses operators and slices alone, and so runs on CuPy arrays as it is.
 """
+
+from functools import cache
+from importlib.resources import files
 
 try:
     import cupy as cp
@@ -9,7 +13,14 @@ except ImportError as error:  # CuPy is an extra
     raise ImportError("CuPy is not installed: `pip install -e '.[gpu13]'` (or gpu12) brings it.") from error
 
 from course_pkg.stencil import reference
-from course_pkg.stencil.checks import check_laplacian, check_step, check_work
+from course_pkg.stencil.checks import (
+    check_laplacian,
+    check_pairs,
+    check_points,
+    check_step,
+    check_work,
+)
+from course_pkg.stencil.problem import planes_for
 
 
 def laplacian(u, out):
@@ -22,6 +33,51 @@ def laplacian(u, out):
     out[:, :-1] -= u[:, 1:]
     out[1:] -= u[:-1]
     out[:-1] -= u[1:]
+
+
+_elementwise = cp.ElementwiseKernel(
+    "raw T u, uint32 nx, uint32 ny, uint32 nz",
+    "T out",
+    """
+    unsigned c = i, x = c % nx, row = c / nx, y = row % ny, z = row / ny, plane = nx * ny;
+    T west = x > 0 ? u[c - 1] : (T)0, east = x + 1 < nx ? u[c + 1] : (T)0;
+    T north = y > 0 ? u[c - nx] : (T)0, south = y + 1 < ny ? u[c + nx] : (T)0;
+    T below = z > 0 ? u[c - plane] : (T)0, above = z + 1 < nz ? u[c + plane] : (T)0;
+    out = 6 * u[c] - west - east - north - south - below - above
+    """,
+    "laplacian_elementwise",
+)
+
+
+def laplacian_elementwise(u, out):
+    """Compute the 7-point Laplacian by one element-wise kernel; two divisions a point tell where it lies."""
+    check_laplacian(u, out, device=True)
+    check_points(u)
+    nz, ny, nx = u.shape
+    _elementwise(u.reshape(u.size), nx, ny, nz, out.reshape(out.size))
+
+
+WIDTH, ROWS = 32, 8  # threads of a block along x and y
+
+
+@cache
+def _vectorised(dtype):
+    source = files("course_pkg.stencil").joinpath("laplacian_vectorised.cu").read_text(encoding="utf-8")
+    name = f"laplacian_vectorised<{'double' if dtype == 'float64' else 'float'}>"
+    module = cp.RawModule(code=source, options=("-std=c++17",), name_expressions=(name,))
+    return module.get_function(name)
+
+
+def laplacian_vectorised(u, out):
+    """Compute the 7-point Laplacian by ``laplacian_vectorised.cu``: pairs, a queue in registers, shuffles."""
+    check_laplacian(u, out, device=True)
+    check_points(u)
+    check_pairs(u, out)
+    nz, ny, nx = u.shape
+    planes = planes_for(u)
+    blocks = tuple(-(-n // step) for n, step in ((nx, 2 * WIDTH), (ny, ROWS), (nz, planes)))
+    sizes = (cp.uint32(n) for n in (nx, ny, nz, planes))
+    _vectorised(u.dtype.name)(blocks, (WIDTH, ROWS), (u, out, *sizes))
 
 
 def diffusion_step_2d(T, Cp, lam, dt, h, out):

@@ -30,6 +30,24 @@ def laplacian(u, out):
         out[lower] -= u[upper]
 
 
+def cross_mean(u, halo, out):
+    """Compute the mean over a cross, up to ``halo`` points to each side along both axes, zero outside the grid.
+
+    Parameters
+    ----------
+    u, out : ndarray, shape (ny, nx)
+    halo : int, at least 1
+    """
+    padded = np.pad(u, halo)
+    ny, nx = u.shape
+    out[:] = u
+    for shift in (*range(-halo, 0), *range(1, halo + 1)):
+        rows, columns = slice(halo, halo + ny), slice(halo, halo + nx)
+        out += padded[rows, halo + shift : halo + shift + nx]
+        out += padded[halo + shift : halo + shift + ny, columns]
+    out /= u.dtype.type(4 * halo + 1)
+
+
 def diffusion_step_2d(T, Cp, lam, dt, h, out):
     """Compute ``out = T + dt lam / Cp laplacian(T) / h²`` inside, ``out = T`` on the boundary."""
     _diffusion_step(T, Cp, lam, dt, h, out)

@@ -5,10 +5,12 @@ from math import prod
 
 import numpy as np
 
-from course_pkg.bench import Measurement, gpu, measure, progress
+from course_pkg.bench import Measurement, compare, gpu, progress
 from course_pkg.core import CourseError
-from course_pkg.stencil import cost, cpu_numba, reference
+from course_pkg.stencil import cost, cpu_numba, reference, suite_steps
 from course_pkg.stencil.problem import HeatProblem
+from course_pkg.vector import cost as stream_cost
+from course_pkg.vector import cpu_numba as streams
 
 SHAPES = {  # device: (3-D grid, 2-D grid)
     "cpu": ((384, 384, 384), (8192, 8192)),
@@ -19,103 +21,105 @@ QUICK = ((64, 64, 64), (512, 512))
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     """Yield the measurements of this topic on ``"cpu"`` or ``"gpu"``; ``quick`` takes small grids."""
-    if device == "gpu" and gpu().kind != "gpu":
+    shape_3d, shape_2d = QUICK if quick else SHAPES[device]
+    if device == "gpu":
+        _require_gpu(quick, shape_2d)
+        from course_pkg.stencil import suite_laplacian
+
+        with progress(suite_laplacian.steps(quick)) as step:
+            for name, m in suite_laplacian.run(quick=quick):
+                step(name)
+                yield m
+    else:
+        yield from _in_turns(shape_3d, quick)
+    with progress(len(suite_steps.variants(device))) as step:
+        options = {"samples": 5 if quick else 20}
+        for name, m in suite_steps.run(device, {2: shape_2d, 3: shape_3d}, options):
+            step(name)
+            yield m
+
+
+def demands(measurements: list[Measurement]) -> list[dict]:
+    """Return what is demanded of the best Laplacians beside what was measured: shares of a bandwidth that bounds them.
+
+    On a GPU the bound is the driver's copy of the same grid, on a CPU the triad; all from one run.
+    """
+    rows = []
+
+    def share(what, bound, of, limit):
+        if bound and of:
+            best = max(of, key=lambda m: m.t_eff_gb_s)
+            found = best.t_eff_gb_s / bound[0].t_eff_gb_s
+            rows.append(
+                {
+                    "what": f"{what}: {best.name}",
+                    "demand": f"≥ {limit:.2f}",
+                    "measured": f"{found:.3f}",
+                    "met": "yes" if found >= limit else "NO",
+                }
+            )
+
+    def named(end, shape):
+        return [
+            m
+            for m in measurements
+            if m.name.startswith("laplacian") and m.name.endswith(end) and m.parameters == _parameters(shape)
+        ]
+
+    def bound(name, shape):
+        return [m for m in measurements if m.name == name and m.parameters == _parameters(shape)]
+
+    gpu_shape, cpu_shape = SHAPES["gpu"][0], SHAPES["cpu"][0]
+    share("share of the copy", bound("copy, CuPy", gpu_shape), named(", Numba CUDA", gpu_shape), 0.88)
+    share("share of the copy", bound("copy, CuPy", gpu_shape), named(", CuPy", gpu_shape), 0.92)
+    share("share of the triad", bound("triad, Numba CPU", cpu_shape), named(", Numba CPU", cpu_shape), 0.80)
+    return rows
+
+
+def _require_gpu(quick, shape_2d) -> None:
+    if gpu().kind != "gpu":
         raise CourseError(
             "`course bench stencil --device gpu` needs an NVIDIA GPU: none was found; use --device cpu."
         )
-    shape_3d, shape_2d = QUICK if quick else SHAPES[device]
-    needed = 8 * max(3 * prod(shape_3d), 7 * prod(shape_2d))
-    if device == "gpu" and needed > 0.9 * gpu().memory_bytes:
+    needed = 8 * max(6 * (32 if quick else 1024) ** 3, 7 * prod(shape_2d))
+    if needed > 0.9 * gpu().memory_bytes:
         raise CourseError(
             f"These grids need {needed / 1e9:.0f} GB of GPU memory, more than there is: use --quick."
         )
-    cases = [*_laplacian_cases(device, shape_3d), *_step_cases(device, shape_2d)]
-    with progress(len(cases)) as step:
-        for name, make in cases:
-            step(name)
-            fn, args, expected, its_cost, shape = make()
-            yield measure(
-                fn,
-                *args,
-                cost=its_cost,
-                check=lambda out=args[-1], expected=expected: _check(out, expected),
-                name=name,
-                parameters={"shape": list(shape), "dtype": "float64"},
-                samples=5 if quick else 20,
-            )
 
 
-def _laplacian_cases(device, shape):
-    if device == "cpu":
-        variants = {"laplacian, NumPy": reference.laplacian, "laplacian, Numba CPU": cpu_numba.laplacian}
-    else:
-        from course_pkg.stencil import gpu_cupy, gpu_numba
-
-        variants = {
-            "laplacian naive, Numba CUDA": gpu_numba.laplacian_naive,
-            "laplacian flat, Numba CUDA": gpu_numba.laplacian_flat,
-            "laplacian, CuPy": gpu_cupy.laplacian,
-        }
-    to_device, _ = _transfer(device)
-    oracle = _once(lambda: _laplacian_oracle(shape))
-
-    def case(name, fn):
-        u, expected = oracle()
-        its_cost = (cost.laplacian_arrays if name.endswith(("NumPy", "CuPy")) else cost.laplacian)(shape)
-        return fn, (to_device(u), to_device(np.full(shape, np.nan))), expected, its_cost, shape
-
-    return [(name, lambda name=name, fn=fn: case(name, fn)) for name, fn in variants.items()]
-
-
-def _step_cases(device, shape):
-    fused, four, arrays = (
-        cost.diffusion_step(shape),
-        cost.diffusion_step_2d_four_statements(shape),
-        cost.diffusion_step_2d_arrays(shape),
+def _in_turns(shape, quick) -> Iterator[Measurement]:
+    """The Laplacians of the CPU and the triad of as many numbers, one sample of each after the other."""
+    u, expected = _laplacian_oracle(shape)
+    out, room = np.full(shape, np.nan), np.empty(prod(shape))
+    vectors = u.reshape(-1), expected.reshape(-1), 3.0, room
+    its_cost = cost.laplacian(shape)
+    found = compare(
+        {
+            "triad, Numba CPU": streams.triad,
+            "laplacian, NumPy": reference.laplacian,
+            "laplacian, Numba CPU": cpu_numba.laplacian,
+        },
+        u,
+        out,
+        arguments={"triad, Numba CPU": vectors},
+        cost={
+            "triad, Numba CPU": stream_cost.triad(u.size),
+            "laplacian, NumPy": cost.laplacian_arrays(shape),
+            "laplacian, Numba CPU": its_cost,
+        },
+        check={
+            name: lambda: suite_steps.check(out, expected)
+            for name in ("laplacian, NumPy", "laplacian, Numba CPU")
+        },
+        parameters=_parameters(shape),
+        samples=5 if quick else 20,
     )
-    if device == "cpu":
-        variants = [
-            ("diffusion 2D, NumPy arrays", reference.diffusion_step_2d_four_statements, arrays),
-            ("diffusion 2D four statements, Numba CPU", cpu_numba.diffusion_step_2d_four_statements, four),
-            ("diffusion 2D fused, Numba CPU", cpu_numba.diffusion_step_2d, fused),
-        ]
-    else:
-        from course_pkg.stencil import gpu_cupy, gpu_numba
-
-        variants = [
-            ("diffusion 2D, CuPy arrays", gpu_cupy.diffusion_step_2d_four_statements, arrays),
-            ("diffusion 2D four statements, Numba CUDA", gpu_numba.diffusion_step_2d_four_statements, four),
-            ("diffusion 2D fused, Numba CUDA", gpu_numba.diffusion_step_2d, fused),
-        ]
-    to_device, empty_like = _transfer(device)
-    oracle = _once(lambda: _step_oracle(shape))
-
-    def case(fn, its_cost):
-        problem, expected = oracle()
-        T, Cp = to_device(problem.T), to_device(problem.Cp)
-        args = (T, Cp, problem.lam, problem.dt, problem.h, to_device(np.full(shape, np.nan)))
-        if its_cost is fused:
-            return fn, args, expected, its_cost, shape
-        work = reference.work_arrays_2d(T, empty_like)
-        return _with_work(fn, work), args, expected, its_cost, shape
-
-    return [(name, lambda fn=fn, c=c: case(fn, c)) for name, fn, c in variants]
+    yield from found.measurements
 
 
-def _with_work(fn, work):
-    return lambda *args: fn(*args, work)
-
-
-def _once(make):
-    """Compute an oracle when it is first needed, and only once: it is large."""
-    kept = []
-
-    def get():
-        if not kept:
-            kept.append(make())
-        return kept[0]
-
-    return get
+def _parameters(shape) -> dict:
+    return {"shape": list(shape), "dtype": "float64"}
 
 
 def _laplacian_oracle(shape):
@@ -123,24 +127,3 @@ def _laplacian_oracle(shape):
     expected = np.empty_like(u)
     reference.laplacian(u, expected)
     return u, expected
-
-
-def _step_oracle(shape):
-    problem = HeatProblem.random(shape)
-    expected = np.empty_like(problem.T)
-    reference.diffusion_step_2d(*problem.arguments(), expected)
-    return problem, expected
-
-
-def _transfer(device):
-    """Return the function that puts a host array where the device wants it, and the one that makes one like it."""
-    if device == "cpu":
-        return np.array, lambda view: np.empty(view.shape, view.dtype)
-    from course_pkg.stencil.gpu_cupy import cp
-
-    return cp.asarray, lambda view: cp.empty(view.shape, view.dtype)
-
-
-def _check(out, expected):
-    found = out if isinstance(out, np.ndarray) else out.get()
-    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)

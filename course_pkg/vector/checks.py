@@ -1,5 +1,6 @@
 """Checks of arguments that the compiled files of this topic share."""
 
+from course_pkg.core import CourseError
 from course_pkg.core.checks import require_arrays, require_distinct, require_ndim, require_shape
 
 
@@ -16,3 +17,30 @@ def check_dot(a, b, out, *, device: bool) -> None:
     require_ndim(1, a=a)
     require_arrays(device=device, out=out)
     require_shape((1,), out=out)
+
+
+def check_reduce_sum(a, out, *, device: bool) -> None:
+    """Check the arguments of a sum: a vector, and one element of its precision with memory of its own."""
+    require_arrays(device=device, a=a)
+    require_ndim(1, a=a)
+    require_arrays(device=device, dtypes=(str(a.dtype),), out=out)
+    require_shape((1,), out=out)
+    require_distinct(a=a, out=out)
+
+
+def check_partial(partial, least: int, **arrays) -> None:
+    """Check device memory for the blocks' sums: at least ``least`` doubles, apart from the other arrays."""
+    require_arrays(device=True, dtypes=("float64",), partial=partial)
+    require_ndim(1, partial=partial)
+    if partial.size < least:
+        raise CourseError(
+            f"partial has {partial.size} elements, {least} are needed: make it with partial_sums({arrays['a'].size})."
+        )
+    require_distinct(**arrays, partial=partial)
+
+
+def check_cumsum(a, out, *, device: bool) -> None:
+    """Check the arguments of a cumulative sum: two different arrays (ny, nx) of one precision."""
+    require_arrays(device=device, a=a, out=out)
+    require_ndim(2, a=a)
+    require_distinct(a=a, out=out)

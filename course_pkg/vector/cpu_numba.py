@@ -1,4 +1,4 @@
-"""The streaming operations compiled by Numba, on all cores: the fair competitor of the GPU.
+"""The streaming operations and the sums compiled by Numba, on all cores: the fair competitor of the GPU.
 
 Each is one parallel loop, so each element travels once from memory to a core and back.
 
@@ -9,10 +9,13 @@ not fit.
 
 from functools import cache
 
+import numpy as np
 from numba import njit, prange
 
 from course_pkg.core.checks import require_count, require_number
-from course_pkg.vector.checks import check_dot, check_stream
+from course_pkg.vector.checks import check_cumsum, check_dot, check_reduce_sum, check_stream
+
+COLUMNS = 64  # that one core walks down together: whole cache lines of either precision
 
 
 @njit(parallel=True)
@@ -102,3 +105,61 @@ def horner(a, degree, out):
     require_count(degree=degree)
     check_stream(device=False, a=a, out=out)
     _compiled_horner(degree)(a, a.dtype.type(1), out)
+
+
+# fastmath as for dot
+@njit(parallel=True, fastmath={"reassoc"})
+def _reduce_sum(a):
+    total = 0.0
+    for i in prange(a.size):
+        total += a[i]
+    return total
+
+
+def reduce_sum(a, out):
+    """Compute ``out[0] = sum(a)``, accumulated in float64; one read an element, no writes but one."""
+    check_reduce_sum(a, out, device=False)
+    out[0] = _reduce_sum(a)
+
+
+@njit(parallel=True)
+def _cumsum_columns(a, out):
+    ny, nx = a.shape
+    for block in prange((nx + COLUMNS - 1) // COLUMNS):
+        columns = slice(block * COLUMNS, min((block + 1) * COLUMNS, nx))
+        total = np.zeros(COLUMNS)
+        for y in range(ny):
+            row, row_out = (
+                a[y, columns],
+                out[y, columns],
+            )  # views from 0 on: with an offset, nothing is vectorised
+            for x in range(row.size):
+                total[x] += row[x]
+                row_out[x] = total[x]
+
+
+def cumsum_columns(a, out):
+    """Compute ``out[y, x] = sum(a[:y + 1, x])``, accumulated in float64; one read and one write an element.
+
+    Each core walks down blocks of 64 columns, whose sums stay in its cache.
+    """
+    check_cumsum(a, out, device=False)
+    _cumsum_columns(a, out)
+
+
+@njit(parallel=True)
+def _cumsum_rows(a, out):
+    for y in prange(a.shape[0]):
+        total = 0.0
+        for x in range(a.shape[1]):
+            total += a[y, x]
+            out[y, x] = total
+
+
+def cumsum_rows(a, out):
+    """Compute ``out[y, x] = sum(a[y, :x + 1])``, accumulated in float64; one read and one write an element.
+
+    Each core walks through rows of its own: a row is serial, and contiguous.
+    """
+    check_cumsum(a, out, device=False)
+    _cumsum_rows(a, out)

@@ -1,10 +1,10 @@
-"""The streaming operations by CuPy, each with as few passes as its array language allows.
+"""The streaming operations and the sums by CuPy, each with as few passes as its array language allows.
 
 Arguments are those of ``reference.py``, as CuPy arrays of float64 or float32 in GPU memory. Nothing synchronises.
 """
 
 from course_pkg.core.checks import require_count, require_number
-from course_pkg.vector.checks import check_dot, check_stream
+from course_pkg.vector.checks import check_cumsum, check_dot, check_reduce_sum, check_stream
 
 try:
     import cupy as cp
@@ -68,3 +68,21 @@ def horner(a, degree, out):
     require_count(degree=degree)
     check_stream(device=True, a=a, out=out)
     _horner(a, degree, out)
+
+
+def reduce_sum(a, out):
+    """Compute ``out[0] = sum(a)``, accumulated in the precision of ``a``; one pass. ``out`` has shape (1,)."""
+    check_reduce_sum(a, out, device=True)
+    cp.sum(a, out=out.reshape(()))
+
+
+def cumsum_columns(a, out):
+    """Compute ``out[y, x] = sum(a[:y + 1, x])``, accumulated in the precision of ``a``."""
+    check_cumsum(a, out, device=True)
+    cp.cumsum(a, axis=0, out=out)
+
+
+def cumsum_rows(a, out):
+    """Compute ``out[y, x] = sum(a[y, :x + 1])``, accumulated in the precision of ``a``."""
+    check_cumsum(a, out, device=True)
+    cp.cumsum(a, axis=1, out=out)

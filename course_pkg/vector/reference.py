@@ -1,18 +1,20 @@
-"""The streaming operations in plain NumPy: the oracle of every other file in this topic.
+"""The streaming operations and the sums in plain NumPy: the oracle of every other file in this topic.
 
 copy, scale, add, triad are the four kernels of STREAM (J. D. McCalpin, Memory Bandwidth and Machine Balance in Current
-High Performance Computers, IEEE TCCA Newsletter, 1995); ``dot`` adds a reduction, ``horner`` as much arithmetic as one
-likes on the same traffic.
+High Performance Computers, IEEE TCCA Newsletter, 1995); ``dot`` and ``reduce_sum`` add a reduction, ``horner`` as much
+arithmetic as one likes on the same traffic, and the cumulative sums a loop in which each step needs the one before it.
 
 Shapes and dtypes, for every file of this topic:
 
 a, b : array, shape (n,), float64 or float32
-    Inputs, left as they are; ``a`` and ``b`` may be one array.
+    Inputs, left as they are; ``a`` and ``b`` may be one array. For a cumulative sum ``a`` has shape (ny, nx).
 s : float
     Scalar, converted to the precision of the arrays.
-out : array, shape (n,), for ``dot`` (1,)
+out : array, shape (n,), for ``dot`` and ``reduce_sum`` (1,), for a cumulative sum (ny, nx)
     Overwritten; shares no memory with the inputs.
 degree : int, at least 0
+
+``reduce_sum`` and the cumulative sums accumulate in float64 and round once to the precision of ``out``.
 """
 
 import numpy as np
@@ -53,3 +55,18 @@ def horner(a, degree, out):
     for _ in range(degree):
         out *= a
         out += 1
+
+
+def reduce_sum(a, out):
+    """Compute ``out[0] = sum(a)``; ``out`` has shape (1,)."""
+    out[0] = np.sum(a, dtype=np.float64)
+
+
+def cumsum_columns(a, out):
+    """Compute ``out[y, x] = sum(a[:y + 1, x])``: the cumulative sum along y, down each column."""
+    np.cumsum(a, axis=0, dtype=np.float64, out=out)
+
+
+def cumsum_rows(a, out):
+    """Compute ``out[y, x] = sum(a[y, :x + 1])``: the cumulative sum along x, through each row."""
+    np.cumsum(a, axis=1, dtype=np.float64, out=out)

@@ -1,6 +1,7 @@
-"""What ``course bench vector`` measures: the streaming operations over sizes, and the cost of flops on one size."""
+"""What ``course bench vector`` measures: the streaming operations over sizes, and on one size flops and sums."""
 
 import functools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,6 +21,14 @@ OPERATIONS = {
 }
 DEGREES_CPU = (1, 2, 4, 8, 16, 32, 64)
 DEGREES_GPU = (*DEGREES_CPU, 128)
+SUMS = {"reduce_sum": ("a", "total"), "cumsum_columns": ("a", "out"), "cumsum_rows": ("a", "out")}
+# edge of the square array whose elements are summed, if the vectors are as long
+EDGE = {"cpu": 4096, "gpu": 16384}
+# operations that the GPU's file has in several variants only
+VARIANTS_GPU = {
+    "reduce_sum": ("reduce_sum_tree", "reduce_sum_shuffle", "reduce_sum_grid_stride"),
+    "cumsum_rows": ("cumsum_rows_serial", "cumsum_rows_chunked"),
+}
 CHECKED = 1 << 20  # elements of a large result that are compared with the oracle
 
 
@@ -29,27 +38,35 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     data = _HostData(2 ** exponents[-1]) if device == "cpu" else _DeviceData(2 ** exponents[-1])
     degrees = DEGREES_CPU if device == "cpu" else DEGREES_GPU
     samples = 5 if quick else 20
-    variants = {op: dict(_variants(device, op)) for op in (*OPERATIONS, "horner")}
-    with progress(len(exponents) + len(degrees)) as step:
+    variants = {op: dict(_variants(device, op)) for op in (*OPERATIONS, "horner", *SUMS)}
+    with progress(len(exponents) + len(degrees) + len(SUMS)) as step:
         for e in exponents:
             step(f"2^{e} elements")
             for op, names in OPERATIONS.items():
-                yield from _in_turn(data, op, names, variants[op], {"n": 2**e}, samples)
+                parameters = {"n": 2**e, "dtype": "float64"}
+                yield from _in_turn(data, op, names, variants[op], parameters, samples)
         for degree in degrees:
             step(f"degree {degree}")
-            parameters = {"n": data.n // 8, "degree": degree}
+            parameters = {"n": data.n // 8, "dtype": "float64", "degree": degree}
             yield from _in_turn(data, "horner", ("a", degree, "out"), variants["horner"], parameters, samples)
+        edge = min(EDGE[device], math.isqrt(data.n))
+        for op, names in SUMS.items():
+            step(op)
+            size = {"n": edge**2} if op == "reduce_sum" else {"shape": [edge, edge]}
+            parameters = {**size, "dtype": "float64"}
+            yield from _in_turn(data, op, names, variants[op], parameters, samples)
 
 
 def _in_turn(data, op, names, variants, parameters, samples):
     """Return the measurements of all variants of one operation, their samples taken in turn."""
-    args = {variant: data.arguments(names, parameters["n"], variant) for variant in variants}
+    shape = tuple(parameters.get("shape") or [parameters["n"]])
+    args = {variant: data.arguments(names, shape, variant) for variant in variants}
     return compare(
         variants,
         arguments=args,
         cost={variant: _cost(op, variant, **parameters) for variant in variants},
         check={variant: lambda a=a: data.check(op, a) for variant, a in args.items()},
-        parameters={"n": parameters["n"], "dtype": "float64", **parameters},
+        parameters=parameters,
         samples=samples,
     ).measurements
 
@@ -57,6 +74,10 @@ def _in_turn(data, op, names, variants, parameters, samples):
 def _cost(op, variant, **parameters):
     if variant in ("triad, NumPy", "triad, CuPy"):
         return cost.triad_two_passes(**parameters)
+    if variant.startswith(("reduce_sum tree", "reduce_sum shuffle")):
+        from course_pkg.vector.gpu_numba import THREADS_PER_BLOCK
+
+        return cost.reduce_sum_tree(**parameters, threads_per_block=THREADS_PER_BLOCK)
     return getattr(cost, op)(**parameters)
 
 
@@ -64,18 +85,21 @@ def _variants(device, op):
     """Return ``(name, function)`` of each implementation of an operation."""
     if device == "cpu":
         found = [(f"{op}, Numba CPU", getattr(cpu_numba, op))]
-        if op in OPERATIONS:
+        if op != "horner":
             found.append((f"{op}, NumPy", getattr(reference, op)))
         if op == "triad" and cpu_c.available():
             found.append(("triad, C with OpenMP", cpu_c.triad))
         return found
     from course_pkg.vector import gpu_cupy, gpu_numba
 
-    numba_fn = getattr(gpu_numba, op)
-    if op == "dot":
-        partial = gpu_numba.partial_sums()  # allocated once: an allocation would be timed with the sum
-        numba_fn = functools.partial(gpu_numba.dot, partial=partial)
-    found = [(f"{op}, Numba CUDA", numba_fn), (f"{op}, CuPy", getattr(gpu_cupy, op))]
+    found = []
+    for variant in VARIANTS_GPU.get(op, (op,)):
+        numba_fn = getattr(gpu_numba, variant)
+        if op in ("dot", "reduce_sum"):  # memory allocated once: an allocation would be timed with the sum
+            numba_fn = functools.partial(numba_fn, partial=gpu_numba.partial_sums(EDGE[device] ** 2))
+        name = " ".join([op, *variant.removeprefix(op).split("_")[1:]])
+        found.append((f"{name}, Numba CUDA", numba_fn))
+    found.append((f"{op}, CuPy", getattr(gpu_cupy, op)))
     if op == "copy":
         found.append(("copy, two doubles a thread", gpu_numba.copy_two))
     if op == "triad":
@@ -98,11 +122,12 @@ class _HostData:
         self.host = {"a": rng.random(n), "b": rng.random(n), "s": 3.0}
         self.out, self.total = np.full(n, np.nan), np.zeros(1)
 
-    def arguments(self, names, n, variant):
-        """Return the named arguments cut to ``n`` elements, as the variant's library likes them."""
+    def arguments(self, names, shape, variant):
+        """Return the named arguments cut to the elements of a shape, as the variant's library likes them."""
         whole = {"a": self.a, "b": self.b, "s": 3.0, "out": self.out, "total": self.total}
         picked = (whole[name] if isinstance(name, str) else name for name in names)
-        return tuple(v[:n] if getattr(v, "size", 0) > 1 else v for v in picked)
+        n = math.prod(shape)
+        return tuple(v[:n].reshape(shape) if getattr(v, "size", 0) > 1 else v for v in picked)
 
     a = property(lambda self: self.host["a"])
     b = property(lambda self: self.host["b"])
@@ -116,10 +141,14 @@ class _HostData:
     def check(self, op, args):
         """Compare the result of one call with the oracle, on all elements or on a random million of them."""
         out, n = args[-1], args[0].size
-        if op == "dot":
-            expected = np.dot(self.host["a"][:n], self.host["b"][:n])
+        if op in ("dot", "reduce_sum"):
+            a, b = self.host["a"][:n], self.host["b"][:n]
+            expected = np.dot(a, b) if op == "dot" else np.sum(a)
             np.testing.assert_allclose(self.fetch(out, slice(None)), [expected], rtol=1e-11)
             self.poison(out)
+            return
+        if op in SUMS:
+            self.check_lines(op, out)
             return
         where = slice(None) if n <= CHECKED else np.random.default_rng(1).integers(0, n, CHECKED)
         a, b = self.host["a"][:n][where], self.host["b"][:n][where]
@@ -129,6 +158,16 @@ class _HostData:
         getattr(reference, op)(*inputs, expected)
         np.testing.assert_allclose(self.fetch(out, where), expected, rtol=1e-12)
         self.poison(out)  # so that the next variant cannot pass on this one's result
+
+    def check_lines(self, op, out):
+        """Compare cumulative sums with NumPy's, in all columns or rows or in as many as have a million elements."""
+        edge = out.shape[0]
+        some = np.random.default_rng(1).integers(0, edge, CHECKED // edge)
+        lines = np.arange(edge) if out.size <= CHECKED else some
+        a = self.host["a"][: out.size].reshape(out.shape)
+        a, found = (a.T, out.T) if op == "cumsum_columns" else (a, out)
+        np.testing.assert_allclose(self.fetch(found, lines), np.cumsum(a[lines], axis=1), rtol=1e-11)
+        self.poison(out)
 
 
 class _DeviceData(_HostData):
@@ -152,8 +191,8 @@ class _DeviceData(_HostData):
     a = property(lambda self: self.device["a"])
     b = property(lambda self: self.device["b"])
 
-    def arguments(self, names, n, variant):
-        args = super().arguments(names, n, variant)
+    def arguments(self, names, shape, variant):
+        args = super().arguments(names, shape, variant)
         if "Numba" not in variant:
             return args
         from course_pkg import cuda

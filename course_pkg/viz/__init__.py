@@ -1,11 +1,14 @@
 """Result objects to figures and widgets. This room knows no topic and no GPU."""
 
 from course_pkg.viz.access import access_strip, access_strips
-from course_pkg.viz.explorer import roofline_explorer
+from course_pkg.viz.against import t_eff_against
 from course_pkg.viz.machines import memory_wall, roofline
 from course_pkg.viz.measurements import bars, flops_sweep, samples, t_eff_sweep
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.widgets import Prediction, slider
+from course_pkg.viz.roofline_explorer import roofline_explorer
+from course_pkg.viz.source import source
+from course_pkg.viz.tile import tile_picture
+from course_pkg.viz.widgets import Prediction, explorer, slider
 
 __all__ = [
     "Picture",
@@ -14,11 +17,15 @@ __all__ = [
     "access_strips",
     "bars",
     "draw",
+    "explorer",
     "flops_sweep",
     "memory_wall",
     "roofline",
     "roofline_explorer",
     "samples",
     "slider",
+    "source",
+    "t_eff_against",
     "t_eff_sweep",
+    "tile_picture",
 ]

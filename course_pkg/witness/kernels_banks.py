@@ -73,6 +73,28 @@ def eight_lanes_at_work(a, out):
 
 
 @cuda.jit
+def two_of_four_lanes_at_work(a, out):
+    tile = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    if t % 4 < 2:
+        tile[t] = a[t]
+    cuda.syncthreads()
+    if t % 4 < 2:
+        out[t] = tile[t]
+
+
+@cuda.jit
+def every_second_lane_stores(a, out):
+    tile = cuda.shared.array(32, np.float64)
+    t = cuda.threadIdx.x
+    if t % 2 == 0:
+        tile[t // 2] = a[t]
+    cuda.syncthreads()
+    if t % 2 == 0:
+        out[t] = tile[31 - t // 2]
+
+
+@cuda.jit
 def shared_stored_twice(a, out):
     tile = cuda.shared.array(64, np.float64)
     t = cuda.threadIdx.x
@@ -100,6 +122,8 @@ HALVES = {
     upper_half_at_work: "fp64, only lanes 16 to 31",
     upper_half_with_conflicts: "fp64, only lanes 16 to 31, four on each bank pair",
     eight_lanes_at_work: "fp64, a quarter of the lanes, spread over the warp",
+    two_of_four_lanes_at_work: "fp64, every second pair of neighbours, at a store and at a load",
+    every_second_lane_stores: "fp64, every second lane, all on words of their own",
     shared_stored_twice: "two stores to one place of a tile and nothing between: one",
     shared_strided_store: "fp64, stores two elements apart: two on each bank pair",
 }

@@ -91,7 +91,7 @@ def _update(shape):
     return p.T, np.float64(p.dt), p.Cp, out
 
 
-FLAT_KERNELS = {
+KERNELS_2D = {
     "diffusion_step_2d": (stencil.diffusion_step_2d_kernel, _step),
     "flux_x": (stencil.flux_x_kernel, _flux_x),
     "flux_y": (stencil.flux_y_kernel, _flux_y),
@@ -99,7 +99,7 @@ FLAT_KERNELS = {
     "update": (stencil.update_kernel, _update),
 }
 for size, shape in PLANES.items():
-    for operation, (kernel, make) in FLAT_KERNELS.items():
+    for operation, (kernel, make) in KERNELS_2D.items():
         cases.add(
             kernel,
             covering(shape, stencil.BLOCK_2D),
@@ -107,4 +107,114 @@ for size, shape in PLANES.items():
             lambda make=make, shape=shape: make(shape),
             f"{operation} in a plate, {shape}",
             name=f"{operation}_{size}",
+        )
+
+# variants of the Laplacian on a flat array: kernel, block, planes (0: none), points a thread along x
+LAPLACIANS = {
+    "centre_flat": (stencil.centre_flat_kernel, (32, 4, 2), 0, 1),
+    "centre_pairs": (stencil.centre_pairs_kernel, (32, 4, 2), 0, 2),
+    "centre_tiled": (stencil.centre_tiled_kernel((32, 4, 2)), (32, 4, 2), 0, 1),
+    "centre_tiled_halo": (stencil.centre_tiled_halo_kernel((32, 4, 2)), (32, 4, 2), 0, 1),
+    "laplacian_tiled": (stencil.laplacian_tiled_kernel((32, 4, 2)), (32, 4, 2), 0, 1),
+    "laplacian_marching": (stencil.laplacian_marching_kernel, (64, 4, 1), 16, 1),
+    "laplacian_marching_tiled": (stencil.laplacian_marching_tiled_kernel((64, 4, 1)), (64, 4, 1), 16, 1),
+    "laplacian_vectorised": (stencil.laplacian_vectorised_kernel, (32, 8, 1), 4, 2),
+}
+LAPLACIAN_CASES = [
+    (64, (64, 64, 64), "float64"),
+    ("odd", (35, 47, 62), "float64"),
+    ("float32", (19, 33, 66), "float32"),
+]
+
+
+def _laplacian(shape, dtype, planes):
+    u, sizes = _field(shape, dtype), [np.uint32(n) for n in reversed(shape)]
+    marching = [np.uint32(planes)] if planes else []
+    return u.reshape(-1), *sizes, *marching, zeros(u.size, dtype)
+
+
+for size, shape, dtype in LAPLACIAN_CASES:
+    for variant, (kernel, block, planes, width) in LAPLACIANS.items():
+        cases.add(
+            kernel,
+            stencil.blocks_for(shape, block, planes=planes or None, width=width),
+            block,
+            lambda shape=shape, dtype=dtype, planes=planes: _laplacian(shape, dtype, planes),
+            f"{variant.replace('_', ' ')} on {shape}, {dtype}",
+            name=f"{variant}_{size}",
+        )
+
+# variants of the diffusion step on flat arrays: kernel, block, rows or planes (0: none), points a thread along x
+STEPS_2D = {
+    "diffusion_step_2d_tiled": (stencil.diffusion_step_2d_tiled_kernel((32, 8)), (32, 8), 0, 1),
+    "diffusion_step_2d_marching": (stencil.diffusion_step_2d_marching_kernel, (128, 1), 16, 1),
+    "diffusion_step_2d_marching_tiled": (
+        stencil.diffusion_step_2d_marching_tiled_kernel((128, 1)),
+        (128, 1),
+        16,
+        1,
+    ),
+    "diffusion_step_2d_vectorised": (stencil.diffusion_step_2d_vectorised_kernel, (64, 1), 8, 2),
+}
+STEPS_3D = {
+    "diffusion_step_3d_tiled": (stencil.diffusion_step_3d_tiled_kernel((32, 4, 2)), (32, 4, 2), 0, 1),
+    "diffusion_step_3d_marching": (stencil.diffusion_step_3d_marching_kernel, (64, 4, 1), 16, 1),
+    "diffusion_step_3d_marching_tiled": (
+        stencil.diffusion_step_3d_marching_tiled_kernel((64, 4, 1)),
+        (64, 4, 1),
+        16,
+        1,
+    ),
+    "diffusion_step_3d_vectorised": (stencil.diffusion_step_3d_vectorised_kernel, (32, 8, 1), 4, 2),
+}
+STEP_CASES_2D = [
+    (128, (128, 128), "float64"),
+    ("odd", (61, 74), "float64"),
+    ("float32", (33, 142), "float32"),
+]
+
+
+def _flat_step(shape, dtype, length):
+    p, sizes = HeatProblem.random(shape, dtype), [np.uint32(n) for n in reversed(shape)]
+    marching = [np.uint32(length)] if length else []
+    factor = p.T.dtype.type(p.dt * p.lam / p.h**2)
+    return p.T.reshape(-1), p.Cp.reshape(-1), factor, *sizes, *marching, zeros(p.T.size, dtype)
+
+
+for variants, sizes in ((STEPS_2D, STEP_CASES_2D), (STEPS_3D, LAPLACIAN_CASES)):
+    for size, shape, dtype in sizes:
+        for variant, (kernel, block, length, width) in variants.items():
+            cases.add(
+                kernel,
+                stencil.blocks_for(shape, block, planes=length or None, width=width),
+                block,
+                lambda shape=shape, dtype=dtype, length=length: _flat_step(shape, dtype, length),
+                f"{variant.replace('_', ' ')} on {shape}, {dtype}",
+                name=f"{variant}_{size}",
+            )
+
+for size, shape, dtype in LAPLACIAN_CASES:
+    for variant, kernel in (
+        ("centre_strided", stencil.centre_strided_kernel),
+        ("centre_strided_pairs", stencil.centre_strided_pairs_kernel),
+    ):
+        cases.add(
+            kernel,
+            12,
+            64,
+            lambda shape=shape, dtype=dtype: (_field(shape, dtype).reshape(-1), zeros(np.prod(shape), dtype)),
+            f"few threads in strides of the grid, {shape}, {dtype}",
+            name=f"{variant}_{size}",
+            data_dependent=True,
+        )
+
+for block, halo, padding in (((32, 8), 1, 0), ((8, 32), 2, 1), ((16, 16), 1, 1)):
+    for size, shape in PLANES.items():
+        cases.add(
+            stencil.cross_mean_tiled_kernel(block, halo, padding),
+            covering(shape, block),
+            block,
+            lambda shape=shape: (_step(shape)[0], zeros(shape)),
+            f"a cross of halo {halo} from a tile loaded together, block {block}, {padding} columns added, {shape}",
+            name=f"cross_mean_tiled_{block[0]}x{block[1]}_{halo}_{padding}_{size}",
         )

@@ -4,11 +4,11 @@ import numpy as np
 
 from course_pkg.vector import gpu_numba as vector
 from course_pkg.vector.problem import VectorProblem
-from course_pkg.witness.case import Cases, covering, zeros
+from course_pkg.witness.case import Cases, covering, numbers, zeros
 
 cases = Cases()
 THREADS = vector.THREADS_PER_BLOCK
-ODD = 10_007
+FITTING, ODD = 8192, 10_007
 
 
 def _vectors(names, n, dtype="float64"):
@@ -70,3 +70,54 @@ cases.add(
     "eight fma between a load and a store",
     name="vector_horner_8",
 )
+
+LENGTHS = ((FITTING, "float64"), (ODD, "float64"), (ODD, "float32"))
+for n, dtype in LENGTHS:
+    for idea, kernel, what in (
+        ("tree", vector.reduce_sum_tree_kernel, "nine barriers and a tree in shared memory"),
+        ("shuffle", vector.reduce_sum_shuffle_kernel, "two rounds of shuffles, one barrier between them"),
+        ("grid_stride", vector.reduce_sum_grid_stride_kernel, "a share in a register, then shuffles"),
+    ):
+        blocks = 8 if idea == "grid_stride" else covering(n, THREADS)[0]
+        cases.add(
+            kernel,
+            blocks,
+            THREADS,
+            lambda n=n, dtype=dtype, blocks=blocks: (*_vectors(("a",), n, dtype)(), zeros(blocks)),
+            f"the sum of {n} numbers, {dtype}: {what}",
+            name=f"vector_reduce_sum_{idea}_{n}_{dtype}",
+        )
+
+PLANES = (((128, 128), "float64"), ((61, 75), "float64"), ((61, 75), "float32"))
+for (ny, nx), dtype in PLANES:
+    for operation, kernel, grid, block, what in (
+        (
+            "cumsum_columns",
+            vector.cumsum_columns_kernel,
+            covering(nx, vector.LINES_PER_BLOCK),
+            vector.LINES_PER_BLOCK,
+            "a thread a column: neighbours in a row",
+        ),
+        (
+            "cumsum_rows_serial",
+            vector.cumsum_rows_serial_kernel,
+            covering(ny, vector.LINES_PER_BLOCK),
+            vector.LINES_PER_BLOCK,
+            "a thread a row: a sector for each lane",
+        ),
+        (
+            "cumsum_rows_chunked",
+            vector.cumsum_rows_chunked_kernel,
+            covering(ny, vector.BLOCK_CHUNKED[1]),
+            vector.BLOCK_CHUNKED,
+            "a warp a row: shuffles, and lanes beyond the row's end",
+        ),
+    ):
+        cases.add(
+            kernel,
+            grid,
+            block,
+            lambda ny=ny, nx=nx, dtype=dtype: (numbers((ny, nx), dtype), zeros((ny, nx), dtype)),
+            f"{what}, {ny} × {nx}, {dtype}",
+            name=f"vector_{operation}_{ny}_{dtype}",
+        )

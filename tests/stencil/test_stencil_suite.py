@@ -3,29 +3,29 @@
 import numpy as np
 import pytest
 
-from course_pkg.bench import cpu, gpu
+from course_pkg.bench import Measurement, cpu, gpu
 from course_pkg.core import CourseError
-from course_pkg.stencil import cost, suite
+from course_pkg.stencil import cost, suite, suite_steps
+from course_pkg.vector import cost as stream_cost
 
 
 @pytest.fixture
 def tiny(monkeypatch):
     monkeypatch.setattr(suite, "QUICK", ((3, 4, 5), (6, 7)))
     options = {"samples": 1, "warmup": 0, "min_sample_s": 0}
-    for name in ("measure", "compare"):
-        if hasattr(suite, name):
-            original = getattr(suite, name)
-            monkeypatch.setattr(
-                suite, name, lambda *a, original=original, **k: original(*a, **{**k, **options})
-            )
+    for module, name in ((suite, "compare"), (suite_steps, "measure")):
+        original = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, original=original, **k: original(*a, **{**k, **options}))
 
 
 EXPECTED = {
+    "triad, Numba CPU": ((3, 4, 5), lambda shape: stream_cost.triad(60)),
     "laplacian, NumPy": ((3, 4, 5), cost.laplacian_arrays),
     "laplacian, Numba CPU": ((3, 4, 5), cost.laplacian),
     "diffusion 2D, NumPy arrays": ((6, 7), cost.diffusion_step_2d_arrays),
     "diffusion 2D four statements, Numba CPU": ((6, 7), cost.diffusion_step_2d_four_statements),
     "diffusion 2D fused, Numba CPU": ((6, 7), cost.diffusion_step),
+    "diffusion 3D fused, Numba CPU": ((3, 4, 5), cost.diffusion_step),
 }
 
 
@@ -39,7 +39,9 @@ def test_the_suite_measures_each_variant_with_its_cost(tiny):
         assert m.device == cpu()
 
 
-@pytest.mark.parametrize("operation", ["laplacian", "diffusion_step_2d_four_statements", "diffusion_step_2d"])
+@pytest.mark.parametrize(
+    "operation", ["laplacian", "diffusion_step_2d_four_statements", "diffusion_step_2d", "diffusion_step_3d"]
+)
 def test_a_wrong_variant_is_not_timed(tiny, monkeypatch, operation):
     def wrong(*args):
         right(*args)
@@ -70,3 +72,49 @@ def test_the_measured_grids_exceed_every_cache():
     for device, cache_bytes in (("cpu", 384 * 2**20), ("gpu", 64 * 2**20)):
         for shape in suite.SHAPES[device]:
             assert 8 * np.prod(shape) > cache_bytes
+
+
+def measured(name, gb_s, shape=(512, 512, 512), **more):
+    """Return a measurement of a Laplacian that moves so many GB/s."""
+    its_cost = cost.laplacian(shape)
+    return Measurement(
+        name=name,
+        samples_s=(its_cost.a_eff_bytes / gb_s / 1e9,),
+        warmup_s=(),
+        calls_per_sample=1,
+        cache_state="exceeds",
+        cost=its_cost,
+        device=cpu(),
+        parameters={"shape": list(shape), "dtype": "float64", **more},
+        date="2026-01-02",
+    )
+
+
+def test_the_best_variant_of_each_library_is_held_against_the_copy_of_the_same_grid():
+    rows = suite.demands(
+        [
+            measured("copy, CuPy", 1000),
+            measured("copy, CuPy", 5000, shape=(64, 64, 64)),
+            measured("laplacian naive, Numba CUDA", 400),
+            measured("laplacian flat, Numba CUDA", 881),
+            measured("laplacian flat, Numba CUDA", 999, threads_per_block=[32, 1, 1]),
+            measured("laplacian vectorised, CuPy", 919),
+            measured("laplacian, jax.jit slices", 950),
+        ]
+    )
+    assert [(r["what"], r["measured"], r["met"]) for r in rows] == [
+        ("share of the copy: laplacian flat, Numba CUDA", "0.881", "yes"),
+        ("share of the copy: laplacian vectorised, CuPy", "0.919", "NO"),
+    ]
+
+
+def test_on_a_cpu_the_bound_is_the_triad():
+    shape = suite.SHAPES["cpu"][0]
+    (row,) = suite.demands(
+        [measured("triad, Numba CPU", 100, shape), measured("laplacian, Numba CPU", 79, shape)]
+    )
+    assert (row["demand"], row["measured"], row["met"]) == ("≥ 0.80", "0.790", "NO")
+
+
+def test_without_a_bound_nothing_is_demanded():
+    assert suite.demands([measured("laplacian flat, Numba CUDA", 881)]) == []

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from course_pkg import cuda
+from course_pkg.vector import cpu_numba, gpu_numba
 
 
 class Backend:
@@ -39,6 +40,14 @@ def backend(request):
         except cupy.cuda.runtime.CUDARuntimeError:
             pytest.skip("CuPy is installed, but there is no GPU")
     return Backend(request.param)
+
+
+@pytest.fixture(params=["cpu_numba", "gpu_numba"])
+def checked(request):
+    """The implementations that check their arguments, and how to bring arrays to them."""
+    if request.param == "cpu_numba":
+        return cpu_numba, lambda array: array, cuda.to_device
+    return gpu_numba, cuda.to_device, lambda array: array
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from course_pkg import cuda
 from course_pkg.core import CourseError
-from course_pkg.vector import cpu_c, cpu_numba, gpu_numba, reference
+from course_pkg.vector import cpu_c, gpu_numba, reference
 from course_pkg.vector.problem import VectorProblem
 
 PAD = 7  # elements before and after each output that must stay as they are
@@ -194,14 +194,6 @@ def test_what_gcc_says_is_passed_on(monkeypatch):
 
 
 # ---- wrong arguments
-
-
-@pytest.fixture(params=["cpu_numba", "gpu_numba"])
-def checked(request):
-    """The implementations that check their arguments, and how to bring arrays to them."""
-    if request.param == "cpu_numba":
-        return cpu_numba, lambda array: array, cuda.to_device
-    return gpu_numba, cuda.to_device, lambda array: array
 
 
 CALLS = {

@@ -1,5 +1,8 @@
 """What `course bench vector` measures, on sizes too small to measure anything."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -25,7 +28,8 @@ def test_the_suite_measures_each_variant_at_each_size(tiny):
     found = list(suite.run("cpu", quick=True))
     variants = {f"{op}, {library}" for op in suite.OPERATIONS for library in ("Numba CPU", "NumPy")}
     variants |= {"triad, C with OpenMP"} if cpu_c.available() else set()
-    streams = [m for m in found if "degree" not in m.parameters]
+    sums = [m for m in found if m.name.split(",")[0] in suite.SUMS]
+    streams = [m for m in found if "degree" not in m.parameters and m not in sums]
     assert {(m.name, m.parameters["n"]) for m in streams} == {(v, n) for v in variants for n in (8, 32)}
     assert len(streams) == 2 * len(variants)
     assert all(m.parameters["dtype"] == "float64" for m in found)
@@ -40,9 +44,18 @@ def test_the_suite_measures_each_variant_at_each_size(tiny):
         expected = cost.triad_two_passes if m.name == "triad, NumPy" else getattr(cost, operation)
         assert m.cost == expected(m.parameters["n"])
         assert m.device == cpu()
+    square = {"shape": [5, 5], "dtype": "float64"}  # as many elements as 32 have room for
+    expected = {
+        "reduce_sum": ({"n": 25, "dtype": "float64"}, cost.reduce_sum(25)),
+        "cumsum_columns": (square, cost.cumsum_columns((5, 5))),
+        "cumsum_rows": (square, cost.cumsum_rows((5, 5))),
+    }
+    assert [(m.name, m.parameters, m.cost) for m in sums] == [
+        (f"{op}, {library}", *expected[op]) for op in suite.SUMS for library in ("Numba CPU", "NumPy")
+    ]
 
 
-@pytest.mark.parametrize("operation", [*suite.OPERATIONS, "horner"])
+@pytest.mark.parametrize("operation", [*suite.OPERATIONS, "horner", *suite.SUMS])
 def test_a_wrong_variant_is_not_timed(tiny, monkeypatch, operation):
     def wrong(*args):
         right(*args)
@@ -56,7 +69,7 @@ def test_a_wrong_variant_is_not_timed(tiny, monkeypatch, operation):
     assert f"{operation}, Numba CPU" not in measured
 
 
-@pytest.mark.parametrize("operation", suite.OPERATIONS)
+@pytest.mark.parametrize("operation", [*suite.OPERATIONS, *suite.SUMS])
 def test_a_variant_that_does_nothing_cannot_pass_on_the_last_ones_result(tiny, monkeypatch, operation):
     monkeypatch.setattr(suite.cpu_numba, operation, getattr(suite.reference, operation))
     oracle = getattr(suite.reference, operation)
@@ -79,6 +92,42 @@ def test_a_variant_that_does_nothing_cannot_pass_on_the_last_ones_result(tiny, m
     with pytest.raises(AssertionError):
         done.extend(suite.run("cpu", quick=True))
     assert f"{operation}, NumPy" not in {m.name for m in done}
+
+
+def test_the_gpu_suite_has_every_variant_of_the_sums(monkeypatch):
+    cupy = SimpleNamespace(reduce_sum=sum, cumsum_columns=sum, cumsum_rows=sum, dot=sum)
+    monkeypatch.setitem(sys.modules, "course_pkg.vector.gpu_cupy", cupy)
+    monkeypatch.setattr("course_pkg.vector.gpu_cupy", cupy, raising=False)
+    assert [list(dict(suite._variants("gpu", op))) for op in ("dot", *suite.SUMS)] == [
+        ["dot, Numba CUDA", "dot, CuPy"],
+        [
+            "reduce_sum tree, Numba CUDA",
+            "reduce_sum shuffle, Numba CUDA",
+            "reduce_sum grid stride, Numba CUDA",
+            "reduce_sum, CuPy",
+        ],
+        ["cumsum_columns, Numba CUDA", "cumsum_columns, CuPy"],
+        ["cumsum_rows serial, Numba CUDA", "cumsum_rows chunked, Numba CUDA", "cumsum_rows, CuPy"],
+    ]
+    n = {"n": 2**20, "dtype": "float64"}
+    for variant in dict(suite._variants("gpu", "reduce_sum")):
+        in_blocks = "tree" in variant or "shuffle" in variant
+        expected = cost.reduce_sum_tree(2**20, 256) if in_blocks else cost.reduce_sum(2**20)
+        assert suite._cost("reduce_sum", variant, **n) == expected
+
+
+@pytest.mark.parametrize("operation", ["cumsum_columns", "cumsum_rows"])
+def test_lines_of_a_large_array_are_picked_and_compared(monkeypatch, operation):
+    monkeypatch.setattr(suite, "CHECKED", 200)
+    data = suite._HostData(400)
+    args = data.arguments(("a", "out"), (20, 20), "a variant")
+    getattr(suite.reference, operation)(*args)
+    data.check(operation, args)
+    assert np.all(np.isnan(data.out)), "the result stays for the next variant"
+    getattr(suite.reference, operation)(*args)
+    args[-1][:] += 1e-6
+    with pytest.raises(AssertionError):
+        data.check(operation, args)
 
 
 def test_too_little_memory_is_said_before_it_is_taken():

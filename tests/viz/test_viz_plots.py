@@ -8,7 +8,7 @@ from course_pkg import viz
 from course_pkg.bench import Comparison, Device, Measurement
 from course_pkg.core import Cost, catalogue, machine
 from course_pkg.viz import Picture
-from course_pkg.viz.explorer import FLOPS_A_NUMBER, _explore
+from course_pkg.viz.roofline_explorer import FLOPS_A_NUMBER, _explore
 
 CPU = Device("cpu", "A CPU", 2, 0, 0)
 

@@ -47,6 +47,13 @@ class Kernels(ast.NodeVisitor):
         self.generic_visit(node)
         self.path.pop()
 
+    def visit_Call(self, node):
+        """A known kernel that is compiled once more, `cuda.jit(option=…)(kernel.py_func)`, is no new one."""
+        again = isinstance(node.func, ast.Call) and is_jit(node.func.func) and len(node.args) == 1
+        if again and isinstance(node.args[0], ast.Attribute) and node.args[0].attr == "py_func":
+            self.uses -= 1
+        self.generic_visit(node)
+
     def visit_Attribute(self, node):
         self.uses += ast.unparse(node) == "cuda.jit"
         self.generic_visit(node)
@@ -75,6 +82,9 @@ def factory(n):
     assert kernels_of(source) == ["plain", "with_options", "factory.<locals>.inner"]
     with pytest.raises(AssertionError, match=r"write @cuda\.jit above"):
         kernels_of("kernel = cuda.jit(function)")
+    assert kernels_of("other = cuda.jit(max_registers=32)(kernel.py_func)") == []
+    with pytest.raises(AssertionError, match=r"write @cuda\.jit above"):
+        kernels_of("other = cuda.jit(max_registers=32)(function)")
 
 
 def test_every_kernel_of_the_package_is_in_a_case():

@@ -1,5 +1,67 @@
-"""Stencils as CUDA kernels."""
+"""Stencils as CUDA kernels.
 
+Variants of the Laplacian by idea:
+    laplacian_naive           one thread a point, three-dimensional indexing, as one would write it first
+    laplacian_flat            the same with 32-bit offsets into the flat array
+    laplacian_tiled           neighbours through a tile with halo in shared memory
+    laplacian_marching        threads march along z with a queue in registers
+    laplacian_marching_tiled  the same, neighbours in the plane through shared memory
+    laplacian_vectorised      the queue with two points a thread and 128-bit accesses
+    cross_mean_tiled          the mean over a cross, from a tile of any halo and padding
+    centre_*                  what is left when the neighbours are stripped: the rungs between
+
+The diffusion step in a plate and in a block, ``diffusion_step_2d`` and ``diffusion_step_3d``, has the same ideas:
+    diffusion_step_*                  one thread a point
+    diffusion_step_*_tiled            neighbours through a tile with halo in shared memory
+    diffusion_step_*_marching         threads march along the last direction, y or z, with a queue in registers
+    diffusion_step_*_marching_tiled   the same, neighbours in the row or plane through shared memory
+    diffusion_step_*_vectorised       the queue with two points a thread and 128-bit accesses
+    diffusion_step_2d_four_statements the step of the plate as four kernels with fields in between
+
+Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
+precision, in GPU memory. Every function raises ``CourseError``, before anything is written, when an argument does
+not fit; a launch does not synchronise.
+"""
+
+from course_pkg.stencil.gpu_numba.cross import BLOCK_CROSS, cross_mean_tiled, cross_mean_tiled_kernel
+from course_pkg.stencil.gpu_numba.diffusion_2d import (
+    BLOCK_MARCHING_2D,
+    BLOCK_VECTORISED_2D,
+    ROWS_MARCHING,
+    ROWS_VECTORISED,
+    diffusion_step_2d_marching,
+    diffusion_step_2d_marching_kernel,
+    diffusion_step_2d_marching_tiled,
+    diffusion_step_2d_marching_tiled_kernel,
+    diffusion_step_2d_tiled,
+    diffusion_step_2d_tiled_kernel,
+    diffusion_step_2d_vectorised,
+    diffusion_step_2d_vectorised_kernel,
+)
+from course_pkg.stencil.gpu_numba.diffusion_3d import (
+    diffusion_step_3d_marching,
+    diffusion_step_3d_marching_kernel,
+    diffusion_step_3d_marching_tiled,
+    diffusion_step_3d_marching_tiled_kernel,
+    diffusion_step_3d_tiled,
+    diffusion_step_3d_tiled_kernel,
+    diffusion_step_3d_vectorised,
+    diffusion_step_3d_vectorised_kernel,
+)
+from course_pkg.stencil.gpu_numba.indexing import blocks_for
+from course_pkg.stencil.gpu_numba.marching import (
+    BLOCK_MARCHING,
+    BLOCK_VECTORISED,
+    PLANES_MARCHING,
+    laplacian_marching,
+    laplacian_marching_kernel,
+    laplacian_marching_tiled,
+    laplacian_marching_tiled_kernel,
+    laplacian_vectorised,
+    laplacian_vectorised_kernel,
+    launch_marching,
+    launch_vectorised,
+)
 from course_pkg.stencil.gpu_numba.plain import (
     BLOCK_2D,
     BLOCK_3D,
@@ -17,21 +79,92 @@ from course_pkg.stencil.gpu_numba.plain import (
     laplacian_naive_kernel,
     update_kernel,
 )
+from course_pkg.stencil.gpu_numba.strided import (
+    THREADS_STRIDED,
+    centre_strided,
+    centre_strided_kernel,
+    centre_strided_pairs,
+    centre_strided_pairs_kernel,
+)
+from course_pkg.stencil.gpu_numba.tiled import (
+    BLOCK_TILED,
+    centre_flat,
+    centre_flat_kernel,
+    centre_pairs,
+    centre_pairs_kernel,
+    centre_tiled,
+    centre_tiled_halo,
+    centre_tiled_halo_kernel,
+    centre_tiled_kernel,
+    laplacian_tiled,
+    laplacian_tiled_kernel,
+)
 
 __all__ = [
     "BLOCK_2D",
     "BLOCK_3D",
+    "BLOCK_CROSS",
+    "BLOCK_MARCHING",
+    "BLOCK_MARCHING_2D",
+    "BLOCK_TILED",
+    "BLOCK_VECTORISED",
+    "BLOCK_VECTORISED_2D",
+    "PLANES_MARCHING",
+    "ROWS_MARCHING",
+    "ROWS_VECTORISED",
+    "THREADS_STRIDED",
+    "blocks_for",
+    "centre_flat",
+    "centre_flat_kernel",
+    "centre_pairs",
+    "centre_pairs_kernel",
+    "centre_strided",
+    "centre_strided_kernel",
+    "centre_strided_pairs",
+    "centre_strided_pairs_kernel",
+    "centre_tiled",
+    "centre_tiled_halo",
+    "centre_tiled_halo_kernel",
+    "centre_tiled_kernel",
+    "cross_mean_tiled",
+    "cross_mean_tiled_kernel",
     "diffusion_step_2d",
     "diffusion_step_2d_four_statements",
     "diffusion_step_2d_kernel",
+    "diffusion_step_2d_marching",
+    "diffusion_step_2d_marching_kernel",
+    "diffusion_step_2d_marching_tiled",
+    "diffusion_step_2d_marching_tiled_kernel",
+    "diffusion_step_2d_tiled",
+    "diffusion_step_2d_tiled_kernel",
+    "diffusion_step_2d_vectorised",
+    "diffusion_step_2d_vectorised_kernel",
     "diffusion_step_3d",
     "diffusion_step_3d_kernel",
+    "diffusion_step_3d_marching",
+    "diffusion_step_3d_marching_kernel",
+    "diffusion_step_3d_marching_tiled",
+    "diffusion_step_3d_marching_tiled_kernel",
+    "diffusion_step_3d_tiled",
+    "diffusion_step_3d_tiled_kernel",
+    "diffusion_step_3d_vectorised",
+    "diffusion_step_3d_vectorised_kernel",
     "divergence_kernel",
     "flux_x_kernel",
     "flux_y_kernel",
     "laplacian_flat",
     "laplacian_flat_kernel",
+    "laplacian_marching",
+    "laplacian_marching_kernel",
+    "laplacian_marching_tiled",
+    "laplacian_marching_tiled_kernel",
     "laplacian_naive",
     "laplacian_naive_kernel",
+    "laplacian_tiled",
+    "laplacian_tiled_kernel",
+    "laplacian_vectorised",
+    "laplacian_vectorised_kernel",
+    "launch_marching",
+    "launch_vectorised",
     "update_kernel",
 ]

@@ -14,8 +14,8 @@ not fit; a launch does not synchronise.
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.core import CourseError
 from course_pkg.stencil.checks import check_laplacian, check_step, check_work
+from course_pkg.stencil.gpu_numba.indexing import blocks_for, check_block, flattened
 
 BLOCK_2D = (32, 8)
 BLOCK_3D = (32, 4, 2)
@@ -42,10 +42,11 @@ def laplacian_naive_kernel(u, out):
         out[k, j, i] = total
 
 
-def laplacian_naive(u, out):
+def laplacian_naive(u, out, threads_per_block=BLOCK_3D):
     """Compute the 7-point Laplacian ``out = A u``; compulsory traffic one read and one write a point."""
     check_laplacian(u, out, device=True)
-    laplacian_naive_kernel[_grid(u.shape, BLOCK_3D), BLOCK_3D](u, out)
+    block = check_block(threads_per_block)
+    laplacian_naive_kernel[blocks_for(u.shape, block), block](u, out)
 
 
 @cuda.jit
@@ -72,17 +73,11 @@ def laplacian_flat_kernel(u, nx, ny, nz, out):
         out[c] = total
 
 
-def laplacian_flat(u, out):
+def laplacian_flat(u, out, threads_per_block=BLOCK_3D):
     """Compute the 7-point Laplacian with 32-bit index arithmetic; at most 2^32 - 1 points."""
-    check_laplacian(u, out, device=True)
-    nz, ny, nx = u.shape
-    if u.size >= 2**32:
-        raise CourseError(
-            f"u has {u.size} points: laplacian_flat counts them in 32 bits; use laplacian_naive."
-        )
-    blocks = _grid(u.shape, BLOCK_3D)
-    sizes = np.uint32(nx), np.uint32(ny), np.uint32(nz)
-    laplacian_flat_kernel[blocks, BLOCK_3D](u.reshape(u.size), *sizes, out.reshape(out.size))
+    u_flat, sizes, out_flat = flattened(u, out)
+    block = check_block(threads_per_block)
+    laplacian_flat_kernel[blocks_for(u.shape, block), block](u_flat, *sizes, out_flat)
 
 
 @cuda.jit
@@ -101,7 +96,7 @@ def diffusion_step_2d(T, Cp, lam, dt, h, out):
     """Compute one fused diffusion step on the GPU; two reads and one write a point, one launch."""
     check_step(2, T, Cp, lam, dt, h, out, device=True)
     factor = T.dtype.type(dt * lam / h**2)
-    diffusion_step_2d_kernel[_grid(T.shape, BLOCK_2D), BLOCK_2D](T, Cp, factor, out)
+    diffusion_step_2d_kernel[blocks_for(T.shape, BLOCK_2D), BLOCK_2D](T, Cp, factor, out)
 
 
 @cuda.jit
@@ -121,7 +116,7 @@ def diffusion_step_3d(T, Cp, lam, dt, h, out):
     """Compute one fused diffusion step in three dimensions; two reads and one write a point, one launch."""
     check_step(3, T, Cp, lam, dt, h, out, device=True)
     factor = T.dtype.type(dt * lam / h**2)
-    diffusion_step_3d_kernel[_grid(T.shape, BLOCK_3D), BLOCK_3D](T, Cp, factor, out)
+    diffusion_step_3d_kernel[blocks_for(T.shape, BLOCK_3D), BLOCK_3D](T, Cp, factor, out)
 
 
 @cuda.jit
@@ -164,12 +159,8 @@ def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
     check_step(2, T, Cp, lam, dt, h, out, device=True)
     check_work(T, Cp, out, work, device=True)
     qx, qy, dTdt = work
-    real, blocks = T.dtype.type, _grid(T.shape, BLOCK_2D)
+    real, blocks = T.dtype.type, blocks_for(T.shape, BLOCK_2D)
     flux_x_kernel[blocks, BLOCK_2D](T, real(-lam / h), qx)
     flux_y_kernel[blocks, BLOCK_2D](T, real(-lam / h), qy)
     divergence_kernel[blocks, BLOCK_2D](qx, qy, Cp, real(-1 / h), dTdt)
     update_kernel[blocks, BLOCK_2D](T, real(dt), dTdt, out)
-
-
-def _grid(shape, block):
-    return tuple((n + b - 1) // b for n, b in zip(reversed(shape), block, strict=True))

@@ -3,7 +3,6 @@
 Variants by idea:
     copy, scale, add, triad   one element a thread, neighbouring threads on neighbouring elements
     copy_two                  two elements a thread, a block apart: twice the bytes in flight for each thread
-    dot                       a sum in each block through shared memory, then a second launch over the blocks' sums
     horner                    the traffic of copy with any amount of arithmetic, compiled for each degree
 
 Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
@@ -13,14 +12,16 @@ not fit; a launch does not synchronise.
 
 from functools import cache
 
-import numpy as np
-
 from course_pkg import cuda
 from course_pkg.core.checks import require_count, require_number
-from course_pkg.vector.checks import check_dot, check_stream
+from course_pkg.vector.checks import check_stream
 
 THREADS_PER_BLOCK = 256
-DOT_BLOCKS = 1024
+
+
+def blocks_for(n, per_block=THREADS_PER_BLOCK):
+    """Return how many blocks give each of ``n`` elements, or of anything else that is shared out, its thread."""
+    return (n + per_block - 1) // per_block
 
 
 @cuda.jit
@@ -33,7 +34,7 @@ def copy_kernel(a, out):
 def copy(a, out):
     """Compute ``out = a`` on the GPU; one read and one write an element, no synchronisation."""
     check_stream(device=True, a=a, out=out)
-    copy_kernel[_blocks(a.size), THREADS_PER_BLOCK](a, out)
+    copy_kernel[blocks_for(a.size), THREADS_PER_BLOCK](a, out)
 
 
 @cuda.jit
@@ -52,7 +53,7 @@ def copy_two_kernel(a, out):
 def copy_two(a, out):
     """Compute ``out = a`` on the GPU, two elements a thread; one read and one write an element."""
     check_stream(device=True, a=a, out=out)
-    copy_two_kernel[_blocks((a.size + 1) // 2), THREADS_PER_BLOCK](a, out)
+    copy_two_kernel[blocks_for((a.size + 1) // 2), THREADS_PER_BLOCK](a, out)
 
 
 @cuda.jit
@@ -66,7 +67,7 @@ def scale(a, s, out):
     """Compute ``out = s * a`` on the GPU; one read and one write an element, no synchronisation."""
     require_number(s=s)
     check_stream(device=True, a=a, out=out)
-    scale_kernel[_blocks(a.size), THREADS_PER_BLOCK](a, a.dtype.type(s), out)
+    scale_kernel[blocks_for(a.size), THREADS_PER_BLOCK](a, a.dtype.type(s), out)
 
 
 @cuda.jit
@@ -79,7 +80,7 @@ def add_kernel(a, b, out):
 def add(a, b, out):
     """Compute ``out = a + b`` on the GPU; two reads and one write an element, no synchronisation."""
     check_stream(device=True, a=a, b=b, out=out)
-    add_kernel[_blocks(a.size), THREADS_PER_BLOCK](a, b, out)
+    add_kernel[blocks_for(a.size), THREADS_PER_BLOCK](a, b, out)
 
 
 @cuda.jit
@@ -93,69 +94,7 @@ def triad(a, b, s, out):
     """Compute ``out = a + s * b`` on the GPU; two reads and one write an element, no synchronisation."""
     require_number(s=s)
     check_stream(device=True, a=a, b=b, out=out)
-    triad_kernel[_blocks(a.size), THREADS_PER_BLOCK](a, b, a.dtype.type(s), out)
-
-
-@cuda.jit(device=True)
-def block_sum(value):
-    """Return, in thread 0, the sum of ``value`` over the block: a tree in shared memory."""
-    tile = cuda.shared.array(THREADS_PER_BLOCK, np.float64)
-    t = cuda.threadIdx.x
-    tile[t] = value
-    cuda.syncthreads()
-    half = THREADS_PER_BLOCK // 2
-    while half > 0:
-        if t < half:
-            tile[t] += tile[t + half]
-        cuda.syncthreads()
-        half //= 2
-    return tile[0]
-
-
-@cuda.jit
-def dot_kernel(a, b, partial):
-    """Sum ``a * b`` over this block's share into ``partial[blockIdx.x]``."""
-    total = 0.0
-    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
-        total += a[i] * b[i]
-    total = block_sum(total)
-    if cuda.threadIdx.x == 0:
-        partial[cuda.blockIdx.x] = total
-
-
-@cuda.jit
-def sum_kernel(partial, out):
-    """Sum the blocks' sums; one block, so that the order, and with it the last digit, is always the same."""
-    total = 0.0
-    for i in range(cuda.threadIdx.x, partial.size, THREADS_PER_BLOCK):
-        total += partial[i]
-    total = block_sum(total)
-    if cuda.threadIdx.x == 0:
-        out[0] = total
-
-
-def partial_sums():
-    """Return device memory for the blocks' sums of :func:`dot`, to be used by many calls."""
-    return cuda.device_array(DOT_BLOCKS, np.float64)
-
-
-def dot(a, b, out, partial=None):
-    """Compute ``out[0] = sum(a * b)`` on the GPU; two reads an element, two launches, no synchronisation.
-
-    Parameters
-    ----------
-    a, b : device array, shape (n,)
-    out : device array, shape (1,)
-    partial : device array from :func:`partial_sums`, optional
-        Allocated here when it is not given.
-    """
-    check_dot(a, b, out, device=True)
-    if partial is None:
-        partial = partial_sums()
-    blocks = min(partial.size, _blocks(a.size))
-    partial = partial[:blocks]
-    dot_kernel[blocks, THREADS_PER_BLOCK](a, b, partial)
-    sum_kernel[1, THREADS_PER_BLOCK](partial, out)
+    triad_kernel[blocks_for(a.size), THREADS_PER_BLOCK](a, b, a.dtype.type(s), out)
 
 
 @cache
@@ -179,8 +118,4 @@ def horner(a, degree, out):
     """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write an element, ``degree`` multiply-adds."""
     require_count(degree=degree)
     check_stream(device=True, a=a, out=out)
-    horner_kernel(degree)[_blocks(a.size), THREADS_PER_BLOCK](a, a.dtype.type(1), out)
-
-
-def _blocks(n):
-    return (n + THREADS_PER_BLOCK - 1) // THREADS_PER_BLOCK
+    horner_kernel(degree)[blocks_for(a.size), THREADS_PER_BLOCK](a, a.dtype.type(1), out)

@@ -1,0 +1,55 @@
+"""A tile of any halo and padding: the mean over a cross of points.
+
+Variants by idea:
+    cross_mean_tiled   the block loads tile and halo together, thread by thread, wherever its own point lies
+"""
+
+from functools import cache
+
+from course_pkg import cuda
+from course_pkg.core.checks import require_count
+from course_pkg.stencil.checks import check_cross
+from course_pkg.stencil.gpu_numba.indexing import check_block
+from course_pkg.stencil.gpu_numba.tiled import check_tile
+
+BLOCK_CROSS = (32, 8)
+
+
+@cache
+def cross_mean_tiled_kernel(block, halo, padding):
+    """Return the kernel for blocks of ``block`` threads (x, y), a halo, and columns added to each row of the tile."""
+    bx, by = block
+    width, height = bx + 2 * halo, by + 2 * halo
+    shape, points = (height, width + padding), 4 * halo + 1
+
+    @cuda.jit
+    def cross_mean_tiled(u, out):
+        tile = cuda.shared.array(shape, u.dtype)
+        ny, nx = u.shape
+        x, y = cuda.threadIdx.x, cuda.threadIdx.y
+        left, top = cuda.blockIdx.x * bx - halo, cuda.blockIdx.y * by - halo
+        for ty in range(y, height, by):
+            for tx in range(x, width, bx):
+                i, j = left + tx, top + ty
+                inside = i >= 0 and i < nx and j >= 0 and j < ny
+                tile[ty, tx] = u[j, i] if inside else u.dtype.type(0)
+        cuda.syncthreads()
+        i, j = cuda.grid(2)
+        if i < nx and j < ny:
+            total = tile[y + halo, x + halo]
+            for h in range(1, halo + 1):
+                total += tile[y + halo, x + halo - h] + tile[y + halo, x + halo + h]
+                total += tile[y + halo - h, x + halo] + tile[y + halo + h, x + halo]
+            out[j, i] = total / u.dtype.type(points)
+
+    return cross_mean_tiled
+
+
+def cross_mean_tiled(u, halo, out, threads_per_block=BLOCK_CROSS, padding=0):
+    """Compute the mean over a cross of ``4 halo + 1`` points, zero outside the grid, from a tile in shared memory."""
+    check_cross(u, halo, out, device=True)
+    block = check_block(threads_per_block, 2)
+    require_count(padding=padding)
+    check_tile(block, halo, u.dtype, padding=padding)
+    blocks = -(-u.shape[1] // block[0]), -(-u.shape[0] // block[1])
+    cross_mean_tiled_kernel(block, halo, padding)[blocks, block](u, out)

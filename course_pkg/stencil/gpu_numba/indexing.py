@@ -1,0 +1,150 @@
+"""Where a thread stands in a grid that is seen as a vector: offsets of 32 bits, counted from the first point.
+
+Numba widens the sum of two 32-bit integers to 64 bits; casting each result back keeps the arithmetic short.
+"""
+
+from math import prod
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.core import CourseError
+from course_pkg.core.checks import require_count
+from course_pkg.stencil.checks import check_laplacian, check_pairs, check_points, check_step
+
+MOST_THREADS, MOST_ALONG_Z = 1024, 64  # of a block
+BLOCK_EXAMPLES = {2: "two numbers, such as (32, 8)", 3: "three numbers, such as (32, 4, 2)"}
+MARCHES = {2: ("y", "row"), 3: ("z", "plane")}  # dimensions: direction, and what a thread passes
+
+
+@cuda.jit(device=True)
+def point(nx, ny):
+    """Return this thread's i, j, k, and the offset of its point."""
+    i = np.uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
+    j = np.uint32(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
+    k = np.uint32(cuda.blockIdx.z * cuda.blockDim.z + cuda.threadIdx.z)
+    return i, j, k, np.uint32(np.uint32(np.uint32(k * ny) + j) * nx + i)
+
+
+@cuda.jit(device=True)
+def column(nx, ny, nz, planes, width):
+    """Return where this thread's column begins: i, j, its first plane, the plane behind its last, and the offset.
+
+    Neighbouring threads stand ``width`` points apart along x.
+    """
+    i = np.uint32(width * np.uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x))
+    j = np.uint32(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
+    first = np.uint32(cuda.blockIdx.z * planes)
+    last = min(np.uint32(first + planes), nz)
+    return i, j, first, last, np.uint32(np.uint32(np.uint32(first * ny) + j) * nx + i)
+
+
+@cuda.jit(device=True)
+def point_2d(nx):
+    """Return this thread's i, j, and the offset of its point in a plane."""
+    i = np.uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
+    j = np.uint32(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
+    return i, j, np.uint32(np.uint32(j * nx) + i)
+
+
+@cuda.jit(device=True)
+def column_2d(nx, ny, rows, width):
+    """Return where this thread's column begins in a plane: i, its first row, the row behind its last, and the offset.
+
+    Neighbouring threads stand ``width`` points apart along x.
+    """
+    i = np.uint32(width * np.uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x))
+    first = np.uint32(cuda.blockIdx.y * rows)
+    last = min(np.uint32(first + rows), ny)
+    return i, first, last, np.uint32(np.uint32(first * nx) + i)
+
+
+@cuda.jit(device=True)
+def interior(i, n):
+    """Return whether number ``i`` of ``n`` points in a row has a neighbour on either side."""
+    return i > 0 and np.uint32(i + 1) < n
+
+
+def flattened(u, out):
+    """Check the grids of a Laplacian; return them as vectors, and nx, ny, nz as 32-bit integers.
+
+    Raises
+    ------
+    CourseError
+        If they do not fit, or hold more points than 32 bits can count.
+    """
+    check_laplacian(u, out, device=True)
+    check_points(u)
+    nx, ny, nz = (np.uint32(n) for n in reversed(u.shape))
+    return u.reshape(u.size), (nx, ny, nz), out.reshape(out.size)
+
+
+def launch_step(kernel, T, Cp, lam, dt, h, out, block, *, length=None, width=1) -> None:
+    """Check the grids of a diffusion step, cover them with blocks and launch a kernel that sees them as vectors.
+
+    Parameters
+    ----------
+    block : tuple of int
+        Checked by :func:`check_block` or :func:`check_march`; as many numbers as the grids have dimensions.
+    length : int, optional
+        Rows or planes that a thread takes when it marches.
+    width : int
+        Points along x that a thread takes: 1, or 2 for pairs.
+
+    Raises
+    ------
+    CourseError
+        If they do not fit, hold more points than 32 bits can count, or cannot be taken in pairs.
+    """
+    ndim = len(block)
+    check_step(ndim, T, Cp, lam, dt, h, out, device=True)
+    check_points(T, "T", f"diffusion_step_{ndim}d")
+    if width == 2:
+        check_pairs(T, Cp, out)
+    sizes = [np.uint32(n) for n in reversed(T.shape)]
+    if length is not None:
+        sizes.append(np.uint32(min(length, T.shape[0])))
+    factor = T.dtype.type(dt * lam / h**2)
+    blocks = blocks_for(T.shape, block, planes=length, width=width)
+    kernel[blocks, block](T.reshape(T.size), Cp.reshape(Cp.size), factor, *sizes, out.reshape(out.size))
+
+
+def blocks_for(shape, threads_per_block, *, planes=None, width=1):
+    """Return the blocks along x, y (and z) that cover a grid.
+
+    A thread takes ``width`` points of x, and ``planes`` of the last direction (rows, in two dimensions).
+    """
+    steps = list(threads_per_block)
+    steps[0] *= width
+    steps[-1] = planes or steps[-1]
+    return tuple(-(-n // step) for n, step in zip(reversed(shape), steps, strict=True))
+
+
+def check_block(threads_per_block, ndim: int = 3) -> tuple[int, ...]:
+    """Check and return the threads of a block along x, y (and z)."""
+    if not isinstance(threads_per_block, (tuple, list)) or len(threads_per_block) != ndim:
+        raise CourseError(f"threads_per_block is {threads_per_block!r}: pass {BLOCK_EXAMPLES[ndim]}.")
+    require_count(**{f"threads_per_block[{d}]": n for d, n in enumerate(threads_per_block)})
+    block = tuple(int(n) for n in threads_per_block)
+    if min(block) < 1 or prod(block) > MOST_THREADS or (ndim == 3 and block[2] > MOST_ALONG_Z):
+        along_z = f", at most {MOST_ALONG_Z} of them along z" if ndim == 3 else ""
+        raise CourseError(f"threads_per_block is {block}: a block has 1 to {MOST_THREADS} threads{along_z}.")
+    return block
+
+
+def check_march(threads_per_block, length, ndim: int = 3) -> tuple[int, ...]:
+    """Check how threads march: a block with one of them in that direction, and ``length``, the planes or rows of each.
+
+    Returns the threads of the block.
+    """
+    direction, step = MARCHES[ndim]
+    block = check_block(threads_per_block, ndim)
+    if block[-1] != 1:
+        raise CourseError(
+            f"threads_per_block is {block}: threads that march along {direction} stand in one {step}, "
+            "so the last number is 1."
+        )
+    require_count(**{f"{step}s": length})
+    if length < 1:
+        raise CourseError(f"{step}s is 0: a thread takes at least one {step}.")
+    return block

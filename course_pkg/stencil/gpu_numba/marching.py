@@ -1,0 +1,156 @@
+"""The Laplacian by threads that march along z and keep what they have read in registers.
+
+Variants by idea:
+    laplacian_marching        a queue of three planes in registers, and one plane ahead on its way
+    laplacian_marching_tiled  the same, neighbours in the plane through a tile in shared memory
+    laplacian_vectorised      the queue with two points a thread, which are loaded and stored together
+
+A thread takes ``planes`` planes; more of them read the planes between two chunks less often, fewer keep more threads
+at work.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.pairs import load_pair, store_pair
+from course_pkg.stencil.checks import check_pairs
+from course_pkg.stencil.gpu_numba.indexing import blocks_for, check_march, column, flattened
+from course_pkg.stencil.gpu_numba.tiled import check_tile
+from course_pkg.stencil.problem import planes_for
+
+BLOCK_MARCHING, PLANES_MARCHING = (64, 4, 1), 16
+BLOCK_VECTORISED = (64, 8, 1)
+
+
+@cuda.jit
+def laplacian_marching_kernel(u, nx, ny, nz, planes, out):
+    i, j, first, last, c = column(nx, ny, nz, planes, 1)
+    if i < nx and j < ny:
+        zero, plane = u.dtype.type(0), np.uint32(nx * ny)
+        below = u[np.uint32(c - plane)] if first > 0 else zero
+        centre = u[c]
+        above = u[np.uint32(c + plane)] if np.uint32(first + 1) < nz else zero
+        for k in range(first, last):
+            needed = np.uint32(k + 1) < last and np.uint32(k + 2) < nz
+            ahead = u[np.uint32(c + np.uint32(2 * plane))] if needed else zero
+            west = u[np.uint32(c - 1)] if i > 0 else zero
+            east = u[np.uint32(c + 1)] if np.uint32(i + 1) < nx else zero
+            north = u[np.uint32(c - nx)] if j > 0 else zero
+            south = u[np.uint32(c + nx)] if np.uint32(j + 1) < ny else zero
+            out[c] = u.dtype.type(6) * centre - below - above - west - east - north - south
+            below, centre, above = centre, above, ahead
+            c = np.uint32(c + plane)
+
+
+def laplacian_marching(u, out, threads_per_block=BLOCK_MARCHING, planes=PLANES_MARCHING):
+    """Compute the 7-point Laplacian with a queue in registers: each plane is loaded once by its own column."""
+    _launch(laplacian_marching_kernel, u, out, threads_per_block, planes)
+
+
+@cuda.jit(device=True)
+def load_plane(tile, u, centre, c, x, y, i, j, nx, ny):
+    """Put a block's points of a plane into its tile, and load the halo around them; zero outside the grid."""
+    zero, inside = u.dtype.type(0), i < nx and j < ny
+    # all loads are under way before the first store waits for one
+    west = u[np.uint32(c - 1)] if x == 1 and inside and i > 0 else zero
+    east = u[np.uint32(c + 1)] if x == cuda.blockDim.x and inside and np.uint32(i + 1) < nx else zero
+    north = u[np.uint32(c - nx)] if y == 1 and inside and j > 0 else zero
+    south = u[np.uint32(c + nx)] if y == cuda.blockDim.y and inside and np.uint32(j + 1) < ny else zero
+    tile[y, x] = centre
+    if x == 1:
+        tile[y, 0] = west
+    if x == cuda.blockDim.x:
+        tile[y, x + 1] = east
+    if y == 1:
+        tile[0, x] = north
+    if y == cuda.blockDim.y:
+        tile[y + 1, x] = south
+
+
+@cache
+def laplacian_marching_tiled_kernel(block):
+    """Return the kernel for blocks of ``block`` threads (x, y, 1)."""
+    shape = block[1] + 2, block[0] + 2
+
+    @cuda.jit
+    def laplacian_marching_tiled(u, nx, ny, nz, planes, out):
+        tile = cuda.shared.array(shape, u.dtype)
+        i, j, first, last, c = column(nx, ny, nz, planes, 1)
+        x, y = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
+        zero, plane = u.dtype.type(0), np.uint32(nx * ny)
+        inside = i < nx and j < ny
+        below = u[np.uint32(c - plane)] if inside and first > 0 else zero
+        centre = u[c] if inside else zero
+        for k in range(first, last):
+            above = u[np.uint32(c + plane)] if inside and np.uint32(k + 1) < nz else zero
+            load_plane(tile, u, centre, c, x, y, i, j, nx, ny)
+            cuda.syncthreads()
+            if inside:
+                total = u.dtype.type(6) * centre - below - above
+                out[c] = total - tile[y, x - 1] - tile[y, x + 1] - tile[y - 1, x] - tile[y + 1, x]
+            cuda.syncthreads()  # before the next plane replaces what others still read
+            below, centre = centre, above
+            c = np.uint32(c + plane)
+
+    return laplacian_marching_tiled
+
+
+def laplacian_marching_tiled(u, out, threads_per_block=BLOCK_MARCHING, planes=PLANES_MARCHING):
+    """Compute the 7-point Laplacian with a queue in registers and a plane's tile in shared memory."""
+    block = check_march(threads_per_block, planes)
+    flattened(u, out)
+    check_tile(block, 1, u.dtype, flat=True)
+    _launch(laplacian_marching_tiled_kernel(block), u, out, block, planes)
+
+
+# 32 registers a thread let 64 warps live on a multiprocessor; the compiler would take 40, and 48 warps
+@cuda.jit(max_registers=32)
+def laplacian_vectorised_kernel(u, nx, ny, nz, planes, out):
+    i, j, first, last, c = column(nx, ny, nz, planes, 2)
+    if i < nx and j < ny:
+        zero, six, plane = u.dtype.type(0), u.dtype.type(6), np.uint32(nx * ny)
+        below0 = below1 = zero
+        if first > 0:
+            below0, below1 = load_pair(u, np.uint32(c - plane))
+        centre0, centre1 = load_pair(u, c)
+        for k in range(first, last):
+            above0 = above1 = north0 = north1 = south0 = south1 = zero
+            if np.uint32(k + 1) < nz:
+                above0, above1 = load_pair(u, np.uint32(c + plane))
+            if j > 0:
+                north0, north1 = load_pair(u, np.uint32(c - nx))
+            if np.uint32(j + 1) < ny:
+                south0, south1 = load_pair(u, np.uint32(c + nx))
+            west = u[np.uint32(c - 1)] if i > 0 else zero
+            east = u[np.uint32(c + 2)] if np.uint32(i + 2) < nx else zero
+            total0 = six * centre0 - below0 - above0 - west - centre1 - north0 - south0
+            total1 = six * centre1 - below1 - above1 - centre0 - east - north1 - south1
+            store_pair(out, c, total0, total1)
+            below0, below1, centre0, centre1 = centre0, centre1, above0, above1
+            c = np.uint32(c + plane)
+
+
+def laplacian_vectorised(u, out, threads_per_block=BLOCK_VECTORISED, planes=None):
+    """Compute the 7-point Laplacian two points a thread: 128 bits an access in fp64, 64 in fp32; nx must be even."""
+    launch_vectorised(laplacian_vectorised_kernel, u, out, threads_per_block, planes)
+
+
+def launch_marching(kernel, u, out, threads_per_block=BLOCK_MARCHING, planes=PLANES_MARCHING):
+    """Launch the marching kernel, or the same kernel compiled in another way."""
+    _launch(kernel, u, out, threads_per_block, planes)
+
+
+def launch_vectorised(kernel, u, out, threads_per_block=BLOCK_VECTORISED, planes=None):
+    """Launch the vectorised kernel, or the same kernel compiled in another way."""
+    flattened(u, out)
+    check_pairs(u, out)
+    _launch(kernel, u, out, threads_per_block, planes_for(u) if planes is None else planes, width=2)
+
+
+def _launch(kernel, u, out, threads_per_block, planes, width=1):
+    u_flat, sizes, out_flat = flattened(u, out)
+    block = check_march(threads_per_block, planes)
+    blocks = blocks_for(u.shape, block, planes=planes, width=width)
+    kernel[blocks, block](u_flat, *sizes, np.uint32(min(planes, u.shape[0])), out_flat)

@@ -1,0 +1,55 @@
+"""A stream by as few threads as one likes: what the number of threads at work, and of bytes each waits for, is worth.
+
+Variants by idea:
+    centre_strided        ``out = 6 u`` in strides of the whole grid of threads: 8 bytes on their way a thread (fp64)
+    centre_strided_pairs  the same with two points a thread: 16 bytes on their way
+"""
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.core import CourseError
+from course_pkg.core.checks import require_count
+from course_pkg.pairs import load_pair, store_pair
+from course_pkg.stencil.checks import check_pairs
+from course_pkg.stencil.gpu_numba.indexing import MOST_THREADS, flattened
+
+THREADS_STRIDED = 64
+
+
+@cuda.jit
+def centre_strided_kernel(u, out):
+    six = u.dtype.type(6)
+    for c in range(cuda.grid(1), u.size, cuda.gridsize(1)):
+        out[c] = six * u[c]
+
+
+def centre_strided(u, out, blocks, threads_per_block=THREADS_STRIDED):
+    """Compute ``out = 6 u`` by ``blocks`` blocks; a thread goes on by as many points as there are threads."""
+    _launch(centre_strided_kernel, u, out, blocks, threads_per_block)
+
+
+@cuda.jit
+def centre_strided_pairs_kernel(u, out):
+    six = u.dtype.type(6)
+    for c in range(2 * cuda.grid(1), u.size, 2 * cuda.gridsize(1)):
+        first, second = load_pair(u, np.uint32(c))
+        store_pair(out, np.uint32(c), six * first, six * second)
+
+
+def centre_strided_pairs(u, out, blocks, threads_per_block=THREADS_STRIDED):
+    """Compute ``out = 6 u`` by ``blocks`` blocks, two points at a time; nx must be even."""
+    flattened(u, out)
+    check_pairs(u, out)
+    _launch(centre_strided_pairs_kernel, u, out, blocks, threads_per_block)
+
+
+def _launch(kernel, u, out, blocks, threads_per_block):
+    u_flat, _, out_flat = flattened(u, out)
+    require_count(blocks=blocks, threads_per_block=threads_per_block)
+    if blocks < 1 or not 1 <= threads_per_block <= MOST_THREADS:
+        raise CourseError(
+            f"blocks is {blocks} and threads_per_block {threads_per_block}: pass at least one block of 1 to "
+            f"{MOST_THREADS} threads."
+        )
+    kernel[blocks, threads_per_block](u_flat, out_flat)

@@ -1,0 +1,78 @@
+"""The Laplacian by libraries that compile array statements for a GPU: JAX and PyTorch.
+
+Both are optional; ``course bench stencil`` measures those that are installed.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A compiled Laplacian of one grid, in another library's hands.
+
+    Attributes
+    ----------
+    call : callable
+        Asks for one Laplacian; it runs in the library's own queue.
+    wait : callable
+        Waits until all that was asked for is done.
+    result : callable
+        Returns the last result as a CuPy array.
+    version : str
+    """
+
+    call: Callable
+    wait: Callable
+    result: Callable
+    version: str
+
+
+def jax_slices(u) -> Rival:
+    """Return ``jax.jit`` of shifted slices of a padded array; ``u`` is a CuPy array and is not copied."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else it takes most of the GPU's memory
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    grid, last = jax.dlpack.from_dlpack(u), []
+    compiled = jax.jit(lambda v: _of_padded(v, jax.numpy.pad(v, 1)))
+
+    def call():
+        last[:] = [compiled(grid)]
+
+    def wait():
+        for out in last:
+            out.block_until_ready()
+
+    return Rival(call, wait, lambda: _from_dlpack(last[0]), jax.__version__)
+
+
+def torch_slices(u) -> Rival:
+    """Return ``torch.compile`` of shifted slices of a padded array; ``u`` is a CuPy array and is not copied."""
+    import torch
+
+    grid, last = torch.from_dlpack(u), []
+    compiled = torch.compile(lambda v: _of_padded(v, torch.nn.functional.pad(v, (1,) * 6)))
+
+    def call():
+        last[:] = [compiled(grid)]
+
+    return Rival(call, torch.cuda.synchronize, lambda: _from_dlpack(last[0]), torch.__version__)
+
+
+RIVALS = {"laplacian, jax.jit slices": jax_slices, "laplacian, torch.compile slices": torch_slices}
+
+
+def _of_padded(v, p):
+    inner = slice(1, -1)
+    x = p[inner, inner, :-2] + p[inner, inner, 2:]
+    y = p[inner, :-2, inner] + p[inner, 2:, inner]
+    z = p[:-2, inner, inner] + p[2:, inner, inner]
+    return 6 * v - x - y - z
+
+
+def _from_dlpack(array):
+    from course_pkg.stencil.gpu_cupy import cp
+
+    return cp.from_dlpack(array)

@@ -1,0 +1,68 @@
+"""T_eff against anything: the size of a grid, the bytes on their way."""
+
+from itertools import cycle
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
+from course_pkg.core import CourseError
+from course_pkg.viz.axes import note_below
+from course_pkg.viz.picture import Picture, draw
+from course_pkg.viz.style import BOUND, MUTED, SERIES
+
+
+def t_eff_against(
+    series, *, xlabel, ticks, t_peak_gb_s=None, bound="copy", region=None, base=2, title="", note=""
+) -> Picture:
+    """Draw T_eff of measurements against a number, on a logarithmic axis.
+
+    Parameters
+    ----------
+    series : dict of str to list of (float, Measurement)
+        One line each, points in the order of the number.
+    xlabel : str
+        What the number is, with its unit.
+    ticks : sequence of float
+        Numbers that the axis names.
+    t_peak_gb_s : float, optional
+        A bound in GB/s, drawn dashed and named ``bound``.
+    region : (str, float, float), optional
+        A range of the number that is shaded, and its name.
+    """
+    if not series or not all(series.values()):
+        raise CourseError("There is nothing to draw: pass at least one line with at least one measurement.")
+
+    def plot(figure):
+        ax = figure.subplots()
+        for (name, points), colour in zip(series.items(), cycle(SERIES), strict=False):
+            x, y = np.array([(x, m.t_eff_gb_s) for x, m in points]).T
+            ax.plot(x, y, "o-", color=colour, label=name, ms=5)
+        ax.set_xscale("log", base=base)
+        ax.set_ylim(0, 1.08 * max(t_peak_gb_s or 0, ax.get_ylim()[1]))
+        if region:
+            label, low, high = region
+            ax.axvspan(low, high, color=MUTED, alpha=0.13, lw=0)
+            ax.text(low, 0.02 * ax.get_ylim()[1], f" {label}", color=MUTED, fontsize=11, va="bottom")
+        if t_peak_gb_s:
+            ax.axhline(t_peak_gb_s, color=BOUND, lw=2, ls="--")
+            ax.annotate(
+                f"{bound} {t_peak_gb_s:,.0f} GB/s",
+                (0.01, t_peak_gb_s),
+                xycoords=("axes fraction", "data"),
+                xytext=(0, 5),
+                textcoords="offset points",
+                weight="bold",
+            )
+        ax.set_xticks(ticks)
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.set(xlabel=xlabel, ylabel="T_eff, GB/s", title=title)
+        figure.legend(loc="outside upper center", ncols=3)
+        note_below(figure, note)
+
+    ends = "; ".join(
+        f"{name}: " + ", ".join(f"{m.t_eff_gb_s:,.0f} GB/s at {x:,.0f}" for x, m in (points[0], points[-1]))
+        for name, points in series.items()
+    )
+    return draw(plot, f"T_eff against {xlabel}. {ends}. {note}", size=(8.6, 4.0))

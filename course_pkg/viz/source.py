@@ -1,0 +1,24 @@
+"""Code of the package, shown as it stands there."""
+
+import ast
+import inspect
+import textwrap
+
+from IPython.display import Markdown
+
+
+def source(function) -> Markdown:
+    """Return a function's source for a notebook or a slide, without its docstring.
+
+    Parameters
+    ----------
+    function : callable
+        A Python function, or a kernel or device function under ``cuda.jit``; of a kernel that another function makes,
+        what that function returned.
+    """
+    function = getattr(function, "py_func", function)
+    text = textwrap.dedent(inspect.getsource(function))
+    lines, tree = text.splitlines(), ast.parse(text).body[0]
+    if ast.get_docstring(tree) is not None:
+        del lines[tree.body[0].lineno - 1 : tree.body[0].end_lineno]
+    return Markdown("```python\n" + "\n".join(lines) + "\n```")

@@ -1,0 +1,936 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+#   title: Shared memory and registers
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["title-slide"]
+# # Shared memory and registers
+#
+# What a kernel can keep on the chip, when that pays, and when the cache has done the work already.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 4, memories 4, the ladder's first rungs (indices, blocks)
+# > 9, shared memory and its price 9, races and banks 7, registers and pairs 7, occupancy 5, the rest.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## After this lecture you can
+#
+# - **stage** a tile with its halo in shared memory, and find a missing barrier,
+# - **see** a bank conflict, and remove it,
+# - **hold** a queue of planes in registers,
+# - **read** what the compiler reports, and turn it into occupancy,
+# - **tell** where shared memory pays, and where it does not.
+#
+# It builds on lecture 1: T_eff, sectors, the bound.
+
+# %% slideshow={"slide_type": "skip"}
+# Where the course is not installed, as on Colab, this says how to install it.
+import importlib.util
+
+if importlib.util.find_spec("course_pkg") is None:
+    raise SystemExit(
+        "Install the course first: run  !git clone ADDRESS course && pip install -q -e ./course  "
+        "with the address of its repository, then restart the session."
+    )
+
+# %% slideshow={"slide_type": "skip"}
+# Setup, for the notebook only: the package's rooms that this lecture uses.
+import numpy as np
+from IPython.display import Markdown
+
+from course_pkg import bench, cuda, simt, viz
+from course_pkg.core import machine, occupancy
+from course_pkg.paths import figure
+from course_pkg.stencil import cost, cpu_numba, reference
+from course_pkg.stencil import gpu_numba as gpu
+from course_pkg.stencil.problem import HeatProblem
+from course_pkg.vector import cost as stream_cost
+from course_pkg.vector import cpu_numba as streams
+from course_pkg.vector import gpu_numba as vector_gpu
+from course_pkg.witness import record
+from course_pkg.witness.kernels_shared import transpose_kernel
+
+h200 = machine("h200")
+recorded = bench.recorded("stencil", "nvidia-h200")
+recorded_vector = bench.recorded("vector", "nvidia-h200")
+counters = record.load(record.path_of())
+GRID = {"shape": [512, 512, 512], "dtype": "float64"}
+DEFAULT = {**GRID, "threads_per_block": None, "max_registers": None}  # each variant as its launcher chooses
+
+
+def on_h200(variant, library="Numba CUDA", **parameters):
+    """Return the recorded measurement of a variant on 512³ points."""
+    name = f"{variant}, {library}"
+    return recorded.select(name, **{**DEFAULT, **parameters})[name][0]
+
+
+copy_gb_s = on_h200("copy", "CuPy").t_eff_gb_s
+
+# %% slideshow={"slide_type": "skip"}
+# The interpreter runs each kernel for all threads of a grid of 64³ points and counts what the hardware would count.
+N = 64
+u = HeatProblem.random((N, N, N)).T
+n = np.uint32(N)
+
+
+def count(kernel, block, *more, width=1, planes=None, trace=None):
+    """Profile a kernel on the flat grid; check its result."""
+    out = np.full(u.size, np.nan)
+    grid = gpu.blocks_for(u.shape, block, planes=planes, width=width)
+    profile = simt.profile(kernel[grid, block], u.reshape(-1), n, n, n, *more, out, trace_blocks=trace)
+    assert not np.isnan(out).any()
+    return profile
+
+
+block, marching = (32, 4, 2), (64, 4, 1)
+counted = {
+    "flat": count(gpu.laplacian_flat_kernel, block),
+    "centre flat": count(gpu.centre_flat_kernel, block),
+    "centre tiled": count(gpu.centre_tiled_kernel(block), block),
+    "centre tiled halo": count(gpu.centre_tiled_halo_kernel(block), block),
+    "tiled": count(gpu.laplacian_tiled_kernel(block), block),
+    "marching": count(gpu.laplacian_marching_kernel, marching, np.uint32(16), planes=16),
+    "marching tiled": count(gpu.laplacian_marching_tiled_kernel(marching), marching, np.uint32(16), planes=16),
+    "vectorised": count(gpu.laplacian_vectorised_kernel, (64, 8, 1), np.uint32(4), planes=4, width=2),
+}
+naive_out = np.empty_like(u)
+counted["naive"] = simt.profile(gpu.laplacian_naive_kernel[gpu.blocks_for(u.shape, block), block], u, naive_out)
+compulsory = u.nbytes // 32  # sectors
+
+
+def rungs(*variants):
+    """Return a table: counted on 64³ points, measured on an H200 on 512³."""
+    rows = []
+    for variant in variants:
+        name = variant if variant.startswith("centre") else f"laplacian {variant}"
+        m, p = on_h200(name), counted[variant]
+        rows.append(
+            {
+                "kernel": name,
+                "load requests": f"{p.global_load.requests:,}",
+                "sectors / needed": f"{p.global_load.sectors / compulsory:.2f}",
+                "unique / needed": f"{p.global_load.unique_bytes / u.nbytes:.2f}",
+                "shared passes": f"{p.shared_load.wavefronts + p.shared_store.wavefronts:,}",
+                "time, H200": bench.format_time(m.median_s),
+                "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
+                "left": f"{copy_gb_s / m.t_eff_gb_s:.2f}×",
+            }
+        )
+    return bench.Table(rows, f"Counted on 64³, measured on 512³, fp64. {recorded.origin}")
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Fewer loads
+#
+# The 7-point Laplacian reads each point seven times: once for itself, six times as a neighbour.
+#
+# In the *tiled* kernel the threads of a block load each point **once**, into memory that they share, and read their
+# neighbours there.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+fewer = counted["flat"].global_load.sectors / counted["tiled"].global_load.sectors
+Markdown(
+    f"Counted on 64³ points: **{counted['flat'].global_load.sectors:,}** sectors without the tile, "
+    f"**{counted['tiled'].global_load.sectors:,}** with it: {fewer:.1f} times fewer."
+)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_tile = viz.Prediction(
+    "02-tile",
+    f"The tiled kernel asks for {fewer:.1f} times fewer sectors. On an H200 it is …",
+    ["about as many times faster", "a little faster", "slower"],
+)
+guess_tile
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Fewer loads, and slower
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+flat, tiled = on_h200("laplacian flat"), on_h200("laplacian tiled")
+viz.bars(bench.Comparison((flat, tiled), copy_gb_s), note=f"512³ points, fp64. {recorded.origin}")
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_tile.reveal(
+    f"{bench.format_time(flat.median_s)} without the tile, {bench.format_time(tiled.median_s)} with it: "
+    f"{tiled.median_s / flat.median_s:.1f} times slower"
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Four minutes with the question. Nearly all rooms say "faster". Do not explain yet: the ladder that follows takes the
+# > kernel apart until the answer is in plain sight. T_peak here is the driver's copy of the same grid, in the same run.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The memories of an H200
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table(
+    [
+        {"memory": "registers", "seen by": "one thread", "size": f"{h200.registers_per_sm * 4 // 1024} KiB an SM", "who fills it": "the compiler"},
+        {"memory": "shared memory", "seen by": "the threads of a block", "size": f"up to {h200.shared_kib_per_sm} KiB an SM", "who fills it": "you"},
+        {"memory": "L1 cache", "seen by": "the blocks of an SM", "size": "the rest of 256 KiB an SM", "who fills it": "the hardware"},
+        {"memory": "L2 cache", "seen by": "all threads", "size": f"{h200.l2_kib // 1024} MiB", "who fills it": "the hardware"},
+        {"memory": "global memory", "seen by": "all threads", "size": f"{h200.memory_gb:.0f} GB", "who fills it": "you"},
+    ],
+    f"{h200.sms} multiprocessors (SM). Shared memory and L1 are one piece of silicon, divided at each launch.",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Two goals: use shared memory to **spare global memory** and to **let threads talk**; use registers to **hold what comes
+# next**.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The yardstick
+#
+# $$ \text{out} = 6\,u - \text{(six neighbours)}, \qquad A_\text{eff} = 8 + 8 \text{ bytes a point in fp64} $$
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+floor = on_h200("copy", "CuPy")
+Markdown(
+    f"On 512³ points the driver's copy of the grid takes **{bench.format_time(floor.median_s)}**, {copy_gb_s:,.0f} GB/s. "
+    "No kernel that reads and writes each point once is faster. We climb towards it, one small change at a time."
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Rung 1: how a point is found
+
+# %% [markdown] slideshow={"slide_type": "-"} tags=["two-columns"]
+# Two kernels with the same loads. The left one writes `u[k, j, i]`, the right one an offset of 32 bits.
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# ```python
+# # naive
+# i, j, k = cuda.grid(3)      # int64
+# total = 6 * u[k, j, i]
+# if i > 0:
+#     total -= u[k, j, i - 1]
+# ```
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# ```python
+# # flat
+# c = (k * ny + j) * nx + i   # uint32
+# total = 6 * u[c]
+# if i > 0:
+#     total -= u[c - 1]
+# ```
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_index = viz.Prediction(
+    "02-index",
+    "Same bytes, same sectors, same flops. The flat kernel is …",
+    ["as fast", "10 % faster", "nearly twice as fast"],
+)
+guess_index
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Nobody is free of instructions
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+naive = on_h200("laplacian naive")
+warps = N**3 / 32
+instructions = {v: counters.counters[f"laplacian_{v}_64"]["smsp__inst_executed.sum"] / warps for v in ("naive", "flat")}
+bench.Table(
+    [
+        {
+            "kernel": v,
+            "load sectors, counted": f"{counted[v].global_load.sectors:,}",
+            "load sectors, ncu": f"{counters.counters[f'laplacian_{v}_64']['l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum']:,}",
+            "instructions a warp, ncu": f"{instructions[v]:.0f}",
+            "registers": m.observed["registers"],
+            "time, 512³": bench.format_time(m.median_s),
+            "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
+        }
+        for v, m in (("naive", naive), ("flat", flat))
+    ],
+    counters.origin,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_index.reveal(
+    f"{naive.median_s / flat.median_s:.2f} times faster: {instructions['naive']:.0f} instructions a warp became "
+    f"{instructions['flat']:.0f}"
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Where do they go?** `cuda.grid` gives 64-bit integers, and a GPU multiplies and adds 32 bits at a time, so each index
+# operation becomes several. An array of three dimensions takes two multiplications of 64 bits for each neighbour. And a signed
+# index may be negative: Numba tests each of the three and adds the extent, as Python does. Unsigned offsets need none of it.
+# Memory-bound does not mean that instructions are free; it means that they are free while there are few.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_block = viz.Prediction(
+    "02-block",
+    "256 threads a block, as 32×4×2 or as 4×8×8: the second takes …",
+    ["as long", "about twice as long", "eight times as long"],
+)
+guess_block
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Rung 2: the shape of a block
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+shapes = [(32, 4, 2), (64, 4, 1), (16, 4, 4), (8, 8, 4), (4, 8, 8), (1, 16, 16)]
+profiles = {s: count(gpu.laplacian_flat_kernel, s) for s in shapes}
+line = next(w for w, c in profiles[shapes[0]].by_line.items() if c.global_load)
+viz.slider(
+    lambda s: viz.access_strip(profiles[s].access(line, block=0, warp=0)),
+    shapes,
+    label="threads of a block along x, y, z",
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What the shape costs
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+swept = [(s, on_h200("laplacian flat", threads_per_block=list(s))) for s in (*shapes, (256, 1, 1), (32, 1, 1))]
+bench.Table(
+    [
+        {
+            "block": " × ".join(map(str, s)),
+            "sectors a load request": f"{(profiles[s] if s in profiles else count(gpu.laplacian_flat_kernel, s)).global_load.sectors_per_request:.1f}",
+            "time, 512³": bench.format_time(m.median_s),
+            "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
+        }
+        for s, m in swept
+    ],
+    recorded.origin,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+by_shape = dict(swept)
+guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long")
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Let the first 32 threads stand along x. A block of one warp is slow for another reason: a GPU starts only so many blocks a second.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Three minutes. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
+# > the stride in lecture 1. The last row has perfect requests and is slow: 4 million blocks of 32 threads.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_strip = viz.Prediction(
+    "02-strip",
+    "We leave out all six neighbours and load only the point itself. The time falls by …",
+    ["six sevenths", "a half", "a tenth"],
+)
+guess_strip
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Rung 3: take the neighbours away
+#
+# Before we improve the neighbours, we ask what they cost. Same threads, same offsets, `out[c] = 6 * u[c]`:
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+rungs("flat", "centre flat")
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bare = on_h200("centre flat")
+guess_strip.reveal(f"{1 - bare.median_s / flat.median_s:.0%} less time, for a seventh of the sectors")
+
+# %% slideshow={"slide_type": "fragment"} tags=["hide-input"]
+Markdown(
+    f"With one point a thread nothing is faster than **{bare.t_eff_gb_s / copy_gb_s:.0%} of the copy**. All six neighbours "
+    f"together cost {flat.median_s / bare.median_s - 1:.0%} of it: that is all that a tile can win in this layout."
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** This is the habit to take home: strip the kernel until only its bound is left, then put things back one by one. The
+# > surprise of the first slide is half explained: there was little to win.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Why do six more loads cost so little?
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+p, seen = counted["flat"], counters.counters["laplacian_flat_64"]
+bench.Table(
+    [
+        {"on 64³ points": "asked for by the threads", "bytes": f"{p.global_load.bytes_requested:,}", "from": "the interpreter"},
+        {"on 64³ points": "if each block had a perfect L1", "bytes": f"{p.global_load.block_unique_bytes:,}", "from": "the interpreter"},
+        {"on 64³ points": "with a perfect cache", "bytes": f"{p.global_load.unique_bytes:,}", "from": "the interpreter"},
+        {"on 64³ points": "read from memory", "bytes": f"{seen['dram__bytes_read.sum']:,}", "from": "ncu, H200"},
+    ],
+    counters.origin,
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# The caches do it: what a neighbour loads, L1 or L2 still has. **Memory reads each point once, tile or no tile.**
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_stage = viz.Prediction(
+    "02-stage",
+    "The same stream, but each number goes through shared memory, with a barrier. That costs …",
+    ["next to nothing", "about 5 %", "half the speed"],
+)
+guess_stage
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Rung 4: by way of shared memory
+#
+# ```python
+# tile = cuda.shared.array((2, 4, 32), u.dtype)      # one for each block
+# tile[z, y, x] = u[c]
+# cuda.syncthreads()                                 # until all have written
+# out[c] = 6 * tile[z, y, x]
+# ```
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+rungs("centre flat", "centre tiled")
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+staged = on_h200("centre tiled")
+guess_stage.reveal(f"{staged.median_s / bare.median_s - 1:.0%} more time, for a load and a store of shared memory and a barrier")
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_halo = viz.Prediction(
+    "02-halo",
+    "We load the halo around the tile as well, and do not use it yet. That costs …",
+    ["next to nothing", "about 10 %", "about 40 %"],
+)
+guess_halo
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## A tile needs its halo
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("tile_and_halo.svg"),
+    "A block's tile in the grid: its own points, the halo around them, and the threads at the faces that load it.",
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Rung 5: load the halo, and do not use it yet
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+rungs("centre tiled", "centre tiled halo")
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+halo = on_h200("centre tiled halo")
+guess_halo.reveal(
+    f"{halo.median_s / staged.median_s - 1:.0%} more time: a tile of 32 × 4 × 2 points has a halo of "
+    f"{2 * (32 * 4 + 32 * 2 + 4 * 2)} for its {32 * 4 * 2}"
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The halo's worst requests
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+worst = min(
+    (w for w, c in counted["tiled"].by_line.items() if c.global_load),
+    key=lambda w: counted["tiled"].by_line[w].global_load.thread_accesses / counted["tiled"].by_line[w].global_load.requests,
+)
+viz.access_strip(counted["tiled"].access(worst, block=9))
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# One lane of 32 at work, 8 of 32 bytes used; and an instruction for the whole warp.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Rung 6: put the neighbours back
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+rungs("flat", "centre tiled halo", "tiled")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The tile replaces loads that the cache served anyway by a halo, a barrier and a detour. **For this stencil, on this GPU, shared
+# memory does not help.** It helped on GPUs whose caches were small, and it helps where the cache cannot:
+#
+# - when **threads must talk**: reductions, scans;
+# - when the **order** of reading and writing differs: transposes;
+# - when a tile is **used often**: wide stencils, products of matrices.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Be fair to shared memory: larger tiles have a smaller halo, and asynchronous copies hide the detour. But all of it
+# > competes for the last few percent over the flat kernel, and the next rungs win them with less code.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Forget one line
+#
+# ```python
+# tile[z, y, x] = u[c]
+#                                     # cuda.syncthreads() is gone
+# out[c] = 6 * tile[z, y, x] - tile[z, y, x - 1] - …
+# ```
+#
+# It may give the right answer a thousand times. The interpreter needs no luck:
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def forgetful(u, out):
+    tile = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    tile[t] = u[cuda.grid(1)]
+    out[cuda.grid(1)] = tile[t] - tile[(t + 1) % 64]
+
+
+# %% slideshow={"slide_type": "-"}
+racy = simt.profile(forgetful[4, 64], np.arange(256.0), np.empty(256))
+print(racy.hazards[0].message)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Thirty-two banks
+#
+# Shared memory has 32 banks, 4 bytes wide. In one pass each bank serves one word. A 32 × 32 tile of doubles, read by columns:
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+square = np.arange(64.0 * 96).reshape(96, 64)
+turned = {pad: simt.profile(transpose_kernel(32 + pad, np.float64)[(2, 3), (32, 32)], square, np.empty((64, 96))) for pad in (0, 1)}
+column_read = next(w for w, c in turned[0].by_line.items() if c.shared_load)
+viz.slider(
+    lambda pad: viz.access_strip(turned[pad].access(column_read)),
+    (0, 1),
+    label="columns of padding",
+    start=0,
+)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_banks = viz.Prediction(
+    "02-banks",
+    "One unused column at the end of each row of the tile. The column read needs …",
+    ["as many passes", "half as many", "16 times fewer"],
+)
+guess_banks
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## One column, sixteen times fewer passes
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+passes = {pad: p.shared_load.wavefronts / p.shared_load.requests for pad, p in turned.items()}
+witness = {pad: counters.counters[f"transpose_{'un' if pad == 0 else ''}padded_float64"] for pad in (0, 1)}
+bench.Table(
+    [
+        {
+            "tile": f"32 × {32 + pad} doubles",
+            "requests": turned[pad].shared_load.requests,
+            "passes a request": f"{passes[pad]:.0f}",
+            "passes, ncu": f"{witness[pad]['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum']:,}",
+            "passes, counted": f"{turned[pad].shared_load.wavefronts:,}",
+            "bytes a block": f"{32 * (32 + pad) * 8:,}",
+        }
+        for pad in (0, 1)
+    ],
+    counters.origin,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_banks.reveal(f"{passes[0]:.0f} passes a request became {passes[1]:.0f}", how="Counted")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Why 32 and not 16?** A double lies in two banks, so a warp's 32 doubles need two passes at best: half a warp each. In the
+# unpadded tile the 16 lanes of a half read elements 32 × 8 bytes apart: all on the same pair of banks, 16 passes for each half.
+# With one more column each row begins two banks further on.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Explore a tile
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+plane = HeatProblem.random((96, 96)).T
+mean = np.empty_like(plane)
+
+
+def tile(threads, halo, padding):
+    kernel = gpu.cross_mean_tiled_kernel(threads, halo, padding)
+    blocks = -(-96 // threads[0]), -(-96 // threads[1])
+    p = simt.profile(kernel[blocks, threads], plane, mean)
+    size = (threads[0] + 2 * halo + padding) * (threads[1] + 2 * halo) * 8
+    fits = occupancy(h200, threads[0] * threads[1], registers_per_thread=32, shared_bytes=size)
+    return viz.tile_picture(
+        threads,
+        halo=halo,
+        padding=padding,
+        itemsize=8,
+        facts=[
+            ("sectors / needed", f"{p.global_load.sectors / (plane.nbytes / 32):.2f}"),
+            ("bank conflicts", f"{p.shared_load.bank_conflicts + p.shared_store.bank_conflicts:,}"),
+            ("shared memory", f"{size:,} B"),
+            ("occupancy, H200", f"{fits.share:.0%}"),
+        ],
+    )
+
+
+viz.explorer(tile, threads=[(32, 8), (16, 16), (8, 32)], halo=[1, 2], padding=[0, 14])
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Rung 7: let threads march
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("register_queue.svg"),
+    "A thread marches along z and holds the planes below, at and above its point in registers; the next plane is on its way.",
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## A queue in registers
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# ```python
+# below, centre, above = u[c - plane], u[c], u[c + plane]
+# for k in range(first, last):
+#     ahead = u[c + 2 * plane]            # on its way while we compute
+#     west, east = u[c - 1], u[c + 1]     # their neighbours have just loaded them
+#     north, south = u[c - nx], u[c + nx]
+#     out[c] = 6 * centre - below - above - west - east - north - south
+#     below, centre, above = centre, above, ahead
+#     c += plane
+# ```
+#
+# (Boundaries and casts left out: `course_pkg/stencil/gpu_numba/marching.py`.)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_march = viz.Prediction(
+    "02-march",
+    "Seven loads a point become five. A queue and a tile for the plane: barely two. Which is fastest?",
+    ["flat", "queue", "queue and tile"],
+)
+guess_march
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Registers beat shared memory
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+rungs("flat", "tiled", "marching", "marching tiled")
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+marched, both = on_h200("laplacian marching"), on_h200("laplacian marching tiled")
+guess_march.reveal(
+    f"the queue alone, {marched.t_eff_gb_s / copy_gb_s:.0%} of the copy; with a tile as well {both.t_eff_gb_s / copy_gb_s:.0%}"
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Three minutes. What the queue wins is not traffic but time: the load of the next plane is under way while this one is
+# > computed, so each thread has more bytes on their way. The barrier of the tile takes that away again: all wait for the slowest.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Bytes on their way
+#
+# Memory answers after some 600 ns. To keep it busy, enough must be under way (Little's law):
+#
+# $$ \text{bytes in flight} \;=\; \text{bandwidth} \times \text{latency} $$
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+in_flight = {}
+for dtype, size in (("float32", 4), ("float64", 8)):
+    for variant, width in (("centre strided", 1), ("centre strided pairs", 2)):
+        name = f"{variant}, Numba CUDA"
+        ms = recorded.select(name, shape=[512, 512, 512], dtype=dtype)[name]
+        in_flight[f"{size * width} B a thread ({dtype}{', pairs' if width == 2 else ''})"] = [
+            (m.parameters["blocks_per_sm"] * m.parameters["threads_per_block"] * size * width, m) for m in ms
+        ]
+viz.t_eff_against(
+    in_flight,
+    xlabel="bytes on their way in each multiprocessor",
+    ticks=[256, 1024, 4096, 16384],
+    t_peak_gb_s=copy_gb_s,
+    note=f"out = 6 u by few threads that stride through the grid. {recorded.origin}",
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Four minutes: the slide that explains the others. Four kernels, two precisions, one curve. Not the number of threads
+# > counts but their bytes under way: half the threads with twice the bytes each do as well.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Rung 8: two points a thread, one access
+#
+# `load_pair(u, c)` is one load of 128 bits; CUDA C++ writes `double2`.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+pairs = counted["vectorised"]
+viz.access_strip(next(a for where in pairs.by_line for a in pairs.accesses(where) if a.itemsize == 16))
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_pairs = viz.Prediction(
+    "02-pairs",
+    "Two points a thread: half the load requests, the same bytes. Over the queue alone this gains …",
+    ["nothing", "a few per cent", "a factor of two"],
+)
+guess_pairs
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The top of the ladder
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+rungs("naive", "flat", "marching", "vectorised")
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+best = on_h200("laplacian vectorised")
+single = {"dtype": "float32"}
+gain_32 = on_h200("laplacian marching", **single).median_s / on_h200("laplacian vectorised", **single).median_s
+guess_pairs.reveal(
+    f"{marched.median_s / best.median_s - 1:.0%} in double precision; {gain_32 - 1:.0%} in single, where a thread's 4 bytes "
+    "leave more room"
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Registers are not free
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+variants = ("naive", "flat", "tiled", "marching", "marching tiled", "vectorised")
+blocks = {"marching": 256, "marching tiled": 256, "vectorised": 512}
+table = []
+for variant in variants:
+    m = on_h200(f"laplacian {variant}")
+    threads = blocks.get(variant, 256)
+    fits = occupancy(h200, threads, registers_per_thread=m.observed["registers"], shared_bytes=m.observed["shared_bytes"])
+    table.append(
+        {
+            "kernel": variant,
+            "registers": m.observed["registers"],
+            "shared, B": f"{m.observed['shared_bytes']:,}",
+            "threads a block": threads,
+            "blocks an SM": fits.blocks_per_sm,
+            "occupancy": f"{fits.share:.0%}",
+            "limited by": fits.limited_by,
+            "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
+        }
+    )
+bench.Table(table, f"Registers and shared memory as the compiler reports them. {recorded.origin}")
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Occupancy is the share of a multiprocessor's warps that can live there. All of these are full, and they differ by a factor of two.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_spill = viz.Prediction(
+    "02-spill",
+    "The vectorised kernel is compiled for at most 24 registers a thread. It becomes …",
+    ["faster: more threads fit", "hardly different", "more than twice as slow"],
+)
+guess_spill
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Too few registers spill
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+limited = [on_h200("laplacian vectorised", max_registers=most) for most in ("free", 32, 24)]
+bench.Table(
+    [
+        {
+            "limit": m.parameters["max_registers"],
+            "registers": m.observed["registers"],
+            "local memory a thread": f"{m.observed['local_bytes']} B",
+            "occupancy": f"{occupancy(h200, 512, registers_per_thread=m.observed['registers']).share:.0%}",
+            "time, 512³": bench.format_time(m.median_s),
+            "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
+        }
+        for m in limited
+    ],
+    recorded.origin,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_spill.reveal(
+    f"{limited[2].median_s / limited[1].median_s:.1f} times slower: {limited[2].observed['local_bytes']} bytes a thread went to "
+    "local memory, which is global memory by another name"
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Between the two.** Left to itself the compiler takes more registers than 32 here, and fewer warps fit. Asked for 32, it finds them, and
+# all 64 warps live: `@cuda.jit(max_registers=32)`. Asked for 24, it must put values aside in local memory and fetch them back.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Where shared memory pays: threads that talk
+#
+# A sum needs one number from many threads. A tree in shared memory, or a shuffle from register to register within a warp:
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+numbers = np.random.default_rng(0).random(2**16)
+sums = {}
+for name, kernel in (
+    ("tree", vector_gpu.reduce_sum_tree_kernel),
+    ("shuffle", vector_gpu.reduce_sum_shuffle_kernel),
+    ("grid stride", vector_gpu.reduce_sum_grid_stride_kernel),
+):
+    size = 32 if name == "grid stride" else 256
+    partial = np.zeros(size)
+    sums[name] = simt.profile(kernel[size, 256], numbers, partial)
+    np.testing.assert_allclose(partial.sum(), numbers.sum())
+bench.Table(
+    [
+        {
+            "sum by": name,
+            "sectors / needed": f"{p.global_load.sectors / (numbers.nbytes / 32):.2f}",
+            "barriers": f"{p.barriers:,}",
+            "shared requests": f"{p.shared_load.requests + p.shared_store.requests:,}",
+            "time, 2^28, H200": bench.format_time(recorded_vector.select(f"reduce_sum {name}, Numba CUDA")[f"reduce_sum {name}, Numba CUDA"][-1].median_s),
+        }
+        for name, p in sums.items()
+    ],
+    f"Counted on 2^16 numbers. {recorded_vector.origin}",
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## A loop that depends on itself
+#
+# A cumulative sum: each element needs the one before. Who may work at the same time?
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+square = np.random.default_rng(0).random((256, 256))
+scans = {}
+for name, kernel, launch in (
+    ("down columns, a thread each", vector_gpu.cumsum_columns_kernel, (1, 256)),
+    ("along rows, a thread each", vector_gpu.cumsum_rows_serial_kernel, (1, 256)),
+    ("along rows, a warp each", vector_gpu.cumsum_rows_chunked_kernel, (32, 256)),
+):
+    scans[name] = simt.profile(kernel[launch], square, np.empty_like(square))
+times = dict(zip(scans, ("cumsum_columns", "cumsum_rows serial", "cumsum_rows chunked"), strict=True))
+bench.Table(
+    [
+        {
+            "cumulative sum": name,
+            "sectors a request": f"{p.global_load.sectors_per_request:.0f}",
+            "time, 16384², H200": bench.format_time(recorded_vector.select(f"{times[name]}, Numba CUDA")[f"{times[name]}, Numba CUDA"][-1].median_s),
+        }
+        for name, p in scans.items()
+    ],
+    recorded_vector.origin,
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Walking down the columns is serial, yet neighbouring threads read neighbouring numbers. Along the rows a warp takes 32 numbers at a time
+# and adds them up by shuffles.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## From 32³ to 1024³
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+sweep = {}
+for label, name in {
+    "copy": "copy, CuPy",
+    "naive": "laplacian naive, Numba CUDA",
+    "flat": "laplacian flat, Numba CUDA",
+    "marching": "laplacian marching, Numba CUDA",
+    "vectorised": "laplacian vectorised, Numba CUDA",
+    "vectorised, CUDA C++": "laplacian vectorised, CuPy",
+}.items():
+    found = recorded.select(name, dtype="float64", threads_per_block=None, max_registers=None)[name]
+    sweep[label] = sorted(((m.parameters["shape"][0], m) for m in found), key=lambda point: point[0])
+l2_edge = (recorded.device.llc_bytes / 16) ** (1 / 3)
+viz.t_eff_against(
+    sweep,
+    xlabel="n, points along an edge",
+    ticks=[32, 64, 128, 256, 512, 1024],
+    t_peak_gb_s=copy_gb_s,
+    bound="copy of 512³",
+    region=("both grids in L2", 30, l2_edge),
+    note=recorded.origin,
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Left: too little work to fill the GPU. In the shaded range both grids fit in L2, and the copy outruns memory. Right: memory.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What others make of it
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+others = [
+    on_h200("laplacian", "CuPy"),
+    on_h200("laplacian naive"),
+    on_h200("laplacian", "jax.jit slices"),
+    on_h200("laplacian elementwise", "CuPy"),
+    on_h200("laplacian", "torch.compile slices"),
+    on_h200("laplacian flat"),
+    on_h200("laplacian vectorised", "CuPy"),
+    on_h200("laplacian vectorised"),
+]
+viz.bars(bench.Comparison(tuple(others), copy_gb_s), note=f"512³ points, fp64, one run. {recorded.origin}")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Laboratory
+#
+# **Step 1. The same idea on this CPU.** A core has no shared memory to fill, but its cache can be used as one: the compiled kernel walks along z
+# in strips of rows that fit in a core's cache. The bound takes turns with what it bounds.
+
+# %% slideshow={"slide_type": "skip"}
+cube = HeatProblem.random((256, 256, 256)).T
+result, expected = np.full_like(cube, np.nan), np.empty_like(cube)
+reference.laplacian(cube, expected)
+room = np.empty(cube.size)
+on_cpu = bench.compare(
+    {"triad": streams.triad, "NumPy": reference.laplacian, "Numba, all cores": cpu_numba.laplacian},
+    cube,
+    result,
+    arguments={"triad": (cube.reshape(-1), expected.reshape(-1), 3.0, room)},
+    cost={
+        "triad": stream_cost.triad(cube.size),
+        "NumPy": cost.laplacian_arrays(cube.shape),
+        "Numba, all cores": cost.laplacian(cube.shape),
+    },
+    check=dict.fromkeys(
+        ("NumPy", "Numba, all cores"), lambda: np.testing.assert_allclose(result, expected, rtol=1e-11, atol=1e-11)
+    ),
+    samples=5,
+)
+on_cpu = bench.Comparison(on_cpu.measurements, on_cpu["triad"].t_eff_gb_s)
+on_cpu
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 2. Break a tile.** Take the barrier out of the kernel below, or change a `+ 1` in its halo, and read what the profile says.
+# Predict the line and the threads that it will name.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def mean_of_three(u, out):
+    tile = cuda.shared.array(66, np.float64)
+    i, t = cuda.grid(1), cuda.threadIdx.x + 1
+    tile[t] = u[i]
+    if t == 1:
+        tile[0] = u[i - 1] if i > 0 else 0.0
+    if t == 64:
+        tile[65] = u[i + 1] if i + 1 < u.size else 0.0
+    cuda.syncthreads()
+    out[i] = (tile[t - 1] + tile[t] + tile[t + 1]) / 3
+
+
+simt.profile(mean_of_three[4, 64], np.arange(256.0), np.empty(256))
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 3. Choose planes.** A long march reads fewer planes twice; a short one keeps more threads at work. Count what the march costs in sectors:
+
+# %% slideshow={"slide_type": "skip"}
+for planes in (4, 8, 16, 64):
+    p = count(gpu.laplacian_marching_kernel, marching, np.uint32(planes), planes=planes)
+    print(f"{planes:3} planes a thread: {p.global_load.sectors / compulsory:.2f} × the sectors needed")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 4. Occupancy by hand.** How many blocks of 256 threads with 40 registers live on a multiprocessor of an H200, and what limits them?
+# Divide 65,536 registers first, then look.
+
+# %% slideshow={"slide_type": "skip"}
+occupancy(h200, 256, registers_per_thread=40)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The limit
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+Markdown(
+    f"The best kernel takes {best.median_s / floor.median_s:.3f} times the copy. What is left is {best.median_s / floor.median_s - 1:.0%}; "
+    "no better *order of loads* will win more than that. What would it take?\n\n"
+    "- **Fewer passes**: fuse this stencil with what comes before and after it (lecture 3).\n"
+    "- **Several steps in one pass**: time blocking, where an algorithm allows it.\n"
+    "- **Fewer bytes a number**: single precision halves the time, if the problem allows it."
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Summary
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+rungs("naive", "flat", "tiled", "marching tiled", "marching", "vectorised")
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["statement"]
+# Ask what the cache has done already; then keep more bytes on their way.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Onward
+#
+# - **Exercise 2**, `exercises/02_shared_memory_and_registers`, 20 points: mend a tile, write a register queue, remove a bank conflict, bring
+#   a sum to one pass.
+# - **Next**: lecture 3 takes a whole solver, conjugate gradient, and counts what fusing its parts really saves.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Read
+#
+# - P. Micikevicius, *3D finite difference computation on GPUs using CUDA*, GPGPU-2, 2009: the march along z.
+# - V. Volkov, *Understanding latency hiding on GPUs*, PhD thesis, University of California, Berkeley, 2016: bytes in flight.
+# - J. D. C. Little, *A proof for the queuing formula L = λW*, Operations Research 9(3), 1961.
+# - NVIDIA, *CUDA C++ Programming Guide*: device memory accesses, shared memory, occupancy.

@@ -1,0 +1,116 @@
+"""What ``check.at_most`` says about a kernel that moves too much: the reason, in the learner's terms."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_pkg import simt
+from course_pkg.grading import check
+from course_pkg.simt import api as cuda
+
+
+def failure(profile, name, compulsory, limit=1.15):
+    """The failed check of one counter."""
+    with pytest.raises(check.Failed) as caught:
+        check.at_most(profile, {name: limit}, compulsory={name: compulsory})
+    return caught.value
+
+
+@cuda.jit
+def column_kernel(a, out):
+    tile = cuda.shared.array((32, 32), np.float64)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = a[y, x]
+    cuda.syncthreads()
+    out[y, x] = tile[x, y]
+
+
+@cuda.jit
+def single_column_kernel(a, out):
+    tile = cuda.shared.array((32, 32), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = a[y, x]
+    cuda.syncthreads()
+    out[y, x] = tile[x // 8 * 8, y]
+
+
+@cuda.jit
+def row_kernel(a, out):
+    tile = cuda.shared.array((32, 32), np.float64)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = a[y, x]
+    cuda.syncthreads()
+    out[y, x] = tile[31 - y, x] + a[y, x]
+
+
+@cuda.jit
+def column_beside_row_kernel(a, out):
+    tile = cuda.shared.array((32, 32), np.float64)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = 1.0
+    cuda.syncthreads()
+    out[y, x] = tile[x, y] + a[y, x]
+
+
+def square(kernel):
+    """A profile of one block of 32 × 32 threads."""
+    return simt.profile(kernel[1, (32, 32)], np.ones((32, 32)), np.empty((32, 32)))
+
+
+def test_lanes_that_meet_in_one_bank_are_counted():
+    error = failure(square(column_kernel), "shared_load.wavefronts", 64)
+    line = Path(__file__).read_text(encoding="utf-8").splitlines().index("    out[y, x] = tile[x, y]") + 1
+    why = f"on line {line} a warp takes 32 passes over the banks where 2 would do, because 32 lanes meet in one bank"
+    assert str(error) == (
+        f"column_kernel needs 64 shared load wavefronts and makes 1,024, 16.0×: {why}; 1.15× is allowed."
+    )
+    assert error.hint == f"column_kernel makes 16.0× the shared load wavefronts that it needs: {why}."
+
+
+def test_lanes_that_read_one_word_do_not_meet():
+    error = failure(square(single_column_kernel), "shared_load.wavefronts", 32)
+    assert "a warp takes 4 passes over the banks where 1 would do, because 4 lanes meet" in str(error)
+
+
+def test_where_no_lanes_meet_no_bank_is_blamed():
+    error = failure(square(row_kernel), "shared_load.wavefronts", 32)
+    assert str(error) == "row_kernel needs 32 shared load wavefronts and makes 64, 2.0×; 1.15× is allowed."
+
+
+def test_what_stays_within_its_limit_passes():
+    check.at_most(
+        square(row_kernel), {"shared_load.wavefronts": 1.0}, compulsory={"shared_load.wavefronts": 64}
+    )
+
+
+def test_elements_that_are_read_again_are_named():
+    error = failure(square(row_kernel), "global_load.sectors", 256)
+    assert "512, 2.0×: each element is read 2.0 times; 1.15× is allowed." in str(error)
+    assert error.hint.endswith("that it needs: each element is read 2.0 times.")
+
+
+def test_addresses_of_another_memory_are_no_reason():
+    error = failure(square(column_beside_row_kernel), "global_load.sectors", 128)
+    assert "needs 128 global load sectors and makes 256, 2.0×; 1.15×" in str(error)
+
+
+def test_just_above_a_limit_is_told_from_the_limit():
+    error = failure(square(row_kernel), "global_store.sectors", 256 / 1.03, limit=1.02)
+    assert "1.03×; 1.02× is allowed." in str(error)
+
+
+def test_atomics_of_global_memory_have_a_limit_of_their_own():
+    @cuda.jit
+    def count_kernel(out):
+        tile = cuda.shared.array(1, np.float64)
+        if cuda.threadIdx.x == 0:
+            tile[0] = 0.0
+        cuda.syncthreads()
+        cuda.atomic.add(tile, 0, 1.0)
+        cuda.atomic.add(out, cuda.threadIdx.x // 32, 1.0)
+
+    profile = simt.profile(count_kernel[1, 64], np.zeros(2))
+    error = failure(profile, "global_atomics.sectors", 1)
+    assert "global atomic sectors" in str(error)
+    assert "each element is updated 32.0 times" in str(error)
