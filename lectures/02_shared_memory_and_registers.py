@@ -39,6 +39,8 @@ if importlib.util.find_spec("course_pkg") is None:
 
 # %% slideshow={"slide_type": "skip"}
 # Setup, for the notebook only: the package's rooms that this lecture uses.
+import textwrap
+
 import numpy as np
 from IPython.display import Markdown
 
@@ -110,11 +112,11 @@ def rungs(*variants):
         m, p = on_h200(name), counted[variant]
         rows.append(
             {
-                "kernel": name,
+                "kernel": variant,
                 "load requests": f"{p.global_load.requests:,}",
                 "sectors / needed": f"{p.global_load.sectors / compulsory:.2f}",
                 "unique / needed": f"{p.global_load.unique_bytes / u.nbytes:.2f}",
-                "shared passes": f"{p.shared_load.wavefronts + p.shared_store.wavefronts:,}",
+                "wavefronts": f"{p.shared_load.wavefronts + p.shared_store.wavefronts:,}",
                 "time, H200": bench.format_time(m.median_s),
                 "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
                 "left": f"{copy_gb_s / m.t_eff_gb_s:.2f}×",
@@ -185,7 +187,9 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The yardstick
 #
-# $$ \text{out} = 6\,u - \text{(six neighbours)}, \qquad A_\text{eff} = 8 + 8 \text{ bytes a point in fp64} $$
+# $$ \text{out} = 6\,u - \text{(six neighbours)} $$
+#
+# One read and one write a point: $A_\text{eff}$ is 16 bytes a point in double precision.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 floor = on_h200("copy", "CuPy")
@@ -194,10 +198,9 @@ Markdown(
     "No kernel that reads and writes each point once is faster. We climb towards it, one small change at a time."
 )
 
-# %% [markdown] slideshow={"slide_type": "slide"}
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
 # ## Rung 1: how a point is found
-
-# %% [markdown] slideshow={"slide_type": "-"} tags=["two-columns"]
+#
 # Two kernels with the same loads. The left one writes `u[k, j, i]`, the right one an offset of 32 bits.
 
 # %% [markdown] slideshow={"slide_type": "-"}
@@ -286,7 +289,8 @@ viz.slider(
 # ## What the shape costs
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-swept = [(s, on_h200("laplacian flat", threads_per_block=list(s))) for s in (*shapes, (256, 1, 1), (32, 1, 1))]
+shown = ((32, 4, 2), (8, 8, 4), (4, 8, 8), (1, 16, 16), (32, 1, 1))
+swept = [(s, on_h200("laplacian flat", threads_per_block=list(s))) for s in shown]
 bench.Table(
     [
         {
@@ -305,11 +309,12 @@ by_shape = dict(swept)
 guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Let the first 32 threads stand along x. A block of one warp is slow for another reason: a GPU starts only so many blocks a second.
+# So let a warp stand along x, and a block have several warps.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
-# > the stride in lecture 1. The last row has perfect requests and is slow: 4 million blocks of 32 threads.
+# > the stride in lecture 1. The last row has perfect requests and is slow: 4 million blocks of 32 threads, and a GPU starts only so many blocks
+# > a second.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_strip = viz.Prediction(
@@ -322,7 +327,7 @@ guess_strip
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Rung 3: take the neighbours away
 #
-# Before we improve the neighbours, we ask what they cost. Same threads, same offsets, `out[c] = 6 * u[c]`:
+# Same threads, same offsets, `out[c] = 6 * u[c]`: what do the neighbours cost?
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 rungs("flat", "centre flat")
@@ -333,8 +338,8 @@ guess_strip.reveal(f"{1 - bare.median_s / flat.median_s:.0%} less time, for a se
 
 # %% slideshow={"slide_type": "fragment"} tags=["hide-input"]
 Markdown(
-    f"With one point a thread nothing is faster than **{bare.t_eff_gb_s / copy_gb_s:.0%} of the copy**. All six neighbours "
-    f"together cost {flat.median_s / bare.median_s - 1:.0%} of it: that is all that a tile can win in this layout."
+    f"One point a thread: at best **{bare.t_eff_gb_s / copy_gb_s:.0%} of the copy**. A tile can win no more than the rest, "
+    f"{flat.median_s / bare.median_s - 1:.0%}."
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -434,8 +439,13 @@ viz.access_strip(counted["tiled"].access(worst, block=9))
 rungs("flat", "centre tiled halo", "tiled")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The tile replaces loads that the cache served anyway by a halo, a barrier and a detour. **For this stencil, on this GPU, shared
-# memory does not help.** It helped on GPUs whose caches were small, and it helps where the cache cannot:
+# The tile replaces loads that the cache served anyway by a halo, a barrier and a detour.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## When does a tile pay?
+#
+# **For this stencil, on this GPU, shared memory does not help**: the caches serve the plain kernel. It helped on GPUs whose
+# caches were small, and it helps where a cache cannot:
 #
 # - when **threads must talk**: reductions, scans;
 # - when the **order** of reading and writing differs: transposes;
@@ -467,7 +477,7 @@ def forgetful(u, out):
 
 # %% slideshow={"slide_type": "-"}
 racy = simt.profile(forgetful[4, 64], np.arange(256.0), np.empty(256))
-print(racy.hazards[0].message)
+print(textwrap.fill(racy.hazards[0].message, 84))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Thirty-two banks
@@ -605,9 +615,7 @@ guess_march.reveal(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Bytes on their way
 #
-# Memory answers after some 600 ns. To keep it busy, enough must be under way (Little's law):
-#
-# $$ \text{bytes in flight} \;=\; \text{bandwidth} \times \text{latency} $$
+# Memory answers after hundreds of nanoseconds. Little's law: bytes on their way = bandwidth × latency.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 in_flight = {}
@@ -615,7 +623,7 @@ for dtype, size in (("float32", 4), ("float64", 8)):
     for variant, width in (("centre strided", 1), ("centre strided pairs", 2)):
         name = f"{variant}, Numba CUDA"
         ms = recorded.select(name, shape=[512, 512, 512], dtype=dtype)[name]
-        in_flight[f"{size * width} B a thread ({dtype}{', pairs' if width == 2 else ''})"] = [
+        in_flight[f"{size * width} B a thread: {dtype}{' pairs' if width == 2 else ''}"] = [
             (m.parameters["blocks_per_sm"] * m.parameters["threads_per_block"] * size * width, m) for m in ms
         ]
 viz.t_eff_against(
@@ -734,6 +742,11 @@ guess_spill.reveal(
 # A sum needs one number from many threads. A tree in shared memory, or a shuffle from register to register within a warp:
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+def sum_on_h200(idea):
+    name = f"reduce_sum {idea}, Numba CUDA"
+    return recorded_vector.select(name)[name][-1]
+
+
 numbers = np.random.default_rng(0).random(2**16)
 sums = {}
 for name, kernel in (
@@ -752,43 +765,64 @@ bench.Table(
             "sectors / needed": f"{p.global_load.sectors / (numbers.nbytes / 32):.2f}",
             "barriers": f"{p.barriers:,}",
             "shared requests": f"{p.shared_load.requests + p.shared_store.requests:,}",
-            "time, 2^28, H200": bench.format_time(recorded_vector.select(f"reduce_sum {name}, Numba CUDA")[f"reduce_sum {name}, Numba CUDA"][-1].median_s),
+            "time, 2^28, H200": bench.format_time(sum_on_h200(name).median_s),
         }
         for name, p in sums.items()
     ],
     f"Counted on 2^16 numbers. {recorded_vector.origin}",
 )
 
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Why is the tree so slow?** It is launched with a thread for each number: a million blocks, each with its barriers, for 2 KiB a
+# block. The grid stride has few blocks that live long, and each thread adds up its share in a register first.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_scan = viz.Prediction(
+    "02-scan",
+    "Cumulative sums, a thread each: down the columns (8 sectors a request) or along the rows (32). Which is faster?",
+    ["columns, four times", "about alike", "rows"],
+)
+guess_scan
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A loop that depends on itself
-#
-# A cumulative sum: each element needs the one before. Who may work at the same time?
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 square = np.random.default_rng(0).random((256, 256))
-scans = {}
+scans, scan_times = {}, {}
 for name, kernel, launch in (
     ("down columns, a thread each", vector_gpu.cumsum_columns_kernel, (1, 256)),
     ("along rows, a thread each", vector_gpu.cumsum_rows_serial_kernel, (1, 256)),
     ("along rows, a warp each", vector_gpu.cumsum_rows_chunked_kernel, (32, 256)),
 ):
     scans[name] = simt.profile(kernel[launch], square, np.empty_like(square))
-times = dict(zip(scans, ("cumsum_columns", "cumsum_rows serial", "cumsum_rows chunked"), strict=True))
+for name, measured in zip(scans, ("cumsum_columns", "cumsum_rows serial", "cumsum_rows chunked"), strict=True):
+    scan_times[name] = recorded_vector.select(f"{measured}, Numba CUDA")[f"{measured}, Numba CUDA"][-1].median_s
 bench.Table(
     [
         {
             "cumulative sum": name,
             "sectors a request": f"{p.global_load.sectors_per_request:.0f}",
-            "time, 16384², H200": bench.format_time(recorded_vector.select(f"{times[name]}, Numba CUDA")[f"{times[name]}, Numba CUDA"][-1].median_s),
+            "threads": f"{16384 * (32 if 'warp' in name else 1):,}",
+            "time, 16384², H200": bench.format_time(scan_times[name]),
         }
         for name, p in scans.items()
     ],
     recorded_vector.origin,
 )
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+columns, rows, chunks = scan_times.values()
+guess_scan.reveal(f"the rows, by {columns / rows - 1:.0%}; and 32 numbers at a time, by shuffles, {rows / chunks:.1f} times faster")
+
 # %% [markdown] slideshow={"slide_type": "-"}
-# Walking down the columns is serial, yet neighbouring threads read neighbouring numbers. Along the rows a warp takes 32 numbers at a time
-# and adds them up by shuffles.
+# Few threads, each with one load on its way: latency counts, not sectors. Along a row, L1 has three numbers of four already.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The strided disaster, averted by a cache.** Along the rows, a thread uses 8 of the 32 bytes that it fetches, as in lecture 1; but it comes
+# back for the next 8 at once, and 32 sectors a warp still lie in the L1 cache. With few threads, each of which waits for its load before it stores and
+# goes on, waiting is all that counts, and the rows wait for memory once in four steps.
+# The chunked kernel has 32 times the threads, perfect requests, and a dependence of five shuffles in place of 32 additions.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## From 32³ to 1024³

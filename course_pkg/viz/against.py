@@ -42,7 +42,7 @@ def t_eff_against(
         if region:
             label, low, high = region
             ax.axvspan(low, high, color=MUTED, alpha=0.13, lw=0)
-            ax.text(low, 0.02 * ax.get_ylim()[1], f" {label}", color=MUTED, fontsize=11, va="bottom")
+            ax.text(low, 0.99 * ax.get_ylim()[1], f" {label}", color=MUTED, fontsize=11, va="top")
         if t_peak_gb_s:
             ax.axhline(t_peak_gb_s, color=BOUND, lw=2, ls="--")
             ax.annotate(
