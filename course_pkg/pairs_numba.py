@@ -2,6 +2,7 @@
 
 from llvmlite import ir
 from numba import types
+from numba.core.errors import NumbaTypeError
 from numba.cuda.extending import intrinsic
 
 INT32, INT64 = ir.IntType(32), ir.IntType(64)
@@ -10,7 +11,10 @@ INT32, INT64 = ir.IntType(32), ir.IntType(64)
 def _check(array, index):
     fits = isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"
     if not (fits and array.dtype in (types.float64, types.float32) and isinstance(index, types.Integer)):
-        raise TypeError("a pair is taken from a contiguous vector of float64 or float32, by an integer index")
+        raise NumbaTypeError(
+            "a pair is taken from a contiguous vector of float64 or float32 in global memory, by an integer index: "
+            "pass u.reshape(u.size)"
+        )
 
 
 def _pair_at(context, builder, array_type, array, index_type, index):
@@ -44,6 +48,8 @@ def load_pair(typing_context, array, index):
 def store_pair(typing_context, array, index, first, second):
     """Write two numbers to elements ``index`` and ``index + 1`` of a vector, by one store."""
     _check(array, index)
+    if not array.mutable:
+        raise NumbaTypeError("the array of store_pair is read-only: pass one that may be written")
 
     def generate(context, builder, signature, arguments):
         kind = signature.args[0].dtype

@@ -478,6 +478,7 @@ print(f"t_it   = {fused.median_s * 1e3:6.2f} ms, recorded on the H200")
 print(f"T_eff  = {step.t_eff_gb_s(fused.median_s):6,.0f} GB/s")
 print(f"T_peak = {h200_peak:6,.0f} GB/s")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What T_eff assumes
 #

@@ -14,7 +14,8 @@
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 4, memories 4, the ladder's first rungs (indices, blocks)
-# > 9, shared memory and its price 9, races and banks 7, registers and pairs 7, occupancy 5, the rest.
+# > 9, shared memory and its price 8, races and banks 6, registers and pairs 6, occupancy 4, sums, sizes, limit and summary 4; the scans and the other
+# > libraries if time is left.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## After this lecture you can
@@ -56,73 +57,87 @@ from course_pkg.vector import gpu_numba as vector_gpu
 from course_pkg.witness import record
 from course_pkg.witness.kernels_shared import transpose_kernel
 
+# %% slideshow={"slide_type": "skip"}
 h200 = machine("h200")
-recorded = bench.recorded("stencil", "nvidia-h200")
-recorded_vector = bench.recorded("vector", "nvidia-h200")
+recorded, recorded_vector = bench.recorded("stencil"), bench.recorded("vector")
 counters = record.load(record.path_of())
-GRID = {"shape": [512, 512, 512], "dtype": "float64"}
-DEFAULT = {**GRID, "threads_per_block": None, "max_registers": None}  # each variant as its launcher chooses
+DEFAULT = {"shape": [512, 512, 512], "dtype": "float64", "threads_per_block": None, "max_registers": None}
 
 
 def on_h200(variant, library="Numba CUDA", **parameters):
-    """Return the recorded measurement of a variant on 512³ points."""
-    name = f"{variant}, {library}"
-    return recorded.select(name, **{**DEFAULT, **parameters})[name][0]
+    """Return the recorded measurement of a variant, on 512³ points and in double precision unless said otherwise."""
+    return recorded.one(f"{variant}, {library}", **{**DEFAULT, **parameters})
+
+
+def seen(case, metric):
+    """Return what Nsight Compute counted on the H200 in a case of 64³ points."""
+    return counters.counters[f"{case}_64"][metric]
 
 
 copy_gb_s = on_h200("copy", "CuPy").t_eff_gb_s
+INSTRUCTIONS, SECTORS = "smsp__inst_executed.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 
 # %% slideshow={"slide_type": "skip"}
 # The interpreter runs each kernel for all threads of a grid of 64³ points and counts what the hardware would count.
 N = 64
 u = HeatProblem.random((N, N, N)).T
 n = np.uint32(N)
+compulsory = u.nbytes // 32  # sectors
 
 
-def count(kernel, block, *more, width=1, planes=None, trace=None):
-    """Profile a kernel on the flat grid; check its result."""
+def count(kernel, block, *more, width=1, planes=None):
+    """Profile a kernel on the flat grid; see that it wrote every point."""
     out = np.full(u.size, np.nan)
     grid = gpu.blocks_for(u.shape, block, planes=planes, width=width)
-    profile = simt.profile(kernel[grid, block], u.reshape(-1), n, n, n, *more, out, trace_blocks=trace)
+    profile = simt.profile(kernel[grid, block], u.reshape(-1), n, n, n, *more, out)
     assert not np.isnan(out).any()
     return profile
 
 
-block, marching = (32, 4, 2), (64, 4, 1)
+# %% slideshow={"slide_type": "skip"}
+block, queue = gpu.BLOCK_TILED, gpu.BLOCK_MARCHING
+some, few = np.uint32(gpu.PLANES_MARCHING), np.uint32(4)
 counted = {
     "flat": count(gpu.laplacian_flat_kernel, block),
     "centre flat": count(gpu.centre_flat_kernel, block),
     "centre tiled": count(gpu.centre_tiled_kernel(block), block),
     "centre tiled halo": count(gpu.centre_tiled_halo_kernel(block), block),
     "tiled": count(gpu.laplacian_tiled_kernel(block), block),
-    "marching": count(gpu.laplacian_marching_kernel, marching, np.uint32(16), planes=16),
-    "marching tiled": count(gpu.laplacian_marching_tiled_kernel(marching), marching, np.uint32(16), planes=16),
-    "vectorised": count(gpu.laplacian_vectorised_kernel, (64, 8, 1), np.uint32(4), planes=4, width=2),
+    "marching": count(gpu.laplacian_marching_kernel, queue, some, planes=some),
+    "marching tiled": count(gpu.laplacian_marching_tiled_kernel(queue), queue, some, planes=some),
+    "vectorised": count(gpu.laplacian_vectorised_kernel, gpu.BLOCK_VECTORISED, few, planes=few, width=2),
+    "centre pairs": count(gpu.centre_pairs_kernel, block, width=2),
 }
-naive_out = np.empty_like(u)
-counted["naive"] = simt.profile(gpu.laplacian_naive_kernel[gpu.blocks_for(u.shape, block), block], u, naive_out)
-compulsory = u.nbytes // 32  # sectors
+counted["naive"] = simt.profile(
+    gpu.laplacian_naive_kernel[gpu.blocks_for(u.shape, block), block], u, np.empty_like(u)
+)
+
+
+# %% slideshow={"slide_type": "skip"}
+def rung(variant):
+    """Return a row: counted on 64³ points, measured on an H200 on 512³."""
+    name = variant if variant.startswith("centre") else f"laplacian {variant}"
+    m, p = on_h200(name), counted[variant]
+    return {
+        "kernel": variant,
+        "load requests": f"{p.global_load.requests:,}",
+        "sectors": f"{p.global_load.sectors / compulsory:.2f}×",
+        "unique in a block": f"{p.global_load.block_unique_bytes / u.nbytes:.2f}×",
+        "shared wavefronts": f"{p.shared_load.wavefronts + p.shared_store.wavefronts:,}",
+        "instructions": f"{seen(name.replace(' ', '_'), INSTRUCTIONS) * 32 / N**3:.0f}",
+        "time": bench.format_time(m.median_s),
+        "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
+        "could gain": f"{copy_gb_s / m.t_eff_gb_s:.2f}×",
+    }
 
 
 def rungs(*variants):
-    """Return a table: counted on 64³ points, measured on an H200 on 512³."""
-    rows = []
-    for variant in variants:
-        name = variant if variant.startswith("centre") else f"laplacian {variant}"
-        m, p = on_h200(name), counted[variant]
-        rows.append(
-            {
-                "kernel": variant,
-                "load requests": f"{p.global_load.requests:,}",
-                "sectors / needed": f"{p.global_load.sectors / compulsory:.2f}",
-                "unique / needed": f"{p.global_load.unique_bytes / u.nbytes:.2f}",
-                "wavefronts": f"{p.shared_load.wavefronts + p.shared_store.wavefronts:,}",
-                "time, H200": bench.format_time(m.median_s),
-                "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
-                "left": f"{copy_gb_s / m.t_eff_gb_s:.2f}×",
-            }
-        )
-    return bench.Table(rows, f"Counted on 64³, measured on 512³, fp64. {recorded.origin}")
+    """Return the table of some rungs."""
+    return bench.Table(
+        [rung(variant) for variant in variants],
+        "Counted on 64³ points: sectors and unique bytes as multiples of the least; instructions for 32 points by ncu. "
+        f"Time on 512³. {recorded.origin}",
+    )
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -130,8 +145,8 @@ def rungs(*variants):
 #
 # The 7-point Laplacian reads each point seven times: once for itself, six times as a neighbour.
 #
-# In the *tiled* kernel the threads of a block load each point **once**, into memory that they share, and read their
-# neighbours there.
+# In the *tiled* kernel the threads of a block load each point of their tile, and of its halo, **once**, into memory that
+# they share, and read their neighbours there.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 fewer = counted["flat"].global_load.sectors / counted["tiled"].global_load.sectors
@@ -173,7 +188,7 @@ bench.Table(
     [
         {"memory": "registers", "seen by": "one thread", "size": f"{h200.registers_per_sm * 4 // 1024} KiB an SM", "who fills it": "the compiler"},
         {"memory": "shared memory", "seen by": "the threads of a block", "size": f"up to {h200.shared_kib_per_sm} KiB an SM", "who fills it": "you"},
-        {"memory": "L1 cache", "seen by": "the blocks of an SM", "size": "the rest of 256 KiB an SM", "who fills it": "the hardware"},
+        {"memory": "L1 cache", "seen by": "the blocks of an SM", "size": "what shared memory leaves", "who fills it": "the hardware"},
         {"memory": "L2 cache", "seen by": "all threads", "size": f"{h200.l2_kib // 1024} MiB", "who fills it": "the hardware"},
         {"memory": "global memory", "seen by": "all threads", "size": f"{h200.memory_gb:.0f} GB", "who fills it": "you"},
     ],
@@ -195,13 +210,13 @@ bench.Table(
 floor = on_h200("copy", "CuPy")
 Markdown(
     f"On 512³ points the driver's copy of the grid takes **{bench.format_time(floor.median_s)}**, {copy_gb_s:,.0f} GB/s. "
-    "No kernel that reads and writes each point once is faster. We climb towards it, one small change at a time."
+    "It is our bound: of all kernels recorded at this size none is faster. We climb towards it, one small change at a time."
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
 # ## Rung 1: how a point is found
 #
-# Two kernels with the same loads. The left one writes `u[k, j, i]`, the right one an offset of 32 bits.
+# Two kernels with the same loads: `u[k, j, i]`, or an offset of 32 bits (its casts left out).
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # ```python
@@ -230,18 +245,18 @@ guess_index = viz.Prediction(
 guess_index
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Nobody is free of instructions
+# ## Instructions are not free
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 naive = on_h200("laplacian naive")
 warps = N**3 / 32
-instructions = {v: counters.counters[f"laplacian_{v}_64"]["smsp__inst_executed.sum"] / warps for v in ("naive", "flat")}
+instructions = {v: seen(f"laplacian_{v}", INSTRUCTIONS) / warps for v in ("naive", "flat")}
 bench.Table(
     [
         {
             "kernel": v,
             "load sectors, counted": f"{counted[v].global_load.sectors:,}",
-            "load sectors, ncu": f"{counters.counters[f'laplacian_{v}_64']['l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum']:,}",
+            "load sectors, ncu": f"{seen(f'laplacian_{v}', SECTORS):,}",
             "instructions a warp, ncu": f"{instructions[v]:.0f}",
             "registers": m.observed["registers"],
             "time, 512³": bench.format_time(m.median_s),
@@ -260,8 +275,8 @@ guess_index.reveal(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Where do they go?** `cuda.grid` gives 64-bit integers, and a GPU multiplies and adds 32 bits at a time, so each index
-# operation becomes several. An array of three dimensions takes two multiplications of 64 bits for each neighbour. And a signed
-# index may be negative: Numba tests each of the three and adds the extent, as Python does. Unsigned offsets need none of it.
+# operation becomes several. An array of three dimensions takes 64-bit products and sums for its offsets. And a signed index
+# may be negative: where the compiler cannot rule it out, Numba adds the extent, as Python does. Unsigned offsets need none of it.
 # Memory-bound does not mean that instructions are free; it means that they are free while there are few.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
@@ -290,12 +305,20 @@ viz.slider(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 shown = ((32, 4, 2), (8, 8, 4), (4, 8, 8), (1, 16, 16), (32, 1, 1))
+
+
+def shape_profile(s):
+    return profiles[s] if s in profiles else profiles.setdefault(s, count(gpu.laplacian_flat_kernel, s))
+
+
 swept = [(s, on_h200("laplacian flat", threads_per_block=list(s))) for s in shown]
 bench.Table(
     [
         {
             "block": " × ".join(map(str, s)),
-            "sectors a load request": f"{(profiles[s] if s in profiles else count(gpu.laplacian_flat_kernel, s)).global_load.sectors_per_request:.1f}",
+            "sectors a request": f"{shape_profile(s).global_load.sectors_per_request:.1f}",
+            "lines of 128 B": len({byte // 128 for byte in shape_profile(s).access(line).offsets}),
+            "blocks": f"{512**3 // np.prod(s):,}",
             "time, 512³": bench.format_time(m.median_s),
             "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
         }
@@ -309,12 +332,12 @@ by_shape = dict(swept)
 guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# So let a warp stand along x, and a block have several warps.
+# Lines cost time: let a warp stand along x, and give a block several warps.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
-# > the stride in lecture 1. The last row has perfect requests and is slow: 4 million blocks of 32 threads, and a GPU starts only so many blocks
-# > a second.
+# > the stride in lecture 1. The last row has perfect requests and is slow: only half the warps fit (32 blocks a multiprocessor), and, more
+# > important, it starts more blocks for the same work than a GPU can start in that time.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_strip = viz.Prediction(
@@ -350,19 +373,20 @@ Markdown(
 # ## Why do six more loads cost so little?
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-p, seen = counted["flat"], counters.counters["laplacian_flat_64"]
+p = counted["flat"]
 bench.Table(
     [
         {"on 64³ points": "asked for by the threads", "bytes": f"{p.global_load.bytes_requested:,}", "from": "the interpreter"},
         {"on 64³ points": "if each block had a perfect L1", "bytes": f"{p.global_load.block_unique_bytes:,}", "from": "the interpreter"},
         {"on 64³ points": "with a perfect cache", "bytes": f"{p.global_load.unique_bytes:,}", "from": "the interpreter"},
-        {"on 64³ points": "read from memory", "bytes": f"{seen['dram__bytes_read.sum']:,}", "from": "ncu, H200"},
+        {"on 64³ points": "read from L2", "bytes": f"{32 * seen('laplacian_flat', 'lts__t_sectors_op_read.sum'):,}", "from": "ncu, H200"},
+        {"on 64³ points": "read from memory", "bytes": f"{seen('laplacian_flat', 'dram__bytes_read.sum'):,}", "from": "ncu, H200"},
     ],
     counters.origin,
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# The caches do it: what a neighbour loads, L1 or L2 still has. **Memory reads each point once, tile or no tile.**
+# The caches do it: what a neighbour loads, L1 or L2 still has. On this grid **memory reads each point once, tile or no tile**.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_stage = viz.Prediction(
@@ -438,14 +462,20 @@ viz.access_strip(counted["tiled"].access(worst, block=9))
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 rungs("flat", "centre tiled halo", "tiled")
 
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# The tile replaces loads that the cache served anyway by a halo, a barrier and a detour.
+# %% slideshow={"slide_type": "fragment"} tags=["hide-input"]
+least = {v: counted[v].global_load.block_unique_bytes / u.nbytes for v in ("flat", "tiled")}
+work = {v: seen(f"laplacian_{v}", INSTRUCTIONS) for v in ("flat", "tiled")}
+Markdown(
+    f"A block's tile fetches what its L1 cache would fetch anyway, **{least['tiled']:.2f} of {least['flat']:.2f}**, and takes "
+    f"**{work['tiled'] / work['flat']:.1f} times the instructions**: for the halo, the barrier and the detour."
+)
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## When does a tile pay?
 #
 # **For this stencil, on this GPU, shared memory does not help**: the caches serve the plain kernel. It helped on GPUs whose
-# caches were small, and it helps where a cache cannot:
+# caches were small, and it can help where a cache cannot:
 #
 # - when **threads must talk**: reductions, scans;
 # - when the **order** of reading and writing differs: transposes;
@@ -453,20 +483,14 @@ rungs("flat", "centre tiled halo", "tiled")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Be fair to shared memory: larger tiles have a smaller halo, and asynchronous copies hide the detour. But all of it
-# > competes for the last few percent over the flat kernel, and the next rungs win them with less code.
+# > competes for what is left above the flat kernel, and the next rungs win that with less code.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Forget one line
 #
-# ```python
-# tile[z, y, x] = u[c]
-#                                     # cuda.syncthreads() is gone
-# out[c] = 6 * tile[z, y, x] - tile[z, y, x - 1] - …
-# ```
-#
 # It may give the right answer a thousand times. The interpreter needs no luck:
 
-# %% slideshow={"slide_type": "skip"}
+# %% slideshow={"slide_type": "-"}
 @cuda.jit
 def forgetful(u, out):
     tile = cuda.shared.array(64, np.float64)
@@ -475,14 +499,13 @@ def forgetful(u, out):
     out[cuda.grid(1)] = tile[t] - tile[(t + 1) % 64]
 
 
-# %% slideshow={"slide_type": "-"}
 racy = simt.profile(forgetful[4, 64], np.arange(256.0), np.empty(256))
 print(textwrap.fill(racy.hazards[0].message, 84))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Thirty-two banks
 #
-# Shared memory has 32 banks, 4 bytes wide. In one pass each bank serves one word. A 32 × 32 tile of doubles, read by columns:
+# Shared memory has 32 banks, 4 bytes wide. In one *wavefront* each bank serves one word. A 32 × 32 tile of doubles by columns:
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 square = np.arange(64.0 * 96).reshape(96, 64)
@@ -499,12 +522,12 @@ viz.slider(
 guess_banks = viz.Prediction(
     "02-banks",
     "One unused column at the end of each row of the tile. The column read needs …",
-    ["as many passes", "half as many", "16 times fewer"],
+    ["as many wavefronts", "half as many", "16 times fewer"],
 )
 guess_banks
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## One column, sixteen times fewer passes
+# ## What one column is worth
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 passes = {pad: p.shared_load.wavefronts / p.shared_load.requests for pad, p in turned.items()}
@@ -514,9 +537,9 @@ bench.Table(
         {
             "tile": f"32 × {32 + pad} doubles",
             "requests": turned[pad].shared_load.requests,
-            "passes a request": f"{passes[pad]:.0f}",
-            "passes, ncu": f"{witness[pad]['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum']:,}",
-            "passes, counted": f"{turned[pad].shared_load.wavefronts:,}",
+            "wavefronts a request": f"{passes[pad]:.0f}",
+            "wavefronts, ncu": f"{witness[pad]['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum']:,}",
+            "counted": f"{turned[pad].shared_load.wavefronts:,}",
             "bytes a block": f"{32 * (32 + pad) * 8:,}",
         }
         for pad in (0, 1)
@@ -525,7 +548,9 @@ bench.Table(
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-guess_banks.reveal(f"{passes[0]:.0f} passes a request became {passes[1]:.0f}", how="Counted")
+guess_banks.reveal(
+    f"{passes[0]:.0f} wavefronts a request became {passes[1]:.0f}: {passes[0] / passes[1]:.0f} times fewer", how="Counted"
+)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Why 32 and not 16?** A double lies in two banks, so a warp's 32 doubles need two passes at best: half a warp each. In the
@@ -537,7 +562,7 @@ guess_banks.reveal(f"{passes[0]:.0f} passes a request became {passes[1]:.0f}", h
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 plane = HeatProblem.random((96, 96)).T
-mean = np.empty_like(plane)
+mean, registers = np.empty_like(plane), on_h200("laplacian tiled").observed["registers"]
 
 
 def tile(threads, halo, padding):
@@ -545,7 +570,7 @@ def tile(threads, halo, padding):
     blocks = -(-96 // threads[0]), -(-96 // threads[1])
     p = simt.profile(kernel[blocks, threads], plane, mean)
     size = (threads[0] + 2 * halo + padding) * (threads[1] + 2 * halo) * 8
-    fits = occupancy(h200, threads[0] * threads[1], registers_per_thread=32, shared_bytes=size)
+    fits = occupancy(h200, threads[0] * threads[1], registers_per_thread=registers, shared_bytes=size)
     return viz.tile_picture(
         threads,
         halo=halo,
@@ -555,12 +580,15 @@ def tile(threads, halo, padding):
             ("sectors / needed", f"{p.global_load.sectors / (plane.nbytes / 32):.2f}"),
             ("bank conflicts", f"{p.shared_load.bank_conflicts + p.shared_store.bank_conflicts:,}"),
             ("shared memory", f"{size:,} B"),
-            ("occupancy, H200", f"{fits.share:.0%}"),
+            ("occupancy, H200", f"{fits.share:.0%} ({fits.limited_by})"),
         ],
     )
 
 
-viz.explorer(tile, threads=[(32, 8), (16, 16), (8, 32)], halo=[1, 2], padding=[0, 14])
+viz.explorer(tile, threads=[(8, 32), (16, 16), (32, 1)], halo=[1, 2], padding=[0, 12, 14])
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# 8 threads along x: half a warp reads two rows. Find the padding that keeps them apart, for each halo.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Rung 7: let threads march
@@ -609,13 +637,13 @@ guess_march.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Three minutes. What the queue wins is not traffic but time: the load of the next plane is under way while this one is
-# > computed, so each thread has more bytes on their way. The barrier of the tile takes that away again: all wait for the slowest.
+# > **For the speaker.** Three minutes. The queue wins three things at once: fewer reads of L2, fewer instructions, and the load of the next plane
+# > under way while this one is computed. With the tile there are more instructions again and two barriers a plane, and no plane is ahead.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Bytes on their way
 #
-# Memory answers after hundreds of nanoseconds. Little's law: bytes on their way = bandwidth × latency.
+# How busy memory is depends on how much has been asked for. Little's law: bytes on their way = bandwidth × latency.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 in_flight = {}
@@ -634,8 +662,15 @@ viz.t_eff_against(
     note=f"out = 6 u by few threads that stride through the grid. {recorded.origin}",
 )
 
+# %% slideshow={"slide_type": "skip"}
+flying, m = in_flight["8 B a thread: float64"][2]
+Markdown(
+    f"{flying:,} bytes in each of {h200.sms} multiprocessors, read at {m.t_eff_gb_s / 2:,.0f} GB/s: each waits "
+    f"**{h200.sms * flying / (m.t_eff_gb_s / 2):,.0f} ns**."
+)
+
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Four minutes: the slide that explains the others. Four kernels, two precisions, one curve. Not the number of threads
+# > **For the speaker.** Four minutes: the slide that explains the others. A thread has one load on its way: the next may not pass the store between. Four kernels, two precisions, one curve. Not the number of threads
 # > counts but their bytes under way: half the threads with twice the bytes each do as well.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -650,7 +685,7 @@ viz.access_strip(next(a for where in pairs.by_line for a in pairs.accesses(where
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_pairs = viz.Prediction(
     "02-pairs",
-    "Two points a thread: half the load requests, the same bytes. Over the queue alone this gains …",
+    "Two points a thread, 128 bits an access, the same bytes. Over the queue alone this gains …",
     ["nothing", "a few per cent", "a factor of two"],
 )
 guess_pairs
@@ -659,7 +694,7 @@ guess_pairs
 # ## The top of the ladder
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-rungs("naive", "flat", "marching", "vectorised")
+rungs("naive", "flat", "marching", "vectorised", "centre pairs")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 best = on_h200("laplacian vectorised")
@@ -675,11 +710,11 @@ guess_pairs.reveal(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 variants = ("naive", "flat", "tiled", "marching", "marching tiled", "vectorised")
-blocks = {"marching": 256, "marching tiled": 256, "vectorised": 512}
+launched = {"marching": gpu.BLOCK_MARCHING, "marching tiled": gpu.BLOCK_MARCHING, "vectorised": gpu.BLOCK_VECTORISED}
 table = []
 for variant in variants:
     m = on_h200(f"laplacian {variant}")
-    threads = blocks.get(variant, 256)
+    threads = int(np.prod(launched.get(variant, gpu.BLOCK_3D)))
     fits = occupancy(h200, threads, registers_per_thread=m.observed["registers"], shared_bytes=m.observed["shared_bytes"])
     table.append(
         {
@@ -695,8 +730,11 @@ for variant in variants:
     )
 bench.Table(table, f"Registers and shared memory as the compiler reports them. {recorded.origin}")
 
-# %% [markdown] slideshow={"slide_type": "-"}
-# Occupancy is the share of a multiprocessor's warps that can live there. All of these are full, and they differ by a factor of two.
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+Markdown(
+    "Occupancy is the share of a multiprocessor's warps that can live there. All of these are full, and they differ by a "
+    f"factor of {naive.median_s / on_h200('laplacian vectorised').median_s:.1f}."
+)
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_spill = viz.Prediction(
@@ -710,14 +748,17 @@ guess_spill
 # ## Too few registers spill
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-limited = [on_h200("laplacian vectorised", max_registers=most) for most in ("free", 32, 24)]
+limited = [
+    on_h200(f"laplacian {variant}", max_registers=most) for variant in ("vectorised", "marching") for most in ("free", 32, 24)
+]
 bench.Table(
     [
         {
+            "kernel": m.name.split()[1].rstrip(","),
             "limit": m.parameters["max_registers"],
             "registers": m.observed["registers"],
             "local memory a thread": f"{m.observed['local_bytes']} B",
-            "occupancy": f"{occupancy(h200, 512, registers_per_thread=m.observed['registers']).share:.0%}",
+            "occupancy": f"{occupancy(h200, 256, registers_per_thread=m.observed['registers']).share:.0%}",
             "time, 512³": bench.format_time(m.median_s),
             "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
         }
@@ -728,7 +769,7 @@ bench.Table(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 guess_spill.reveal(
-    f"{limited[2].median_s / limited[1].median_s:.1f} times slower: {limited[2].observed['local_bytes']} bytes a thread went to "
+    f"{limited[2].median_s / limited[1].median_s:.1f} times slower: {limited[2].observed['local_bytes']} bytes a thread spilled to "
     "local memory, which is global memory by another name"
 )
 
@@ -737,14 +778,22 @@ guess_spill.reveal(
 # all 64 warps live: `@cuda.jit(max_registers=32)`. Asked for 24, it must put values aside in local memory and fetch them back.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Where shared memory pays: threads that talk
+# ## Threads that talk
 #
-# A sum needs one number from many threads. A tree in shared memory, or a shuffle from register to register within a warp:
+# A sum needs one number from many threads: a tree in shared memory, a barrier for each level.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.source(vector_gpu.block_sum)
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The less shared memory, the better
+#
+# *Shuffle*: within a warp, from register to register. *Grid stride*: each thread first adds up its share in a register.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 def sum_on_h200(idea):
-    name = f"reduce_sum {idea}, Numba CUDA"
-    return recorded_vector.select(name)[name][-1]
+    return recorded_vector.one(f"reduce_sum {idea}, Numba CUDA")
 
 
 numbers = np.random.default_rng(0).random(2**16)
@@ -773,8 +822,8 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Why is the tree so slow?** It is launched with a thread for each number: a million blocks, each with its barriers, for 2 KiB a
-# block. The grid stride has few blocks that live long, and each thread adds up its share in a register first.
+# **Why is the tree so slow?** It is launched with a thread for each number, so that a block of 256 threads and all its barriers serve 2 KiB. The
+# grid stride has few blocks that live long, and each thread adds up its share in a register first.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_scan = viz.Prediction(
@@ -797,7 +846,7 @@ for name, kernel, launch in (
 ):
     scans[name] = simt.profile(kernel[launch], square, np.empty_like(square))
 for name, measured in zip(scans, ("cumsum_columns", "cumsum_rows serial", "cumsum_rows chunked"), strict=True):
-    scan_times[name] = recorded_vector.select(f"{measured}, Numba CUDA")[f"{measured}, Numba CUDA"][-1].median_s
+    scan_times[name] = recorded_vector.one(f"{measured}, Numba CUDA").median_s
 bench.Table(
     [
         {
@@ -816,12 +865,12 @@ columns, rows, chunks = scan_times.values()
 guess_scan.reveal(f"the rows, by {columns / rows - 1:.0%}; and 32 numbers at a time, by shuffles, {rows / chunks:.1f} times faster")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Few threads, each with one load on its way: latency counts, not sectors. Along a row, L1 has three numbers of four already.
+# Few threads, each with one load on its way: latency counts, not sectors. Along a row, L1 answers three times of four.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The strided disaster, averted by a cache.** Along the rows, a thread uses 8 of the 32 bytes that it fetches, as in lecture 1; but it comes
 # back for the next 8 at once, and 32 sectors a warp still lie in the L1 cache. With few threads, each of which waits for its load before it stores and
-# goes on, waiting is all that counts, and the rows wait for memory once in four steps.
+# goes on, waiting is nearly all that counts: the rows wait for memory once in four steps, and for L1, with its 32 sectors, in the others.
 # The chunked kernel has 32 times the threads, perfect requests, and a dependence of five shuffles in place of 32 additions.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -850,8 +899,14 @@ viz.t_eff_against(
     note=recorded.origin,
 )
 
-# %% [markdown] slideshow={"slide_type": "-"}
-# Left: too little work to fill the GPU. In the shaded range both grids fit in L2, and the copy outruns memory. Right: memory.
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+cube = {"shape": [1024, 1024, 1024]}
+large_copy = on_h200("copy", "CuPy", **cube).t_eff_gb_s
+share = {v: on_h200(f"laplacian {v}", **cube).t_eff_gb_s / large_copy for v in ("flat", "vectorised")}
+Markdown(
+    "Left: too little work to fill the GPU; at 128³ both grids fit in L2, and the copy outruns memory. Right: at 1024³ a few planes "
+    f"no longer fit, and *flat* falls to {share['flat']:.0%} of the copy, *vectorised* to {share['vectorised']:.0%}."
+)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What others make of it
@@ -898,6 +953,7 @@ on_cpu = bench.compare(
 on_cpu = bench.Comparison(on_cpu.measurements, on_cpu["triad"].t_eff_gb_s)
 on_cpu
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 2. Break a tile.** Take the barrier out of the kernel below, or change a `+ 1` in its halo, and read what the profile says.
 # Predict the line and the threads that it will name.
@@ -923,7 +979,7 @@ simt.profile(mean_of_three[4, 64], np.arange(256.0), np.empty(256))
 
 # %% slideshow={"slide_type": "skip"}
 for planes in (4, 8, 16, 64):
-    p = count(gpu.laplacian_marching_kernel, marching, np.uint32(planes), planes=planes)
+    p = count(gpu.laplacian_marching_kernel, queue, np.uint32(planes), planes=planes)
     print(f"{planes:3} planes a thread: {p.global_load.sectors / compulsory:.2f} × the sectors needed")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -938,11 +994,11 @@ occupancy(h200, 256, registers_per_thread=40)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"The best kernel takes {best.median_s / floor.median_s:.3f} times the copy. What is left is {best.median_s / floor.median_s - 1:.0%}; "
-    "no better *order of loads* will win more than that. What would it take?\n\n"
+    f"At 512³ the best kernel takes {best.median_s / floor.median_s:.2f} times the copy. What would more take?\n\n"
     "- **Fewer passes**: fuse this stencil with what comes before and after it (lecture 3).\n"
     "- **Several steps in one pass**: time blocking, where an algorithm allows it.\n"
-    "- **Fewer bytes a number**: single precision halves the time, if the problem allows it."
+    f"- **Fewer bytes a number**: in single precision this kernel takes {on_h200('laplacian vectorised', **single).median_s / best.median_s:.0%} "
+    f"of the time (the naive one {on_h200('laplacian naive', **single).median_s / naive.median_s:.0%})."
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}

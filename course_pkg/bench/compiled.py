@@ -1,13 +1,18 @@
 """What the compiler says of a kernel: registers, shared and local memory."""
 
+from course_pkg.core import CourseError
 
-def compiled(kernel) -> dict[str, int]:
+
+def compiled(kernel, dtype=None) -> dict[str, int]:
     """Return what a thread and a block of a compiled kernel occupy; nothing for a kernel of the interpreter.
 
     Parameters
     ----------
     kernel : object
-        What ``cuda.jit`` returned, after a launch. Of several signatures the last one counts.
+        What ``cuda.jit`` returned, after a launch.
+    dtype : str, optional
+        That of the first array argument, such as ``"float64"``: a kernel is compiled anew for each. The signature that
+        was compiled last when it is left out.
 
     Returns
     -------
@@ -22,4 +27,14 @@ def compiled(kernel) -> dict[str, int]:
         "shared_bytes": kernel.get_shared_mem_per_block(),
         "local_bytes": kernel.get_local_mem_per_thread(),
     }
-    return {name: int(list(by_signature.values())[-1]) for name, by_signature in found.items()}
+    fits = [s for s in found["registers"] if dtype is None or _dtype_of(s) == str(dtype)]
+    if not fits:
+        raise CourseError(
+            f"The kernel was not compiled for {dtype or 'anything'}: launch it once, and then ask the compiler."
+        )
+    return {name: int(by_signature[fits[-1]]) for name, by_signature in found.items()}
+
+
+def _dtype_of(signature) -> str:
+    """Return the dtype of a signature's first array."""
+    return next((str(argument.dtype) for argument in signature if hasattr(argument, "dtype")), "")

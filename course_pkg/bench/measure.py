@@ -187,6 +187,10 @@ class Run:
                 f"min_sample_s is {min_sample_s!r}: it must be a finite number of seconds, at least 0."
             )
         require_count(warmup=warmup)
+        if wait is not None and (flush or hold):
+            raise CourseError(
+                "wait is for another library's queue, which flush and hold do not reach: leave them out."
+            )
         self.fn, self.args, self.cost = fn, args, cost or Cost()
         self.name = name or getattr(fn, "__name__", str(fn))
         self.parameters = dict(parameters or {})

@@ -141,6 +141,10 @@ class Recorded:
                 )
         return found
 
+    def one(self, name: str, **parameters) -> Measurement:
+        """Return the first measurement of this name whose parameters include these."""
+        return self.select(name, **parameters)[name][0]
+
     def compare(self, *names: str, t_peak_gb_s: float | None = None, **parameters) -> Comparison:
         """Return the last measurement of each name as a comparison."""
         return Comparison(tuple(ms[-1] for ms in self.select(*names, **parameters).values()), t_peak_gb_s)

@@ -127,6 +127,21 @@ class Pair:
         write(self.source, text)
         return saved
 
+    def laid_out(self) -> bool:
+        """Tell whether the ``.py`` has the blank lines that Jupytext writes: else the lab takes it for edited."""
+        return read_text(self.source) == self._as_from_the_notebook()
+
+    def lay_out(self) -> None:
+        """Write the ``.py`` with the blank lines that Jupytext writes."""
+        write(self.source, self._as_from_the_notebook())
+
+    def _as_from_the_notebook(self) -> str:
+        nb = self.read_source()
+        for cell in nb.cells:
+            for key in [key for key in cell.metadata if key.startswith("lines_to_")]:
+                del cell.metadata[key]  # a notebook does not know how many blank lines there were
+        return to_py(nb)
+
     def guard_edits(self) -> None:
         """Make Jupytext refuse to open this pair rather than show the ``.py`` over the notebook's own edits.
 

@@ -68,6 +68,8 @@ def sync(pair: Pair) -> tuple[str, bool]:
             False,
         )
     state = pair.state()
+    if state in (State.NEW, State.PY_CHANGED, State.SAME):
+        pair.lay_out()
     if state in (State.NEW, State.PY_CHANGED):
         pair.refresh()
         return f"{pair.notebook.name} written from {pair.source.name}.", True
@@ -137,6 +139,10 @@ def complaint(pair: Pair) -> str:
         return f"{pair.source.name} is missing; run `course sync --from ipynb {pair.number}`."
     if not pair.notebook.exists():
         return f"{pair.notebook.name} is missing; run `course sync`."
+    if not pair.laid_out():
+        return (
+            f"{pair.source.name} has other blank lines than Jupytext writes; run `course sync {pair.number}`."
+        )
     if pair.notebook.read_bytes() == pair.clean_text().encode():
         return ""
     nb = pair.read_notebook()

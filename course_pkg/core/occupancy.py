@@ -27,7 +27,8 @@ class Occupancy:
     limited_by : str
         ``"threads"``, ``"blocks"``, ``"registers"`` or ``"shared memory"``; of several that limit alike, the first.
     limits : dict of str to int
-        Blocks that each of these alone would allow. Shared memory is absent where none is used.
+        Blocks that each of these alone would allow. Shared memory is absent where none is taken: before compute
+        capability 8.0, if the kernel uses none.
     """
 
     blocks_per_sm: int

@@ -1,5 +1,7 @@
 """Two neighbouring elements by one access: ``load_pair`` and ``store_pair``."""
 
+from dataclasses import replace
+
 import numpy as np
 from numba.core import types
 
@@ -16,8 +18,10 @@ def load_pair(run, frame, node, name, arguments, named, mask):
     array = places[0].array
     if run.dry:
         return tuple(run.blank(array.type) for _ in places)
-    version = run.versions["global"]
+    version, inside = run.versions["global"], places[1].inside
     once = run.numbering.of(("load pair", version), places[0].key)
+    if run.counters is not None and once not in run.available[-1]:
+        run.flush()
     values = []
     for place in places:
         data = array.flat.take(place.at, mode="clip") if array.flat.size else np.zeros((1,) * 6, array.dtype)
@@ -31,7 +35,8 @@ def load_pair(run, frame, node, name, arguments, named, mask):
             if new:
                 _count(run, places[0], "load", new)
 
-        run.originate(value, count, (), place.inside, array.space)
+        run.originate(value, count, (), inside, array.space)
+        run.halves[value.key] = value, inside
         values.append(value)
     return tuple(values)
 
@@ -54,10 +59,22 @@ def store_pair(run, frame, node, name, arguments, named, mask):
         if run.races is not None:
             run.log.access(run, place, "store", VERBS["store"], place.inside)
         write(run, array, place.at, value.data, place.inside)
-    run.flush()
-    if run.counters is not None and places[0].inside:
-        _count(run, places[0], "store", places[0].inside)
+    inside = places[1].inside
+    if run.counters is not None and inside:
+        _hold(run, places, inside)
     run.kill(array.space)
+    for place in places:
+        key = run.numbering.of(("load", run.versions[array.space]), place.key)
+        run.available[-1][key] = [inside, None]
+
+
+def _hold(run, places, lanes) -> None:
+    """Count the store later: another one to the same pair makes it vain, as it makes those to one half vain."""
+    held = run.held
+    if held is not None and held[0] in (p.key for p in places) and lanes.union(held[1]) is lanes:
+        run.held = None
+    whole = replace(places[0], key=run.numbering.of("pair", places[0].key))
+    run.hold_store(whole, lanes, lambda new: _count(run, places[0], "store", new))
 
 
 def _places(run, frame, node, name, arguments, wanted, mask) -> tuple[Place, Place]:
@@ -67,8 +84,11 @@ def _places(run, frame, node, name, arguments, wanted, mask) -> tuple[Place, Pla
             f"{where}: {name} takes {'an array and an index' if wanted == 2 else 'an array, an index and two numbers'}."
         )
     array, index = arguments[:2]
-    if not isinstance(array, Array) or array.ndim != 1 or array.space != "global":
-        raise SimtError(f"{where}: {name} takes a vector in global memory: pass u.reshape(u.size).")
+    whole = isinstance(array, Array) and array.ndim == 1 and array.strides[0] == 1
+    if not whole or array.space != "global":
+        raise SimtError(
+            f"{where}: {name} takes a contiguous vector in global memory: pass u.reshape(u.size)."
+        )
     if array.dtype.name not in ("float64", "float32"):
         raise SimtError(
             f"{where}: {name} takes float64 or float32 numbers, and {array.name} holds {array.dtype}."
@@ -76,7 +96,7 @@ def _places(run, frame, node, name, arguments, wanted, mask) -> tuple[Place, Pla
     if not isinstance(index, Value) or not isinstance(index.type, types.Integer):
         raise SimtError(f"{where}: the index of {name} is an integer.")
     first = locate(run, frame, node, array, index, mask)
-    following = Value(index.data + index.data.dtype.type(1), index.type, run.numbering.of("next", index.key))
+    following = Value(index.data + index.data.dtype.type(1), index.type, run.numbering.plus(index.key, 1))
     second = locate(run, frame, node, array, following, first.inside)
     if not run.dry:
         _require_aligned(where, name, first)

@@ -79,6 +79,7 @@ class Run:
         self.hoisted: set = set()
         self.speculating: Mask | None = None
         self.held = None
+        self.halves: dict[int, tuple] = {}  # elements that came in pairs: value and lanes
         self.products: dict[int, Product] = {}
 
     # values

@@ -21,7 +21,7 @@ class KernelName:
         What it does in a kernel: its docstring.
     """
 
-    simt_name = ""
+    simt_name, _owner = "", "cuda."
 
     def __init__(self, simt_name: str, meaning: str, owner: str = "cuda."):
         self.simt_name = simt_name

@@ -37,6 +37,9 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
         for name, m in suite_steps.run(device, {2: shape_2d, 3: shape_3d}, options):
             step(name)
             yield m
+    if device == "gpu":
+        for _, m in suite_laplacian.rivals(quick=quick):
+            yield m
 
 
 def demands(measurements: list[Measurement]) -> list[dict]:
@@ -91,7 +94,7 @@ def _require_gpu(quick, shape_2d) -> None:
 def _in_turns(shape, quick) -> Iterator[Measurement]:
     """The Laplacians of the CPU and the triad of as many numbers, one sample of each after the other."""
     u, expected = _laplacian_oracle(shape)
-    out, room = np.full(shape, np.nan), np.empty(prod(shape))
+    out, room = np.full(shape, np.nan), np.zeros(prod(shape))
     vectors = u.reshape(-1), expected.reshape(-1), 3.0, room
     its_cost = cost.laplacian(shape)
     found = compare(

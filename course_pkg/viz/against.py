@@ -31,6 +31,8 @@ def t_eff_against(
     """
     if not series or not all(series.values()):
         raise CourseError("There is nothing to draw: pass at least one line with at least one measurement.")
+    if not all(x > 0 for points in series.values() for x, _ in points):
+        raise CourseError("The axis is logarithmic: every number must be positive.")
 
     def plot(figure):
         ax = figure.subplots()
@@ -62,7 +64,10 @@ def t_eff_against(
         note_below(figure, note)
 
     ends = "; ".join(
-        f"{name}: " + ", ".join(f"{m.t_eff_gb_s:,.0f} GB/s at {x:,.0f}" for x, m in (points[0], points[-1]))
+        f"{name}: {points[0][1].t_eff_gb_s:,.0f} GB/s at {points[0][0]:,.0f}, at most "
+        f"{max(m.t_eff_gb_s for _, m in points):,.0f}, {points[-1][1].t_eff_gb_s:,.0f} at {points[-1][0]:,.0f}"
         for name, points in series.items()
     )
+    if t_peak_gb_s:
+        ends += f"; {bound}: {t_peak_gb_s:,.0f} GB/s"
     return draw(plot, f"T_eff against {xlabel}. {ends}. {note}", size=(8.6, 4.0))

@@ -6,6 +6,8 @@ import textwrap
 
 from IPython.display import Markdown
 
+from course_pkg.core import CourseError
+
 
 def source(function) -> Markdown:
     """Return a function's source for a notebook or a slide, without its docstring.
@@ -19,6 +21,8 @@ def source(function) -> Markdown:
     function = getattr(function, "py_func", function)
     text = textwrap.dedent(inspect.getsource(function))
     lines, tree = text.splitlines(), ast.parse(text).body[0]
+    if not isinstance(tree, ast.FunctionDef):
+        raise CourseError("Only a function that was written with def can be shown: pass its name.")
     if ast.get_docstring(tree) is not None:
         del lines[tree.body[0].lineno - 1 : tree.body[0].end_lineno]
     return Markdown("```python\n" + "\n".join(lines) + "\n```")

@@ -298,3 +298,13 @@ def test_lab_and_sync_filter_alike():
     config = tomllib.loads((root / "lectures" / "jupytext.toml").read_text(encoding="utf-8"))
     assert config.pop("formats") == "ipynb,py:percent"
     assert config == pairing.FILTERS
+
+
+def test_blank_lines_are_laid_out_as_jupytext_writes_them(lectures):
+    """Else the lab finds that the two files differ, and asks which one to take."""
+    source = lectures / "01_first.py"
+    assert cli.main(["sync", "--check"]) == 0
+    source.write_text(source.read_text(encoding="utf-8").replace("\n\n# %%", "\n\n\n# %%"), encoding="utf-8")
+    assert cli.main(["sync", "--check"]) == 1
+    assert cli.main(["sync"]) == 0
+    assert cli.main(["sync", "--check"]) == 0

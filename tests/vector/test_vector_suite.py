@@ -168,7 +168,11 @@ def test_stream_refuses_a_wrong_operation(monkeypatch, operation, wrong):
 def test_t_peak_of_a_record_is_the_best_stream_on_the_longest_vectors():
     data = recorded("vector")
     best = max(
-        (m for m in data.measurements if m.parameters["n"] == 2**30 and m.name.startswith(("copy", "triad"))),
+        (
+            m
+            for m in data.measurements
+            if m.parameters.get("n") == 2**30 and m.name.startswith(("copy", "triad"))
+        ),
         key=lambda m: m.t_eff_gb_s,
     )
     assert peak.recorded_t_peak(data) == best.t_eff_gb_s

@@ -2,7 +2,10 @@
 
 from functools import cache
 
+import pytest
+
 from course_pkg import cuda, viz
+from course_pkg.core import CourseError
 
 
 @cuda.jit
@@ -38,3 +41,9 @@ def test_a_kernel_made_by_a_function_is_dedented_and_loses_its_docstring():
 
 def test_a_long_docstring_is_left_out():
     assert viz.source(documented).data == "```python\ndef documented(x):\n    return x\n```"
+
+
+def test_only_functions_have_a_source_to_show():
+    square = lambda x: x * x  # noqa: E731
+    with pytest.raises(CourseError, match="written with def"):
+        viz.source(square)

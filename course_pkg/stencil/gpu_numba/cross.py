@@ -9,7 +9,7 @@ from functools import cache
 from course_pkg import cuda
 from course_pkg.core.checks import require_count
 from course_pkg.stencil.checks import check_cross
-from course_pkg.stencil.gpu_numba.indexing import check_block
+from course_pkg.stencil.gpu_numba.indexing import blocks_for, check_block
 from course_pkg.stencil.gpu_numba.tiled import check_tile
 
 BLOCK_CROSS = (32, 8)
@@ -51,5 +51,5 @@ def cross_mean_tiled(u, halo, out, threads_per_block=BLOCK_CROSS, padding=0):
     block = check_block(threads_per_block, 2)
     require_count(padding=padding)
     check_tile(block, halo, u.dtype, padding=padding)
-    blocks = -(-u.shape[1] // block[0]), -(-u.shape[0] // block[1])
-    cross_mean_tiled_kernel(block, halo, padding)[blocks, block](u, out)
+    kernel = cross_mean_tiled_kernel(block, int(halo), int(padding))
+    kernel[blocks_for(u.shape, block), block](u, out)

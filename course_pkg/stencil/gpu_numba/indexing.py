@@ -13,6 +13,7 @@ from course_pkg.core.checks import require_count
 from course_pkg.stencil.checks import check_laplacian, check_pairs, check_points, check_step
 
 MOST_THREADS, MOST_ALONG_Z = 1024, 64  # of a block
+MOST_BLOCKS = 65_535  # of a launch along y and z
 BLOCK_EXAMPLES = {2: "two numbers, such as (32, 8)", 3: "three numbers, such as (32, 4, 2)"}
 MARCHES = {2: ("y", "row"), 3: ("z", "plane")}  # dimensions: direction, and what a thread passes
 
@@ -113,11 +114,22 @@ def blocks_for(shape, threads_per_block, *, planes=None, width=1):
     """Return the blocks along x, y (and z) that cover a grid.
 
     A thread takes ``width`` points of x, and ``planes`` of the last direction (rows, in two dimensions).
+
+    Raises
+    ------
+    CourseError
+        If CUDA cannot launch that many blocks along y or z.
     """
     steps = list(threads_per_block)
     steps[0] *= width
-    steps[-1] = planes or steps[-1]
-    return tuple(-(-n // step) for n, step in zip(reversed(shape), steps, strict=True))
+    steps[-1] = int(planes or steps[-1])
+    blocks = tuple(-(-n // step) for n, step in zip(reversed(shape), steps, strict=True))
+    if max(blocks[1:]) > MOST_BLOCKS:
+        raise CourseError(
+            f"{shape} points take {max(blocks[1:])} blocks along {'y' if blocks[1] > MOST_BLOCKS else 'z'}, and CUDA "
+            f"allows {MOST_BLOCKS}: choose larger blocks or longer marches, or lay the longest direction along x."
+        )
+    return blocks
 
 
 def check_block(threads_per_block, ndim: int = 3) -> tuple[int, ...]:

@@ -182,6 +182,6 @@ def check_tile(block, halo, dtype, *, flat=False, padding=0) -> int:
     if needed > SHARED_BYTES:
         raise CourseError(
             f"The tile of a block of {' × '.join(map(str, block))} threads needs {needed} bytes of shared memory and a "
-            f"block has {SHARED_BYTES}: choose a smaller block."
+            f"block has {SHARED_BYTES}: choose a smaller block{', halo or padding' if halo > 1 or padding else ''}."
         )
     return needed
