@@ -209,15 +209,24 @@ def _conflict(profile, space: str) -> str:
     worst = max(_accesses(profile, space), key=lambda access: access.wavefronts, default=None)
     if worst is None:
         return ""
-    addresses = np.unique(worst.offsets[worst.offsets >= 0])
-    least = -(-addresses.size * worst.itemsize // (BANKS * BANK_BYTES))
-    lanes = int(np.bincount(addresses // BANK_BYTES % BANKS).max())  # that begin in one bank
+    halves = worst.offsets.reshape(
+        max(1, worst.itemsize // BANK_BYTES), -1
+    )  # or quarters: they are served in turn
+    least = int((halves >= 0).any(axis=1).sum())
+    lanes = max(_lanes_in_one_bank(half) for half in halves)
     if worst.wavefronts <= least or lanes == 1:
         return ""
+    part = {1: "", 2: " of a half-warp"}.get(len(halves), " of a quarter of it")
     return (
         f"on line {worst.line} a warp takes {worst.wavefronts} passes over the banks where {least} would do, "
-        f"because {lanes} lanes meet in one bank"
+        f"because {lanes} lanes{part} meet in one bank"
     )
+
+
+def _lanes_in_one_bank(offsets) -> int:
+    """Return the most distinct elements that begin in one bank."""
+    begins = np.unique(offsets[offsets >= 0]) // BANK_BYTES % BANKS
+    return int(np.bincount(begins).max()) if begins.size else 0
 
 
 def _accesses(profile, space: str):

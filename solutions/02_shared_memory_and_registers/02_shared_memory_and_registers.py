@@ -76,7 +76,8 @@ def faulty_smooth_kernel(u, out):
 # How do you find faults like these? Not by looking at the result: where threads get into each other's way, it may be
 # right a hundred times and wrong the next time. `simt.profile` runs a launch in the interpreter, counts what it moves,
 # and names its **hazards**, each with the lines, the element and the threads. Ask of each of them: which thread should
-# have written that element, and what makes sure that it was written in time? Two changes mend all three.
+# have written that element, and what makes sure that it was written in time? (`cuda.syncwarp()` waits for the 32 threads of a
+# warp; this tile belongs to 256.) Two changes mend all three.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "look_at_faulty_smooth"}
 u = np.random.default_rng(1).random((16, 64))
@@ -438,16 +439,16 @@ def blocks_per_sm(threads, registers, shared_bytes):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_blocks_per_sm", "points": 1}
 # The smoothing kernel of part 1: 256 threads, 32 registers each, a tile of 10 × 34 doubles.
-check.close(blocks_per_sm(256, 32, 10 * 34 * 8), 8, "blocks of the smoothing kernel")
+check.close(blocks_per_sm(256, 32, 10 * 34 * 8), 8, "blocks_per_sm for the smoothing kernel")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_blocks_per_sm_hidden", "points": 1}
 # Hidden tests: launches that threads, blocks or registers limit.
 ### BEGIN HIDDEN TESTS
-check.close(blocks_per_sm(1024, 16, 0), 2, "the blocks of a launch that threads limit")
-check.close(blocks_per_sm(32, 16, 0), 32, "the blocks of a launch that the number of blocks limits")
+check.close(blocks_per_sm(1024, 16, 0), 2, "blocks_per_sm for a launch that threads limit")
+check.close(blocks_per_sm(32, 16, 0), 32, "blocks_per_sm for a launch that the number of blocks limits")
 for registers in check.rng().choice(np.arange(72, 256, 8), 3, replace=False).tolist():
     expected = 65536 // (registers * 128)
-    check.close(blocks_per_sm(128, registers, 0), expected, "the blocks of a launch that registers limit")
+    check.close(blocks_per_sm(128, registers, 0), expected, "blocks_per_sm for a launch that registers limit")
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_blocks_per_sm_shared_hidden", "points": 1}
@@ -455,5 +456,5 @@ for registers in check.rng().choice(np.arange(72, 256, 8), 3, replace=False).tol
 ### BEGIN HIDDEN TESTS
 for kib in check.rng().permutation([38, 57, 76, 114]).tolist():
     expected = 228 // (kib + 1)
-    check.close(blocks_per_sm(128, 32, kib * 1024), expected, "the blocks of a launch that shared memory limits")
+    check.close(blocks_per_sm(128, 32, kib * 1024), expected, "blocks_per_sm for a launch that shared memory limits (each block pays the driver 1 KiB)")
 ### END HIDDEN TESTS
