@@ -557,12 +557,14 @@ guess_banks.reveal(
 # unpadded tile the 16 lanes of a half read elements 32 × 8 bytes apart: all on the same pair of banks, 16 passes for each half.
 # With one more column each row begins two banks further on.
 
+# %% slideshow={"slide_type": "skip"}
+plane = HeatProblem.random((96, 96)).T
+mean, registers = np.empty_like(plane), on_h200("laplacian tiled").observed["registers"]
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Explore a tile
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-plane = HeatProblem.random((96, 96)).T
-mean, registers = np.empty_like(plane), on_h200("laplacian tiled").observed["registers"]
 
 
 def tile(threads, halo, padding):

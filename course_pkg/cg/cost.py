@@ -139,8 +139,8 @@ def iteration(variant: str, shape, dtype="float64") -> Cost:
 
     Notes
     -----
-    The unknown field is x, in the sense of T_eff; p and r are recomputed from it and count as traffic of the variant.
-    Flops: two dots, three updates of two flops each, and the Laplacian, once or (``cg_two_kernel``) twice.
+    Neighbours are taken to come from a cache. Flops: two dots, three updates of two flops each, and the Laplacian, once
+    or (``cg_two_kernel``) twice.
     """
     if variant not in PASSES:
         raise CourseError(f"No variant of CG is called {variant!r}: choose from {', '.join(PASSES)}.")

@@ -129,10 +129,8 @@ def _cumsum_columns(a, out):
         columns = slice(block * COLUMNS, min((block + 1) * COLUMNS, nx))
         total = np.zeros(COLUMNS)
         for y in range(ny):
-            row, row_out = (
-                a[y, columns],
-                out[y, columns],
-            )  # views from 0 on: with an offset, nothing is vectorised
+            # views from 0 on: with an offset, nothing is vectorised
+            row, row_out = a[y, columns], out[y, columns]
             for x in range(row.size):
                 total[x] += row[x]
                 row_out[x] = total[x]

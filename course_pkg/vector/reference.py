@@ -14,7 +14,8 @@ out : array, shape (n,), for ``dot`` and ``reduce_sum`` (1,), for a cumulative s
     Overwritten; shares no memory with the inputs.
 degree : int, at least 0
 
-``reduce_sum`` and the cumulative sums accumulate in float64 and round once to the precision of ``out``.
+``reduce_sum`` and the cumulative sums accumulate in float64 and round once to the precision of ``out``; those of CuPy
+accumulate in the precision of the arrays.
 """
 
 import numpy as np

@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from course_pkg.core import CourseError
-from course_pkg.viz.axes import note_below
+from course_pkg.viz.axes import draw_bound, note_below, require_points
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.style import BOUND, MUTED, SERIES
+from course_pkg.viz.style import MUTED, SERIES
 
 
 def t_eff_against(
@@ -29,8 +29,7 @@ def t_eff_against(
     region : (str, float, float), optional
         A range of the number that is shaded, and its name.
     """
-    if not series or not all(series.values()):
-        raise CourseError("There is nothing to draw: pass at least one line with at least one measurement.")
+    require_points(series)
     if not all(x > 0 for points in series.values() for x, _ in points):
         raise CourseError("The axis is logarithmic: every number must be positive.")
 
@@ -46,15 +45,7 @@ def t_eff_against(
             ax.axvspan(low, high, color=MUTED, alpha=0.13, lw=0)
             ax.text(low, 0.99 * ax.get_ylim()[1], f" {label}", color=MUTED, fontsize=11, va="top")
         if t_peak_gb_s:
-            ax.axhline(t_peak_gb_s, color=BOUND, lw=2, ls="--")
-            ax.annotate(
-                f"{bound} {t_peak_gb_s:,.0f} GB/s",
-                (0.01, t_peak_gb_s),
-                xycoords=("axes fraction", "data"),
-                xytext=(0, 5),
-                textcoords="offset points",
-                weight="bold",
-            )
+            draw_bound(ax, t_peak_gb_s, f"{bound} {t_peak_gb_s:,.0f} GB/s")
         ax.set_xticks(ticks)
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
         ax.xaxis.set_minor_locator(NullLocator())

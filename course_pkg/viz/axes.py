@@ -4,13 +4,33 @@ import textwrap
 
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from course_pkg.viz.style import MUTED
+from course_pkg.core import CourseError
+from course_pkg.viz.style import BOUND, MUTED
 
 
 def plain_log(axis, base=10):
     axis.set_major_locator(LogLocator(base=base, numticks=20))
     axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def require_points(series) -> None:
+    """Check that there is a line, and a point on each."""
+    if not series or not all(series.values()):
+        raise CourseError("There is nothing to draw: pass at least one line with at least one measurement.")
+
+
+def draw_bound(ax, value, label) -> None:
+    """Draw a bound on y as a dashed line with its name on it."""
+    ax.axhline(value, color=BOUND, lw=2, ls="--")
+    ax.annotate(
+        label,
+        (0.01, value),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, 5),
+        textcoords="offset points",
+        weight="bold",
+    )
 
 
 def note_below(figure, note):

@@ -5,9 +5,8 @@ from itertools import cycle
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from course_pkg.core import CourseError
 from course_pkg.core.units import format_bytes, format_time
-from course_pkg.viz.axes import note_below, plain_log
+from course_pkg.viz.axes import draw_bound, note_below, plain_log, require_points
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GAIN, INK, MEMORY, MUTED, SERIES, WASTED
 
@@ -23,7 +22,7 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
         Capacities, drawn as thin lines.
     """
 
-    _require(series)
+    require_points(series)
 
     def plot(figure):
         ax = figure.subplots()
@@ -39,15 +38,7 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
                 size, 0.02 * top, f"{name} ", color=MUTED, rotation=90, va="bottom", ha="right", fontsize=11
             )
         if t_peak_gb_s:
-            ax.axhline(t_peak_gb_s, color=BOUND, lw=2, ls="--")
-            ax.annotate(
-                f"T_peak {t_peak_gb_s:,.0f} GB/s",
-                (0.01, t_peak_gb_s),
-                xycoords=("axes fraction", "data"),
-                xytext=(0, 5),
-                textcoords="offset points",
-                weight="bold",
-            )
+            draw_bound(ax, t_peak_gb_s, f"T_peak {t_peak_gb_s:,.0f} GB/s")
         ax.set_ylim(0, top)
         ax.set(xlabel="bytes moved by one call", ylabel="GB/s", title=title)
         ax.xaxis.set_major_locator(LogLocator(base=8, numticks=20))
@@ -109,7 +100,7 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         Each with the parameters ``n`` and ``degree``; times are shown relative to the first of their line.
     """
 
-    _require(series)
+    require_points(series)
     first = min(round(ms[0].cost.flops / ms[0].parameters["n"]) for ms in series.values())
 
     def plot(figure):
@@ -142,7 +133,7 @@ def flops_sweep(series, *, title="", note="") -> Picture:
 def samples(measurements, *, title="", note="") -> Picture:
     """Draw every sample of each measurement in the order taken, with minimum and median."""
     measurements = list(measurements)
-    _require({"samples": measurements})
+    require_points({"samples": measurements})
 
     def plot(figure):
         axes = figure.subplots(1, len(measurements), squeeze=False)[0]
@@ -166,8 +157,3 @@ def samples(measurements, *, title="", note="") -> Picture:
         for m in measurements
     )
     return draw(plot, f"{title} Every sample in order. {listed}. {note}", size=(8.6, 3.6))
-
-
-def _require(series):
-    if not series or not all(series.values()):
-        raise CourseError("There is nothing to draw: pass at least one line with at least one measurement.")

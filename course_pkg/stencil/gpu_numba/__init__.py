@@ -20,7 +20,14 @@ The diffusion step in a plate and in a block, ``diffusion_step_2d`` and ``diffus
 
 Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
 precision, in GPU memory. Every function raises ``CourseError``, before anything is written, when an argument does
-not fit; a launch does not synchronise.
+not fit; a launch does not synchronise. Options of the launchers:
+
+threads_per_block : tuple of int
+    Along x, y (and z), at most 1024 in all; 1 in the direction in which threads march.
+planes, rows : int, at least 1
+    How many of them a thread marches through.
+padding : int
+    Columns added to each row of a tile.
 """
 
 from course_pkg.stencil.gpu_numba.cross import BLOCK_CROSS, cross_mean_tiled, cross_mean_tiled_kernel
@@ -39,6 +46,8 @@ from course_pkg.stencil.gpu_numba.diffusion_2d import (
     diffusion_step_2d_vectorised_kernel,
 )
 from course_pkg.stencil.gpu_numba.diffusion_3d import (
+    BLOCK_VECTORISED_3D,
+    PLANES_VECTORISED_3D,
     diffusion_step_3d_marching,
     diffusion_step_3d_marching_kernel,
     diffusion_step_3d_marching_tiled,
@@ -109,7 +118,9 @@ __all__ = [
     "BLOCK_TILED",
     "BLOCK_VECTORISED",
     "BLOCK_VECTORISED_2D",
+    "BLOCK_VECTORISED_3D",
     "PLANES_MARCHING",
+    "PLANES_VECTORISED_3D",
     "ROWS_MARCHING",
     "ROWS_VECTORISED",
     "THREADS_STRIDED",

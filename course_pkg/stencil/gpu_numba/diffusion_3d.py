@@ -20,10 +20,12 @@ from course_pkg.stencil.checks import check_step
 from course_pkg.stencil.gpu_numba.indexing import (
     check_block,
     check_march,
+    check_tile,
     column,
     interior,
     launch_step,
     point,
+    with_halo,
 )
 from course_pkg.stencil.gpu_numba.marching import (
     BLOCK_MARCHING,
@@ -31,7 +33,7 @@ from course_pkg.stencil.gpu_numba.marching import (
     load_plane,
 )
 from course_pkg.stencil.gpu_numba.plain import BLOCK_3D
-from course_pkg.stencil.gpu_numba.tiled import check_tile, load_tile
+from course_pkg.stencil.gpu_numba.tiled import load_tile
 
 BLOCK_VECTORISED_3D, PLANES_VECTORISED_3D = (64, 4, 1), 16
 
@@ -39,7 +41,7 @@ BLOCK_VECTORISED_3D, PLANES_VECTORISED_3D = (64, 4, 1), 16
 @cache
 def diffusion_step_3d_tiled_kernel(block):
     """Return the kernel for blocks of ``block`` threads (x, y, z)."""
-    shape = tuple(n + 2 for n in reversed(block))
+    shape = with_halo(block)
 
     @cuda.jit
     def diffusion_step_3d_tiled(T, Cp, factor, nx, ny, nz, out):

@@ -13,6 +13,7 @@ from course_pkg.core.checks import require_count
 from course_pkg.stencil.checks import check_laplacian, check_pairs, check_points, check_step
 
 MOST_THREADS, MOST_ALONG_Z = 1024, 64  # of a block
+SHARED_BYTES = 48 * 1024  # of static shared memory in a block, on every GPU
 MOST_BLOCKS = 65_535  # of a launch along y and z
 BLOCK_EXAMPLES = {2: "two numbers, such as (32, 8)", 3: "three numbers, such as (32, 4, 2)"}
 MARCHES = {2: ("y", "row"), 3: ("z", "plane")}  # dimensions: direction, and what a thread passes
@@ -66,8 +67,8 @@ def interior(i, n):
     return i > 0 and np.uint32(i + 1) < n
 
 
-def flattened(u, out):
-    """Check the grids of a Laplacian; return them as vectors, and nx, ny, nz as 32-bit integers.
+def flattened(u, out, width=1):
+    """Check the grids of a Laplacian, for ``width`` points a thread; return them as vectors, and nx, ny, nz in 32 bits.
 
     Raises
     ------
@@ -76,6 +77,8 @@ def flattened(u, out):
     """
     check_laplacian(u, out, device=True)
     check_points(u)
+    if width == 2:
+        check_pairs(u, out)
     nx, ny, nz = (np.uint32(n) for n in reversed(u.shape))
     return u.reshape(u.size), (nx, ny, nz), out.reshape(out.size)
 
@@ -160,3 +163,26 @@ def check_march(threads_per_block, length, ndim: int = 3) -> tuple[int, ...]:
     if length < 1:
         raise CourseError(f"{step}s is 0: a thread takes at least one {step}.")
     return block
+
+
+def with_halo(block) -> tuple[int, ...]:
+    """Return the shape of a block's tile with a halo of one point: (z, y, x)."""
+    return tuple(n + 2 for n in reversed(block))
+
+
+def check_tile(block, halo, dtype, *, padding=0) -> None:
+    """Check that a block's tile fits in shared memory; ``padding``: columns added to each row.
+
+    Raises
+    ------
+    CourseError
+        With the bytes that it takes and the bytes that there are.
+    """
+    sides = [n + 2 * halo for n in block]
+    sides[0] += padding
+    needed = prod(sides) * dtype.itemsize
+    if needed > SHARED_BYTES:
+        raise CourseError(
+            f"The tile of a block of {' × '.join(map(str, block))} threads needs {needed} bytes of shared memory and a "
+            f"block has {SHARED_BYTES}: choose a smaller block{', halo or padding' if halo > 1 or padding else ''}."
+        )

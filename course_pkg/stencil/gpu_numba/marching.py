@@ -15,9 +15,7 @@ import numpy as np
 
 from course_pkg import cuda
 from course_pkg.pairs import load_pair, store_pair
-from course_pkg.stencil.checks import check_pairs
 from course_pkg.stencil.gpu_numba.indexing import blocks_for, check_march, column, flattened
-from course_pkg.stencil.gpu_numba.tiled import check_tile
 from course_pkg.stencil.problem import planes_for
 
 BLOCK_MARCHING, PLANES_MARCHING = (64, 4, 1), 16
@@ -99,9 +97,7 @@ def laplacian_marching_tiled_kernel(block):
 
 def laplacian_marching_tiled(u, out, threads_per_block=BLOCK_MARCHING, planes=PLANES_MARCHING):
     """Compute the 7-point Laplacian with a queue in registers and a plane's tile in shared memory."""
-    block = check_march(threads_per_block, planes)
-    flattened(u, out)
-    check_tile(block, 1, u.dtype, flat=True)
+    block = check_march(threads_per_block, planes)  # at most 3 × 1,026 numbers: the tile of every block fits
     _launch(laplacian_marching_tiled_kernel(block), u, out, block, planes)
 
 
@@ -144,13 +140,12 @@ def launch_marching(kernel, u, out, threads_per_block=BLOCK_MARCHING, planes=PLA
 
 def launch_vectorised(kernel, u, out, threads_per_block=BLOCK_VECTORISED, planes=None):
     """Launch the vectorised kernel, or the same kernel compiled in another way."""
-    flattened(u, out)
-    check_pairs(u, out)
-    _launch(kernel, u, out, threads_per_block, planes_for(u) if planes is None else planes, width=2)
+    _launch(kernel, u, out, threads_per_block, planes, width=2)
 
 
 def _launch(kernel, u, out, threads_per_block, planes, width=1):
-    u_flat, sizes, out_flat = flattened(u, out)
+    u_flat, sizes, out_flat = flattened(u, out, width)
+    planes = planes_for(u) if planes is None else planes
     block = check_march(threads_per_block, planes)
     blocks = blocks_for(u.shape, block, planes=planes, width=width)
     kernel[blocks, block](u_flat, *sizes, np.uint32(min(planes, u.shape[0])), out_flat)

@@ -11,7 +11,6 @@ from course_pkg import cuda
 from course_pkg.core import CourseError
 from course_pkg.core.checks import require_count
 from course_pkg.pairs import load_pair, store_pair
-from course_pkg.stencil.checks import check_pairs
 from course_pkg.stencil.gpu_numba.indexing import MOST_THREADS, flattened
 
 THREADS_STRIDED = 64
@@ -39,13 +38,11 @@ def centre_strided_pairs_kernel(u, out):
 
 def centre_strided_pairs(u, out, blocks, threads_per_block=THREADS_STRIDED):
     """Compute ``out = 6 u`` by ``blocks`` blocks, two points at a time; nx must be even."""
-    flattened(u, out)
-    check_pairs(u, out)
-    _launch(centre_strided_pairs_kernel, u, out, blocks, threads_per_block)
+    _launch(centre_strided_pairs_kernel, u, out, blocks, threads_per_block, width=2)
 
 
-def _launch(kernel, u, out, blocks, threads_per_block):
-    u_flat, _, out_flat = flattened(u, out)
+def _launch(kernel, u, out, blocks, threads_per_block, width=1):
+    u_flat, _, out_flat = flattened(u, out, width)
     require_count(blocks=blocks, threads_per_block=threads_per_block)
     if blocks < 1 or not 1 <= threads_per_block <= MOST_THREADS:
         raise CourseError(

@@ -11,18 +11,22 @@ Each kernel is compiled for a block: the size of a tile must be known to the com
 """
 
 from functools import cache
-from math import prod
 
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.core import CourseError
 from course_pkg.pairs import load_pair, store_pair
-from course_pkg.stencil.checks import check_pairs
-from course_pkg.stencil.gpu_numba.indexing import blocks_for, check_block, column, flattened, point
+from course_pkg.stencil.gpu_numba.indexing import (
+    blocks_for,
+    check_block,
+    check_tile,
+    column,
+    flattened,
+    point,
+    with_halo,
+)
 
 BLOCK_TILED = (32, 4, 2)
-SHARED_BYTES = 48 * 1024  # of static shared memory in a block, on every GPU
 
 
 @cuda.jit
@@ -49,8 +53,6 @@ def centre_pairs_kernel(u, nx, ny, nz, out):
 
 def centre_pairs(u, out, threads_per_block=BLOCK_TILED):
     """Compute ``out = 6 u`` two points a thread; nx must be even."""
-    flattened(u, out)
-    check_pairs(u, out)
     _launch(centre_pairs_kernel, u, out, threads_per_block, width=2)
 
 
@@ -111,7 +113,7 @@ def load_tile(tile, u, c, i, j, k, nx, ny, nz):
 @cache
 def centre_tiled_halo_kernel(block):
     """Return the kernel for blocks of ``block`` threads (x, y, z)."""
-    shape = _with_halo(block)
+    shape = with_halo(block)
 
     @cuda.jit
     def centre_tiled_halo(u, nx, ny, nz, out):
@@ -134,7 +136,7 @@ def centre_tiled_halo(u, out, threads_per_block=BLOCK_TILED):
 @cache
 def laplacian_tiled_kernel(block):
     """Return the kernel for blocks of ``block`` threads (x, y, z)."""
-    shape = _with_halo(block)
+    shape = with_halo(block)
 
     @cuda.jit
     def laplacian_tiled(u, nx, ny, nz, out):
@@ -156,32 +158,12 @@ def laplacian_tiled(u, out, threads_per_block=BLOCK_TILED):
     _launch(laplacian_tiled_kernel, u, out, threads_per_block, halo=1)
 
 
-def _with_halo(block):
-    return tuple(n + 2 for n in reversed(block))
-
-
 def _launch(kernel, u, out, threads_per_block, halo=None, width=1):
     """Check, choose the kernel for the block, cover the grid, launch; ``halo`` is None where there is no tile."""
-    u_flat, sizes, out_flat = flattened(u, out)
+    u_flat, sizes, out_flat = flattened(u, out, width)
     block = check_block(threads_per_block)
     if halo is not None:
         check_tile(block, halo, u.dtype)
         kernel = kernel(block)
     blocks = blocks_for(u.shape, block, width=width)
     kernel[blocks, block](u_flat, *sizes, out_flat)
-
-
-def check_tile(block, halo, dtype, *, flat=False, padding=0) -> int:
-    """Check that a block's tile fits in shared memory; return its bytes.
-
-    ``flat``: one plane, with no halo along z. ``padding``: columns added to each row.
-    """
-    sides = [n + 2 * halo for n in (block[:2] if flat else block)]
-    sides[0] += padding
-    needed = prod(sides) * dtype.itemsize
-    if needed > SHARED_BYTES:
-        raise CourseError(
-            f"The tile of a block of {' × '.join(map(str, block))} threads needs {needed} bytes of shared memory and a "
-            f"block has {SHARED_BYTES}: choose a smaller block{', halo or padding' if halo > 1 or padding else ''}."
-        )
-    return needed

@@ -1,0 +1,119 @@
+"""Conjugate gradient in plain NumPy, as the textbook has it: the oracle of every other file in this topic.
+
+``cg`` takes any symmetric positive definite ``A``: a matrix, sparse or dense, or a function that multiplies by it.
+"""
+
+import numpy as np
+
+from course_pkg.cg.checks import check_system
+from course_pkg.core import Solution
+
+SLACK = 1.01  # the true residual may exceed the tolerance by as much: it is rounded in another way than the recursion's
+
+
+def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:
+    """Solve ``A x = b`` by the conjugate gradient method.
+
+    Parameters
+    ----------
+    A : matrix or callable
+        Symmetric and positive definite; ``A @ x``, or ``A(x)`` for a function.
+    b, x0 : ndarray
+        Right-hand side and first guess (zero when it is left out), of one shape; host memory.
+    rtol, atol : float
+        Stop when ``‖b - A x‖ ≤ max(rtol ‖b‖, atol)``.
+    maxiter : int, optional
+        Most iterations; ten times the number of unknowns when it is left out.
+    M : matrix or callable, optional
+        Applies the inverse of a preconditioner.
+    callback : callable, optional
+        Called with x after each iteration.
+
+    Returns
+    -------
+    Solution
+        ``converged`` is confirmed on the true residual, recomputed at the end.
+
+    Raises
+    ------
+    CourseError
+        If b or x0 hold what is not finite, or do not fit together.
+
+    Notes
+    -----
+    Each iteration takes one product with A and two dots: two synchronisation points.
+
+    Source: M. R. Hestenes, E. Stiefel, Methods of Conjugate Gradients for Solving Linear Systems, J. Res. NBS 49, 1952.
+    """
+    check_system(b, x0, rtol, atol, maxiter)
+    multiply, precondition = _function(A), _function(M)
+    target = max(rtol * _norm(b), atol)
+    if not b.any():
+        return Solution(np.zeros_like(b), True, "b is zero, and so is x.", 0, (0.0,))
+    x = np.zeros_like(b) if x0 is None else x0.copy()
+    r = b - multiply(x) if x0 is not None else b.copy()  # 1
+    z = precondition(r)
+    p = z.copy()
+    delta = _dot(r, z)
+    norms = [_norm(r)]
+    limit = 10 * b.size if maxiter is None else maxiter
+    while norms[-1] > target and len(norms) <= limit:
+        s = multiply(p)  # 2
+        p_A_p = _dot(p, s)  # 3
+        if not p_A_p > 0:
+            return _finish(multiply, b, x, norms, target, _not_definite(p_A_p, len(norms)))
+        alpha = delta / p_A_p  # 4
+        x += alpha * p  # 5
+        r -= alpha * s  # 6
+        z = precondition(r)  # 7
+        delta_old, delta = delta, _dot(r, z)  # 8
+        p = z + (delta / delta_old) * p  # 9
+        norms.append(_norm(r))
+        if callback is not None:
+            callback(x)
+    return _finish(multiply, b, x, norms, target, "")
+
+
+def _finish(multiply, b, x, norms, target, trouble) -> Solution:
+    """Confirm on the true residual, and say why the iteration ended."""
+    true = _norm(b - multiply(x))
+    iterations = len(norms) - 1
+    converged = not trouble and norms[-1] <= target and true <= SLACK * target
+    reason = trouble or outcome(norms[-1], true, target, iterations)
+    return Solution(x, converged, reason, iterations, tuple(norms))
+
+
+def outcome(recursive: float, true: float, target: float, iterations: int) -> str:
+    """Say in a sentence how an iteration ended that met no trouble."""
+    if recursive > target:
+        return (
+            f"maxiter was reached with a residual of {recursive:.3e}, where {target:.3e} is asked for: allow more than "
+            f"{iterations} iterations, or use a preconditioner."
+        )
+    if true > SLACK * target:
+        return (
+            f"the recursion's residual met the tolerance and the true one is {true:.3e}, above {target:.3e}: rounding "
+            "has parted them; start again from this x, or use double precision."
+        )
+    return f"the true residual, {true:.3e}, meets the tolerance, {target:.3e}."
+
+
+def _not_definite(p_A_p: float, iteration: int) -> str:
+    return (
+        f"A is not positive definite: in iteration {iteration} p·Ap = {p_A_p:.3e}, and it must be positive; look "
+        "at the sign of A, or use MINRES or GMRES."
+    )
+
+
+def _function(A):
+    if A is None:
+        return lambda x: x
+    return A if callable(A) else lambda x: A @ x
+
+
+def _dot(a, b) -> float:
+    return float(np.vdot(a, b))
+
+
+def _norm(a) -> float:
+    return float(np.sqrt(np.vdot(a, a)))
