@@ -788,12 +788,7 @@ guess_spill.reveal(
 viz.source(vector_gpu.block_sum)
 
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## The less shared memory, the better
-#
-# *Shuffle*: within a warp, from register to register. *Grid stride*: each thread first adds up its share in a register.
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 def sum_on_h200(idea):
     return recorded_vector.one(f"reduce_sum {idea}, Numba CUDA")
 
@@ -809,6 +804,13 @@ for name, kernel in (
     partial = np.zeros(size)
     sums[name] = simt.profile(kernel[size, 256], numbers, partial)
     np.testing.assert_allclose(partial.sum(), numbers.sum())
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The less shared memory, the better
+#
+# *Shuffle*: within a warp, from register to register. *Grid stride*: each thread first adds up its share in a register.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [
         {
