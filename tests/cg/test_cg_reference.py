@@ -40,7 +40,6 @@ def test_it_solves_what_a_direct_method_solves(problem, how):
 
 
 def test_a_cube_of_32_takes_64_iterations_and_both_precisions_agree():
-    """Half the symmetric cube's modes per direction bound the iterations; counted with this code and with SciPy's."""
     double = PoissonProblem.ones(32)
     found = reference.cg(double.matvec, double.b)
     assert (found.converged, found.iterations) == (True, 64)
