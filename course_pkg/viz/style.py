@@ -4,7 +4,10 @@ The palette is Okabe and Ito's, which colour-blind readers can tell apart. Memor
 colour in every figure and on every slide. A bound is drawn in ink, dashed, and nothing else is dashed.
 """
 
+from pathlib import Path
+
 import matplotlib as mpl
+from matplotlib.font_manager import fontManager
 
 MEMORY = "#0072B2"
 MEMORY_WRITE = "#56B4E9"
@@ -52,3 +55,18 @@ RC = {
     "svg.fonttype": "path",
     "svg.hashsalt": "at the speed of memory",  # the same figure gives the same bytes
 }
+
+
+def _use_bundled_fonts() -> None:
+    """Let "DejaVu Sans" be Matplotlib's own file: a system's copy may be another version, with other glyphs."""
+    bundled = Path(mpl.get_data_path(), "fonts", "ttf")
+    fontManager.ttflist = [
+        f for f in fontManager.ttflist if not f.name.startswith("DejaVu") or Path(f.fname).parent == bundled
+    ]
+    known = {Path(f.fname) for f in fontManager.ttflist}
+    for path in sorted(bundled.glob("DejaVu*.ttf")):
+        if path not in known:
+            fontManager.addfont(path)
+
+
+_use_bundled_fonts()
