@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from course_pkg.bench.device import Device
-from course_pkg.bench.timers import DeviceTimer, HostTimer, WaitingTimer
+from course_pkg.bench.timers import DeviceTimer, HeldTimer, HostTimer, WaitingTimer
 from course_pkg.core import Cost, CourseError
 from course_pkg.core.checks import on_device, require_count
 from course_pkg.core.units import format_time
@@ -19,9 +19,6 @@ CACHE_STATES = {
     WARM: "the arrays may lie in the last-level cache",
     FLUSHED: "the last-level cache was flushed before each sample",
 }
-
-
-MOST_QUEUED = 256  # launches that wait for the GPU; some more, and Python itself would wait
 
 
 @dataclass(frozen=True)
@@ -191,21 +188,27 @@ class Run:
             raise CourseError(
                 "wait is for another library's queue, which flush and hold do not reach: leave them out."
             )
+        if flush and hold:
+            raise CourseError(
+                "A sample is flushed or held, not both: hold fills the cache that flush empties."
+            )
         self.fn, self.args, self.cost = fn, args, cost or Cost()
         self.name = name or getattr(fn, "__name__", str(fn))
         self.parameters = dict(parameters or {})
         self.observe = observe
         on_gpu = wait is None and any(on_device(a) for a in args)
-        self.timer = WaitingTimer(wait) if wait else DeviceTimer() if on_gpu else HostTimer()
+        hold = hold and on_gpu
+        self.timer = (
+            WaitingTimer(wait) if wait else HeldTimer() if hold else DeviceTimer() if on_gpu else HostTimer()
+        )
         self.warmup_s = [self.timer.once(fn, args)]
         if check is not None:
             check()
         self.warmup_s += [self.timer.once(fn, args) for _ in range(warmup)]
         self.calls = 1 if flush else max(1, int(np.ceil(min_sample_s / max(min(self.warmup_s), 1e-7))))
         self.flush = self.timer.flusher() if flush else None
-        if hold and on_gpu:
-            self.calls = min(self.calls, MOST_QUEUED)
-            self.timer.hold_for(fn, args, self.calls)
+        if hold:
+            self.calls = self.timer.calls_for(fn, args, min_sample_s)
         self.samples_s = []
 
     def sample(self, samples: int = 1) -> None:

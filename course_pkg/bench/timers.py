@@ -5,8 +5,12 @@ import time
 import numpy as np
 
 from course_pkg.bench import device as devices
+from course_pkg.core import CourseError
 
 HOLD_BYTES, TRIED = 2**29, 4
+MOST_QUEUED = 256  # calls that wait for the GPU; some more, and Python itself would wait
+PROBED = 20  # calls that tell how many a sample takes
+MOST_DOUBLINGS = 6  # of the copies that hold a GPU, before its timer gives up
 
 
 class HostTimer:
@@ -75,28 +79,6 @@ class DeviceTimer:
         """Give the device work to do while Python launches what is timed: else it would time Python."""
         fn(*args)
 
-    def hold_for(self, fn, args, calls):
-        """Prime with copies that take longer than Python needs for ``calls`` launches."""
-        if self.device.kind == "simt":
-            return
-        source, buffer = (self.cuda.device_array(HOLD_BYTES, dtype=np.uint8) for _ in range(2))
-
-        def copies(n):
-            for _ in range(n):
-                buffer.copy_to_device(source)
-
-        copies(1)
-        copy_s = self.once(copies, (TRIED,)) / TRIED
-        launching_s = max(self._launching(fn, args) for _ in range(TRIED))
-        needed = int(np.ceil(1.5 * calls * launching_s / copy_s)) + 1
-        self.prime = lambda fn, args: copies(needed)
-
-    def _launching(self, fn, args):
-        self.cuda.synchronize()
-        start = time.perf_counter()
-        fn(*args)
-        return time.perf_counter() - start
-
     def once(self, fn, args):
         start = time.perf_counter()  # a first call compiles on the host, which events do not see
         fn(*args)
@@ -113,3 +95,56 @@ class DeviceTimer:
             buffer.copy_to_device(source)
 
         return flush
+
+
+class HeldTimer(DeviceTimer):
+    """Times calls that the device runs back to back: copies keep it busy until Python has launched them all."""
+
+    def __init__(self):
+        super().__init__()
+        self.copies = 0
+        if self.device.kind == "gpu":
+            self.source, self.buffer = (self.cuda.device_array(HOLD_BYTES, dtype=np.uint8) for _ in range(2))
+
+    def calls_for(self, fn, args, min_sample_s) -> int:
+        """Return how many calls a sample takes, by the time of a few that run back to back."""
+        if self.device.kind == "simt":
+            return 1
+        self._hold(1)
+        copy_s = DeviceTimer.once(self, self._hold, (TRIED,)) / TRIED
+        launching_s = max(self._launching(fn, args) for _ in range(TRIED))
+        self.copies = int(np.ceil(1.5 * PROBED * launching_s / copy_s)) + 1
+        call_s = self.many(fn, args, PROBED)
+        calls = min(MOST_QUEUED, max(1, int(np.ceil(min_sample_s / max(call_s, 1e-7)))))
+        self.copies = int(np.ceil(self.copies * max(1.0, calls / PROBED)))
+        return calls
+
+    def many(self, fn, args, calls):
+        if self.device.kind == "simt":
+            return super().many(fn, args, calls)
+        for _ in range(MOST_DOUBLINGS):
+            self._hold(self.copies)
+            fn(*args)  # not counted: the copies took the last-level cache, and this fills it again
+            self.start.record()
+            for _ in range(calls):
+                fn(*args)
+            self.stop.record()
+            held = not self.start.query()  # else the device began before Python had launched the last call
+            self.stop.synchronize()
+            if held:
+                return self.cuda.event_elapsed_time(self.start, self.stop) / 1e3 / calls
+            self.copies *= 2
+        raise CourseError(
+            f"{calls} calls could not be queued while the GPU copied {self.copies // 2} times: another program may "
+            "keep the processor from launching, or a call may wait for the GPU; pass a smaller min_sample_s, or hold=False."
+        )
+
+    def _hold(self, copies):
+        for _ in range(copies):
+            self.buffer.copy_to_device(self.source)
+
+    def _launching(self, fn, args):
+        self.cuda.synchronize()
+        start = time.perf_counter()
+        fn(*args)
+        return time.perf_counter() - start

@@ -6,9 +6,8 @@
 import numpy as np
 
 from course_pkg.cg.checks import check_system
+from course_pkg.cg.outcome import finish, not_definite, nothing_to_solve
 from course_pkg.core import Solution
-
-SLACK = 1.01  # the true residual may exceed the tolerance by as much: it is rounded in another way than the recursion's
 
 
 def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:
@@ -49,19 +48,20 @@ def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=Non
     multiply, precondition = _function(A), _function(M)
     target = max(rtol * _norm(b), atol)
     if not b.any():
-        return Solution(np.zeros_like(b), True, "b is zero, and so is x.", 0, (0.0,))
+        return nothing_to_solve(np.zeros_like(b))
     x = np.zeros_like(b) if x0 is None else x0.copy()
     r = b - multiply(x) if x0 is not None else b.copy()  # 1
     z = precondition(r)
     p = z.copy()
     delta = _dot(r, z)
-    norms = [_norm(r)]
+    norms, trouble = [_norm(r)], ""
     limit = 10 * b.size if maxiter is None else maxiter
     while norms[-1] > target and len(norms) <= limit:
         s = multiply(p)  # 2
         p_A_p = _dot(p, s)  # 3
         if not p_A_p > 0:
-            return _finish(multiply, b, x, norms, target, _not_definite(p_A_p, len(norms)))
+            trouble = not_definite(p_A_p, len(norms))
+            break
         alpha = delta / p_A_p  # 4
         x += alpha * p  # 5
         r -= alpha * s  # 6
@@ -71,38 +71,7 @@ def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=Non
         norms.append(_norm(r))
         if callback is not None:
             callback(x)
-    return _finish(multiply, b, x, norms, target, "")
-
-
-def _finish(multiply, b, x, norms, target, trouble) -> Solution:
-    """Confirm on the true residual, and say why the iteration ended."""
-    true = _norm(b - multiply(x))
-    iterations = len(norms) - 1
-    converged = not trouble and norms[-1] <= target and true <= SLACK * target
-    reason = trouble or outcome(norms[-1], true, target, iterations)
-    return Solution(x, converged, reason, iterations, tuple(norms))
-
-
-def outcome(recursive: float, true: float, target: float, iterations: int) -> str:
-    """Say in a sentence how an iteration ended that met no trouble."""
-    if recursive > target:
-        return (
-            f"maxiter was reached with a residual of {recursive:.3e}, where {target:.3e} is asked for: allow more than "
-            f"{iterations} iterations, or use a preconditioner."
-        )
-    if true > SLACK * target:
-        return (
-            f"the recursion's residual met the tolerance and the true one is {true:.3e}, above {target:.3e}: rounding "
-            "has parted them; start again from this x, or use double precision."
-        )
-    return f"the true residual, {true:.3e}, meets the tolerance, {target:.3e}."
-
-
-def _not_definite(p_A_p: float, iteration: int) -> str:
-    return (
-        f"A is not positive definite: in iteration {iteration} p·Ap = {p_A_p:.3e}, and it must be positive; look "
-        "at the sign of A, or use MINRES or GMRES."
-    )
+    return finish(x, norms, target, _norm(b - multiply(x)), trouble)
 
 
 def _function(A):

@@ -206,37 +206,93 @@ def test_device_events_time_the_calls_behind_a_primer(monkeypatch):
     assert seconds == pytest.approx(0.002), "6 ms for 3 calls"
 
 
+class Held:
+    """A GPU: a copy takes it 2 ms and a call 0.1 ms, and Python 1 ms to launch a call."""
+
+    def __init__(self, monkeypatch):
+        self.events, self.now, self.busy_until = [], 0.0, 0.0
+        gpu, launch_s = self, 1e-3
+
+        class Buffer:
+            def copy_to_device(self, source):
+                gpu.work("copy", 2e-3)
+
+        class Event:
+            def record(self):
+                gpu.events.append("event")
+                self.at = gpu.busy_until
+
+            def query(self):
+                return self.at <= gpu.now
+
+            def synchronize(self):
+                gpu.synchronize()
+
+        def call():
+            gpu.now += launch_s
+            self.work("call", 1e-4)
+
+        self.call = call
+        fake = SimpleNamespace(
+            event=lambda timing: Event(),
+            event_elapsed_time=lambda start, stop: 1e3 * (stop.at - start.at),
+            synchronize=self.synchronize,
+            device_array=lambda n, dtype: Buffer(),
+        )
+        monkeypatch.setattr(timers.devices, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
+        monkeypatch.setattr("course_pkg.cuda", fake)
+        monkeypatch.setattr(timers.time, "perf_counter", lambda: self.now)
+
+    def work(self, what, seconds):
+        self.events.append(what)
+        self.busy_until = max(self.busy_until, self.now) + seconds
+
+    def synchronize(self):
+        self.now = max(self.now, self.busy_until)
+
+
 def test_the_gpu_is_held_until_all_calls_are_queued(monkeypatch):
-    events = []
-
-    class Buffer:
-        def copy_to_device(self, source):
-            events.append("copy")
-
-    class Event:
-        def record(self):
-            events.append("event")
-
-        def synchronize(self):
-            pass
-
-    fake = SimpleNamespace(
-        event=lambda timing: Event(),
-        event_elapsed_time=lambda start, stop: 6.0,
-        synchronize=lambda: None,
-        device_array=lambda n, dtype: Buffer(),
+    gpu = Held(monkeypatch)
+    timer = timers.HeldTimer()
+    assert timer.calls_for(gpu.call, (), 3e-3) == 30, (
+        "by the device's 0.1 ms a call, not by the launch's 1 ms"
     )
-    monkeypatch.setattr(timers.devices, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
-    monkeypatch.setattr("course_pkg.cuda", fake)
-    ticks = iter([0.0, 8e-3] + 4 * [10.0, 10.0 + 1e-3])  # four copies take 8 ms, a launch 1 ms
-    monkeypatch.setattr(timers.time, "perf_counter", lambda: next(ticks))
-    timer = timers.DeviceTimer()
-    timer.hold_for(lambda: None, (), 5)
-    events.clear()
-    timer.many(lambda: events.append("call"), (), 5)
-    assert events == ["copy"] * 5 + ["event"] + ["call"] * 5 + ["event"], (
-        "1.5 x 5 ms of launches, by copies of 2 ms"
+    gpu.events.clear()
+    assert timer.many(gpu.call, (), 30) == pytest.approx(1e-4)
+    copies = gpu.events.index("call")
+    assert 2e-3 * copies > 31e-3, "the copies last until the last call is launched"
+    assert gpu.events == ["copy"] * copies + ["call", "event"] + ["call"] * 30 + ["event"], (
+        "one call that is not counted fills the cache anew"
     )
+
+
+def test_copies_that_ran_out_too_early_are_doubled_and_the_sample_taken_again(monkeypatch):
+    gpu = Held(monkeypatch)
+    timer = timers.HeldTimer()
+    timer.calls_for(gpu.call, (), 3e-3)
+    timer.copies = 4
+    assert timer.many(gpu.call, (), 30) == pytest.approx(1e-4), "Python's millisecond is in no sample"
+    assert timer.copies == 16
+
+
+def test_a_gpu_that_cannot_be_held_is_named(monkeypatch):
+    gpu = Held(monkeypatch)
+    timer = timers.HeldTimer()
+    timer.copies = 1
+
+    def waits():
+        gpu.call()
+        gpu.synchronize()
+
+    with pytest.raises(
+        CourseError, match=r"30 calls could not be queued.*smaller min_sample_s, or hold=False"
+    ):
+        timer.many(waits, (), 30)
+
+
+def test_a_sample_is_held_or_flushed():
+    with pytest.raises(CourseError, match="flushed or held, not both"):
+        measure(lambda: None, flush=True, hold=True)
 
 
 def test_another_librarys_queue_is_waited_for_around_each_sample(monkeypatch):
