@@ -137,10 +137,16 @@ def at_most(profile, limits: dict, *, compulsory: dict) -> None:
         How many times what is needed a counter may reach: ``{"global_load.sectors": 1.15}``; the names are those of
         the profile, such as ``"flops.total"`` or ``"flops.float64.add"``.
     compulsory : dict of str to float
-        What is needed, by the same names.
+        What is needed, by the same names; where that is 0, nothing is allowed, whatever the limit.
     """
     for name, limit in limits.items():
         found, needed = counter(profile, name), compulsory[name]
+        if found > 0 and needed == 0:
+            why = _why(profile, name)
+            raise Failed(
+                f"{profile.kernel} needs no {_words(name)} and makes {found:,.0f}{why}; none is allowed.",
+                f"{profile.kernel} makes {_words(name)} and needs none{why}.",
+            )
         if found > limit * needed:
             times, why = _times(found / needed), _why(profile, name)
             raise Failed(

@@ -112,8 +112,9 @@ def _in_turns(shape, quick) -> Iterator[Measurement]:
             "laplacian, Numba CPU": its_cost,
         },
         check={
-            name: lambda: suite_steps.check(out, expected)
-            for name in ("laplacian, NumPy", "laplacian, Numba CPU")
+            "triad, Numba CPU": lambda: suite_steps.check(room, vectors[0] + 3.0 * vectors[1]),
+            "laplacian, NumPy": lambda: suite_steps.check(out, expected),
+            "laplacian, Numba CPU": lambda: suite_steps.check(out, expected),
         },
         parameters=_parameters(shape),
         samples=5 if quick else 20,

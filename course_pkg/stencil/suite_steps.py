@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from course_pkg.bench import Measurement, measure
+from course_pkg.bench import Measurement, compare, measure
 from course_pkg.stencil import cost, cpu_numba, reference
 from course_pkg.stencil.problem import HeatProblem
 
@@ -47,28 +47,56 @@ def variants(device: str) -> dict[str, tuple]:
 
 
 def run(device: str, shapes: dict[int, tuple], options: dict) -> Iterator[tuple[str, Measurement]]:
-    """Yield each variant's name and its measurement; ``shapes`` are the grids by number of dimensions."""
-    for name, (fn, its_cost, ndim) in variants(device).items():
-        shape = tuple(shapes[ndim])
-        problem, expected = _oracle(shape)
-        T, Cp, out = (_on(device, name, a) for a in (problem.T, problem.Cp, np.full(shape, np.nan)))
-        args = [T, Cp, problem.lam, problem.dt, problem.h, out]
-        if its_cost is not cost.diffusion_step:
-            work = reference.work_arrays_2d(problem.T, lambda view: np.empty(view.shape, view.dtype))
-            args.append(tuple(_on(device, name, field) for field in work))
-        yield (
-            name,
-            measure(
-                fn,
-                *args,
-                cost=its_cost(shape),
-                check=lambda out=out, expected=expected: check(out, expected),
-                name=name,
-                parameters={"shape": list(shape), "dtype": "float64"},
-                hold=device == "gpu",
-                **options,
-            ),
+    """Yield each variant's name and its measurement; ``shapes`` are the grids by number of dimensions.
+
+    On a CPU, which has other work too, the variants of one grid take turns; on a GPU they come one after the other.
+    """
+    one_grid = _in_turns if device == "cpu" else _one_by_one
+    for ndim, shape in shapes.items():
+        chosen = {name: (fn, its_cost) for name, (fn, its_cost, n) in variants(device).items() if n == ndim}
+        parameters = {"shape": list(shape), "dtype": "float64"}
+        for m in one_grid(tuple(shape), chosen, {"parameters": parameters, **options}):
+            yield m.name, m
+
+
+def _in_turns(shape, chosen, options) -> Iterator[Measurement]:
+    """Measure on the host, one sample of each variant after the other."""
+    problem, expected = _oracle(shape)
+    grids = problem.T, problem.Cp, np.full(shape, np.nan)  # for all: grids for each would need gigabytes
+    yield from compare(
+        {name: fn for name, (fn, _) in chosen.items()},
+        arguments={name: _arguments(problem, its_cost, grids) for name, (_, its_cost) in chosen.items()},
+        cost={name: its_cost(shape) for name, (_, its_cost) in chosen.items()},
+        check=lambda: check(grids[-1], expected),
+        **options,
+    ).measurements
+
+
+def _one_by_one(shape, chosen, options) -> Iterator[Measurement]:
+    """Measure on the GPU, each variant on arrays as its library likes them."""
+    problem, expected = _oracle(shape)
+    for name, (fn, its_cost) in chosen.items():
+        put = _for_numba if "Numba" in name else _for_cupy
+        T, Cp, out = (put(a) for a in (problem.T, problem.Cp, np.full(shape, np.nan)))
+        yield measure(
+            fn,
+            *_arguments(problem, its_cost, (T, Cp, out), put),
+            cost=its_cost(shape),
+            check=lambda out=out: check(out, expected),
+            name=name,
+            hold=True,
+            **options,
         )
+
+
+def _arguments(problem, its_cost, grids, put=lambda array: array) -> tuple:
+    """Return the arguments of a variant on these grids; the fields between its statements are its own."""
+    T, Cp, out = grids
+    args = (T, Cp, problem.lam, problem.dt, problem.h, out)
+    if its_cost is cost.diffusion_step:
+        return args
+    work = reference.work_arrays_2d(problem.T, lambda view: np.empty(view.shape, view.dtype))
+    return (*args, tuple(put(field) for field in work))
 
 
 @cache
@@ -79,15 +107,17 @@ def _oracle(shape):
     return problem, expected
 
 
-def _on(device, name, array):
-    """Put a host array where a variant wants it; Numba looks at a foreign array anew at each launch: slow."""
-    if device == "cpu":
-        return array.copy()
-    from course_pkg import cuda
+def _for_cupy(array):
     from course_pkg.stencil.gpu_cupy import cp
 
-    there = cp.asarray(array)
-    return cuda.as_cuda_array(there) if "Numba" in name else there
+    return cp.asarray(array)
+
+
+def _for_numba(array):
+    """Put a host array on the GPU; Numba looks at a foreign array anew at each launch, which is slow."""
+    from course_pkg import cuda
+
+    return cuda.as_cuda_array(_for_cupy(array))
 
 
 def check(out, expected) -> None:

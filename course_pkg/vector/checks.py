@@ -44,3 +44,12 @@ def check_cumsum(a, out, *, device: bool) -> None:
     require_arrays(device=device, a=a, out=out)
     require_ndim(2, a=a)
     require_distinct(a=a, out=out)
+
+
+def check_transpose(a, out, *, device: bool) -> None:
+    """Check the arguments of a transpose: arrays (ny, nx) and (nx, ny) of one precision, each with its own memory."""
+    require_arrays(device=device, a=a)
+    require_ndim(2, a=a)
+    require_arrays(device=device, dtypes=(str(a.dtype),), out=out)
+    require_shape(a.shape[::-1], out=out)
+    require_distinct(a=a, out=out)

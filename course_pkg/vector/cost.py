@@ -1,4 +1,4 @@
-"""Bytes and flops of the streaming operations and sums: each input read once, each output written once.
+"""Bytes and flops of the streaming operations, sums and transpose: each input read once, each output written once.
 
 ``n`` is the number of elements, ``shape`` that of an array (ny, nx), ``dtype`` anything that ``numpy.dtype`` takes.
 A pass is the traffic of one array, read or written.
@@ -79,6 +79,11 @@ def cumsum_columns(shape: tuple[int, int], dtype="float64") -> Cost:
 def cumsum_rows(shape: tuple[int, int], dtype="float64") -> Cost:
     """Cost of the cumulative sum along x: two passes, as along y; what a stride wastes beyond them is no cost of it."""
     return cumsum_columns(shape, dtype)
+
+
+def transpose(shape: tuple[int, int], dtype="float64") -> Cost:
+    """Cost of the transpose: two passes, as a copy; what a stride wastes beyond them is no cost of it."""
+    return copy(prod(shape), dtype)
 
 
 def _stream(n, dtype, *, reads, writes, flops):

@@ -1,4 +1,4 @@
-"""The streaming operations and the sums compiled by Numba, on all cores: the fair competitor of the GPU.
+"""The streaming operations, the sums and the transpose compiled by Numba, on all cores: the fair competitor of the GPU.
 
 Each is one parallel loop, so each element travels once from memory to a core and back.
 
@@ -13,9 +13,11 @@ import numpy as np
 from numba import njit, prange
 
 from course_pkg.core.checks import require_count, require_number
-from course_pkg.vector.checks import check_cumsum, check_dot, check_reduce_sum, check_stream
+from course_pkg.vector.checks import check_cumsum, check_dot, check_reduce_sum, check_stream, check_transpose
 
 COLUMNS = 64  # that one core walks down together: whole cache lines of either precision
+# rows and columns of a transposed tile: rows a power of two apart lie in one set of a cache, which holds few lines
+TILE = 8
 
 
 @njit(parallel=True)
@@ -161,3 +163,27 @@ def cumsum_rows(a, out):
     """
     check_cumsum(a, out, device=False)
     _cumsum_rows(a, out)
+
+
+@njit(parallel=True)
+def _transpose(a, out):
+    ny, nx = a.shape
+    for block in prange((nx + TILE - 1) // TILE):
+        columns = slice(block * TILE, min((block + 1) * TILE, nx))
+        for top in range(0, ny, TILE):
+            rows = slice(top, min(top + TILE, ny))
+            # views from 0 to their own sizes: with an offset or other bounds it takes twice the time
+            tile, tile_out = a[rows, columns], out[columns, rows]
+            for x in range(tile_out.shape[0]):
+                for y in range(tile_out.shape[1]):
+                    tile_out[x, y] = tile[y, x]
+
+
+def transpose(a, out):
+    """Compute ``out[x, y] = a[y, x]``; one read and one write an element.
+
+    In tiles of 8 × 8, of which the lines that are read and those that are written stay in a core's cache until they are
+    used whole.
+    """
+    check_transpose(a, out, device=False)
+    _transpose(a, out)

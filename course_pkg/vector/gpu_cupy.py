@@ -1,10 +1,10 @@
-"""The streaming operations and the sums by CuPy, each with as few passes as its array language allows.
+"""The streaming operations, the sums and the transpose by CuPy, each with as few passes as its array language allows.
 
 Arguments are those of ``reference.py``, as CuPy arrays of float64 or float32 in GPU memory. Nothing synchronises.
 """
 
 from course_pkg.core.checks import require_count, require_number
-from course_pkg.vector.checks import check_cumsum, check_dot, check_reduce_sum, check_stream
+from course_pkg.vector.checks import check_cumsum, check_dot, check_reduce_sum, check_stream, check_transpose
 
 try:
     import cupy as cp
@@ -86,3 +86,9 @@ def cumsum_rows(a, out):
     """Compute ``out[y, x] = sum(a[y, :x + 1])``, accumulated in the precision of ``a``."""
     check_cumsum(a, out, device=True)
     cp.cumsum(a, axis=1, out=out)
+
+
+def transpose(a, out):
+    """Compute ``out[x, y] = a[y, x]`` as an array statement; one pass, its reads or its writes strided."""
+    check_transpose(a, out, device=True)
+    out[...] = a.T

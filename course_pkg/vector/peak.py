@@ -64,7 +64,10 @@ def horner_sweep(degrees, *, n: int | None = None, samples: int = 10) -> tuple[M
 
 def recorded_t_peak(recorded: Recorded) -> float:
     """Return T_peak of recorded streams in GB/s: the best copy or triad on the longest vectors."""
-    streams = [m for m in recorded.measurements if m.name.startswith(("copy", "triad"))]
+    # a copy beside the transposes is of an array that has a shape
+    streams = [
+        m for m in recorded.measurements if m.name.startswith(("copy", "triad")) and "n" in m.parameters
+    ]
     longest = max(m.parameters["n"] for m in streams)
     return max(m.t_eff_gb_s for m in streams if m.parameters["n"] == longest)
 

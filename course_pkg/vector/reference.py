@@ -1,16 +1,18 @@
-"""The streaming operations and the sums in plain NumPy: the oracle of every other file in this topic.
+"""The streaming operations, the sums and the transpose in plain NumPy: the oracle of every other file in this topic.
 
 copy, scale, add, triad are the four kernels of STREAM (J. D. McCalpin, Memory Bandwidth and Machine Balance in Current
 High Performance Computers, IEEE TCCA Newsletter, 1995); ``dot`` and ``reduce_sum`` add a reduction, ``horner`` as much
-arithmetic as one likes on the same traffic, and the cumulative sums a loop in which each step needs the one before it.
+arithmetic as one likes on the same traffic, the cumulative sums a loop in which each step needs the one before it, and
+``transpose`` a copy in another order.
 
 Shapes and dtypes, for every file of this topic:
 
 a, b : array, shape (n,), float64 or float32
-    Inputs, left as they are; ``a`` and ``b`` may be one array. For a cumulative sum ``a`` has shape (ny, nx).
+    Inputs, left as they are; ``a`` and ``b`` may be one array. For a cumulative sum and a transpose ``a`` has
+    shape (ny, nx).
 s : float
     Scalar, converted to the precision of the arrays.
-out : array, shape (n,), for ``dot`` and ``reduce_sum`` (1,), for a cumulative sum (ny, nx)
+out : array, shape (n,), for ``dot`` and ``reduce_sum`` (1,), for a cumulative sum (ny, nx), for a transpose (nx, ny)
     Overwritten; shares no memory with the inputs.
 degree : int, at least 0
 
@@ -71,3 +73,8 @@ def cumsum_columns(a, out):
 def cumsum_rows(a, out):
     """Compute ``out[y, x] = sum(a[y, :x + 1])``: the cumulative sum along x, through each row."""
     np.cumsum(a, axis=1, dtype=np.float64, out=out)
+
+
+def transpose(a, out):
+    """Compute ``out[x, y] = a[y, x]``."""
+    np.copyto(out, a.T)

@@ -1,4 +1,4 @@
-"""What ``course bench vector`` measures: the streaming operations over sizes, and on one size flops and sums."""
+"""What ``course bench vector`` measures: the streams over sizes; on one size flops, sums and transposes."""
 
 import functools
 import math
@@ -22,12 +22,14 @@ OPERATIONS = {
 DEGREES_CPU = (1, 2, 4, 8, 16, 32, 64)
 DEGREES_GPU = (*DEGREES_CPU, 128)
 SUMS = {"reduce_sum": ("a", "total"), "cumsum_columns": ("a", "out"), "cumsum_rows": ("a", "out")}
-# edge of the square array whose elements are summed, if the vectors are as long
+ON_SQUARE = {**SUMS, "transpose": ("a", "out")}
+# edge of the square array that is summed and transposed, if the vectors are as long
 EDGE = {"cpu": 4096, "gpu": 16384}
 # operations that the GPU's file has in several variants only
 VARIANTS_GPU = {
     "reduce_sum": ("reduce_sum_tree", "reduce_sum_shuffle", "reduce_sum_grid_stride"),
     "cumsum_rows": ("cumsum_rows_serial", "cumsum_rows_chunked"),
+    "transpose": ("transpose_naive", "transpose_tiled"),
 }
 CHECKED = 1 << 20  # elements of a large result that are compared with the oracle
 
@@ -38,8 +40,8 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     data = _HostData(2 ** exponents[-1]) if device == "cpu" else _DeviceData(2 ** exponents[-1])
     degrees = DEGREES_CPU if device == "cpu" else DEGREES_GPU
     samples = 5 if quick else 20
-    variants = {op: dict(_variants(device, op)) for op in (*OPERATIONS, "horner", *SUMS)}
-    with progress(len(exponents) + len(degrees) + len(SUMS)) as step:
+    variants = {op: dict(_variants(device, op)) for op in (*OPERATIONS, "horner", *ON_SQUARE)}
+    with progress(len(exponents) + len(degrees) + len(ON_SQUARE)) as step:
         for e in exponents:
             step(f"2^{e} elements")
             for op, names in OPERATIONS.items():
@@ -50,7 +52,7 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
             parameters = {"n": data.n // 8, "dtype": "float64", "degree": degree}
             yield from _in_turn(data, "horner", ("a", degree, "out"), variants["horner"], parameters, samples)
         edge = min(EDGE[device], math.isqrt(data.n))
-        for op, names in SUMS.items():
+        for op, names in ON_SQUARE.items():
             step(op)
             size = {"n": edge**2} if op == "reduce_sum" else {"shape": [edge, edge]}
             parameters = {**size, "dtype": "float64"}
@@ -60,12 +62,17 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
 def _in_turn(data, op, names, variants, parameters, samples):
     """Return the measurements of all variants of one operation, their samples taken in turn."""
     shape = tuple(parameters.get("shape") or [parameters["n"]])
-    args = {variant: data.arguments(names, shape, variant) for variant in variants}
+    # beside the transposes stands a copy, which takes vectors
+    does = {variant: "copy" if variant.startswith("copy") else op for variant in variants}
+    args = {
+        variant: data.arguments(names, shape if does[variant] == op else (math.prod(shape),), variant)
+        for variant in variants
+    }
     return compare(
         variants,
         arguments=args,
         cost={variant: _cost(op, variant, **parameters) for variant in variants},
-        check={variant: lambda a=a: data.check(op, a) for variant, a in args.items()},
+        check={variant: lambda op=does[variant], a=a: data.check(op, a) for variant, a in args.items()},
         parameters=parameters,
         samples=samples,
     ).measurements
@@ -89,6 +96,8 @@ def _variants(device, op):
             found.append((f"{op}, NumPy", getattr(reference, op)))
         if op == "triad" and cpu_c.available():
             found.append(("triad, C with OpenMP", cpu_c.triad))
+        if op == "transpose":
+            found.append(("copy, Numba CPU", cpu_numba.copy))
         return found
     from course_pkg.vector import gpu_cupy, gpu_numba
 
@@ -98,12 +107,17 @@ def _variants(device, op):
         if op in ("dot", "reduce_sum"):  # memory allocated once: an allocation would be timed with the sum
             numba_fn = functools.partial(numba_fn, partial=gpu_numba.partial_sums(EDGE[device] ** 2))
         name = " ".join([op, *variant.removeprefix(op).split("_")[1:]])
+        if variant == "transpose_tiled":
+            found.append((f"{name}, Numba CUDA", functools.partial(numba_fn, padding=0)))
+            name += " padded"
         found.append((f"{name}, Numba CUDA", numba_fn))
     found.append((f"{op}, CuPy", getattr(gpu_cupy, op)))
     if op == "copy":
         found.append(("copy, two doubles a thread", gpu_numba.copy_two))
     if op == "triad":
         found.append(("triad, CuPy fused", gpu_cupy.triad_fused))
+    if op == "transpose":
+        found.append(("copy, CuPy", gpu_cupy.copy))
     return found
 
 
@@ -147,7 +161,7 @@ class _HostData:
             np.testing.assert_allclose(self.fetch(out, slice(None)), [expected], rtol=1e-11)
             self.poison(out)
             return
-        if op in SUMS:
+        if op in ON_SQUARE:
             self.check_lines(op, out)
             return
         where = slice(None) if n <= CHECKED else np.random.default_rng(1).integers(0, n, CHECKED)
@@ -160,13 +174,16 @@ class _HostData:
         self.poison(out)  # so that the next variant cannot pass on this one's result
 
     def check_lines(self, op, out):
-        """Compare cumulative sums with NumPy's, in all columns or rows or in as many as have a million elements."""
+        """Compare sums or a transpose with NumPy's, in all columns or rows or in as many as have a million elements."""
         edge = out.shape[0]
         some = np.random.default_rng(1).integers(0, edge, CHECKED // edge)
         lines = np.arange(edge) if out.size <= CHECKED else some
         a = self.host["a"][: out.size].reshape(out.shape)
-        a, found = (a.T, out.T) if op == "cumsum_columns" else (a, out)
-        np.testing.assert_allclose(self.fetch(found, lines), np.cumsum(a[lines], axis=1), rtol=1e-11)
+        if op == "transpose":
+            np.testing.assert_array_equal(self.fetch(out, lines), a.T[lines])
+        else:
+            a, found = (a.T, out.T) if op == "cumsum_columns" else (a, out)
+            np.testing.assert_allclose(self.fetch(found, lines), np.cumsum(a[lines], axis=1), rtol=1e-11)
         self.poison(out)
 
 

@@ -121,3 +121,26 @@ for (ny, nx), dtype in PLANES:
             f"{what}, {ny} × {nx}, {dtype}",
             name=f"vector_{operation}_{ny}_{dtype}",
         )
+
+TRANSPOSES = (
+    ("naive", vector.transpose_naive_kernel, "float64", "a warp reads a row and writes a column"),
+    (
+        "tiled",
+        vector.transpose_tiled_kernel(0),
+        "float64",
+        "a warp reads a column of a tile: one bank for all",
+    ),
+    ("padded", vector.transpose_tiled_kernel(1), "float64", "a warp reads a column of a tile: no bank twice"),
+    ("padded", vector.transpose_tiled_kernel(1), "float32", "a warp reads a column of a tile: no bank twice"),
+)
+for ny, nx in ((64, 96), (45, 70)):
+    for idea, kernel, dtype, what in TRANSPOSES:
+        covered = vector.BLOCK_TRANSPOSE if idea == "naive" else (vector.TILE, vector.TILE)
+        cases.add(
+            kernel,
+            covering((ny, nx), covered),
+            vector.BLOCK_TRANSPOSE,
+            lambda ny=ny, nx=nx, dtype=dtype: (numbers((ny, nx), dtype), zeros((nx, ny), dtype)),
+            f"{what}, {ny} × {nx}, {dtype}",
+            name=f"vector_transpose_{idea}_{ny}_{dtype}",
+        )

@@ -103,6 +103,15 @@ def test_just_above_a_limit_is_told_from_the_limit():
     assert "1.03×; 1.02× is allowed." in str(error)
 
 
+def test_what_is_not_needed_at_all_is_not_allowed_whatever_the_limit():
+    profile = square(column_kernel)
+    check.at_most(profile, {"local_load.sectors": 1.15}, compulsory={"local_load.sectors": 0})
+    error = failure(profile, "shared_load.requests", 0, limit=100)
+    assert str(error) == "column_kernel needs no shared load requests and makes 32; none is allowed."
+    assert error.hint == "column_kernel makes shared load requests and needs none."
+    assert "16 lanes of a half-warp meet in one bank" in failure(profile, "shared_load.wavefronts", 0).hint
+
+
 def test_atomics_of_global_memory_have_a_limit_of_their_own():
     @cuda.jit
     def count_kernel(out):

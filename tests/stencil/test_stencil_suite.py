@@ -13,9 +13,11 @@ from course_pkg.vector import cost as stream_cost
 def tiny(monkeypatch):
     monkeypatch.setattr(suite, "QUICK", ((3, 4, 5), (6, 7)))
     options = {"samples": 1, "warmup": 0, "min_sample_s": 0}
-    for module, name in ((suite, "compare"), (suite_steps, "measure")):
-        original = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *a, original=original, **k: original(*a, **{**k, **options}))
+    for module in (suite, suite_steps):
+        original = module.compare
+        monkeypatch.setattr(
+            module, "compare", lambda *a, original=original, **k: original(*a, **{**k, **options})
+        )
 
 
 EXPECTED = {
@@ -55,10 +57,46 @@ def test_a_wrong_variant_is_not_timed(tiny, monkeypatch, operation):
         measured.extend(suite.run("cpu", quick=True))
 
 
-def test_a_variant_that_writes_nothing_is_not_timed(tiny, monkeypatch):
-    monkeypatch.setattr(suite.cpu_numba, "laplacian", lambda u, out: None)
+@pytest.mark.parametrize("factor", [0, 1 + 1e-6])
+def test_a_wrong_bound_is_not_timed(tiny, monkeypatch, factor):
+    monkeypatch.setattr(
+        suite.streams,
+        "triad",
+        lambda a, b, s, out: np.multiply(factor, a + s * b, out=out) if factor else None,
+    )
+    measured = []
+    with pytest.raises(AssertionError):
+        measured.extend(suite.run("cpu", quick=True))
+    assert measured == []
+
+
+@pytest.mark.parametrize(
+    "operation", ["laplacian", "diffusion_step_2d_four_statements", "diffusion_step_2d", "diffusion_step_3d"]
+)
+def test_a_variant_that_writes_nothing_is_not_timed(tiny, monkeypatch, operation):
+    """Not even on the result of the variant before it, which writes to the same grid."""
+    monkeypatch.setattr(suite.cpu_numba, operation, lambda *args: None)
     with pytest.raises(AssertionError):
         list(suite.run("cpu", quick=True))
+
+
+def test_the_variants_of_one_grid_take_turns(monkeypatch):
+    calls = []
+
+    def noting(name):
+        right = getattr(suite.cpu_numba, name)
+
+        def call(*args):
+            calls.append(name)
+            right(*args)
+
+        monkeypatch.setattr(suite.cpu_numba, name, call)
+
+    names = ["diffusion_step_2d_four_statements", "diffusion_step_2d"]
+    for name in names:
+        noting(name)
+    list(suite_steps.run("cpu", {2: (6, 7)}, {"samples": 3, "warmup": 0, "min_sample_s": 0}))
+    assert calls[-6:] == names * 3
 
 
 def test_the_gpu_suite_needs_a_gpu():

@@ -133,6 +133,11 @@ def test_cumulative_sums_by_hand(operation):
     assert getattr(cost, operation)([4, 5], "float32") == Cost(80, 80, 20)
 
 
+def test_a_transpose_by_hand():
+    assert cost.transpose((4, 5)) == Cost(160, 160, 0)
+    assert cost.transpose([4, 5], "float32") == Cost(80, 80, 0)
+
+
 @pytest.mark.parametrize(
     ("n", "kept"), [(1, 0), (256, 0), (257, 2), (2**16, 256), (2**16 + 1, 259), (2**28, 1052688)]
 )

@@ -8,7 +8,7 @@ import pytest
 
 from course_pkg.bench import Device, cpu, gpu, recorded
 from course_pkg.core import CourseError, machine
-from course_pkg.vector import cost, cpu_c, peak, suite
+from course_pkg.vector import cost, cpu_c, gpu_numba, peak, suite
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def test_the_suite_measures_each_variant_at_each_size(tiny):
     found = list(suite.run("cpu", quick=True))
     variants = {f"{op}, {library}" for op in suite.OPERATIONS for library in ("Numba CPU", "NumPy")}
     variants |= {"triad, C with OpenMP"} if cpu_c.available() else set()
-    sums = [m for m in found if m.name.split(",")[0] in suite.SUMS]
-    streams = [m for m in found if "degree" not in m.parameters and m not in sums]
+    on_square = [m for m in found if m.parameters.get("shape") or m.parameters["n"] == 25]
+    streams = [m for m in found if "degree" not in m.parameters and m not in on_square]
     assert {(m.name, m.parameters["n"]) for m in streams} == {(v, n) for v in variants for n in (8, 32)}
     assert len(streams) == 2 * len(variants)
     assert all(m.parameters["dtype"] == "float64" for m in found)
@@ -50,12 +50,14 @@ def test_the_suite_measures_each_variant_at_each_size(tiny):
         "cumsum_columns": (square, cost.cumsum_columns((5, 5))),
         "cumsum_rows": (square, cost.cumsum_rows((5, 5))),
     }
-    assert [(m.name, m.parameters, m.cost) for m in sums] == [
-        (f"{op}, {library}", *expected[op]) for op in suite.SUMS for library in ("Numba CPU", "NumPy")
+    expected["transpose"] = expected["copy"] = square, cost.transpose((5, 5))
+    names = [f"{op}, {library}" for op in suite.ON_SQUARE for library in ("Numba CPU", "NumPy")]
+    assert [(m.name, m.parameters, m.cost) for m in on_square] == [
+        (name, *expected[name.split(",")[0]]) for name in (*names, "copy, Numba CPU")
     ]
 
 
-@pytest.mark.parametrize("operation", [*suite.OPERATIONS, "horner", *suite.SUMS])
+@pytest.mark.parametrize("operation", [*suite.OPERATIONS, "horner", *suite.ON_SQUARE])
 def test_a_wrong_variant_is_not_timed(tiny, monkeypatch, operation):
     def wrong(*args):
         right(*args)
@@ -69,7 +71,7 @@ def test_a_wrong_variant_is_not_timed(tiny, monkeypatch, operation):
     assert f"{operation}, Numba CPU" not in measured
 
 
-@pytest.mark.parametrize("operation", [*suite.OPERATIONS, *suite.SUMS])
+@pytest.mark.parametrize("operation", [*suite.OPERATIONS, *suite.ON_SQUARE])
 def test_a_variant_that_does_nothing_cannot_pass_on_the_last_ones_result(tiny, monkeypatch, operation):
     monkeypatch.setattr(suite.cpu_numba, operation, getattr(suite.reference, operation))
     oracle = getattr(suite.reference, operation)
@@ -94,11 +96,11 @@ def test_a_variant_that_does_nothing_cannot_pass_on_the_last_ones_result(tiny, m
     assert f"{operation}, NumPy" not in {m.name for m in done}
 
 
-def test_the_gpu_suite_has_every_variant_of_the_sums(monkeypatch):
-    cupy = SimpleNamespace(reduce_sum=sum, cumsum_columns=sum, cumsum_rows=sum, dot=sum)
+def test_the_gpu_suite_has_every_variant(monkeypatch):
+    cupy = SimpleNamespace(**dict.fromkeys(("dot", "copy", *suite.ON_SQUARE), sum))
     monkeypatch.setitem(sys.modules, "course_pkg.vector.gpu_cupy", cupy)
     monkeypatch.setattr("course_pkg.vector.gpu_cupy", cupy, raising=False)
-    assert [list(dict(suite._variants("gpu", op))) for op in ("dot", *suite.SUMS)] == [
+    assert [list(dict(suite._variants("gpu", op))) for op in ("dot", *suite.ON_SQUARE)] == [
         ["dot, Numba CUDA", "dot, CuPy"],
         [
             "reduce_sum tree, Numba CUDA",
@@ -108,7 +110,17 @@ def test_the_gpu_suite_has_every_variant_of_the_sums(monkeypatch):
         ],
         ["cumsum_columns, Numba CUDA", "cumsum_columns, CuPy"],
         ["cumsum_rows serial, Numba CUDA", "cumsum_rows chunked, Numba CUDA", "cumsum_rows, CuPy"],
+        [
+            "transpose naive, Numba CUDA",
+            "transpose tiled, Numba CUDA",
+            "transpose tiled padded, Numba CUDA",
+            "transpose, CuPy",
+            "copy, CuPy",
+        ],
     ]
+    transposes = dict(suite._variants("gpu", "transpose"))
+    assert transposes["transpose tiled, Numba CUDA"].keywords == {"padding": 0}
+    assert transposes["transpose tiled padded, Numba CUDA"] is gpu_numba.transpose_tiled
     n = {"n": 2**20, "dtype": "float64"}
     for variant in dict(suite._variants("gpu", "reduce_sum")):
         in_blocks = "tree" in variant or "shuffle" in variant
@@ -116,7 +128,7 @@ def test_the_gpu_suite_has_every_variant_of_the_sums(monkeypatch):
         assert suite._cost("reduce_sum", variant, **n) == expected
 
 
-@pytest.mark.parametrize("operation", ["cumsum_columns", "cumsum_rows"])
+@pytest.mark.parametrize("operation", ["cumsum_columns", "cumsum_rows", "transpose"])
 def test_lines_of_a_large_array_are_picked_and_compared(monkeypatch, operation):
     monkeypatch.setattr(suite, "CHECKED", 200)
     data = suite._HostData(400)
@@ -177,6 +189,19 @@ def test_t_peak_of_a_record_is_the_best_stream_on_the_longest_vectors():
     )
     assert peak.recorded_t_peak(data) == best.t_eff_gb_s
     assert 0.5 < peak.recorded_t_peak(data) / machine("h200").bandwidth_gb_s < 1
+
+
+def test_t_peak_passes_over_a_copy_that_was_measured_beside_transposes():
+    def measured(name, gb_s, **size):
+        return SimpleNamespace(name=name, parameters=size, t_eff_gb_s=gb_s)
+
+    streams = [
+        measured("copy, CuPy", 9, n=8),
+        measured("copy, CuPy", 5, n=32),
+        measured("triad, CuPy", 4, n=32),
+    ]
+    beside = [measured("copy, CuPy", 7, shape=[5, 5])]
+    assert peak.recorded_t_peak(SimpleNamespace(measurements=streams + beside)) == 5
 
 
 def test_horner_sweep_measures_each_degree():

@@ -1,4 +1,4 @@
-"""Streaming operations (``streams``), sums (``sums``) and cumulative sums (``scans``) as CUDA kernels."""
+"""Streaming operations (``streams``), sums (``sums``), cumulative sums (``scans``), transposes as CUDA kernels."""
 
 from course_pkg.vector.gpu_numba.scans import (
     BLOCK_CHUNKED,
@@ -43,12 +43,22 @@ from course_pkg.vector.gpu_numba.sums import (
     sum_kernel,
     warp_sum,
 )
+from course_pkg.vector.gpu_numba.transposes import (
+    BLOCK_TRANSPOSE,
+    TILE,
+    transpose_naive,
+    transpose_naive_kernel,
+    transpose_tiled,
+    transpose_tiled_kernel,
+)
 
 __all__ = [
     "BLOCK_CHUNKED",
+    "BLOCK_TRANSPOSE",
     "DOT_BLOCKS",
     "LINES_PER_BLOCK",
     "THREADS_PER_BLOCK",
+    "TILE",
     "add",
     "add_kernel",
     "block_sum",
@@ -78,6 +88,10 @@ __all__ = [
     "scale",
     "scale_kernel",
     "sum_kernel",
+    "transpose_naive",
+    "transpose_naive_kernel",
+    "transpose_tiled",
+    "transpose_tiled_kernel",
     "triad",
     "triad_kernel",
     "warp_cumsum",

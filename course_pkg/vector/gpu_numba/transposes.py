@@ -1,0 +1,100 @@
+"""The transpose as CUDA kernels: rows become columns, so that reading or writing by rows means the other by columns.
+
+Variants by idea:
+    transpose_naive   one element a thread: neighbouring threads read neighbours, and write a row of ``out`` apart
+    transpose_tiled   a tile of 32 × 32 in shared memory: rows are read from ``a``, and rows are written to ``out``
+
+Only the order differs: no element is used twice, so shared memory saves no reading here, it saves whole sectors. In the
+tile a warp reads a column. Where rows are 32 elements apart that is one bank for all (for doubles, one pair of banks
+for each half of a warp); ``padding`` adds columns that nobody uses and moves each row on by as many of these
+(G. Ruetsch, P. Micikevicius, Optimizing Matrix Transpose in CUDA, NVIDIA, 2009).
+
+Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, both of one
+precision, in GPU memory. Every function raises ``CourseError``, before anything is written, when an argument does not
+fit; a launch does not synchronise.
+"""
+
+from functools import cache
+
+from course_pkg import cuda
+from course_pkg.core import CourseError
+from course_pkg.core.checks import require_count
+from course_pkg.vector.checks import check_transpose
+from course_pkg.vector.gpu_numba.streams import blocks_for
+
+TILE = 32  # rows and columns of a tile: a warp takes one of its rows
+ROWS = 8  # of threads; each takes every eighth row of a tile
+BLOCK_TRANSPOSE = (TILE, ROWS)
+MOST_BLOCKS = 65_535  # of a launch along y
+
+
+@cuda.jit
+def transpose_naive_kernel(a, out):
+    x, y = cuda.grid(2)
+    ny, nx = a.shape
+    if x < nx and y < ny:
+        out[x, y] = a[y, x]
+
+
+def transpose_naive(a, out):
+    """Compute ``out[x, y] = a[y, x]`` on the GPU, an element a thread; no synchronisation.
+
+    One read and one write an element where the cache is perfect. But a warp writes to 32 rows of ``out`` at a time: to
+    32 sectors, of each of which it fills one element.
+    """
+    check_transpose(a, out, device=True)
+    transpose_naive_kernel[_blocks(a.shape, ROWS), BLOCK_TRANSPOSE](a, out)
+
+
+@cache
+def transpose_tiled_kernel(padding):
+    """Return the kernel whose tile has ``padding`` columns more than it uses."""
+    shape = TILE, TILE + padding
+
+    @cuda.jit
+    def transpose_tiled(a, out):
+        tile = cuda.shared.array(shape, a.dtype)
+        ny, nx = a.shape
+        left, top = cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        for first in range(0, TILE, ROWS):
+            row = first + ty
+            if left + tx < nx and top + row < ny:
+                tile[row, tx] = a[top + row, left + tx]
+        cuda.syncthreads()
+        for first in range(0, TILE, ROWS):
+            column = first + ty
+            if left + column < nx and top + tx < ny:
+                out[left + column, top + tx] = tile[tx, column]
+
+    return transpose_tiled
+
+
+def transpose_tiled(a, out, padding=1):
+    """Compute ``out[x, y] = a[y, x]`` on the GPU by way of shared memory; one read and one write an element.
+
+    Parameters
+    ----------
+    padding : int, 0 to 31
+        Columns added to each row of the tile. Without any, all lanes of a warp (in float64, of half a warp) meet in one
+        bank as they read a column; with 1 none do.
+    """
+    check_transpose(a, out, device=True)
+    require_count(padding=padding)
+    if padding >= TILE:
+        raise CourseError(
+            f"padding is {padding}: after {TILE} columns the banks come round; choose 0 to {TILE - 1}."
+        )
+    transpose_tiled_kernel(int(padding))[_blocks(a.shape, TILE), BLOCK_TRANSPOSE](a, out)
+
+
+def _blocks(shape, rows):
+    """Return the blocks along x and y that cover an array (ny, nx), 32 columns and so many rows a block."""
+    ny, nx = shape
+    blocks = blocks_for(nx, TILE), blocks_for(ny, rows)
+    if blocks[1] > MOST_BLOCKS:
+        raise CourseError(
+            f"a has {ny} rows, which take {blocks[1]} blocks along y, and CUDA allows {MOST_BLOCKS}: "
+            f"transpose it in parts of at most {MOST_BLOCKS * rows} rows."
+        )
+    return blocks
