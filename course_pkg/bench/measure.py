@@ -115,6 +115,7 @@ def measure(
     hold: bool = False,
     wait: Callable[[], None] | None = None,
     observe: Callable[[], dict] | None = None,
+    footprint: int | None = None,
 ) -> Measurement:
     """Time ``fn(*args)``: call, check the result, warm up, then take samples.
 
@@ -145,6 +146,8 @@ def measure(
         the host's clock, with one wait at their end: choose ``min_sample_s`` long against it.
     observe : callable
         Called at the end; returns what else is to be kept, such as the registers of a thread.
+    footprint : int
+        Bytes that a call works on, where ``args`` do not hold them all: they tell whether a cache may hold them.
 
     Raises
     ------
@@ -153,7 +156,9 @@ def measure(
     AssertionError
         Whatever ``check`` raises: nothing is timed then.
     """
-    run = Run(fn, args, cost, check, name, parameters, warmup, min_sample_s, flush, hold, wait, observe)
+    run = Run(
+        fn, args, cost, check, name, parameters, warmup, min_sample_s, flush, hold, wait, observe, footprint
+    )
     run.sample(samples)
     return run.finish()
 
@@ -178,6 +183,7 @@ class Run:
         hold=False,
         wait=None,
         observe=None,
+        footprint=None,
     ):
         if not (np.isfinite(min_sample_s) and min_sample_s >= 0):
             raise CourseError(
@@ -196,6 +202,7 @@ class Run:
         self.name = name or getattr(fn, "__name__", str(fn))
         self.parameters = dict(parameters or {})
         self.observe = observe
+        self.footprint = _footprint(args) if footprint is None else footprint
         on_gpu = wait is None and any(on_device(a) for a in args)
         hold = hold and on_gpu
         self.timer = (
@@ -230,7 +237,7 @@ class Run:
 
     def finish(self) -> Measurement:
         """Return what was measured."""
-        exceeds = _footprint(self.args) > 2 * self.timer.device.llc_bytes
+        exceeds = self.footprint > 2 * self.timer.device.llc_bytes
         return Measurement(
             name=self.name,
             samples_s=tuple(self.samples_s),

@@ -136,7 +136,8 @@ class HeldTimer(DeviceTimer):
             self.copies *= 2
         raise CourseError(
             f"{calls} calls could not be queued while the GPU copied {self.copies // 2} times: another program may "
-            "keep the processor from launching, or a call may wait for the GPU; pass a smaller min_sample_s, or hold=False."
+            "keep the processor from launching, or a call may wait for the GPU; "
+            "pass a smaller min_sample_s, or hold=False."
         )
 
     def _hold(self, copies):

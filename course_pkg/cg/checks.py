@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from course_pkg.cg.outcome import not_definite
 from course_pkg.core import CourseError
-from course_pkg.core.checks import FLOATS
+from course_pkg.core.checks import FLOATS, require_arrays, require_ndim
+from course_pkg.stencil.checks import INTERIOR, check_points
 
 
 def check_system(b, x0, rtol, atol, maxiter) -> None:
@@ -17,17 +19,51 @@ def check_system(b, x0, rtol, atol, maxiter) -> None:
     for name, array in (("b", b), *((("x0", x0),) if x0 is not None else ())):
         if np.dtype(array.dtype).name not in FLOATS:
             raise CourseError(f"{name} has dtype {array.dtype}: use {name}.astype('float64').")
-        wrong = int(np.count_nonzero(~np.isfinite(array)))
-        if wrong:
-            raise CourseError(
-                f"{name} holds {wrong} value(s) that are not finite: look where they come from, "
-                f"np.argwhere(~np.isfinite({name})) says where they are."
-            )
+        _check_values(array, name)
     if x0 is not None and x0.shape != b.shape:
         raise CourseError(
             f"x0 has shape {x0.shape} but b has {b.shape}: they must be equal, or leave x0 out."
         )
+    if np.vdot(b, b) == 0 and b.any():
+        raise CourseError("b holds values too small to square: scale it, and x by as much.")
     check_stops(rtol, atol, maxiter)
+
+
+def _check_values(array, name: str) -> None:
+    squared = np.vdot(array, array)  # one pass; finite only if every value is
+    wrong = 0 if np.isfinite(squared) else int(np.count_nonzero(~np.isfinite(array)))
+    if wrong:
+        raise CourseError(
+            f"{name} holds {wrong} value(s) that are not finite: look where they come from, "
+            f"np.argwhere(~np.isfinite({name})) says where they are."
+        )
+    check_norm(squared, name)
+
+
+def check_norm(norm, name: str) -> None:
+    """Check that a norm or its square is finite; ``name`` is the argument it was computed from, in whatever memory."""
+    if not np.isfinite(norm):
+        raise CourseError(
+            f"{name} holds values that are not finite or too large to square: look where they come from, or scale it."
+        )
+
+
+def why_stopped(p_A_p, iteration: int) -> str:
+    """Say why a method cannot go on from this ``p·Ap``; empty if it can."""
+    if p_A_p <= 0:
+        return not_definite(p_A_p, iteration)
+    if not np.isfinite(p_A_p):
+        return f"numbers overflowed: in iteration {iteration} p·Ap = {p_A_p}; scale b and x0 down."
+    return ""
+
+
+def check_grids(b, x0, *, device: bool) -> None:
+    """Check a right-hand side and a first guess on a grid: three dimensions, C-contiguous, one precision and memory."""
+    arrays = {"b": b} if x0 is None else {"b": b, "x0": x0}
+    require_arrays(device=device, **arrays)
+    require_ndim(3, least=INTERIOR, b=b)
+    if device:
+        check_points(b, "b", "several GPUs")
 
 
 def check_stops(rtol, atol, maxiter) -> None:

@@ -3,7 +3,7 @@
 Two conventions, side by side. The *containers* of the fusion document count elements, one multiplication a flop, and no
 boundary; :class:`Count` holds such numbers, and sums of them give the document's table for any grid and stencil. A
 :class:`~course_pkg.core.Cost` counts bytes, additions and multiplications; with :func:`iteration` it is what the course
-measures against.
+measures against. Neither is typed: both follow from the program and from which of its containers share a kernel.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,11 @@ from math import prod
 
 import numpy as np
 
-from course_pkg.core import Cost, CourseError
+from course_pkg.cg.fusion import VARIANTS, Plan, cut, plan
+from course_pkg.cg.program import POINTS, conjugate_gradient
+from course_pkg.core import Cost, CourseError, Machine
 from course_pkg.core.checks import require_count
-
-POINTS = 7  # of the stencil
+from course_pkg.core.units import format_time
 
 
 @dataclass(frozen=True)
@@ -62,29 +63,51 @@ class Count:
         )
 
 
+def count(plan_or_kernel, shape) -> Count:
+    """Count a kernel, or all kernels of a plan, by the document's convention.
+
+    Parameters
+    ----------
+    plan_or_kernel : Plan or Kernel
+    shape : (nz, ny, nx)
+        Of the grid, or of the part of it that one GPU has.
+
+    Raises
+    ------
+    CourseError
+        If the plan cannot run.
+    """
+    if isinstance(plan_or_kernel, Plan):
+        plan_or_kernel.require_legal()
+        return sum((count(k, shape) for k in plan_or_kernel.kernels), Count())
+    kernel, m = plan_or_kernel, _points(shape)
+    return Count(
+        reads=m * sum(kernel.points if around else 1 for around in kernel.reads.values()),
+        reads_reused=m * len(kernel.reads),
+        writes=m * len(kernel.writes),
+        multiplications=m * sum(c.multiplications * prod(_sites(c, kernel)) for c in kernel.containers),
+        halo=2 * _face(shape) * len(kernel.halo),
+    )
+
+
 def update_p(shape) -> Count:
     """Count the map ``p = r + beta p``: two fields in, one out, one multiplication a point."""
-    m = _points(shape)
-    return Count(reads=2 * m, reads_reused=2 * m, writes=m, multiplications=m)
+    return _container("updateP", shape)
 
 
 def matvec(shape, points: int = POINTS) -> Count:
     """Count the stencil ``s = A p`` with ``points`` coefficients; each GPU needs a face of p from either neighbour."""
-    m = _points(shape)
-    return Count(points * m, m, m, points * m, halo=2 * _face(shape))
+    return _container("matVec", shape, points)
 
 
 def dot(shape, *, same: bool = False) -> Count:
     """Count the reduction ``<a, b>``, or ``<a, a>`` when both are the ``same`` field."""
-    m = _points(shape)
-    read = m if same else 2 * m
-    return Count(read, read, 0, m)
+    return _container("dot rr" if same else "dot pAp", shape)
 
 
 def update_x_and_r(shape) -> Count:
     """Count the map ``x += alpha p; r -= alpha s``: four fields in, two out, two multiplications a point."""
-    m = _points(shape)
-    return Count(4 * m, 4 * m, 2 * m, 2 * m)
+    return _container("updateXandR", shape)
 
 
 def map_and_stencil(shape, points: int = POINTS) -> Count:
@@ -97,8 +120,8 @@ def map_stencil_fused(shape, points: int = POINTS) -> Count:
 
     Every coefficient's multiplication takes one for ``beta`` with it. The halo is of two fields, r and p1.
     """
-    m = _points(shape)
-    return Count(2 * points * m, 2 * m, 2 * m, 2 * points * m, halo=4 * _face(shape))
+    fused = plan(conjugate_gradient(points), VARIANTS["cg_map_stencil_fused"].groups)
+    return count(fused.kernels[0], shape)
 
 
 def halo(shape, gpus: int, fields: int = 1) -> list[int]:
@@ -115,17 +138,11 @@ def halo(shape, gpus: int, fields: int = 1) -> list[int]:
     return [face, *[2 * face] * (gpus - 2), face]
 
 
-# fields read and written by each kernel of an iteration, whatever the stencil: neighbours come from a cache
-PASSES = {
-    # updateP reads r, p, writes p; matVec reads p, writes s; dot p, s; updateXandR x, p, r, s -> x, r; dot r
-    "cg_baseline": (2 + 1 + 2 + 4 + 1, 1 + 1 + 2),
-    # steps 2 and 3 together: r, p1 -> p2, s
-    "cg_map_stencil_fused": (2 + 2 + 4 + 1, 2 + 2),
-    # updateP; matVec with <p, s>; updateXandR with <r, r>
-    "cg_fused_dots": (2 + 1 + 4, 1 + 1 + 2),
-    # r, p1 -> p2 with <p2, A p2>; then p2, x, r -> x, r with A p2 once more
-    "cg_two_kernel": (2 + 3, 1 + 2),
-}
+# fields read and written by an iteration, whatever the stencil: neighbours come from a cache
+PASSES = {name: chosen.passes for name, chosen in VARIANTS.items()}
+# x is read and written in every second iteration, which reads the direction before, too
+DEFERRED_X, SAVED = "cg_deferred_x", (0.5 * (2 - 1), 0.5 * 1)
+PASSES[DEFERRED_X] = tuple(n - saved for n, saved in zip(PASSES["cg_two_kernel"], SAVED, strict=True))
 
 
 def iteration(variant: str, shape, dtype="float64") -> Cost:
@@ -139,21 +156,90 @@ def iteration(variant: str, shape, dtype="float64") -> Cost:
 
     Notes
     -----
-    Neighbours are taken to come from a cache. Flops: two dots, three updates of two flops each, and the Laplacian, once
-    or (``cg_two_kernel``) twice.
+    Of ``cg_deferred_x``, whose iterations differ in turn, the mean.
     """
     if variant not in PASSES:
         raise CourseError(f"No variant of CG is called {variant!r}: choose from {', '.join(PASSES)}.")
-    reads, writes = PASSES[variant]
+    if variant != DEFERRED_X:
+        return cost(VARIANTS[variant], shape, dtype)
+    reads, writes = (int(n * _points(shape) * np.dtype(dtype).itemsize) for n in PASSES[variant])
+    return Cost(reads, writes, cost(VARIANTS["cg_two_kernel"], shape, dtype).flops)
+
+
+def cost(chosen: Plan, shape, dtype="float64") -> Cost:
+    """Return what one iteration of a plan moves and computes.
+
+    Parameters
+    ----------
+    chosen : Plan
+    shape : (nz, ny, nx)
+
+    Raises
+    ------
+    CourseError
+        If the plan cannot run.
+
+    Notes
+    -----
+    Neighbours are taken to come from a cache. Flops are additions and multiplications of the Laplacian, which has one
+    for each point of the stencil that lies in the grid; a map that is fused into it is evaluated at each of them.
+    """
+    chosen.require_legal()
+    reads, writes = chosen.passes
     size = _points(shape) * np.dtype(dtype).itemsize
-    stencils = 2 if variant == "cg_two_kernel" else 1
-    flops = (2 * 2 + 3 * 2) * _points(shape) + stencils * _laplacian_flops(shape)
-    return Cost(bytes_read=reads * size, bytes_written=writes * size, flops=flops)
+    return Cost(reads * size, writes * size, sum(_flops(k, shape) for k in chosen.kernels))
 
 
-def _laplacian_flops(shape) -> int:
+def facts(chosen: Plan, machine: Machine, *, sides=(250, 1000), dtype="float64") -> list[tuple[str, str]]:
+    """Return what an iteration of a plan costs, as rows of a table: what, and how much of it.
+
+    Parameters
+    ----------
+    chosen : Plan
+    machine : Machine
+        Its bandwidth predicts the time: bytes over T_peak, the measured one where it was measured.
+    sides : sequence of int
+        Grids of side³ points.
+    """
+    itemsize = np.dtype(dtype).itemsize
+    reads, writes = chosen.passes
+    # far from the boundary: what a point costs does not depend on the grid
+    per_point = count(chosen, (1, 1, 1))
+    flops = sum(c.flops * prod(_sites(c, k)) for k in chosen.kernels for c in k.containers)
+    rows = [
+        ("bytes a point", f"{(reads + writes) * itemsize} B"),
+        ("fields read, written", f"{reads}, {writes}"),
+        ("numbers read, no cache", f"{per_point.reads}"),
+        ("flops a point", f"{flops}"),
+        ("multiplications alone", f"{per_point.multiplications}"),
+        ("halo of a GPU, numbers", f"{per_point.halo} n²"),
+    ]
+    for side in sides:
+        needed = len(chosen.fields) * side**3 * itemsize
+        time_s = cost(chosen, (side,) * 3, dtype).time_floor_s(machine, dtype)
+        fits = needed <= machine.memory_gb * 1e9
+        rows.append((f"time, {side}³", format_time(time_s) if fits else f"{needed / 1e9:.0f} GB: too large"))
+    return rows
+
+
+def _container(name, shape, points=POINTS) -> Count:
+    program = conjugate_gradient(points)
+    alone = plan(program, cut(program, [c.name for c in program.containers]))
+    return count(next(k for k in alone.kernels if k.containers[0].name == name), shape)
+
+
+def _sites(container, kernel) -> tuple[int, ...]:
+    """Return at how many points a thread evaluates a container, and how many each of these takes."""
+    return (
+        kernel.points if container.name in kernel.spread else 1,
+        kernel.points if container.kind == "stencil" else 1,
+    )
+
+
+def _flops(kernel, shape) -> int:
     m = _points(shape)
-    return 7 * m - sum(2 * m // n for n in shape)
+    inside = kernel.points * m - sum(2 * m // n for n in shape)  # a face of the grid lacks a neighbour
+    return sum(c.flops * (m if _sites(c, kernel) == (1, 1) else inside) for c in kernel.containers)
 
 
 def _points(shape) -> int:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from course_pkg.core import CourseError
 from course_pkg.core.checks import FLOATS, require_count
@@ -42,3 +43,44 @@ class PoissonProblem:
         out = np.empty_like(grid)
         reference.laplacian(grid, out)
         return out.reshape(u.shape)
+
+    def matrix(self) -> csr_array:
+        """Return A by compressed rows, in the dtype of b and with indices of 32 bits; host memory.
+
+        Points are numbered along x, then y, then z. Only the shape and the dtype of b are looked at. An entry takes 12
+        bytes in float64, there are nearly 7 a point, and planes are written one by one: little else is needed.
+
+        Raises
+        ------
+        CourseError
+            If the entries are too many for 32 bits: from about 674³ points on.
+        """
+        nz, ny, nx = self.b.shape
+        plane, points = ny * nx, nz * ny * nx
+        entries = 7 * points - 2 * (points // nz + points // ny + points // nx)
+        if entries > np.iinfo(np.int32).max:
+            raise CourseError(
+                f"A has {entries} entries, too many for indices of 32 bits: use matvec, which needs no matrix."
+            )
+        first, inner, last = (self._rows(below, above) for below, above in ((0, 1), (1, 1), (1, 0)))
+        data, indices = np.empty(entries, self.b.dtype), np.empty(entries, np.int32)
+        indptr = np.zeros(points + 1, np.int32)
+        end = 0
+        for k in range(nz):
+            values, columns, ends = first if k == 0 else last if k == nz - 1 else inner
+            begin, end = end, end + values.size
+            data[begin:end] = values
+            np.add(columns, np.int32(k * plane), out=indices[begin:end])
+            np.add(ends, np.int32(begin), out=indptr[k * plane + 1 : (k + 1) * plane + 1])
+        return csr_array((data, indices, indptr), shape=(points, points))
+
+    def _rows(self, below, above):
+        """Return values, columns and ends of the rows of a plane, counted from its beginning."""
+        _, ny, nx = self.b.shape
+        to_neighbour = np.array([-ny * nx, -nx, -1, 0, 1, nx, ny * nx], np.int32)
+        exists = np.ones((ny, nx, 7), bool)
+        exists[..., 0], exists[..., 6] = below, above
+        exists[0, :, 1] = exists[:, 0, 2] = exists[:, -1, 4] = exists[-1, :, 5] = False
+        columns = np.arange(ny * nx, dtype=np.int32).reshape(ny, nx, 1) + to_neighbour
+        values = np.broadcast_to(np.where(to_neighbour == 0, 6, -1).astype(self.b.dtype), columns.shape)
+        return values[exists], columns[exists], np.cumsum(exists.sum(axis=2), dtype=np.int32)

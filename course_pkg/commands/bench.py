@@ -7,6 +7,7 @@ from course_pkg import bench
 from course_pkg.paths import recorded_dir
 
 SUITES = {
+    "cg": "course_pkg.cg.suite",
     "simt": "course_pkg.witness.suite",
     "stencil": "course_pkg.stencil.suite",
     "vector": "course_pkg.vector.suite",

@@ -1,4 +1,8 @@
-"""``course verify counters|races``: is the interpreter right? Its counts and hazards beside those of NVIDIA's tools."""
+"""``course verify counters|races|traffic``: are our counts right? Beside them, what NVIDIA's tools count and find.
+
+``counters`` holds the interpreter against Nsight Compute and ``races`` against Compute Sanitizer; ``traffic`` holds
+what ``cost.py`` says must move against the bytes between the GPU and its memory, on grids that no cache holds.
+"""
 
 from pathlib import Path
 
@@ -7,12 +11,12 @@ from course_pkg.core import CourseError
 from course_pkg.paths import recorded_dir
 from course_pkg.witness import compare, ncu, record, sanitizer
 from course_pkg.witness.case import Case
-from course_pkg.witness.cases import choose, mended_cases, racy_cases
+from course_pkg.witness.cases import choose, large_cases, mended_cases, racy_cases
 
 
 def add_arguments(parser):
     """Declare the subcommand's options."""
-    parser.add_argument("what", choices=("counters", "races"), help="which witness to hear")
+    parser.add_argument("what", choices=("counters", "races", "traffic"), help="which witness to hear")
     parser.add_argument(
         "--device",
         choices=("gpu", "recorded"),
@@ -27,7 +31,7 @@ def add_arguments(parser):
     parser.add_argument(
         "--record",
         action="store_true",
-        help=f"keep the GPU's counters in figures/data/<device>/{record.FILE}",
+        help=f"keep the GPU's counters in figures/data/<device>/{record.FILE} or {record.TRAFFIC_FILE}",
     )
     parser.add_argument("--out", type=Path, help="record into this folder instead of figures/data")
 
@@ -35,26 +39,64 @@ def add_arguments(parser):
 def run(args) -> int:
     """Do it; return the exit status."""
     on_gpu = args.device == "gpu" or (args.device is None and bench.gpu().kind == "gpu")
-    if args.record and (args.what != "counters" or args.case or not on_gpu):
+    if args.record and (args.what == "races" or args.case or not on_gpu):
         raise CourseError(
             "A record is one run of all cases on a GPU: use `course verify counters --device gpu --record` "
             "without --case."
         )
-    return _counters(args, on_gpu) if args.what == "counters" else _races(args, on_gpu)
+    return {"counters": _counters, "races": _races, "traffic": _traffic}[args.what](args, on_gpu)
+
+
+def _counted(args, on_gpu, cases, metrics, file):
+    """Count the cases on the GPU, and record them if that is asked for, or read a record.
+
+    Returns
+    -------
+    counters : dict
+        By the case's name.
+    absent : tuple of str
+    where : str
+        One line that says where they were counted.
+    """
+    if not on_gpu:
+        recorded = record.load(record.path_of(args.against, file))
+        return recorded.counters, recorded.absent, recorded.origin
+    collected = ncu.collect(cases, metrics)
+    if args.record:
+        origin = f"course verify {args.what} --device gpu --record"
+        path = record.record(collected, bench.gpu(), args.out or recorded_dir(), origin=origin, file=file)
+        print(f"Recorded in {path}.")
+    return collected.counters, collected.absent, f"Counted on {bench.gpu().name}."
+
+
+def _traffic(args, on_gpu: bool) -> int:
+    cases = choose(args.case or large_cases())
+    counters, _, where = _counted(args, on_gpu, cases, ncu.TRAFFIC, record.TRAFFIC_FILE)
+    print(f"{'must read':>10}  {'read':>10}  {'':>6}  {'must write':>10}  {'written':>10}  {'':>6}  MB, case")
+    missing = [case.name for case in cases if case.name not in counters]
+    for case in cases:
+        if case.name not in missing:
+            _print_traffic(case, counters[case.name])
+    print(where)
+    if missing:
+        print(f"Not counted: {', '.join(missing)}; record anew with `course verify traffic --record`.")
+    return 1 if missing else 0
+
+
+def _print_traffic(case: Case, counted: dict):
+    columns = []
+    for must, metric in (
+        (case.cost.bytes_read, ncu.TRAFFIC[0]),
+        (case.cost.bytes_written, ncu.TRAFFIC[1]),
+    ):
+        ratio = f"{counted[metric] / must:6.3f}" if must else f"{'':6}"
+        columns.append(f"{must / 1e6:>10.1f}  {counted[metric] / 1e6:>10.1f}  {ratio}")
+    print("  ".join(columns), f" {case.name}")
 
 
 def _counters(args, on_gpu: bool) -> int:
     cases = choose(args.case)
-    if on_gpu:
-        collected = ncu.collect(cases)
-        if args.record:
-            origin = "course verify counters --device gpu --record"
-            path = record.record(collected, bench.gpu(), args.out or recorded_dir(), origin=origin)
-            print(f"Recorded in {path}.")
-        counters, absent, where = collected.counters, collected.absent, f"Counted on {bench.gpu().name}."
-    else:
-        recorded = record.load(record.path_of(args.against))
-        counters, absent, where = recorded.counters, recorded.absent, recorded.origin
+    counters, absent, where = _counted(args, on_gpu, cases, ncu.METRICS, record.FILE)
     troubles = _print_counters(cases, counters, every_quantity=bool(args.case))
     if absent:
         print(f"The device did not count {', '.join(absent)}.")

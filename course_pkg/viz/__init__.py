@@ -2,9 +2,11 @@
 
 from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.against import t_eff_against
+from course_pkg.viz.graph import graph_picture
 from course_pkg.viz.machines import memory_wall, roofline
 from course_pkg.viz.measurements import bars, flops_sweep, samples, t_eff_sweep
 from course_pkg.viz.picture import Picture, draw
+from course_pkg.viz.planner import free_planner, plan_picture, planner
 from course_pkg.viz.roofline_explorer import roofline_explorer
 from course_pkg.viz.source import source
 from course_pkg.viz.tile import tile_picture
@@ -19,7 +21,11 @@ __all__ = [
     "draw",
     "explorer",
     "flops_sweep",
+    "free_planner",
+    "graph_picture",
     "memory_wall",
+    "plan_picture",
+    "planner",
     "roofline",
     "roofline_explorer",
     "samples",

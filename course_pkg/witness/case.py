@@ -1,11 +1,11 @@
 """A case: one kernel, one launch of it, and why it is worth a look."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_pkg.core import CourseError
+from course_pkg.core import Cost, CourseError
 
 SEED = 2027
 
@@ -41,7 +41,7 @@ class Case:
         Blocks of the launch and threads of a block, as (x, y, z).
     make_args : callable
         Returns new arguments, the same at every call: NumPy arrays (the launcher copies them to the GPU), scalars,
-        and :class:`Sliced` for a view of an array on the device.
+        and what has ``on_device()``, such as :class:`Sliced` for a view of an array on the device.
     idea : str
         One line: the counting rule that this case stresses.
     data_dependent : bool
@@ -51,6 +51,8 @@ class Case:
         Dynamic shared memory of a block.
     hazard : str
         Kind of the hazard that :mod:`course_pkg.simt` must report; empty for a correct kernel.
+    cost : Cost
+        Bytes that must move; of cases that are held against the counters of memory (``kernels_large.py``).
     """
 
     name: str
@@ -62,6 +64,7 @@ class Case:
     data_dependent: bool = False
     shared_bytes: int = 0
     hazard: str = ""
+    cost: Cost = field(default_factory=Cost)
 
     @property
     def function(self) -> str:
@@ -74,8 +77,10 @@ class Case:
         return self.kernel.py_func.__module__, self.kernel.py_func.__qualname__
 
     def args(self) -> tuple:
-        """Return new arguments as a launch takes them."""
-        return tuple(a.on_device() if isinstance(a, Sliced) else a for a in self.make_args())
+        """Return new arguments as a launch takes them; what stands there twice is one array."""
+        made = self.make_args()
+        there = {id(a): a.on_device() for a in made if hasattr(a, "on_device")}
+        return tuple(there.get(id(a), a) for a in made)
 
     @property
     def configured(self):

@@ -21,6 +21,7 @@ ROOMS = (
     "kernels_constants",
     "kernels_of_vector",
     "kernels_of_stencil",
+    "kernels_of_cg",
 )
 
 
@@ -48,8 +49,14 @@ def mended_cases() -> dict[str, Case]:
     return _collect([("kernels_racy", "mended")])
 
 
+@cache
+def large_cases() -> dict[str, Case]:
+    """Return launches on grids that no cache holds, by name; ``case.cost`` says what must move."""
+    return _collect([("kernels_large", "cases")])
+
+
 def choose(names: Iterable[str]) -> list[Case]:
-    """Return the cases with these names, correct or racy; all correct ones when no name is given.
+    """Return the cases with these names, of any kind; all correct ones that are not large when no name is given.
 
     Raises
     ------
@@ -59,7 +66,7 @@ def choose(names: Iterable[str]) -> list[Case]:
     names = list(names)
     if not names:
         return list(all_cases().values())
-    known = {**all_cases(), **racy_cases(), **mended_cases()}
+    known = {**all_cases(), **racy_cases(), **mended_cases(), **large_cases()}
     for name in names:
         if name not in known:
             first = name.split("_")[0]

@@ -24,11 +24,14 @@ class Quantity:
         Alternatives, the best first; the metrics of one alternative are added up.
     count : callable
         Takes a profile of :mod:`course_pkg.simt` and returns the interpreter's number.
+    counts_more : bool
+        True when the hardware's counter takes in other things, too: it may then be larger.
     """
 
     name: str
     metrics: tuple[tuple[str, ...], ...]
     count: Callable
+    counts_more: bool = False
 
     def measured(self, counters: Counters) -> float | None:
         """Return the hardware's number: from the first alternative of which a metric was counted, None without."""
@@ -42,8 +45,8 @@ class Quantity:
 def _memory(space: str, direction: str, what: str, metrics) -> Quantity:
     operation = "ld" if direction == "load" else "st"
     alternatives = tuple((metric.format(operation),) for metric in metrics)
-    field = f"{space}_{direction}"
-    return Quantity(f"{space} {direction} {what}", alternatives, lambda p: getattr(getattr(p, field), what))
+    field, name = f"{space}_{direction}", f"{space} {direction} {what}"
+    return Quantity(name, alternatives, lambda p: getattr(getattr(p, field), what), what == "bank_conflicts")
 
 
 def _atomics(what: str, *metrics: str) -> Quantity:
@@ -63,6 +66,7 @@ _SPACES = (
     ("local", "sectors", ("l1tex__t_sectors_pipe_lsu_mem_local_op_{}.sum",)),
     # the older smsp__inst_executed_op_shared_st counts atomic operations as well
     ("shared", "requests", ("smsp__sass_inst_executed_op_shared_{}.sum",)),
+    # counts waits for data that arrive from the L2 cache, too; wavefronts by instruction show each conflict exactly
     ("shared", "bank_conflicts", ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum",)),
     (
         "shared",
@@ -103,11 +107,14 @@ class Row:
     quantity: str
     counted: int
     measured: float | None
+    counts_more: bool = False
 
     @property
     def equal(self) -> bool:
-        """True when both agree to the last unit, or when there is nothing to compare with."""
-        return self.measured is None or self.counted == self.measured
+        """True when both agree to the last unit, or as far as the counter can tell, or there is none."""
+        if self.measured is None or self.counted == self.measured:
+            return True
+        return self.counts_more and self.counted < self.measured
 
 
 def profile(case: Case):
@@ -120,7 +127,9 @@ def profile(case: Case):
 def compare(case: Case, counters: Counters, profiled=None) -> list[Row]:
     """Return all quantities of a case; it is run in the interpreter unless its profile is passed."""
     profiled = profile(case) if profiled is None else profiled
-    return [Row(case.name, q.name, q.count(profiled), q.measured(counters)) for q in QUANTITIES]
+    return [
+        Row(case.name, q.name, q.count(profiled), q.measured(counters), q.counts_more) for q in QUANTITIES
+    ]
 
 
 @dataclass(frozen=True)

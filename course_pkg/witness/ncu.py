@@ -47,6 +47,14 @@ METRICS = (
     "dram__bytes_read.sum",
     "lts__t_sectors_op_read.sum",
 )
+# what moves between the GPU and its memory
+TRAFFIC = (
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "lts__t_sectors_op_read.sum",
+    "lts__t_sectors_op_write.sum",
+    "gpu__time_duration.sum",
+)
 
 Counters = dict[str, float]
 _FOLDERS = ("/usr/local/cuda/bin", "/opt/nvidia/nsight-compute")
@@ -115,15 +123,15 @@ def find() -> str:
     return found
 
 
-def collect(cases: Sequence[Case]) -> Collected:
-    """Launch every case once under Nsight Compute, in one process.
+def collect(cases: Sequence[Case], wanted: Sequence[str] = METRICS) -> Collected:
+    """Launch every case once under Nsight Compute, in one process, and read the metrics that are wanted.
 
     Raises
     ------
     CourseError
         If the tool is missing or may not read the counters, a case fails, or the launches are not the cases'.
     """
-    ncu, metrics = find(), list(METRICS)
+    ncu, metrics = find(), list(wanted)
     while True:
         log, status = _profile(ncu, metrics, [case.name for case in cases])
         if "ERR_NVGPUCTRPERM" in log:
@@ -138,7 +146,7 @@ def collect(cases: Sequence[Case]) -> Collected:
         )
     counters = assign(parse(log), cases)
     counted = {metric for values in counters.values() for metric in values}
-    return Collected(counters, tuple(m for m in METRICS if m not in counted), _version(ncu))
+    return Collected(counters, tuple(m for m in wanted if m not in counted), _version(ncu))
 
 
 def launch_environment() -> dict[str, str]:
@@ -169,7 +177,7 @@ def parse(text: str) -> list[Launch]:
     launches = [dict(zip(names, row, strict=True)) for row in launches if len(row) == len(names)]
     units = dict(zip(names, units, strict=True))
     # the tool adds attributes of its own, some of them words
-    metrics = [name for name in names if name in METRICS]
+    metrics = [name for name in names if name in METRICS + TRAFFIC]
     return [
         Launch(
             row["Kernel Name"],

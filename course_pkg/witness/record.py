@@ -13,7 +13,7 @@ from course_pkg.paths import recorded_dir
 from course_pkg.witness.ncu import Collected, Counters
 
 SCHEMA = 1
-FILE = "counters.json"
+FILE, TRAFFIC_FILE = "counters.json", "traffic.json"
 DEVICE = "nvidia-h200"
 
 
@@ -38,8 +38,8 @@ class RecordedCounters:
     origin: str
 
 
-def record(collected: Collected, device: Device, folder: Path, *, origin: str) -> Path:
-    """Write the counters to ``folder/<device>/counters.json``, in place of what is there, and return the path.
+def record(collected: Collected, device: Device, folder: Path, *, origin: str, file: str = FILE) -> Path:
+    """Write the counters to ``folder/<device>/<file>``, in place of what is there, and return the path.
 
     A record is one run of all cases: counters of two compilers are never side by side in a file.
 
@@ -48,7 +48,7 @@ def record(collected: Collected, device: Device, folder: Path, *, origin: str) -
     origin : str
         The command that made them.
     """
-    path = Path(folder) / device.slug / FILE
+    path = Path(folder) / device.slug / file
     document = {
         "schema": SCHEMA,
         "origin": origin,
@@ -63,9 +63,9 @@ def record(collected: Collected, device: Device, folder: Path, *, origin: str) -
     return path
 
 
-def path_of(device: str = DEVICE) -> Path:
+def path_of(device: str = DEVICE, file: str = FILE) -> Path:
     """Return the path of a device's recorded counters, by its folder's name in ``figures/data``."""
-    return recorded_dir() / device / FILE
+    return recorded_dir() / device / file
 
 
 def load(path: Path) -> RecordedCounters:
@@ -78,7 +78,9 @@ def load(path: Path) -> RecordedCounters:
     """
     path = Path(path)
     if not path.exists():
-        raise CourseError(f"{path} is not there: record it on a GPU with `course verify counters --record`.")
+        raise CourseError(
+            f"{path} is not there: record it on a GPU with `course verify {_what(path)} --record`."
+        )
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         if document["schema"] != SCHEMA:
@@ -94,6 +96,10 @@ def load(path: Path) -> RecordedCounters:
             f"{path} is corrupt ({type(error).__name__}: {error}): restore it with `git checkout -- {path}`, "
             "or move it away and record it again."
         ) from None
+
+
+def _what(path) -> str:
+    return "traffic" if path.name == TRAFFIC_FILE else "counters"
 
 
 def _caption(document) -> str:

@@ -223,7 +223,9 @@ def test_select_by_name_and_parameters(tmp_path):
 # ---- what is recorded in this repository
 
 # counters are no times: tests/witness reads them
-FILES = sorted(path for path in recorded_dir().glob("*/*.json") if path.name != "counters.json")
+FILES = sorted(
+    path for path in recorded_dir().glob("*/*.json") if path.name not in ("counters.json", "traffic.json")
+)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}-{p.stem}")
@@ -236,17 +238,19 @@ def test_recorded_files_are_whole(path):
     keys = [(m.name, json.dumps(m.parameters, sort_keys=True)) for m in data.measurements]
     assert len(keys) == len(set(keys))
     for m in data.measurements:
-        # a run of Numba's simulator takes seconds
-        assert len(m.samples_s) >= (1 if path.stem == "simt" else 20), m.name
+        # a run of Numba's simulator takes seconds, and a billion unknowns more
+        assert len(m.samples_s) >= (1 if path.stem in ("simt", "cg") else 20), m.name
         assert len(m.warmup_s) >= (0 if path.stem == "simt" else 1)
         assert min(m.samples_s) > 0
-        assert m.cost.bytes > 0
         assert m.cache_state in ("exceeds", "warm", "flushed")
+        if path.stem == "cg":
+            continue  # what a library moves is not known, and a call works on the same arrays many times
+        assert m.cost.bytes > 0
         footprint_exceeds = m.cost.bytes > 4 * data.device.llc_bytes
         assert m.cache_state == "exceeds" or not footprint_exceeds, (m.name, m.parameters)
 
 
-@pytest.mark.parametrize("topic", ["vector", "stencil"])
+@pytest.mark.parametrize("topic", ["vector", "stencil", "cg"])
 def test_the_recorded_gpu_is_the_catalogues_h200(topic):
     device, h200 = recorded(topic).device, machine("h200")
     assert device.kind == "gpu"
@@ -264,7 +268,7 @@ def test_the_recorded_streams_span_every_size_in_both_libraries():
     for operation in ("copy", "scale", "add", "triad", "dot"):
         for library in ("Numba CUDA", "CuPy"):
             name = f"{operation}, {library}"
-            found = data.select(name, degree=None)[name]
+            found = data.select(name, degree=None, shape=None)[name]
             assert [m.parameters["n"] for m in found] == [2**e for e in range(10, 31)], name
             for m in found:
                 two_passes = (operation, library) == ("triad", "CuPy")
@@ -274,7 +278,8 @@ def test_the_recorded_streams_span_every_size_in_both_libraries():
 
 def test_no_recorded_stream_beats_the_datasheet():
     """From memory nothing is faster than the memory; a wrong byte count would show here."""
-    for m in recorded("vector").measurements + recorded("stencil").measurements:
+    topics = ("vector", "stencil", "cg")
+    for m in (m for topic in topics for m in recorded(topic).measurements):
         if m.cost.bytes > 2**30:
             assert 0.01 < m.throughput_gb_s / machine("h200").bandwidth_gb_s < 1, (m.name, m.parameters)
 

@@ -13,7 +13,7 @@ from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
 from course_pkg.simt import FlopCounts, Flops
 from course_pkg.witness import compare, ncu, record, sanitizer
-from course_pkg.witness.cases import all_cases, mended_cases, racy_cases
+from course_pkg.witness.cases import all_cases, large_cases, mended_cases, racy_cases
 
 DEVICE = Device("gpu", "NVIDIA H200", 132, 1, 1, driver="580.1")
 NAME = "strided_by_2"
@@ -79,7 +79,7 @@ def test_a_case_that_is_not_in_the_record_is_status_1(counters, capsys):
 def test_the_gpus_counters_are_compared_and_kept(monkeypatch, tmp_path, counters, capsys):
     monkeypatch.setattr(verify.bench, "gpu", lambda: DEVICE)
     collected = ncu.Collected({name: {FMA: 7} for name in all_cases()}, (), "2025.3")
-    monkeypatch.setattr(ncu, "collect", lambda cases: collected)
+    monkeypatch.setattr(ncu, "collect", lambda cases, wanted: collected)
     assert verify.run(arguments("counters", "--record", "--out", str(tmp_path))) == 0
     assert "Counted on NVIDIA H200" in capsys.readouterr().out
     assert record.load(tmp_path / "nvidia-h200" / "counters.json").counters == collected.counters
@@ -156,3 +156,64 @@ def test_the_readmes_table_follows_from_the_record_and_the_list(monkeypatch, cou
     path.write_text("\n".join(line for line in lines if '"gather"' not in line), encoding="utf-8")
     with pytest.raises(CourseError, match="Not recorded: gather; run"):
         tables()
+
+
+TRAFFIC = {"dram__bytes_read.sum": 3e9, "dram__bytes_write.sum": 1e9}
+
+
+@pytest.fixture
+def traffic(monkeypatch, tmp_path):
+    """A record of what memory moved for all large cases; returns the way to leave one out."""
+    monkeypatch.setattr(record, "recorded_dir", lambda: tmp_path)
+
+    def keep(without=()):
+        counters = {name: TRAFFIC for name in large_cases() if name not in without}
+        collected = ncu.Collected(counters, (), "2025.3")
+        return record.record(collected, DEVICE, tmp_path, origin="x", file=record.TRAFFIC_FILE)
+
+    return keep
+
+
+def test_traffic_stands_beside_what_must_move(traffic, capsys):
+    assert traffic().name == "traffic.json"
+    assert verify.run(arguments("traffic", "--device", "recorded", "--case", "laplacian_flat_512")) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if "laplacian_flat_512" in line)
+    must, read, times, _, written, _, _ = row.split()
+    assert (must, read, written) == ("1073.7", "3000.0", "1000.0")
+    assert float(times) == pytest.approx(3e9 / (8 * 512**3), abs=5e-4)
+    assert verify.run(arguments("traffic", "--device", "recorded")) == 0
+
+
+def test_a_large_case_without_a_record_is_named(traffic, capsys):
+    traffic(without=("cg_search_250",))
+    assert verify.run(arguments("traffic", "--device", "recorded")) == 1
+    assert (
+        "Not counted: cg_search_250; record anew with `course verify traffic --record`"
+        in capsys.readouterr().out
+    )
+
+
+def test_the_gpus_traffic_is_kept_in_a_file_of_its_own(monkeypatch, tmp_path, capsys):
+    asked = []
+
+    def collect(cases, wanted):
+        asked.append((len(cases), wanted))
+        return ncu.Collected({case.name: TRAFFIC for case in cases}, (), "2025.3")
+
+    monkeypatch.setattr(ncu, "collect", collect)
+    monkeypatch.setattr(verify.bench, "gpu", lambda: DEVICE)
+    assert verify.run(arguments("traffic", "--device", "gpu", "--record", "--out", str(tmp_path))) == 0
+    assert asked == [(len(large_cases()), ncu.TRAFFIC)]
+    assert list(record.load(tmp_path / "nvidia-h200" / "traffic.json").counters) == list(large_cases())
+
+
+def test_what_large_cases_must_move_fits_no_cache():
+    for name, case in large_cases().items():
+        assert case.cost.bytes_read >= 125e6, name
+        assert max(case.grid[1:]) <= 65_535, name
+
+
+def test_every_large_case_of_the_package_is_recorded():
+    assert list(record.load(repo_root() / "figures/data/nvidia-h200/traffic.json").counters) == list(
+        large_cases()
+    )

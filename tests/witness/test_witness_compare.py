@@ -60,10 +60,18 @@ def profiled(**changes):
 
 
 CASE = SimpleNamespace(name="a_case")
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
 
 
 def rows_of(counters, profile=None):
     return {row.quantity: row for row in compare.compare(CASE, counters, profile or profiled())}
+
+
+@pytest.mark.parametrize(("measured", "equal"), [(1, False), (2, True), (3, True)])
+def test_the_counter_of_bank_conflicts_takes_in_other_waits_and_may_be_larger(measured, equal):
+    assert rows_of({CONFLICTS: measured})["shared load bank_conflicts"].equal is equal
+    wavefronts = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+    assert rows_of({wavefronts: measured + 4})["shared load wavefronts"].equal is (measured + 4 == 6)
 
 
 def test_quantities_take_their_metric_and_add_up_the_kinds_of_atomics():

@@ -1,0 +1,281 @@
+"""Which containers of a program may share a kernel, and what each kernel then reads, writes and exchanges.
+
+A kernel reads a field once, however many of its containers read it; what it computes and reads later at the same point
+stays in a register; what nobody reads any more is not stored. What a stencil reads at its neighbours cannot come from
+another thread's register: it is computed again at each point of the stencil.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from course_pkg.cg import legality
+from course_pkg.cg.legality import Refusal
+from course_pkg.cg.program import CG, Container, Edge, Program, dependences
+from course_pkg.core import CourseError
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel of a plan.
+
+    Attributes
+    ----------
+    containers : tuple of Container
+        In order; those that compute a field once more are called ``"matVec (2)"`` and so on.
+    again : tuple of str
+        Their names.
+    spread : tuple of str
+        Containers that each thread evaluates at all points of the stencil.
+    reads : dict of str to bool
+        Fields read from memory, and whether at all points of the stencil.
+    writes : tuple of str
+        Fields stored to memory.
+    swapped : tuple of str
+        Fields of which it reads one copy and writes the other.
+    halo : tuple of str
+        Fields whose faces it needs from the neighbouring GPUs, and that changed since these were last sent.
+    points : int
+        Points of the stencil.
+    """
+
+    containers: tuple[Container, ...]
+    again: tuple[str, ...]
+    spread: tuple[str, ...]
+    reads: dict[str, bool]
+    writes: tuple[str, ...]
+    swapped: tuple[str, ...]
+    halo: tuple[str, ...]
+    points: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A program cut into kernels, and what speaks against it; made by :func:`plan`."""
+
+    program: Program
+    kernels: tuple[Kernel, ...]
+    refusals: tuple[Refusal, ...]
+
+    @property
+    def legal(self) -> bool:
+        """True when nothing speaks against it."""
+        return not self.refusals
+
+    @property
+    def why(self) -> str:
+        """What speaks against it, each sentence once; empty for a legal plan."""
+        return " ".join(dict.fromkeys(r.why for r in self.refusals))
+
+    @property
+    def passes(self) -> tuple[int, int]:
+        """Fields read and fields written in an iteration, neighbours taken to come from a cache."""
+        return sum(len(k.reads) for k in self.kernels), sum(len(k.writes) for k in self.kernels)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Fields that live in memory; one that is swapped is there twice, as ``p1`` and ``p2``."""
+        swapped = {f for k in self.kernels for f in k.swapped}
+        names = dict.fromkeys(f for k in self.kernels for f in (*k.reads, *k.writes))
+        return tuple(copy for f in names for copy in ((f"{f}1", f"{f}2") if f in swapped else (f,)))
+
+    # ---- what a picture of it needs
+
+    @property
+    def containers(self) -> tuple[Container, ...]:
+        """All containers in the order in which they run, those that run once more included."""
+        return tuple(c for k in self.kernels for c in k.containers)
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """Their dependences."""
+        return dependences(self.containers)
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the containers of each kernel."""
+        return tuple(tuple(c.name for c in k.containers) for k in self.kernels)
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """Names of the containers that run once more."""
+        return tuple(name for k in self.kernels for name in k.again)
+
+    @property
+    def badges(self) -> dict[str, str]:
+        """Containers that are evaluated at more than one point, and at how many."""
+        return {name: f"{k.points}×" for k in self.kernels for name in k.spread}
+
+    def require_legal(self) -> None:
+        """Raise :class:`CourseError` with the reasons if something speaks against the plan."""
+        if not self.legal:
+            raise CourseError(f"This plan has no cost, for it cannot run. {self.why}")
+
+
+def plan(program: Program, groups, *, recompute=(), in_place: bool = False) -> Plan:
+    """Cut a program into kernels and judge them.
+
+    Parameters
+    ----------
+    program : Program
+    groups : sequence of sequences of str
+        Names of the containers of each kernel, in the order in which they run.
+    recompute : sequence of str
+        Fields that are never stored: a kernel that reads one computes it once more.
+    in_place : bool
+        Keep one copy of every field. Otherwise a field that a kernel reads at the neighbours and writes is kept twice.
+
+    Raises
+    ------
+    CourseError
+        If a container is missing, unknown or named twice, or no container writes a field of ``recompute``. A plan that
+        cannot run is no error: its ``refusals`` say why.
+    """
+    groups, recompute = _checked(program, groups, recompute)
+    refusals = legality.out_of_order(program, groups)
+    refusals += legality.recomputed_in_vain(program, groups, recompute)
+    # what is refused above would chase its own tail: a carried field depends on itself
+    recompute = [f for f in recompute if f not in program.carried + program.results]
+    times = {}  # that a field has been computed so far
+    bodies = [_with_recomputed(program, group, recompute, times) for group in groups]
+    own = {c.name for c in program.containers}
+    demands = [_demands(body) for body in bodies]
+    kernels = []
+    for i, (body, (spread, reads, wide)) in enumerate(zip(bodies, demands, strict=True)):
+        again = tuple(c.name for c in body if c.name not in own)
+        written = [f for c in body if c.name in own for f in c.writes if f not in recompute]
+        later = demands[i + 1 :] + demands[: i + 1], bodies[i + 1 :] + bodies[: i + 1]
+        writes = tuple(f for f in dict.fromkeys(written) if f in program.results or _read_again(f, *later))
+        raced = tuple(f for f in writes if reads.get(f))
+        halo = tuple(f for f, around in reads.items() if around and _stale(f, i, demands, bodies))
+        swapped = () if in_place else raced
+        kernels.append(Kernel(tuple(body), again, spread, reads, writes, swapped, halo, program.points))
+        refusals += legality.barriers(i + 1, body)
+        refusals += [legality.too_wide(i + 1, *found, program.points) for found in wide]
+        refusals += [legality.race(i + 1, body, field) for field in raced if in_place]
+    return Plan(program, tuple(kernels), tuple(refusals))
+
+
+def cut(program: Program, starts) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of a program of which some containers, named in ``starts``, begin a new kernel.
+
+    The first container always begins one.
+    """
+    starts = {program[name].name for name in starts}
+    groups = []
+    for container in program.containers:
+        if not groups or container.name in starts:
+            groups.append([])
+        groups[-1].append(container.name)
+    return tuple(map(tuple, groups))
+
+
+def _checked(program, groups, recompute):
+    if isinstance(groups, str) or any(isinstance(group, str) for group in groups):
+        raise CourseError("groups is a sequence of sequences of names, such as [['updateP', 'matVec'], …].")
+    groups = tuple(tuple(program[name].name for name in group) for group in groups if len(group))
+    named = [name for group in groups for name in group]
+    for container in program.containers:
+        if named.count(container.name) != 1:
+            raise CourseError(
+                f"{container.name} stands in {named.count(container.name)} kernels: name each container once, and list "
+                "a field in recompute if it is to be computed again."
+            )
+    if isinstance(recompute, str):
+        raise CourseError(f"recompute is {recompute!r}: give a sequence of fields, such as ['{recompute}'].")
+    written = [f for c in program.containers for f in c.writes]
+    once = sorted(f for f in written if written.count(f) == 1)
+    if unknown := [f for f in recompute if f not in once]:
+        raise CourseError(
+            f"Not one container writes {', '.join(unknown)}: choose recompute from {', '.join(once)}."
+        )
+    return groups, tuple(recompute)
+
+
+def _with_recomputed(program, group, recompute, times):
+    """Return the containers of a kernel, before each reader of a field that is not stored what computes it again."""
+    body = []
+
+    def add(container):
+        for field in container.uses(scalar=False):
+            if field in recompute and not any(field in c.writes for c in body):
+                producer = next(c for c in program.containers if field in c.writes)
+                times[field] = times.get(field, 1) + 1
+                add(replace(producer, name=f"{producer.name} ({times[field]})", writes=(field,)))
+        body.append(container)
+
+    for name in group:
+        add(program[name])
+    return body
+
+
+def _demands(body):
+    """Walk backwards through a kernel: where is each container evaluated, and what has to come from memory?
+
+    Returns
+    -------
+    spread : tuple of str
+        Containers that are evaluated at all points of the stencil.
+    reads : dict of str to bool
+    wide : list of (str, str, str)
+        Reader, field and stencil, where the stencil itself would have to be evaluated at all points.
+    """
+    spread, reads, wide = [], {}, []
+    for i, container in reversed(list(enumerate(body))):
+        for field in container.uses(scalar=False):
+            around = field in container.neighbours or container.name in spread
+            producer = next((c for c in reversed(body[:i]) if field in c.writes), None)
+            if producer is None:
+                reads[field] = reads.get(field, False) or around
+            elif around and producer.name not in spread:
+                spread.append(producer.name)
+                if producer.kind == "stencil":
+                    wide.append((container.name, field, producer.name))
+    order = [field for c in body for field in c.uses(scalar=False) if field in reads]
+    return tuple(reversed(spread)), {field: reads[field] for field in order}, wide
+
+
+def _read_again(field, demands, bodies):
+    """Say whether a later kernel, of this iteration or the next, reads a field before it is overwritten."""
+    for (_, reads, _), body in zip(demands, bodies, strict=True):
+        if field in reads:
+            return True
+        if any(field in c.writes for c in body):
+            return False
+    return False
+
+
+def _stale(field, i, demands, bodies):
+    """Say whether a field changed since its faces were last sent: a kernel reads first and writes then."""
+    n = len(bodies)
+    for back in range(1, n + 1):
+        j = (i - back) % n
+        if any(field in c.writes for c in bodies[j]):
+            return True
+        if demands[j][1].get(field):
+            return False
+    return False
+
+
+# groups of conjugate gradient
+EACH = cut(CG, [c.name for c in CG.containers])
+MAP_AND_STENCIL = cut(CG, ["dot pAp", "updateXandR", "dot rr"])
+DOTS = cut(CG, ["matVec", "updateXandR"])
+ALL_BUT_ALPHA = cut(CG, ["updateXandR"])
+
+VARIANTS = {
+    "cg_baseline": plan(CG, EACH),
+    "cg_map_stencil_fused": plan(CG, MAP_AND_STENCIL),
+    "cg_fused_dots": plan(CG, DOTS),
+    "cg_two_kernel": plan(CG, ALL_BUT_ALPHA, recompute=["s"]),
+}
+# what a planner offers: the variants, a step between them, and plans that cannot run but teach why
+CHOICES = {
+    "baseline": VARIANTS["cg_baseline"],
+    "map in stencil": VARIANTS["cg_map_stencil_fused"],
+    "p in place": plan(CG, MAP_AND_STENCIL, in_place=True),
+    "dots fused": VARIANTS["cg_fused_dots"],
+    "map, stencil, dots": plan(CG, ALL_BUT_ALPHA),
+    "A p twice": VARIANTS["cg_two_kernel"],
+    "alpha too soon": plan(CG, cut(CG, ["matVec"])),
+    "one kernel": plan(CG, cut(CG, [])),
+}

@@ -1,0 +1,85 @@
+"""Conjugate gradient on the 7-point Laplacian as CUDA kernels.
+
+``variants`` holds the methods, each as what one iteration launches; ``stencils``, ``maps`` and ``scalars`` the kernels;
+``workspace`` the fields; ``solver`` the loop. ``plain`` has the kernels that the fusion document counts.
+"""
+
+from course_pkg.cg.gpu_numba.maps import (
+    add_kernel,
+    copy_rows_kernel,
+    dot_kernel,
+    fill_kernel,
+    update_p_kernel,
+    update_x_and_r_dot_kernel,
+    update_x_and_r_kernel,
+)
+from course_pkg.cg.gpu_numba.plain import map_stencil_flat_kernel, update_p_flat_kernel
+from course_pkg.cg.gpu_numba.scalars import (
+    STATE_SIZE,
+    alpha_kernel,
+    beta_kernel,
+    block_total,
+    leave_total,
+    total_kernel,
+)
+from course_pkg.cg.gpu_numba.solver import Solver, Variant
+from course_pkg.cg.gpu_numba.stencils import (
+    advance_kernel,
+    map_stencil_kernel,
+    matvec_dot_kernel,
+    matvec_kernel,
+    residual_kernel,
+    search_kernel,
+)
+from course_pkg.cg.gpu_numba.variants import (
+    BASELINE,
+    DEFERRED_X,
+    FUSED_DOTS,
+    MAP_STENCIL_FUSED,
+    TWO_KERNEL,
+    cg_baseline,
+    cg_deferred_x,
+    cg_fused_dots,
+    cg_map_stencil_fused,
+    cg_two_kernel,
+)
+from course_pkg.cg.gpu_numba.workspace import Workspace, march_for, row_pitch
+
+__all__ = [
+    "BASELINE",
+    "DEFERRED_X",
+    "FUSED_DOTS",
+    "MAP_STENCIL_FUSED",
+    "STATE_SIZE",
+    "TWO_KERNEL",
+    "Solver",
+    "Variant",
+    "Workspace",
+    "add_kernel",
+    "advance_kernel",
+    "alpha_kernel",
+    "beta_kernel",
+    "block_total",
+    "cg_baseline",
+    "cg_deferred_x",
+    "cg_fused_dots",
+    "cg_map_stencil_fused",
+    "cg_two_kernel",
+    "copy_rows_kernel",
+    "dot_kernel",
+    "fill_kernel",
+    "leave_total",
+    "map_stencil_flat_kernel",
+    "map_stencil_kernel",
+    "march_for",
+    "matvec_dot_kernel",
+    "matvec_kernel",
+    "residual_kernel",
+    "row_pitch",
+    "search_kernel",
+    "total_kernel",
+    "update_p_flat_kernel",
+    "update_p_kernel",
+    "update_x_and_r_dot_kernel",
+    "update_x_and_r_kernel",
+]

@@ -1,0 +1,100 @@
+"""The scalars of an iteration, in GPU memory: no iteration waits for the host.
+
+Kernels that pass over the fields leave one sum a block in ``partial``; a kernel of one block sums them up and makes the
+next scalar. Nothing depends on which block comes first, so the last digit is the same in every run.
+
+Variants by idea:
+    alpha_kernel   p·Ap from its parts, and alpha = delta / p·Ap
+    beta_kernel    delta = r·r from its parts, beta = delta / delta_old, and whether the iteration ends here
+    total_kernel   a sum alone
+"""
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.vector.gpu_numba import warp_sum
+
+WARP, WARPS = 32, 32  # of the largest block
+THREADS_FINISH = 1024
+
+# places in ``state``, float64
+DELTA, ALPHA, ALPHA_OLD, BETA, P_A_P, TARGET, ITERATION, MAXITER, STOPPED, TOTAL = range(10)
+STATE_SIZE = 16
+KEPT = 64  # residuals that the device keeps for the host's next look
+# values of state[STOPPED]
+RUNNING, CONVERGED, LIMIT, NOT_DEFINITE = 0, 1, 2, 3
+
+
+@cuda.jit(device=True)
+def block_total(value):
+    """Return, in thread 0, the sum of ``value`` over a block of whole warps, of one or two dimensions."""
+    sums = cuda.shared.array(WARPS, np.float64)
+    t = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x
+    total = warp_sum(value)
+    if t % WARP == 0:
+        sums[t // WARP] = total
+    cuda.syncthreads()
+    if t < WARP:  # a whole warp: every lane takes part in the shuffles, also those without a number
+        total = 0.0
+        if t < cuda.blockDim.x * cuda.blockDim.y // WARP:
+            total = sums[t]
+        total = warp_sum(total)
+    return total
+
+
+@cuda.jit(device=True)
+def leave_total(value, partial):
+    """Leave the block's sum of ``value`` in ``partial``, at the block's number."""
+    total = block_total(value)
+    if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
+        block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y
+        partial[block * cuda.gridDim.x + cuda.blockIdx.x] = total
+
+
+@cuda.jit(device=True)
+def sum_of(partial, blocks):
+    """Return, in thread 0 of a single block, the sum of the first ``blocks`` parts."""
+    total = 0.0
+    for i in range(cuda.threadIdx.x, blocks, THREADS_FINISH):
+        total += partial[i]
+    return block_total(total)
+
+
+@cuda.jit
+def alpha_kernel(partial, blocks, state):
+    """Steps 3 and 4: ``pAp = <p, s>`` and ``alpha = delta / pAp``; stop if A is not positive definite."""
+    p_A_p = sum_of(partial, blocks)
+    if cuda.threadIdx.x == 0 and state[STOPPED] == RUNNING:
+        state[P_A_P] = p_A_p
+        state[ALPHA_OLD] = state[ALPHA]
+        if p_A_p > 0.0:
+            state[ALPHA] = state[DELTA] / p_A_p
+        else:  # also when it is no number
+            state[STOPPED] = NOT_DEFINITE
+
+
+@cuda.jit
+def beta_kernel(partial, blocks, state, history):
+    """Step 8, beta of step 9, and whether to stop: ``delta = <r, r>``, ``beta = delta / delta_old``.
+
+    ``history`` keeps delta of the latest iterations, iteration k at ``k % history.size``.
+    """
+    delta = sum_of(partial, blocks)
+    if cuda.threadIdx.x == 0 and state[STOPPED] == RUNNING:
+        state[BETA] = delta / state[DELTA]
+        state[DELTA] = delta
+        iteration = int(state[ITERATION]) + 1
+        state[ITERATION] = iteration
+        history[iteration % history.size] = delta
+        if delta <= state[TARGET]:
+            state[STOPPED] = CONVERGED
+        elif iteration >= state[MAXITER]:
+            state[STOPPED] = LIMIT
+
+
+@cuda.jit
+def total_kernel(partial, blocks, state):
+    """Sum the parts into ``state[TOTAL]``."""
+    total = sum_of(partial, blocks)
+    if cuda.threadIdx.x == 0:
+        state[TOTAL] = total

@@ -1,0 +1,137 @@
+"""The loop around the kernels: what is set before it, when the host looks, and what it says at the end.
+
+The host queues iterations as CUDA graphs and looks at the scalars now and then. The device stops by itself: kernels of
+a solver that has stopped return at once, so that x is that of the very iteration in which the residual became small.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_pkg.cg.checks import check_grids, check_norm, check_stops
+from course_pkg.cg.gpu_numba import scalars as at
+from course_pkg.cg.gpu_numba.maps import add_kernel
+from course_pkg.cg.gpu_numba.workspace import Workspace
+from course_pkg.cg.outcome import finish, not_definite, nothing_to_solve
+from course_pkg.graphs import SIMT, captured
+
+PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # pairs of iterations between two looks
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to do an iteration.
+
+    Attributes
+    ----------
+    iteration : callable
+        ``iteration(workspace, p1, p2, odd, stream)`` launches its kernels, which leave the search direction in p2; p1
+        holds the one before. ``odd`` is true in every second iteration.
+    swaps_p : bool
+        Whether p1 and p2 are two fields that take turns, or one that is updated in place.
+    stores_s : bool
+        Whether ``s = A p`` is a field.
+    defers_x : bool
+        Whether x is brought up to date in odd iterations only.
+    """
+
+    iteration: Callable
+    swaps_p: bool = False
+    stores_s: bool = True
+    defers_x: bool = False
+
+
+class Solver:
+    """Conjugate gradient on a grid in GPU memory, two iterations at a time.
+
+    Parameters
+    ----------
+    variant : Variant
+    b, x0 : device array, shape (nz, ny, nx)
+        x0 may be None. Both are left as they are.
+    rtol, atol, maxiter
+        As in ``cg/reference.py``.
+    """
+
+    def __init__(self, variant, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None):
+        check_grids(b, x0, device=True)
+        check_stops(rtol, atol, maxiter)
+        self.variant = variant
+        self.work = w = Workspace(b, swaps_p=variant.swaps_p, stores_s=variant.stores_s)
+        self.norm_b = norm = w.residual(w.r)  # of b - A 0
+        check_norm(norm, "b")
+        if x0 is not None:
+            w.take(x0, w.x)
+            norm = w.residual(w.r)  # 1
+            check_norm(norm, "x0")
+        self.target = max(rtol * self.norm_b, atol)
+        self.norms, self.done = [norm], 0
+        self.stopped = at.CONVERGED if norm <= self.target else at.RUNNING
+        state = np.zeros(at.STATE_SIZE)  # beta is zero in the first iteration
+        state[at.DELTA], state[at.TARGET], state[at.STOPPED] = norm**2, self.target**2, self.stopped
+        state[at.MAXITER] = 10 * b.size if maxiter is None else maxiter
+        w.state.copy_to_device(state)
+
+    def one(self, odd: bool, stream=0) -> None:
+        """Queue an iteration."""
+        p1, p2 = reversed(self.work.p) if odd else self.work.p
+        self.variant.iteration(self.work, p1, p2, odd, stream)
+
+    def two(self, stream=0) -> None:
+        """Queue two iterations, after which p1 is p1 again."""
+        self.one(False, stream)
+        self.one(True, stream)
+
+    def graph(self) -> Callable[[], None]:
+        """Return a function that queues two iterations by one call."""
+        if SIMT:
+            return self.two
+        state = self.work.state.copy_to_host()
+        self.work.state.copy_to_device(
+            np.full_like(state, at.LIMIT)
+        )  # stopped: kernels compile, nothing changes
+        self.two()
+        self.work.state.copy_to_device(state)
+        return captured(self.two)
+
+    def look(self) -> None:
+        """Wait for the device, and take note of what it did since the last look."""
+        state, history = self.work.state.copy_to_host(), self.work.history.copy_to_host()
+        done, self.stopped = int(state[at.ITERATION]), int(state[at.STOPPED])
+        self.norms += [float(np.sqrt(history[k % at.KEPT])) for k in range(self.done + 1, done + 1)]
+        self.done, self.p_A_p, self.alpha = done, float(state[at.P_A_P]), float(state[at.ALPHA])
+
+    def run(self) -> None:
+        """Iterate until the device stops."""
+        two = self.graph()
+        while not self.stopped:
+            for _ in range(PAIRS_UNSEEN):
+                two()
+            self.look()
+
+    def run_watched(self, callback) -> None:
+        """Iterate until the device stops; call ``callback(x)`` after each iteration that brings x up to date."""
+        while not self.stopped:
+            self.one(odd=self.done % 2 == 1)
+            self.look()
+            if self.stopped != at.NOT_DEFINITE and not (self.variant.defers_x and self.done % 2):
+                callback(self.work.grid(self.work.x))
+
+
+def solve(variant, b, x0, rtol, atol, maxiter, callback):
+    """Solve, and confirm on the true residual; arguments as in :class:`Solver`."""
+    solver = Solver(variant, b, x0, rtol=rtol, atol=atol, maxiter=maxiter)
+    w = solver.work
+    if solver.norm_b == 0:
+        w.fill(w.x)
+        return nothing_to_solve(w.grid(w.x))
+    if callback is None:
+        solver.run()
+    else:
+        solver.run_watched(callback)
+    if variant.defers_x and solver.done % 2:
+        w.over_pairs(add_kernel, 0, w.p[1], w.dtype.type(solver.alpha), w.x)
+    trouble = not_definite(solver.p_A_p, solver.done + 1) if solver.stopped == at.NOT_DEFINITE else ""
+    true = w.residual(w.s)
+    return finish(w.grid(w.x), solver.norms, solver.target, true, trouble)

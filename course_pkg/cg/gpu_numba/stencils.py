@@ -1,0 +1,230 @@
+"""The kernels of conjugate gradient that hold the stencil: threads march along z, two points each.
+
+Variants by idea:
+    matvec_kernel        s = A p
+    matvec_dot_kernel    the same, and the block's part of <p, s>
+    map_stencil_kernel   p2 = r + beta p1 and s = A p2: p2 at the neighbours is computed again, not read
+    search_kernel        p2 = r + beta p1 and the block's part of <p2, A p2>, which is not stored
+    advance_kernel       r = r - alpha A p2 with A p2 once more, x = x + alpha p2, and the part of <r, r>
+    residual_kernel      r = b - A x, and the part of <r, r>: before the first iteration and after the last
+
+Fields are vectors of ``pitch`` elements a row, of which the first nx are the grid's and the others stay zero; offsets
+have 32 bits. Points outside the grid are zero. A solver that has stopped changes nothing. How threads march: see
+``stencil/gpu_numba/marching.py``.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.cg.gpu_numba.scalars import ALPHA, ALPHA_OLD, BETA, RUNNING, STOPPED, leave_total
+from course_pkg.pairs import load_pair, store_pair
+from course_pkg.stencil.gpu_numba.indexing import column
+
+
+@cuda.jit(device=True)
+def around(u, c, i, j, nx, pitch, ny):
+    """Return the sums of the neighbours in the plane for the pair of points at offset c, without the pair itself."""
+    zero = u.dtype.type(0)
+    north0 = north1 = south0 = south1 = zero
+    if j > 0:
+        north0, north1 = load_pair(u, np.uint32(c - pitch))
+    if np.uint32(j + 1) < ny:
+        south0, south1 = load_pair(u, np.uint32(c + pitch))
+    west = u[np.uint32(c - 1)] if i > 0 else zero
+    east = u[np.uint32(c + 2)] if np.uint32(i + 2) < nx else zero
+    return west + north0 + south0, east + north1 + south1
+
+
+@cuda.jit(device=True)
+def direction(r, p1, beta, c):
+    """Return the pair of ``r + beta p1`` at offset c."""
+    r0, r1 = load_pair(r, c)
+    p0, p1_ = load_pair(p1, c)
+    return r0 + beta * p0, r1 + beta * p1_
+
+
+@cuda.jit(device=True)
+def around_direction(r, p1, beta, c, i, j, nx, pitch, ny):
+    """Return what :func:`around` does, of the field ``r + beta p1``."""
+    zero = r.dtype.type(0)
+    north0 = north1 = south0 = south1 = west = east = zero
+    if j > 0:
+        north0, north1 = direction(r, p1, beta, np.uint32(c - pitch))
+    if np.uint32(j + 1) < ny:
+        south0, south1 = direction(r, p1, beta, np.uint32(c + pitch))
+    if i > 0:
+        west = r[np.uint32(c - 1)] + beta * p1[np.uint32(c - 1)]
+    if np.uint32(i + 2) < nx:
+        east = r[np.uint32(c + 2)] + beta * p1[np.uint32(c + 2)]
+    return west + north0 + south0, east + north1 + south1
+
+
+@cuda.jit
+def matvec_kernel(p, state, nx, pitch, ny, nz, planes, s):
+    """Step 2."""
+    i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+    if i < nx and j < ny and state[STOPPED] == RUNNING:
+        six, plane = p.dtype.type(6), np.uint32(pitch * ny)
+        below0 = below1 = p.dtype.type(0)
+        if first > 0:
+            below0, below1 = load_pair(p, np.uint32(c - plane))
+        centre0, centre1 = load_pair(p, c)
+        for k in range(first, last):
+            above0 = above1 = p.dtype.type(0)
+            if np.uint32(k + 1) < nz:
+                above0, above1 = load_pair(p, np.uint32(c + plane))
+            beside0, beside1 = around(p, c, i, j, nx, pitch, ny)
+            s0 = six * centre0 - below0 - above0 - centre1 - beside0
+            s1 = six * centre1 - below1 - above1 - centre0 - beside1
+            if np.uint32(i + 1) == nx:
+                s1 = p.dtype.type(0)  # behind a row of odd length
+            store_pair(s, c, s0, s1)
+            below0, below1, centre0, centre1 = centre0, centre1, above0, above1
+            c = np.uint32(c + plane)
+
+
+@cuda.jit
+def matvec_dot_kernel(p, state, nx, pitch, ny, nz, planes, s, partial):
+    """Step 2, and the block's part of step 3."""
+    i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+    total = 0.0
+    if i < nx and j < ny and state[STOPPED] == RUNNING:
+        six, plane = p.dtype.type(6), np.uint32(pitch * ny)
+        below0 = below1 = p.dtype.type(0)
+        if first > 0:
+            below0, below1 = load_pair(p, np.uint32(c - plane))
+        centre0, centre1 = load_pair(p, c)
+        for k in range(first, last):
+            above0 = above1 = p.dtype.type(0)
+            if np.uint32(k + 1) < nz:
+                above0, above1 = load_pair(p, np.uint32(c + plane))
+            beside0, beside1 = around(p, c, i, j, nx, pitch, ny)
+            s0 = six * centre0 - below0 - above0 - centre1 - beside0
+            s1 = six * centre1 - below1 - above1 - centre0 - beside1
+            if np.uint32(i + 1) == nx:
+                s1 = p.dtype.type(0)  # behind a row of odd length
+            store_pair(s, c, s0, s1)
+            total += np.float64(centre0) * np.float64(s0) + np.float64(centre1) * np.float64(s1)
+            below0, below1, centre0, centre1 = centre0, centre1, above0, above1
+            c = np.uint32(c + plane)
+    leave_total(total, partial)
+
+
+@cuda.jit
+def map_stencil_kernel(r, p1, state, nx, pitch, ny, nz, planes, p2, s):
+    """Step 9 of the iteration before, and step 2."""
+    i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+    if i < nx and j < ny and state[STOPPED] == RUNNING:
+        beta, six, plane = r.dtype.type(state[BETA]), r.dtype.type(6), np.uint32(pitch * ny)
+        below0 = below1 = r.dtype.type(0)
+        if first > 0:
+            below0, below1 = direction(r, p1, beta, np.uint32(c - plane))
+        centre0, centre1 = direction(r, p1, beta, c)
+        for k in range(first, last):
+            above0 = above1 = r.dtype.type(0)
+            if np.uint32(k + 1) < nz:
+                above0, above1 = direction(r, p1, beta, np.uint32(c + plane))
+            beside0, beside1 = around_direction(r, p1, beta, c, i, j, nx, pitch, ny)
+            store_pair(p2, c, centre0, centre1)
+            s0 = six * centre0 - below0 - above0 - centre1 - beside0
+            s1 = six * centre1 - below1 - above1 - centre0 - beside1
+            if np.uint32(i + 1) == nx:
+                s1 = r.dtype.type(0)  # behind a row of odd length
+            store_pair(s, c, s0, s1)
+            below0, below1, centre0, centre1 = centre0, centre1, above0, above1
+            c = np.uint32(c + plane)
+
+
+# with 40 registers a thread three blocks of 512 live on a multiprocessor; the compiler would take 42, and two blocks
+@cuda.jit(max_registers=40)
+def search_kernel(r, p1, state, nx, pitch, ny, nz, planes, p2, partial):
+    """Step 9 of the iteration before, step 2, and the block's part of step 3."""
+    i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+    total = 0.0
+    if i < nx and j < ny and state[STOPPED] == RUNNING:
+        beta, six, plane = r.dtype.type(state[BETA]), r.dtype.type(6), np.uint32(pitch * ny)
+        below0 = below1 = r.dtype.type(0)
+        if first > 0:
+            below0, below1 = direction(r, p1, beta, np.uint32(c - plane))
+        centre0, centre1 = direction(r, p1, beta, c)
+        for k in range(first, last):
+            above0 = above1 = r.dtype.type(0)
+            if np.uint32(k + 1) < nz:
+                above0, above1 = direction(r, p1, beta, np.uint32(c + plane))
+            beside0, beside1 = around_direction(r, p1, beta, c, i, j, nx, pitch, ny)
+            store_pair(p2, c, centre0, centre1)
+            s0 = six * centre0 - below0 - above0 - centre1 - beside0
+            s1 = six * centre1 - below1 - above1 - centre0 - beside1
+            total += np.float64(centre0) * np.float64(s0) + np.float64(centre1) * np.float64(s1)
+            below0, below1, centre0, centre1 = centre0, centre1, above0, above1
+            c = np.uint32(c + plane)
+    leave_total(total, partial)
+
+
+@cache
+def advance_kernel(terms):
+    """Return the kernel that adds to x ``terms`` directions: 0, 1 (p2), or 2 (p2, and p1 of the iteration before)."""
+
+    @cuda.jit
+    def advance(p2, p1, state, nx, pitch, ny, nz, planes, x, r, partial):
+        i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+        total = 0.0
+        if i < nx and j < ny and state[STOPPED] == RUNNING:
+            alpha, six, plane = p2.dtype.type(state[ALPHA]), p2.dtype.type(6), np.uint32(pitch * ny)
+            below0 = below1 = p2.dtype.type(0)
+            if first > 0:
+                below0, below1 = load_pair(p2, np.uint32(c - plane))
+            centre0, centre1 = load_pair(p2, c)
+            for k in range(first, last):
+                above0 = above1 = p2.dtype.type(0)
+                if np.uint32(k + 1) < nz:
+                    above0, above1 = load_pair(p2, np.uint32(c + plane))
+                beside0, beside1 = around(p2, c, i, j, nx, pitch, ny)
+                r0, r1 = load_pair(r, c)
+                r0 -= alpha * (six * centre0 - below0 - above0 - centre1 - beside0)
+                if np.uint32(i + 1) < nx:  # else behind a row of odd length
+                    r1 -= alpha * (six * centre1 - below1 - above1 - centre0 - beside1)
+                store_pair(r, c, r0, r1)
+                total += np.float64(r0) * np.float64(r0) + np.float64(r1) * np.float64(r1)
+                if terms > 0:
+                    x0, x1 = load_pair(x, c)
+                    if terms > 1:
+                        alpha_old = p2.dtype.type(state[ALPHA_OLD])
+                        old0, old1 = load_pair(p1, c)
+                        x0, x1 = x0 + alpha_old * old0, x1 + alpha_old * old1
+                    store_pair(x, c, x0 + alpha * centre0, x1 + alpha * centre1)
+                below0, below1, centre0, centre1 = centre0, centre1, above0, above1
+                c = np.uint32(c + plane)
+        leave_total(total, partial)
+
+    return advance
+
+
+@cuda.jit
+def residual_kernel(b, x, nx, pitch, ny, nz, planes, r, partial):
+    """Step 1, also with the last x; the rows of b lie without gaps, as its owner has them."""
+    i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+    total = 0.0
+    if i < nx and j < ny:
+        six, plane = x.dtype.type(6), np.uint32(pitch * ny)
+        below0 = below1 = x.dtype.type(0)
+        if first > 0:
+            below0, below1 = load_pair(x, np.uint32(c - plane))
+        centre0, centre1 = load_pair(x, c)
+        for k in range(first, last):
+            above0 = above1 = x.dtype.type(0)
+            if np.uint32(k + 1) < nz:
+                above0, above1 = load_pair(x, np.uint32(c + plane))
+            beside0, beside1 = around(x, c, i, j, nx, pitch, ny)
+            at = np.uint32(np.uint32(np.uint32(k * ny) + j) * nx + i)
+            r0 = b[at] - (six * centre0 - below0 - above0 - centre1 - beside0)
+            r1 = x.dtype.type(0)
+            if np.uint32(i + 1) < nx:
+                r1 = b[np.uint32(at + 1)] - (six * centre1 - below1 - above1 - centre0 - beside1)
+            store_pair(r, c, r0, r1)
+            total += np.float64(r0) * np.float64(r0) + np.float64(r1) * np.float64(r1)
+            below0, below1, centre0, centre1 = centre0, centre1, above0, above1
+            c = np.uint32(c + plane)
+    leave_total(total, partial)

@@ -1,0 +1,116 @@
+"""Conjugate gradient, from the containers of the fusion document to two kernels an iteration.
+
+Variants by idea, with the bytes of a point and an iteration in float64, neighbours taken from a cache:
+    cg_baseline            every container a kernel: 112
+    cg_map_stencil_fused   p and A p in one kernel, two fields p that take turns: 104
+    cg_fused_dots          each reduction inside the kernel that makes its fields: 88
+    cg_two_kernel          A p is computed twice and never stored: 64
+    cg_deferred_x          the same, and x is updated in every second iteration, by both directions: 60
+
+``A`` is the 7-point Laplacian, zero outside the grid. Steps are numbered as in ``cg/reference.py``. Arguments of all
+variants:
+
+b, x0 : device array, float64 or float32, shape (nz, ny, nx)
+    Right-hand side and first guess (zero when it is left out); C-contiguous, of one precision, left as they are.
+rtol, atol : float
+    Stop when ``‖b - A x‖ ≤ max(rtol ‖b‖, atol)``.
+maxiter : int, optional
+    Most iterations; ten times the number of unknowns when it is left out.
+callback : callable, optional
+    Called with x, a new device array, after each iteration (``cg_deferred_x``: each second one). The host then looks
+    at every iteration, which takes time; without it, it looks at every 64th.
+
+Each returns a ``Solution`` whose x is a new device array and whose ``converged`` is confirmed on the true residual, and
+raises ``CourseError`` when an argument does not fit. Sums are accumulated in float64 and do not depend on which block
+comes first: two runs give the same digits.
+"""
+
+from course_pkg.cg.gpu_numba.maps import update_p_kernel, update_x_and_r_dot_kernel, update_x_and_r_kernel
+from course_pkg.cg.gpu_numba.solver import Variant, solve
+from course_pkg.cg.gpu_numba.stencils import (
+    advance_kernel,
+    map_stencil_kernel,
+    matvec_dot_kernel,
+    matvec_kernel,
+    search_kernel,
+)
+
+
+def baseline_iteration(w, p1, p2, odd, stream):
+    """Queue five kernels; p is updated in place, so p1 is p2."""
+    w.over_pairs(update_p_kernel, stream, w.r, w.state, p2)  # 9
+    w.marching(matvec_kernel, stream, (p2, w.state), (w.s,))  # 2
+    w.make_alpha(w.dot(p2, w.s, stream), stream)  # 3, 4
+    w.over_pairs(update_x_and_r_kernel, stream, p2, w.s, w.state, w.x, w.r)  # 5, 6
+    w.make_beta(w.dot(w.r, w.r, stream), stream)  # 8
+
+
+def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
+    """Solve ``A x = b`` with every container of the fusion document as a kernel of its own."""
+    return solve(BASELINE, b, x0, rtol, atol, maxiter, callback)
+
+
+def map_stencil_fused_iteration(w, p1, p2, odd, stream):
+    """Queue four kernels; p1 is left as it is, for neighbours still read it."""
+    w.marching(map_stencil_kernel, stream, (w.r, p1, w.state), (p2, w.s), w.march_two)  # 9, 2
+    w.make_alpha(w.dot(p2, w.s, stream), stream)  # 3, 4
+    w.over_pairs(update_x_and_r_kernel, stream, p2, w.s, w.state, w.x, w.r)  # 5, 6
+    w.make_beta(w.dot(w.r, w.r, stream), stream)  # 8
+
+
+def cg_map_stencil_fused(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
+    """Solve ``A x = b`` with the update of p and the stencil in one kernel."""
+    return solve(MAP_STENCIL_FUSED, b, x0, rtol, atol, maxiter, callback)
+
+
+def fused_dots_iteration(w, p1, p2, odd, stream):
+    """Queue three kernels; no field is read for a reduction alone."""
+    w.over_pairs(update_p_kernel, stream, w.r, w.state, p2)  # 9
+    w.make_alpha(w.marching(matvec_dot_kernel, stream, (p2, w.state), (w.s, w.partial)), stream)  # 2, 3, 4
+    blocks = w.over_pairs(update_x_and_r_dot_kernel, stream, p2, w.s, w.state, w.x, w.r, w.partial)  # 5, 6
+    w.make_beta(blocks, stream)  # 8
+
+
+def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
+    """Solve ``A x = b`` with each reduction inside the kernel that makes its fields."""
+    return solve(FUSED_DOTS, b, x0, rtol, atol, maxiter, callback)
+
+
+def _search(w, p1, p2, stream):
+    blocks = w.marching(search_kernel, stream, (w.r, p1, w.state), (p2, w.partial), w.march_search)  # 9, 2
+    w.make_alpha(blocks, stream)  # 3, 4
+
+
+def _advance(w, p1, p2, terms, stream):
+    """Queue the kernel that adds so many directions to x."""
+    arguments = (p2, p1, w.state), (w.x, w.r, w.partial)
+    w.make_beta(w.marching(advance_kernel(terms), stream, *arguments), stream)  # 2, 5, 6, 8
+
+
+def two_kernel_iteration(w, p1, p2, odd, stream):
+    """Queue two kernels; ``A p2`` is computed in both."""
+    _search(w, p1, p2, stream)
+    _advance(w, p1, p2, 1, stream)
+
+
+def cg_two_kernel(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
+    """Solve ``A x = b`` by two kernels an iteration; ``A p`` is never stored."""
+    return solve(TWO_KERNEL, b, x0, rtol, atol, maxiter, callback)
+
+
+def deferred_x_iteration(w, p1, p2, odd, stream):
+    """Queue two kernels; x waits for every second iteration, when both directions are at hand."""
+    _search(w, p1, p2, stream)
+    _advance(w, p1, p2, 2 if odd else 0, stream)
+
+
+def cg_deferred_x(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
+    """Solve as :func:`cg_two_kernel` does, and update x in every second iteration."""
+    return solve(DEFERRED_X, b, x0, rtol, atol, maxiter, callback)
+
+
+BASELINE = Variant(baseline_iteration)
+MAP_STENCIL_FUSED = Variant(map_stencil_fused_iteration, swaps_p=True)
+FUSED_DOTS = Variant(fused_dots_iteration)
+TWO_KERNEL = Variant(two_kernel_iteration, swaps_p=True, stores_s=False)
+DEFERRED_X = Variant(deferred_x_iteration, swaps_p=True, stores_s=False, defers_x=True)

@@ -1,0 +1,230 @@
+"""A program as a graph: containers in order, and the dependences that follow from what each of them reads and writes.
+
+A *container* is one operation on every point of the grid: a map, a stencil or a reduction. A *program* is a list of
+them that is repeated as the loop of an iteration. No edge is typed: who wrote last before somebody reads is enough.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from course_pkg.core import CourseError
+from course_pkg.core.checks import require_count
+
+KINDS = ("map", "stencil", "reduction")
+POINTS = 7  # of the stencil
+TUPLES = ("reads", "neighbours", "writes", "needs", "makes")
+
+
+@dataclass(frozen=True)
+class Container:
+    """One operation on every point of the grid.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        ``"map"``, ``"stencil"`` or ``"reduction"``.
+    formula : str
+        What it computes, for people.
+    reads : tuple of str
+        Fields read at the point.
+    neighbours : tuple of str
+        Fields read at all points of the stencil, the centre included.
+    writes : tuple of str
+        Fields written, at the point.
+    needs, makes : tuple of str
+        Scalars; only a reduction makes one.
+    coefficient : str
+        What each thread computes on the fly from the scalars that the container needs.
+    multiplications, flops : int
+        For each point; of a stencil, for each of its points.
+    """
+
+    name: str
+    kind: str
+    formula: str = ""
+    reads: tuple[str, ...] = ()
+    neighbours: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+    coefficient: str = ""
+    multiplications: int = 0
+    flops: int = 0
+
+    def __post_init__(self):
+        if self.kind not in KINDS:
+            raise CourseError(f"{self.name} is a {self.kind!r}: a container is one of {', '.join(KINDS)}.")
+        for what in TUPLES:
+            if not isinstance(getattr(self, what), tuple):
+                raise CourseError(f"{what} of {self.name} is {getattr(self, what)!r}: give a tuple of names.")
+        require_count(multiplications=self.multiplications, flops=self.flops)
+        stencil, reduction = self.kind == "stencil", self.kind == "reduction"
+        if stencil != bool(self.neighbours):
+            wanted = (
+                "needs fields in neighbours" if stencil else "reads at the point: use reads, or a stencil"
+            )
+            raise CourseError(f"{self.name} is a {self.kind}, which {wanted}.")
+        if reduction != bool(self.makes) or reduction == bool(self.writes):
+            wanted = (
+                "makes a scalar and writes no field" if reduction else "writes a field and makes no scalar"
+            )
+            raise CourseError(
+                f"{self.name} is a {self.kind}, which {wanted}: change its kind or what it does."
+            )
+        if clash := set(self.neighbours) & set(self.writes):
+            raise CourseError(
+                f"{self.name} overwrites {', '.join(sorted(clash))} while its neighbours still read it: "
+                "let it write another field."
+            )
+
+    def uses(self, *, scalar: bool) -> tuple[str, ...]:
+        """Return the fields, or the scalars, that it takes."""
+        return self.needs if scalar else tuple(dict.fromkeys(self.reads + self.neighbours))
+
+    def leaves(self, *, scalar: bool) -> tuple[str, ...]:
+        """Return the fields, or the scalars, that it writes."""
+        return self.makes if scalar else self.writes
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A dependence: ``target`` has to wait for ``source``, on account of the field or scalar ``name``.
+
+    ``kind`` is ``"flow"`` (written, then read), ``"anti"`` (read, then overwritten) or ``"output"`` (written twice); a
+    ``carried`` edge leads into the next iteration; ``neighbours`` tells that the reader of the two reads at all points
+    of the stencil.
+    """
+
+    source: str
+    target: str
+    name: str
+    kind: str
+    carried: bool = False
+    scalar: bool = False
+    neighbours: bool = False
+
+
+def dependences(containers) -> tuple[Edge, ...]:
+    """Return the dependences of containers that are repeated in this order, fields before scalars."""
+    found = []
+    for scalar in (False, True):
+        names = [name for c in containers for name in c.uses(scalar=scalar) + c.leaves(scalar=scalar)]
+        for name in dict.fromkeys(names):
+            found += _dependences_of(name, list(containers), scalar)
+    return tuple(found)
+
+
+def _dependences_of(name, containers, scalar):
+    """Walk through two iterations: what the first leaves behind is what the second finds."""
+    n, found, writer, readers = len(containers), [], None, []
+
+    def add(source, target, kind, reader=None):
+        if target >= n:
+            a, b = containers[source % n], containers[target % n]
+            around = reader is not None and name in containers[reader % n].neighbours
+            found.append(Edge(a.name, b.name, name, kind, source < n, scalar, around))
+
+    for position, container in enumerate(containers * 2):
+        if name in container.uses(scalar=scalar):
+            if writer is not None:
+                add(writer, position, "flow", position)
+            readers.append(position)
+        if name in container.leaves(scalar=scalar):
+            for reader in readers:
+                if reader != position:  # a point that is read and then written by one thread waits for nobody
+                    add(reader, position, "anti", reader)
+            if writer is not None:
+                add(writer, position, "output")
+            writer, readers = position, []
+    return found
+
+
+@dataclass(frozen=True)
+class Program:
+    """Containers that are repeated in their order, iteration by iteration.
+
+    Attributes
+    ----------
+    name : str
+    containers : tuple of Container
+    results : tuple of str
+        Fields that are wanted after the last iteration.
+    points : int
+        Points of the stencil, the centre included.
+    """
+
+    name: str
+    containers: tuple[Container, ...]
+    results: tuple[str, ...] = ()
+    points: int = POINTS
+
+    def __post_init__(self):
+        require_count(points=self.points)
+        if self.points < 1:
+            raise CourseError(
+                "A stencil has at least one point: 7 are those of the Laplacian in three dimensions."
+            )
+        if not self.containers:
+            raise CourseError(f"The program {self.name} has no containers: give it at least one.")
+        names = [c.name for c in self.containers]
+        if twice := sorted({n for n in names if names.count(n) > 1}):
+            raise CourseError(f"Two containers are called {', '.join(twice)}: a name belongs to one.")
+        written = {f for c in self.containers for f in c.writes}
+        if unknown := [f for f in self.results if f not in written]:
+            raise CourseError(
+                f"No container writes {', '.join(unknown)}: the results are among {sorted(written)}."
+            )
+
+    def __getitem__(self, name: str) -> Container:
+        for container in self.containers:
+            if container.name == name:
+                return container
+        known = ", ".join(c.name for c in self.containers)
+        raise CourseError(f"{self.name} has no container {name!r}; it has {known}.")
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """The dependences, within an iteration and from one to the next."""
+        return dependences(self.containers)
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """Fields and scalars that one iteration leaves for the next to read."""
+        return tuple(dict.fromkeys(e.name for e in self.edges if e.kind == "flow" and e.carried))
+
+
+def conjugate_gradient(points: int = POINTS) -> Program:
+    """Return the fusion document's iteration of conjugate gradient, with a stencil of ``points`` points.
+
+    ``delta`` is <r, r>; its value of the iteration before, which beta needs too, takes no container of its own.
+    """
+    return Program(
+        "conjugate gradient",
+        (
+            Container(
+                "updateP", "map", "p ← r + β p", reads=("r", "p"), writes=("p",), needs=("delta",),
+                coefficient="beta", multiplications=1, flops=2,
+            ),
+            Container(
+                "matVec", "stencil", "s ← A p", neighbours=("p",), writes=("s",), multiplications=1, flops=1,
+            ),
+            Container(
+                "dot pAp", "reduction", "pAp ← ⟨p, s⟩", reads=("p", "s"), makes=("pAp",),
+                multiplications=1, flops=2,
+            ),
+            Container(
+                "updateXandR", "map", "x ← x + α p, r ← r − α s", reads=("x", "p", "r", "s"),
+                writes=("x", "r"), needs=("delta", "pAp"), coefficient="alpha", multiplications=2, flops=4,
+            ),
+            Container(
+                "dot rr", "reduction", "delta ← ⟨r, r⟩", reads=("r",), makes=("delta",),
+                multiplications=1, flops=2,
+            ),
+        ),
+        results=("x",),
+        points=points,
+    )  # fmt: skip
+
+
+CG = conjugate_gradient()

@@ -1,0 +1,133 @@
+"""Kernels on grids that no cache holds: how many bytes move between the GPU and its memory, of those that must?
+
+Counters of L1 do not see what a cache keeps; only here do the counts of ``cost.py`` meet the hardware. Nobody looks at
+the results, so that memory stays as it is found.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_pkg.cg import gpu_numba as cg
+from course_pkg.cg.gpu_numba import maps
+from course_pkg.cg.gpu_numba.workspace import marches_for, row_pitch
+from course_pkg.core import Cost
+from course_pkg.stencil import gpu_numba as stencil
+from course_pkg.stencil.problem import planes_for
+from course_pkg.witness.case import Cases, covering
+from course_pkg.witness.kernels_of_cg import state
+
+cases = Cases()
+EDGES, CG_EDGE = (512, 1024), 250
+ITEMSIZE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Unwritten:
+    """An argument in GPU memory that nobody wrote: n doubles, too many to be made on the host."""
+
+    n: int
+
+    def on_device(self):
+        """Return new device memory."""
+        from course_pkg import cuda
+
+        return cuda.device_array(self.n, np.float64)
+
+
+def _add(kernel, blocks, block, make_args, points, reads, writes, name):
+    """Add a launch that must read and write so many fields."""
+    cost = Cost(bytes_read=reads * points * ITEMSIZE, bytes_written=writes * points * ITEMSIZE)
+    idea = f"{reads} field(s) read, {writes} written, of {points:,} points"
+    cases.add(kernel, blocks, block, make_args, idea, name=name, cost=cost)
+
+
+def _laplacian(name, kernel, edge, block, planes=None, width=1):
+    shape, points, sizes = (edge,) * 3, edge**3, (np.uint32(edge),) * 3
+    march = () if planes is None else (np.uint32(planes),)
+    blocks = stencil.blocks_for(shape, block, planes=planes, width=width)
+    make = lambda: (Unwritten(points), *sizes, *march, Unwritten(points))  # noqa: E731  one line, used once
+    _add(kernel, blocks, block, make, points, 1, 1, f"laplacian_{name}_{edge}")
+
+
+for edge in EDGES:
+    like = np.broadcast_to(np.float64(0), (edge,) * 3)
+    _laplacian("flat", stencil.laplacian_flat_kernel, edge, stencil.BLOCK_3D)
+    tiled = stencil.laplacian_tiled_kernel(stencil.BLOCK_TILED)
+    _laplacian("tiled", tiled, edge, stencil.BLOCK_TILED)
+    marching = stencil.laplacian_marching_kernel
+    _laplacian("marching", marching, edge, stencil.BLOCK_MARCHING, stencil.PLANES_MARCHING)
+    pairs = stencil.laplacian_vectorised_kernel
+    _laplacian("vectorised", pairs, edge, stencil.BLOCK_VECTORISED, planes_for(like), width=2)
+
+
+def _flat(name, kernel, results):
+    """Add a kernel of ``cg/gpu_numba/plain.py``."""
+    edge = EDGES[0]
+    points, sizes = edge**3, (np.uint32(edge),) * 3
+
+    def make():
+        return (
+            Unwritten(points),
+            Unwritten(points),
+            np.float64(0.5),
+            *sizes,
+            *map(Unwritten, [points] * results),
+        )
+
+    blocks = covering((edge,) * 3, stencil.BLOCK_3D)
+    _add(kernel, blocks, stencil.BLOCK_3D, make, points, 2, results, f"cg_{name}_{edge}")
+
+
+_flat("update_p_flat", cg.update_p_flat_kernel, 1)
+_flat("map_stencil_flat", cg.map_stencil_flat_kernel, 2)
+
+SHAPE, POINTS = (CG_EDGE,) * 3, CG_EDGE**3
+PITCH = row_pitch(CG_EDGE, "float64")
+FIELD = CG_EDGE**2 * PITCH
+
+
+MARCH, MARCH_TWO, MARCH_SEARCH = marches_for(SHAPE, ITEMSIZE)
+
+
+def _marching(name, kernel, before, after, reads, writes, march=MARCH):
+    """Add a kernel of the methods; ``before`` and ``after`` count the fields on either side of the sizes."""
+    block, planes = march
+    blocks = stencil.blocks_for(SHAPE, block, planes=planes, width=2)
+    sizes = tuple(np.uint32(n) for n in (CG_EDGE, PITCH, CG_EDGE, CG_EDGE, planes))
+    sums = (Unwritten(int(np.prod(blocks))),) if name not in ("matvec", "map_stencil") else ()
+
+    def make():
+        return *map(Unwritten, [FIELD] * before), state(), *sizes, *map(Unwritten, [FIELD] * after), *sums
+
+    _add(kernel, blocks, block, make, POINTS, reads, writes, f"cg_{name}_{CG_EDGE}")
+
+
+_marching("matvec", cg.matvec_kernel, 1, 1, 1, 1)
+_marching("matvec_dot", cg.matvec_dot_kernel, 1, 1, 1, 1)
+_marching("map_stencil", cg.map_stencil_kernel, 2, 2, 2, 2, MARCH_TWO)
+_marching("search", cg.search_kernel, 2, 1, 2, 1, MARCH_SEARCH)
+_marching("advance", cg.advance_kernel(1), 2, 2, 3, 2)
+
+
+def _over_pairs(name, kernel, make, reads, writes, blocks=None):
+    """Add a map or a reduction; ``make`` takes four fields and room for the blocks' sums."""
+    blocks = blocks or covering(FIELD // 2, maps.THREADS_MAP)
+
+    def make_args():
+        return make(*map(Unwritten, [FIELD] * 4), Unwritten(int(np.prod(blocks))))
+
+    _add(kernel, blocks, maps.THREADS_MAP, make_args, POINTS, reads, writes, f"cg_{name}_{CG_EDGE}")
+
+
+_over_pairs("update_p", cg.update_p_kernel, lambda p, r, x, s, sums: (r, state(), p), 2, 1)
+_over_pairs("update_x_and_r", cg.update_x_and_r_kernel, lambda p, r, x, s, sums: (p, s, state(), x, r), 4, 2)
+_over_pairs(
+    "update_x_and_r_dot",
+    cg.update_x_and_r_dot_kernel,
+    lambda p, r, x, s, sums: (p, s, state(), x, r, sums),
+    4,
+    2,
+)
+_over_pairs("dot_pAp", cg.dot_kernel, lambda p, r, x, s, sums: (p, s, sums), 2, 0, maps.DOT_BLOCKS)
+_over_pairs("dot_rr", cg.dot_kernel, lambda p, r, x, s, sums: (r, r, sums), 1, 0, maps.DOT_BLOCKS)

@@ -1,0 +1,186 @@
+"""Conjugate gradient as CUDA kernels: on a GPU where there is one, in the interpreter elsewhere."""
+
+import numpy as np
+import pytest
+
+from course_pkg import cuda
+from course_pkg.cg import gpu_numba, reference
+from course_pkg.cg.gpu_numba import scalars
+from course_pkg.cg.problem import PoissonProblem
+from course_pkg.core import CourseError
+
+METHODS = ("cg_baseline", "cg_map_stencil_fused", "cg_fused_dots", "cg_two_kernel", "cg_deferred_x")
+VARIANTS = ("BASELINE", "MAP_STENCIL_FUSED", "FUSED_DOTS", "TWO_KERNEL", "DEFERRED_X")
+SHAPES = ((3, 3, 3), (8, 10, 13), (7, 5, 16), (3, 4, 70))
+TOLERANCES = {
+    "float64": (1e-8, 1e-12),
+    "float32": (1e-4, 1e-4),
+}  # rtol, and how far x may lie from the oracle's
+
+each_method = pytest.mark.parametrize("method", METHODS)
+
+
+def problem(shape, dtype="float64"):
+    b = PoissonProblem.ones(shape, dtype).b
+    return PoissonProblem((b * np.random.default_rng(3).random(b.shape)).astype(dtype))
+
+
+def solve(method, b, x0=None, **options):
+    x0 = None if x0 is None else cuda.to_device(x0)
+    return getattr(gpu_numba, method)(cuda.to_device(b), x0, **options)
+
+
+@each_method
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_each_variant_does_what_the_textbook_does(method, shape, dtype):
+    p, (rtol, distance) = problem(shape, dtype), TOLERANCES[dtype]
+    expected = reference.cg(p.matvec, p.b, rtol=rtol)
+    found = solve(method, p.b, rtol=rtol)
+    assert found.converged, found.reason
+    assert abs(found.iterations - expected.iterations) <= (0 if dtype == "float64" else 1)
+    x = found.x.copy_to_host()
+    assert (x.shape, x.dtype) == (p.b.shape, p.b.dtype)
+    np.testing.assert_allclose(x, expected.x, rtol=0, atol=distance * np.abs(expected.x).max())
+    together = min(len(found.residual_norms), len(expected.residual_norms))
+    tolerance = 1e-6 if dtype == "float64" else 0.05
+    np.testing.assert_allclose(
+        found.residual_norms[:together], expected.residual_norms[:together], rtol=tolerance, atol=rtol
+    )
+
+
+@each_method
+def test_a_first_guess_is_used_and_left_as_it_is(method):
+    p = problem((5, 6, 7))
+    near = reference.cg(p.matvec, p.b, rtol=1e-3).x
+    b, x0 = cuda.to_device(p.b), cuda.to_device(near)
+    found = getattr(gpu_numba, method)(b, x0)
+    assert found.iterations < reference.cg(p.matvec, p.b).iterations
+    np.testing.assert_array_equal(b.copy_to_host(), p.b)
+    np.testing.assert_array_equal(x0.copy_to_host(), near)
+    again = getattr(gpu_numba, method)(b, found.x)
+    assert (again.iterations, again.converged) == (0, True)
+
+
+@each_method
+@pytest.mark.parametrize("maxiter", [1, 2, 3])
+def test_it_ends_at_maxiter_and_x_is_that_of_the_last_iteration(method, maxiter):
+    p = problem((6, 5, 9))
+    expected = reference.cg(p.matvec, p.b, maxiter=maxiter)
+    found = solve(method, p.b, maxiter=maxiter)
+    assert (found.iterations, found.converged) == (maxiter, False)
+    assert "maxiter was reached" in found.reason
+    np.testing.assert_allclose(found.x.copy_to_host(), expected.x, rtol=1e-11)
+
+
+@each_method
+def test_two_runs_give_the_same_digits(method):
+    p = problem((8, 10, 13))
+    first, second = solve(method, p.b), solve(method, p.b)
+    assert first.residual_norms == second.residual_norms
+    np.testing.assert_array_equal(first.x.copy_to_host(), second.x.copy_to_host())
+
+
+@each_method
+def test_the_callback_sees_x_when_it_is_up_to_date(method):
+    p, seen = problem((4, 5, 6)), []
+    found = solve(method, p.b, callback=lambda x: seen.append(x.copy_to_host()))
+    every = 2 if method == "cg_deferred_x" else 1
+    assert len(seen) == found.iterations // every
+    for k, x in enumerate(seen, start=1):
+        expected = reference.cg(p.matvec, p.b, rtol=1e-14, maxiter=k * every).x
+        np.testing.assert_allclose(x, expected, rtol=1e-9)
+    assert found.iterations == solve(method, p.b).iterations
+
+
+@each_method
+def test_a_zero_right_hand_side_has_the_answer_zero(method):
+    p = problem((3, 4, 5))
+    found = solve(method, 0 * p.b, p.b)
+    assert (found.converged, found.iterations) == (True, 0)
+    assert not found.x.copy_to_host().any()
+
+
+@each_method
+def test_bad_arguments_are_named(method):
+    p = problem((3, 4, 5))
+    spoilt = p.b.copy()
+    spoilt[1, 1, 1] = np.nan
+    with pytest.raises(CourseError, match="b holds values that are not finite"):
+        solve(method, spoilt)
+    with pytest.raises(CourseError, match="x0 holds values that are not finite"):
+        solve(method, p.b, spoilt)
+    with pytest.raises(CourseError, match=r"x0 has shape \(3, 4, 4\) but b has \(3, 4, 5\)"):
+        solve(method, p.b, np.ones((3, 4, 4)))
+    with pytest.raises(CourseError, match=r"b lives in host memory.*cuda\.to_device\(b\)"):
+        getattr(gpu_numba, method)(p.b)
+    with pytest.raises(CourseError, match="maxiter is 0"):
+        solve(method, p.b, maxiter=0)
+    with pytest.raises(CourseError, match="rtol and atol are both 0"):
+        solve(method, p.b, rtol=0)
+    with pytest.raises(CourseError, match="b has dtype int64"):
+        solve(method, np.ones((3, 4, 5), np.int64))
+    with pytest.raises(CourseError, match="at least 3"):
+        solve(method, np.ones((3, 2, 5)))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_is_no_positive_product_stops_the_device_and_is_named(variant):
+    solver = gpu_numba.Solver(getattr(gpu_numba, variant), cuda.to_device(problem((4, 5, 6)).b))
+    solver.two()
+    before = solver.work.grid(solver.work.x).copy_to_host()
+    state = solver.work.state.copy_to_host()
+    state[scalars.DELTA] = np.nan  # as an overflow would leave it
+    state[scalars.BETA] = np.nan
+    solver.work.state.copy_to_device(state)
+    solver.two()
+    solver.look()
+    assert solver.stopped == scalars.NOT_DEFINITE
+    assert solver.done == 2
+    after = solver.work.grid(solver.work.x).copy_to_host()
+    np.testing.assert_array_equal(after, before, err_msg="x is that of the last good iteration")
+
+
+def test_a_matrix_that_is_not_positive_definite_is_said_to_be(monkeypatch):
+    from course_pkg.cg.gpu_numba import workspace
+
+    def negative(self, blocks, stream):
+        self.partial.copy_to_device(-self.partial.copy_to_host())
+        workspace.alpha_kernel[1, scalars.THREADS_FINISH, stream](self.partial, np.int32(blocks), self.state)
+
+    monkeypatch.setattr(workspace.Workspace, "make_alpha", negative)
+    found = solve("cg_two_kernel", problem((4, 5, 6)).b, callback=lambda x: None)
+    assert not found.converged
+    assert "not positive definite: in iteration 1" in found.reason
+    assert found.iterations == 0
+
+
+def test_rows_begin_with_a_cache_line_and_what_lies_behind_them_stays_zero():
+    assert [gpu_numba.row_pitch(n, "float64") for n in (1, 16, 17, 250)] == [16, 16, 32, 256]
+    assert gpu_numba.row_pitch(250, "float32") == 256
+    p = problem((4, 5, 13))
+    for variant in VARIANTS:
+        solver = gpu_numba.Solver(getattr(gpu_numba, variant), cuda.to_device(p.b))
+        for _ in range(3):
+            solver.two()
+        w = solver.work
+        for field in {id(f): f for f in (w.x, w.r, *w.p, w.s)}.values():
+            rows = field.copy_to_host().reshape(4, 5, w.pitch)
+            assert not rows[:, :, 13:].any(), variant
+
+
+def test_blocks_suit_the_rows():
+    assert gpu_numba.march_for((8, 8, 16))[0] == (32, 16, 1)
+    assert gpu_numba.march_for((8, 8, 130))[0] == (128, 4, 1)
+    assert gpu_numba.march_for((8, 8, 5000))[0] == (128, 4, 1)
+
+
+def test_many_iterations_are_queued_before_the_host_looks(monkeypatch):
+    from course_pkg.cg.gpu_numba import solver as module
+
+    monkeypatch.setattr(module, "PAIRS_UNSEEN", 8)
+    p = problem((8, 10, 13))
+    found = solve("cg_deferred_x", p.b)
+    expected = reference.cg(p.matvec, p.b)
+    assert found.iterations == expected.iterations, "the device stopped in time, and x with it"
+    np.testing.assert_allclose(found.x.copy_to_host(), expected.x, rtol=1e-9)
