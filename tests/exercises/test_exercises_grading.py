@@ -11,7 +11,7 @@ from course_pkg.grading import feedback, release
 pytestmark = pytest.mark.filterwarnings("ignore")  # of nbgrader, SQLAlchemy and the kernel, none of them ours
 
 SOURCES = {path.stem: path for path in release.sources()}
-FIRST, SECOND = "01_memory_bound", "02_shared_memory_and_registers"
+FIRST, SECOND, THIRD = "01_memory_bound", "02_shared_memory_and_registers", "03_fusion"
 
 
 def solved(name):
@@ -88,6 +88,29 @@ SUBMISSIONS = {
             "test_second_difference_hidden": 2,
             "test_blocks_per_sm": 1,
             "test_blocks_per_sm_hidden": 1,
+        },
+    ),
+    # no neighbour is ever reused; the dot reads p and s again; the map is not fused into the stencil; s is stored; the
+    # rules are not named
+    (THIRD, "half"): (
+        lambda: answered(
+            THIRD,
+            *("count", "scale_and_correct", "stencil_dot", "plans"),
+            count={"(2 + 2 + 2 + 1)": "(8 + 2 + 2 + 1)"},
+            stencil_dot={"centre * result": "p[j, i] * s[j, i]"},
+            plans={'"recompute": ["s"]': '"recompute": []'},
+        ),
+        {
+            "test_count": 1,
+            "test_multiplications_hidden": 1,
+            "test_halo_hidden": 1,
+            "test_scale_and_correct": 1,
+            "test_scale_and_correct_traffic": 1,
+            "test_scale_and_correct_hidden": 1,
+            "test_stencil_dot": 1,
+            "test_stencil_dot_hidden": 2,
+            "test_plans": 1,
+            "test_stored_hidden": 1,
         },
     ),
 }

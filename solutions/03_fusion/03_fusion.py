@@ -1,0 +1,637 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+#   title: 'Exercise 3: Fusion'
+# ---
+
+# %% [markdown]
+# # Exercise 3: Fusion
+#
+# **At the Speed of Memory.** It goes with lecture 3; about two hours; 20 points. No GPU is needed.
+#
+# - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
+# - The cell after it tests a part of what will be graded; further tests are hidden. Inputs are drawn anew each time.
+# - Kernels are also judged by what they move and by whether their threads get into each other's way; `limits` in a
+#   test says how many times what is needed they may move. Times are never judged.
+# - Only what stands in the answer cells is graded: put your own helpers and constants there too.
+# - Before you hand in: *Kernel → Restart Kernel and Run All Cells*.
+#
+# | part | what | points |
+# |---|---|---|
+# | 1 | count a program | 4 |
+# | 2 | fuse two maps | 3 |
+# | 3 | fuse a dot into a stencil | 5 |
+# | 4 | fuse a map into a stencil | 4 |
+# | 5 | plan | 4 |
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "setup"}
+import numpy as np
+from course_pkg import cuda  # Numba CUDA with a GPU, the SIMT interpreter without
+from course_pkg import simt
+from course_pkg.grading import check
+
+
+# %% [markdown]
+# ## Part 1: count a program (4 points)
+#
+# One iteration of the damped Jacobi method for $A u = b$ on a grid of `shape = (nz, ny, nx)`. `A` is a stencil of seven
+# points, the centre and its six neighbours, each with a coefficient of its own; `b`, `c`, `t`, `u` and `z` are fields,
+# `omega` and `rho` are scalars.
+#
+# ```python
+# z   = b - A(u)           # stencil
+# t   = c * z              # map
+# u   = u + omega * t      # map
+# rho = (z * z).sum()      # reduction
+# ```
+#
+# Each statement is one kernel. Count what all four do in one iteration, for the whole grid, as the lecture counts:
+#
+# - in elements of fields, and as if each point had all its neighbours; scalars cost nothing;
+# - `reads` is what is read if no cache keeps anything, `reads_reused` if a cache serves every neighbour that another
+#   thread of the same statement has read; within one statement a thread reads an element once;
+# - of the arithmetic only multiplications, one for each coefficient of the stencil.
+#
+# The last function is about several GPUs: the grid is cut along z, each of `gpus` GPUs has a slab, and number `gpu`
+# (from 0) receives a face, `ny` × `nx` elements, from a neighbour for each field of which it reads neighbours' points.
+# How many elements does it receive in one iteration?
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "count"}
+def reads(shape):
+    """Return the elements read without any cache."""
+    ### BEGIN SOLUTION
+    return (8 + 2 + 2 + 1) * int(np.prod(shape))
+    ### END SOLUTION
+
+
+def reads_reused(shape):
+    """Return the elements read with full reuse of neighbours."""
+    ### BEGIN SOLUTION
+    return (2 + 2 + 2 + 1) * int(np.prod(shape))
+    ### END SOLUTION
+
+
+def writes(shape):
+    """Return the elements written."""
+    ### BEGIN SOLUTION
+    return (1 + 1 + 1 + 0) * int(np.prod(shape))
+    ### END SOLUTION
+
+
+def multiplications(shape):
+    """Return the multiplications."""
+    ### BEGIN SOLUTION
+    return (7 + 1 + 1 + 1) * int(np.prod(shape))
+    ### END SOLUTION
+
+
+def halo(shape, gpus, gpu):
+    """Return the elements that GPU number gpu receives from its neighbours."""
+    ### BEGIN SOLUTION
+    nz, ny, nx = shape
+    neighbours = (gpu > 0) + (gpu < gpus - 1)
+    return neighbours * ny * nx  # of u alone: z is read at the point itself
+    ### END SOLUTION
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_count", "points": 1}
+# A grid of 4 × 5 × 6 points; of four GPUs the second, which lies between two others.
+check.close(writes((4, 5, 6)), 360, "writes, of z, t and u")
+check.close(halo((4, 5, 6), 4, 1), 60, "halo of a GPU between two others")
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_reads_hidden", "points": 1}
+# Hidden tests: reads and reads_reused, on other grids.
+### BEGIN HIDDEN TESTS
+for shape in check.rng().integers(3, 300, (3, 3)).tolist():
+    points = shape[0] * shape[1] * shape[2]
+    check.close(reads(tuple(shape)), 13 * points, "reads")
+    check.close(reads_reused(tuple(shape)), 7 * points, "reads_reused")
+### END HIDDEN TESTS
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_multiplications_hidden", "points": 1}
+# Hidden tests: writes and multiplications, on other grids.
+### BEGIN HIDDEN TESTS
+for shape in check.rng().integers(3, 300, (3, 3)).tolist():
+    points = shape[0] * shape[1] * shape[2]
+    check.close(writes(tuple(shape)), 3 * points, "writes")
+    check.close(multiplications(tuple(shape)), 10 * points, "multiplications")
+### END HIDDEN TESTS
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_halo_hidden", "points": 1}
+# Hidden tests: the halo on other grids, of a GPU at either end, between two others, and alone.
+### BEGIN HIDDEN TESTS
+for nz, ny, nx in check.rng().integers(8, 300, (3, 3)).tolist():
+    for gpus in (2, 3, 7):
+        check.close(halo((nz, ny, nx), gpus, 0), ny * nx, "halo of the first GPU")
+        check.close(halo((nz, ny, nx), gpus, gpus - 1), ny * nx, "halo of the last GPU")
+    check.close(halo((nz, ny, nx), 7, int(check.rng().integers(1, 6))), 2 * ny * nx, "halo of a GPU between two others")
+    check.close(halo((nz, ny, nx), 1, 0), 0, "halo of a GPU that has the whole grid")
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Part 2: fuse two maps (3 points)
+#
+# The two maps of part 1 as kernels, on fields of any shape that are stored as vectors. Nobody but the second one reads
+# `t`.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "two_maps"}
+@cuda.jit
+def scale_kernel(c, z, t):
+    i = cuda.grid(1)
+    if i < t.size:
+        t[i] = c[i] * z[i]
+
+
+@cuda.jit
+def correct_kernel(t, omega, u):
+    i = cuda.grid(1)
+    if i < u.size:
+        u[i] = u[i] + omega * t[i]
+
+
+# %% [markdown]
+# Write the one kernel that does what both do, one element a thread, and has no `t`. `u` may be overwritten in place:
+# which threads read `u[i]`?
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "scale_and_correct"}
+@cuda.jit
+def scale_and_correct_kernel(c, z, omega, u):
+    ### BEGIN SOLUTION
+    i = cuda.grid(1)
+    if i < u.size:
+        u[i] = u[i] + omega * (c[i] * z[i])
+    ### END SOLUTION
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_scale_and_correct"}
+def map_fields(n, dtype="float64"):
+    """Return random c, z and u, and what u becomes with omega = 0.5."""
+    c, z, u = check.rng().uniform(-1, 1, (3, n)).astype(dtype)
+    return c, z, u, u + np.dtype(dtype).type(0.5) * (c * z)
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_scale_and_correct", "points": 1}
+# 100 elements, 128 threads: 28 of them have nothing to do.
+c, z, u, expected = map_fields(100)
+u = cuda.to_device(u)
+scale_and_correct_kernel[1, 128](cuda.to_device(c), cuda.to_device(z), 0.5, u)
+check.close(u.copy_to_host(), expected, "u", atol=1e-14)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_scale_and_correct_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.02, "global_store.sectors": 1.02}}
+# What the kernel moves: c, z and u are read once, u is written once, and nothing else; no thread in another's way.
+c, z, u, expected = map_fields(1024)
+profile = simt.profile(scale_and_correct_kernel[8, 128], c, z, 0.5, u)
+check.no_hazards(profile)
+check.close(u, expected, "u", atol=1e-14)
+needed = {"global_load.sectors": 3 * u.size * 8 / 32, "global_store.sectors": u.size * 8 / 32}
+check.at_most(profile, limits, compulsory=needed)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_scale_and_correct_hidden", "points": 1}
+# Hidden tests: other sizes, single precision, inputs that must stay as they are.
+### BEGIN HIDDEN TESTS
+some = int(check.rng().integers(34, 63))
+for n, dtype in ((1, "f8"), (some, "f8"), (3 * some, "f8"), (some + 128, "f4")):
+    c, z, u, expected = map_fields(n, dtype)
+    before = c.copy(), z.copy()
+    profile = simt.profile(scale_and_correct_kernel[(n + 63) // 64, 64], c, z, 0.5, u)
+    check.no_hazards(profile)
+    precision, error = ("single", 1e-6) if dtype == "f4" else ("double", 1e-14)
+    check.close(u, expected, f"u, in {precision} precision", atol=error)
+    check.that((c == before[0]).all() and (z == before[1]).all(), "c and z must stay as they are.")
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Part 3: fuse a dot into a stencil (5 points)
+#
+# Conjugate gradient needs $s = A p$ and then $\langle p, s \rangle$. As two kernels, the second reads `p` and `s`
+# again, although the first had both numbers of each point in its hands.
+#
+# Here in two dimensions, where $p$ is zero outside the grid:
+#
+# $$ s_{j,i} = 4\,p_{j,i} - p_{j,i-1} - p_{j,i+1} - p_{j-1,i} - p_{j+1,i}. $$
+#
+# Write `stencil_dot_kernel(p, s, partial)`. One thread computes one point of `s`, and each block leaves the sum of
+# $p_{j,i}\,s_{j,i}$ over its points in `partial[blockIdx.y, blockIdx.x]`.
+#
+# - It is launched with blocks of 32 × 8 threads and at least as many threads as there are points: `i, j =
+#   cuda.grid(2)`, and some threads have no point.
+# - Nothing is known about `partial` before.
+# - What was read or computed once stays in a variable. After a store to `s` the compiler would read `p[j, i]` again: for
+#   all it knows, both could lie in the same memory.
+# - The last digit must be the same in every run, so no atomics: with them, who comes first is added first.
+# - `block_sum` below may help. It waits for all threads of the block: think of those that have no point.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "block_sum"}
+@cuda.jit(device=True)
+def block_sum(value):
+    """Return, in thread (0, 0), the sum of value over a block of 32 × 8 threads; every thread must call it."""
+    sums = cuda.shared.array(8, np.float64)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    for k in range(5):
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, 16 >> k)
+    if x == 0:
+        sums[y] = value
+    cuda.syncthreads()
+    total = 0.0
+    if x == 0 and y == 0:
+        for warp in range(8):
+            total += sums[warp]
+    return total
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "stencil_dot"}
+@cuda.jit
+def stencil_dot_kernel(p, s, partial):
+    ### BEGIN SOLUTION
+    i, j = cuda.grid(2)
+    ny, nx = p.shape
+    product = 0.0  # of a thread without a point, too
+    if i < nx and j < ny:
+        centre = p[j, i]
+        result = 4 * centre
+        if i > 0:
+            result -= p[j, i - 1]
+        if i < nx - 1:
+            result -= p[j, i + 1]
+        if j > 0:
+            result -= p[j - 1, i]
+        if j < ny - 1:
+            result -= p[j + 1, i]
+        s[j, i] = result
+        product = centre * result
+    total = block_sum(product)  # outside the branch: it holds a barrier
+    if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
+        partial[cuda.blockIdx.y, cuda.blockIdx.x] = total
+    ### END SOLUTION
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_stencil_dot"}
+def blocks_of(ny, nx):
+    """Return the grid of blocks of 32 × 8 threads that has a thread for each point."""
+    return (nx + 31) // 32, (ny + 7) // 8
+
+
+def five_points(p):
+    """Return A p."""
+    s = 4 * p
+    s[:, 1:] -= p[:, :-1]
+    s[:, :-1] -= p[:, 1:]
+    s[1:] -= p[:-1]
+    s[:-1] -= p[1:]
+    return s
+
+
+def dot_fields(ny, nx):
+    """Return random p, A p, the sums of the blocks, and memory for both results that shows what was not written."""
+    p = check.rng().uniform(-1, 1, (ny, nx))
+    x, y = blocks_of(ny, nx)
+    products = np.zeros((8 * y, 32 * x))
+    products[:ny, :nx] = p * five_points(p)
+    sums = products.reshape(y, 8, x, 32).sum(axis=(1, 3))
+    return p, five_points(p), sums, np.full((ny, nx), np.nan), np.full((y, x), np.nan)
+
+
+def sectors_of_neighbours(ny, nx):
+    """Return the sectors that warps of 32 read for five points each, of rows of nx = 32, 64, … doubles.
+
+    A row to the west or to the east begins within a sector: it takes one more, except at the grid's edge.
+    """
+    row = nx * 8 // 32
+    return ny * row + 2 * (ny - 1) * row + 2 * ny * (row + nx // 32 - 1)
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot", "points": 1}
+# The numbers alone, on a field of two blocks by two.
+p, expected, sums, s, partial = dot_fields(16, 64)
+s, partial = cuda.to_device(s), cuda.to_device(partial)
+stencil_dot_kernel[blocks_of(16, 64), (32, 8)](cuda.to_device(p), s, partial)
+check.close(s.copy_to_host(), expected, "s", atol=1e-13)
+check.close(partial.copy_to_host(), sums, "partial", atol=1e-11)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.02, "atomics.requests": 1.0}}
+# What the kernel moves: five reads and one write a point, a number a block, no atomics; no thread in another's way.
+ny, nx = 32, 64
+p, expected, sums, s, partial = dot_fields(ny, nx)
+profile = simt.profile(stencil_dot_kernel[blocks_of(ny, nx), (32, 8)], p, s, partial)
+check.no_hazards(profile)
+check.close(s, expected, "s", atol=1e-13)
+check.close(partial, sums, "partial", atol=1e-11)
+needed = {
+    "global_load.sectors": sectors_of_neighbours(ny, nx),
+    "global_store.sectors": s.size * 8 / 32 + partial.size,
+    "atomics.requests": 0,
+}
+check.at_most(profile, limits, compulsory=needed)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_hidden", "points": 2}
+# Hidden tests: fields that the blocks do not divide; no thread in another's way; an input that must stay as it is.
+### BEGIN HIDDEN TESTS
+odd = 2 * int(check.rng().integers(17, 31)) + 1
+for ny, nx in ((9, odd), (16, 40), (3, 33), (1, 1)):
+    p, expected, sums, s, partial = dot_fields(ny, nx)
+    before = p.copy()
+    profile = simt.profile(stencil_dot_kernel[blocks_of(ny, nx), (32, 8)], p, s, partial)
+    check.no_hazards(profile)
+    check.close(s, expected, "s", atol=1e-13)
+    check.close(partial, sums, "partial", atol=1e-11)
+    check.that((p == before).all(), "p must stay as it is.")
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Part 4: fuse a map into a stencil (4 points)
+#
+# In conjugate gradient the map $p = r + \beta p$ runs before the stencil $s = A p$, which then reads the new `p` at five
+# points. To save that, one kernel computes the new `p` at all five from `r` and the old `p`. The first try keeps one
+# field for `p`.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "in_place"}
+@cuda.jit
+def in_place_kernel(r, beta, p, s):
+    i, j = cuda.grid(2)
+    ny, nx = p.shape
+    if i < nx and j < ny:
+        new = r[j, i] + beta * p[j, i]
+        result = 4 * new
+        if i > 0:
+            result -= r[j, i - 1] + beta * p[j, i - 1]
+        if i < nx - 1:
+            result -= r[j, i + 1] + beta * p[j, i + 1]
+        if j > 0:
+            result -= r[j - 1, i] + beta * p[j - 1, i]
+        if j < ny - 1:
+            result -= r[j + 1, i] + beta * p[j + 1, i]
+        p[j, i] = new
+        s[j, i] = result
+
+
+# %% [markdown]
+# The interpreter names what is wrong with it: which lines, which element, which threads. Does the store of `new` come too
+# early for somebody? A barrier does not help: it makes the threads of one block wait, and the threads next door are in
+# another.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "look_at_in_place"}
+r, p, s = np.random.default_rng(1).random((3, 16, 64))
+print(simt.profile(in_place_kernel[(2, 2), (32, 8)], r, 0.5, p, s))
+
+
+# %% [markdown]
+# Write `map_stencil_kernel(r, beta, p1, p2, s)` with two fields in its place: it reads the old `p1` and writes the new
+# `p2`. After each iteration the solver swaps them. Blocks have 32 × 8 threads as before, and each thread writes its own
+# point and no other.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "map_stencil"}
+@cuda.jit
+def map_stencil_kernel(r, beta, p1, p2, s):
+    ### BEGIN SOLUTION
+    i, j = cuda.grid(2)
+    ny, nx = p1.shape
+    if i < nx and j < ny:
+        new = r[j, i] + beta * p1[j, i]
+        result = 4 * new
+        if i > 0:
+            result -= r[j, i - 1] + beta * p1[j, i - 1]
+        if i < nx - 1:
+            result -= r[j, i + 1] + beta * p1[j, i + 1]
+        if j > 0:
+            result -= r[j - 1, i] + beta * p1[j - 1, i]
+        if j < ny - 1:
+            result -= r[j + 1, i] + beta * p1[j + 1, i]
+        p2[j, i] = new
+        s[j, i] = result
+    ### END SOLUTION
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_map_stencil"}
+def map_stencil_fields(ny, nx, beta):
+    """Return random r and p1, the new p and A p, and memory for both that shows what was not written."""
+    r, p1 = check.rng().uniform(-1, 1, (2, ny, nx))
+    p = r + beta * p1
+    return r, p1, p, five_points(p), np.full((ny, nx), np.nan), np.full((ny, nx), np.nan)
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil", "points": 1}
+# The numbers alone, on a field of two blocks by two.
+r, p1, p, expected, p2, s = map_stencil_fields(16, 64, 0.5)
+p2, s = cuda.to_device(p2), cuda.to_device(s)
+map_stencil_kernel[blocks_of(16, 64), (32, 8)](cuda.to_device(r), 0.5, cuda.to_device(p1), p2, s)
+check.close(p2.copy_to_host(), p, "p2", atol=1e-13)
+check.close(s.copy_to_host(), expected, "s", atol=1e-13)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.02}}
+# What the kernel moves: ten reads and two writes a point; no thread in another's way.
+ny, nx = 32, 64
+r, p1, p, expected, p2, s = map_stencil_fields(ny, nx, 0.5)
+profile = simt.profile(map_stencil_kernel[blocks_of(ny, nx), (32, 8)], r, 0.5, p1, p2, s)
+check.no_hazards(profile)
+check.close(p2, p, "p2", atol=1e-13)
+check.close(s, expected, "s", atol=1e-13)
+needed = {"global_load.sectors": 2 * sectors_of_neighbours(ny, nx), "global_store.sectors": 2 * s.size * 8 / 32}
+check.at_most(profile, limits, compulsory=needed)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil_hidden", "points": 2}
+# Hidden tests: fields that the blocks do not divide, other beta; no thread in another's way; inputs that must stay.
+### BEGIN HIDDEN TESTS
+odd = 2 * int(check.rng().integers(17, 31)) + 1
+for ny, nx in ((9, odd), (16, 40), (3, 33), (1, 1)):
+    beta = float(check.rng().uniform(-2, 2))
+    r, p1, p, expected, p2, s = map_stencil_fields(ny, nx, beta)
+    before = r.copy(), p1.copy()
+    profile = simt.profile(map_stencil_kernel[blocks_of(ny, nx), (32, 8)], r, beta, p1, p2, s)
+    check.no_hazards(profile)
+    check.close(p2, p, "p2", atol=1e-13)
+    check.close(s, expected, "s", atol=1e-13)
+    check.that((r == before[0]).all() and (p1 == before[1]).all(), "r and p1 must stay as they are.")
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Part 5: plan (4 points)
+#
+# The planner of the lecture knows a program as a list of containers, with the fields that each of them reads and
+# writes. You say which containers share a kernel, and which fields are never stored but computed again wherever they
+# are read; `plan` says what each kernel then moves, or why the plan cannot run. A neighbour's value comes from a cache.
+# A field that a kernel reads at the neighbours and writes is kept twice, as in part 4.
+#
+# Three programs: conjugate gradient, the damped Jacobi method of part 1, and the power method, which looks for the
+# largest eigenvalue of `A`.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "programs"}
+from course_pkg.cg.fusion import cut, plan
+from course_pkg.cg.program import CG, Container, Program
+from course_pkg.core import CourseError
+
+JACOBI = Program(
+    "damped Jacobi",
+    (
+        Container(
+            "residual", "stencil", "z ← b − A u", reads=("b",), neighbours=("u",), writes=("z",),
+            multiplications=1,
+        ),
+        Container("scale", "map", "t ← c z", reads=("c", "z"), writes=("t",), multiplications=1),
+        Container("correct", "map", "u ← u + ω t", reads=("u", "t"), writes=("u",), multiplications=1),
+        Container("norm", "reduction", "rho ← ⟨z, z⟩", reads=("z",), makes=("rho",), multiplications=1),
+    ),
+    results=("u",),
+)  # fmt: skip
+POWER = Program(
+    "power method",
+    (
+        Container("apply", "stencil", "w ← A v", neighbours=("v",), writes=("w",), multiplications=1),
+        Container("rayleigh", "reduction", "vAv ← ⟨v, w⟩", reads=("v", "w"), makes=("vAv",), multiplications=1),
+        Container("length", "reduction", "ww ← ⟨w, w⟩", reads=("w",), makes=("ww",), multiplications=1),
+        Container(
+            "normalise", "map", "v ← w / √ww", reads=("w",), writes=("v",), needs=("ww",),
+            coefficient="1 / √ww", multiplications=1,
+        ),
+    ),
+    results=("v",),
+)  # fmt: skip
+
+
+def show(program, groups, recompute=()):
+    """Print what each kernel of a plan reads and writes, and the bytes a point in double precision."""
+    chosen = plan(program, groups, recompute=recompute)
+    for kernel in chosen.kernels:
+        names, writes = ", ".join(c.name for c in kernel.containers), ", ".join(kernel.writes) or "no field"
+        print(f"{names}: reads {', '.join(kernel.reads)}; writes {writes}")
+    print(chosen.why or f"{8 * sum(chosen.passes)} B a point")
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "look_at_plans"}
+for container in (*CG.containers, *POWER.containers):
+    print(f"{container.name:12} {container.kind:10} {container.formula}")
+print()
+show(CG, [["updateP"], ["matVec"], ["dot pAp"], ["updateXandR"], ["dot rr"]])
+print()
+show(CG, [["updateP", "matVec"], ["updateXandR"], ["dot pAp", "dot rr"]])
+
+# %% [markdown]
+# Write down four plans, each as a dictionary with the two keys `"groups"`, the names of the containers of each kernel,
+# and `"recompute"`, the names of the fields that are never stored:
+#
+# - `cg_stored`: of conjugate gradient, the one that moves the fewest bytes if nothing is recomputed;
+# - `cg_recomputed`: of conjugate gradient, one that moves at most 64 bytes a point;
+# - `jacobi_plan` and `power_plan`: of the other two programs, those that move the fewest bytes of all.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "plans"}
+# cg_stored = {"groups": [["updateP"], ...], "recompute": []}, and so on
+### BEGIN SOLUTION
+cg_stored = {"groups": [["updateP", "matVec", "dot pAp"], ["updateXandR", "dot rr"]], "recompute": []}
+cg_recomputed = {"groups": [["updateP", "matVec", "dot pAp"], ["updateXandR", "dot rr"]], "recompute": ["s"]}
+jacobi_plan = {"groups": [["residual", "scale", "correct", "norm"]], "recompute": []}
+power_plan = {"groups": [["apply", "rayleigh", "length"], ["normalise"]], "recompute": ["w"]}
+### END SOLUTION
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "check_plans"}
+def are_names(value):
+    """Return whether a value is a list of texts."""
+    return isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value)
+
+
+def bytes_a_point(what, program, answer):
+    """Return the bytes a point of a plan, after a check that it is one and can run."""
+    keys = isinstance(answer, dict) and set(answer) == {"groups", "recompute"}
+    check.that(keys, f"{what}: give a dictionary with the keys groups and recompute.")
+    groups, recompute = answer["groups"], answer["recompute"]
+    check.that(are_names(recompute), f"{what}: recompute is a list of names of fields, which may be empty.")
+    lists = isinstance(groups, (list, tuple)) and all(map(are_names, groups))
+    check.that(lists, f"{what}: groups is a list of kernels, each a list of names of containers.")
+    try:
+        chosen = plan(program, groups, recompute=recompute)
+    except CourseError as error:
+        check.that(False, f"{what}: {error}")
+    check.that(chosen.legal, f"{what} cannot run. {chosen.why}")
+    return 8 * sum(chosen.passes)
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_plans", "points": 1}
+# The four plans can run, and cg_stored recomputes nothing.
+for what, program, answer in (
+    ("cg_stored", CG, cg_stored),
+    ("cg_recomputed", CG, cg_recomputed),
+    ("jacobi_plan", JACOBI, jacobi_plan),
+    ("power_plan", POWER, power_plan),
+):
+    bytes_a_point(what, program, answer)
+check.that(len(cg_stored["recompute"]) == 0, "cg_stored: recompute stays empty.")
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stored_hidden", "points": 1}
+# Hidden tests: cg_stored and jacobi_plan move as little as can be.
+### BEGIN HIDDEN TESTS
+from itertools import combinations
+
+
+def least_bytes(program, recompute=()):
+    """Return the bytes a point of the best legal plan."""
+    later = [container.name for container in program.containers[1:]]
+    starts = [some for count in range(len(later) + 1) for some in combinations(later, count)]
+    plans = [plan(program, cut(program, some), recompute=recompute) for some in starts]
+    return min(8 * sum(chosen.passes) for chosen in plans if chosen.legal)
+
+
+few = bytes_a_point("cg_stored", CG, cg_stored) <= least_bytes(CG)
+check.that(len(cg_stored["recompute"]) == 0, "cg_stored: recompute stays empty.")
+check.that(few, "cg_stored runs, and another plan moves less: which container could share a kernel with the one before?")
+few = bytes_a_point("jacobi_plan", JACOBI, jacobi_plan) <= least_bytes(JACOBI)
+check.that(few, "jacobi_plan runs, and another plan moves less: which scalar does a container of it need?")
+### END HIDDEN TESTS
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_recomputed_hidden", "points": 1}
+# Hidden tests: cg_recomputed moves at most 64 bytes a point, power_plan as little as can be.
+### BEGIN HIDDEN TESTS
+few = bytes_a_point("cg_recomputed", CG, cg_recomputed) <= 64
+check.that(few, "cg_recomputed runs and moves more than 64 B a point: which field is used up within the iteration?")
+least = min(least_bytes(POWER, recompute) for recompute in ((), ("w",)))
+few = bytes_a_point("power_plan", POWER, power_plan) <= least
+check.that(few, "power_plan runs, and another plan moves less: which field is used up within the iteration?")
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Three plans that cannot run. Which rule refuses each of them? Decide before you ask the planner, whose `refusals` know.
+#
+# | plan | program | groups | recompute |
+# |---|---|---|---|
+# | A | power method | `[["apply", "rayleigh", "length", "normalise"]]` | `[]` |
+# | B | conjugate gradient | `[["updateP", "matVec"], ["dot pAp"], ["updateXandR", "dot rr"]]` | `["s"]` |
+# | C | two steps of Jacobi in one: `v ← u + c (b − A u)` and `u ← v + c (b − A v)` | `[["first", "second"]]` | `[]` |
+#
+# | rule | it refuses |
+# |---|---|
+# | `"order"` | a container that runs before another on which it depends |
+# | `"barrier"` | a kernel that needs a scalar of its own reduction, complete only when all blocks have ended |
+# | `"race"` | a kernel that overwrites the only copy of a field that it reads at the neighbours |
+# | `"wider halo"` | a kernel that would have to evaluate a stencil at all points of another stencil |
+# | `"stored"` | not storing a field that the next iteration, or who called the program, needs |
+# | `"changed"` | computing a field again from something that has been overwritten since |
+# | `"idle"` | computing a field that is not stored, in a kernel in which nobody reads it |
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "rules"}
+# rules = {"A": ..., "B": ..., "C": ...}
+### BEGIN SOLUTION
+rules = {"A": "barrier", "B": "idle", "C": "wider halo"}
+### END SOLUTION
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_rules_hidden", "points": 1}
+# Hidden tests: the rule of each plan.
+### BEGIN HIDDEN TESTS
+check.that(isinstance(rules, dict) and set(rules) == {"A", "B", "C"}, "Fill in the dictionary and keep its keys.")
+TWO_STEPS = Program(
+    "two steps",
+    (
+        Container("first", "stencil", reads=("b", "c"), neighbours=("u",), writes=("v",)),
+        Container("second", "stencil", reads=("b", "c"), neighbours=("v",), writes=("u",)),
+    ),
+    results=("u",),
+)
+apart = [["updateP", "matVec"], ["dot pAp"], ["updateXandR", "dot rr"]]
+refused = {
+    "A": plan(POWER, cut(POWER, [])),
+    "B": plan(CG, apart, recompute=["s"]),
+    "C": plan(TWO_STEPS, cut(TWO_STEPS, [])),
+}
+for letter, chosen in refused.items():
+    named = isinstance(rules[letter], str) and [rules[letter]] == [refusal.rule for refusal in chosen.refusals]
+    check.that(named, f"Another rule refuses plan {letter}.")
+### END HIDDEN TESTS
