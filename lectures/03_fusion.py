@@ -1,0 +1,775 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+#   title: Fusion in conjugate gradient
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["title-slide"]
+# # What fusion really saves
+#
+# Conjugate gradient, container by container: which of them may share a kernel, and what each pass over memory is worth.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 4, the method as a graph 5, counting 8, in place and the race 6,
+# > what is legal and the planner 8, dots and A p twice 6, measured 6, limit and summary 2; libraries and the host if time is left.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## After this lecture you can
+#
+# - **count** what each container of a solver reads, writes and multiplies,
+# - **hold** such a count against the hardware's, and explain each difference,
+# - **decide** which containers may share a kernel, and say why others may not,
+# - **spot** the race in a stencil that is fused in place,
+# - **find** the fusion that pays most, and how far it is from its bound.
+#
+# It builds on lecture 1 (T_eff, the bound) and lecture 2 (marching, pairs, sums).
+
+# %% slideshow={"slide_type": "skip"}
+# Where the course is not installed, as on Colab, this says how to install it.
+import importlib.util
+
+if importlib.util.find_spec("course_pkg") is None:
+    raise SystemExit(
+        "Install the course first: run  !git clone ADDRESS course && pip install -q -e ./course  "
+        "with the address of its repository, then restart the session."
+    )
+
+# %% slideshow={"slide_type": "skip"}
+# Setup, for the notebook only: the package's rooms that this lecture uses.
+import textwrap
+
+import numpy as np
+from IPython.display import Markdown
+
+from course_pkg import bench, cuda, simt, viz
+from course_pkg.cg import cost, cpu_numba, fusion, reference
+from course_pkg.cg import gpu_numba as gpu
+from course_pkg.cg.problem import PoissonProblem
+from course_pkg.cg.program import CG
+from course_pkg.cg.rivals import scipy_csr
+from course_pkg.core import CourseError, machine
+from course_pkg.stencil import gpu_numba as stencil
+from course_pkg.witness import record
+from course_pkg.witness.cases import large_cases
+from course_pkg.witness.kernels_of_cg import BOXES
+
+# %% slideshow={"slide_type": "skip"}
+recorded = bench.recorded("cg")
+counters = record.load(record.path_of())
+traffic = record.load(record.path_of(file=record.TRAFFIC_FILE))
+VARIANTS = {
+    "baseline": "cg_baseline",
+    "map-stencil fused": "cg_map_stencil_fused",
+    "fused dots": "cg_fused_dots",
+    "two-kernel": "cg_two_kernel",
+    "deferred x": "cg_deferred_x",
+}
+SMALL, LARGE = 250, 1000
+
+
+def on_h200(name, edge, library="Numba CUDA", **parameters):
+    """Return a recorded measurement on a cube."""
+    return recorded.one(f"{name}, {library}", shape=[edge] * 3, **parameters)
+
+
+def iteration_s(variant, edge=SMALL):
+    """Return the seconds of one iteration: two were timed together."""
+    return on_h200(f"cg {variant}", edge, iterations=2).median_s / 2
+
+
+def solved(variant, edge=SMALL):
+    """Return the recorded solve to a residual of 1e-6: all iterations, and what comes before and after."""
+    return recorded.one(f"cg {variant}, Numba CUDA: solve", shape=[edge] * 3)
+
+
+def flops_a_point(*kernels):
+    """Return what Nsight Compute counted in some kernels, an fma as two flops, for each point of their cases."""
+    total = 0
+    for kernel in kernels:
+        counted = counters.counters[f"cg_{kernel}_64_float64"]
+        add, mul, fma = (counted[f"smsp__sass_thread_inst_executed_op_d{kind}_pred_on.sum"] for kind in ("add", "mul", "fma"))
+        total += (add + mul + 2 * fma) / np.prod(BOXES["64"])
+    return total
+
+
+def bytes_a_point(variant):
+    """Return what an iteration moves for each point, in double precision."""
+    return 8 * sum(cost.PASSES[VARIANTS[variant]])
+
+
+copy_gb_s = on_h200("copy", LARGE, "CuPy").t_eff_gb_s
+h200 = machine("h200").measured(copy_gb_s)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## More work, and less throughput
+#
+# Two programs for the same method, on the same H200, for the same answer. The second multiplies by the matrix **twice** in every
+# iteration, because it throws the first result away.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+old, new = (on_h200(f"cg {v}", SMALL, iterations=2) for v in ("baseline", "two-kernel"))
+DOTS = 2 * 2  # a product and a sum, for two dots
+flops = {
+    "A p once, stored": flops_a_point("update_p", "matvec", "update_x_and_r") + DOTS,
+    "A p twice, never stored": flops_a_point("search", "advance_1"),
+}
+bench.Table(
+    [
+        {"program": what, "flops a point": f"{flops[what]:.0f}", "throughput": f"{m.throughput_gb_s:,.0f} GB/s"}
+        for what, m in zip(flops, (old, new), strict=True)
+    ],
+    f"One iteration, {SMALL}³ unknowns, double precision. {recorded.origin}",
+)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_twice = viz.Prediction(
+    "03-twice",
+    f"The second program does {flops['A p twice, never stored'] / flops['A p once, stored']:.1f} times the flops, at a lower "
+    "throughput. An iteration takes …",
+    ["twice as long", "about as long", "a good third less"],
+)
+guess_twice
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Faster, by what it does not move
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table(
+    [
+        {
+            "program": words,
+            "bytes a point": bytes_a_point(v),
+            "time of an iteration": bench.format_time(iteration_s(v)),
+            "a whole solve": bench.format_time(solved(v).median_s),
+        }
+        for v, words in (("baseline", "A p once, stored"), ("two-kernel", "A p twice, never stored"))
+    ],
+    recorded.origin,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_twice.reveal(f"{1 - iteration_s('two-kernel') / iteration_s('baseline'):.0%} less")
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Four minutes. Throughput is what a program is praised for; time is what it is used for. Here the better program shows
+# > the lower number. Leave it standing: the rest of the lecture is how one comes to such a program, and how one knows when to stop.
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
+# ## The method, step by step
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# | container | | |
+# |---|---|---|
+# | updateP | $p \leftarrow r + \beta p$ | map |
+# | matVec | $s \leftarrow A p$ | stencil |
+# | dot | $\langle p, s\rangle$ | reduction |
+# | updateXandR | $x \leftarrow x + \alpha p$ | map |
+# | | $r \leftarrow r - \alpha s$ | |
+# | dot | $\delta \leftarrow \langle r, r\rangle$ | reduction |
+#
+# $\alpha = \delta / \langle p, s\rangle$, and $\beta = \delta / \delta_\text{old}$.
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Three kinds of *containers*:
+#
+# - a **map** touches its own point,
+# - a **stencil** reads the neighbours, too,
+# - a **reduction** needs every point before anybody has its result.
+#
+# $A$ is the 7-point Laplacian on $n^3$ points: never stored, always computed.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The same, as a graph
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.graph_picture(CG.containers, CG.edges)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Nobody drew these edges: they follow from what each container reads and writes. **A kernel is a frame around some nodes**;
+# what crosses a frame goes through memory.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Count the map and the stencil
+#
+# `updateP` and `matVec` on $m = n^3$ points, as the *fusion document* counts them: elements; a multiplication is a flop; no boundary.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+EDGE = 64
+BOX, POINTS, FACE = (EDGE,) * 3, EDGE**3, EDGE**2
+
+
+def counted_row(name, count, allocating):
+    """Return a row of the document's table: in units of the points, m, and of a face, n²."""
+    return {
+        "": name,
+        "reads, no reuse": f"{count.reads // POINTS} m or {allocating.reads // POINTS} m",
+        "full reuse": f"{count.reads_reused // POINTS} m or {allocating.reads_reused // POINTS} m",
+        "writes": f"{count.writes // POINTS} m",
+        "flops": f"{count.multiplications // POINTS} m",
+        "halo": f"{count.halo // FACE} n²",
+        "flops a read": f"{count.intensity:.2g}",
+    }
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+step_map, step_stencil = cost.update_p(BOX), cost.matvec(BOX)
+both, fused = cost.map_and_stencil(BOX), cost.map_stencil_fused(BOX)
+rows = {
+    "map": counted_row("map", step_map, step_map),
+    "stencil": counted_row("stencil", step_stencil, step_stencil.allocating(1)),
+    "both": counted_row("map, then stencil", both, step_map + step_stencil.allocating(1)),
+    "fused": counted_row("fused", fused, fused.allocating(2)),
+}
+bench.Table(
+    [rows["map"], rows["stencil"], rows["both"]],
+    "The second number: where a store first reads its cache line (write-allocate).",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Seven reads of the stencil or one? Both are right: they answer two questions. The truth lies between, and a cache decides where.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Let the room count the stencil before the table is shown. The halo is what one GPU receives from its two neighbours when
+# > the grid is cut along z; the first and the last GPU have one neighbour and half of it.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Fuse them, on paper
+#
+# $$ p_2 = r + \beta p_1, \qquad s = A (r + \beta p_1) $$
+#
+# The stencil computes $p_2$ again at each of its seven points.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table([rows["both"], rows["fused"]], "For any n, from `cost.py`.")
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# The fusion document prints **5** flops a read; by its own counts it is 14 m / 2 m = **7**. It gives the halo as 2 n² and as 4 n²: of two
+# fields, two faces each, it is **4 n²**.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The same count, by running it
+#
+# One thread a point, as plain as the document: the interpreter runs it for 64³ points and counts.
+
+# %% slideshow={"slide_type": "-"}
+rng, n = np.random.default_rng(0), [np.uint32(EDGE)] * 3
+r, p1 = rng.random((2, POINTS))
+p2, s = np.empty((2, POINTS))
+launch = stencil.blocks_for(BOX, stencil.BLOCK_3D), stencil.BLOCK_3D
+update_p, matvec = gpu.update_p_flat_kernel, stencil.laplacian_flat_kernel
+together = gpu.map_stencil_flat_kernel
+counted = {
+    "map": simt.profile(update_p[launch], r, p1, 0.5, *n, p2),
+    "stencil": simt.profile(matvec[launch], p2, *n, s),
+    "fused": simt.profile(together[launch], r, p1, 0.5, *n, p2, s),
+}
+
+# %% slideshow={"slide_type": "skip"}
+viz.source(gpu.map_stencil_flat_kernel)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_count = viz.Prediction(
+    "03-count",
+    "The document counts 14 reads and 14 multiplications a point for the fused kernel. The interpreter counts …",
+    ["14 and 14", "a little less of both", "nearly 14 reads, 8 multiplications"],
+)
+guess_count
+
+# %% slideshow={"slide_type": "skip"}
+CASES = {"map": "cg_update_p_flat", "stencil": "laplacian_flat", "fused": "cg_map_stencil_flat"}
+SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+DMUL, DFMA = (f"smsp__sass_thread_inst_executed_op_d{kind}_pred_on.sum" for kind in ("mul", "fma"))
+
+
+def by_interpreter(of, *names):
+    """Return a count of some kernels in turn, for each of the 64³ points."""
+    return sum(of(counted[name]) for name in names) / POINTS
+
+
+def by_ncu(metric, *names):
+    return sum(counters.counters[f"{CASES[name]}_64"][metric] for name in names) / POINTS
+
+
+def from_memory(direction, *names):
+    """Return the numbers that moved between the H200 and its memory for each of 512³ points."""
+    moved = sum(traffic.counters[f"{CASES[name]}_512"][f"dram__bytes_{direction}.sum"] for name in names)
+    return moved / 8 / 512**3
+
+
+# %% slideshow={"slide_type": "skip"}
+def witnesses(document, *names):
+    """Return the rows of a table with three witnesses; all for one point."""
+
+    def row(what, paper, interpreter, hardware):
+        cells = (f"{paper / POINTS:.0f}" if paper else "–", f"{interpreter:.2f}", hardware)
+        return {"for one point": what, **dict(zip(("document", "interpreter", "H200"), cells, strict=True))}
+
+    asked = by_interpreter(lambda p: p.global_load.bytes_requested / 8, *names)
+    sectors = by_interpreter(lambda p: p.global_load.sectors, *names)
+    unique = by_interpreter(lambda p: p.global_load.unique_bytes / 8, *names)
+    stored = by_interpreter(lambda p: p.global_store.bytes_requested / 8, *names)
+    products = by_interpreter(lambda p: sum(p.flops.instructions("float64", k) for k in ("mul", "fma")), *names)
+    return [
+        row("reads, no reuse", document.reads, asked, "–"),
+        row("load sectors", 0, sectors, f"{by_ncu(SECTORS, *names):.2f}"),
+        row("reads, full reuse", document.reads_reused, unique, f"{from_memory('read', *names):.2f}"),
+        row("writes", document.writes, stored, f"{from_memory('write', *names):.2f}"),
+        row("multiplications", document.multiplications, products, f"{by_ncu(DMUL, *names) + by_ncu(DFMA, *names):.2f}"),
+    ]
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Three witnesses: map, then stencil
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+WHERE = "Interpreter, sectors and flops: 64³ points. Reads and writes of the H200: between chip and memory, 512³ points."
+bench.Table(witnesses(both, "map", "stencil"), f"{WHERE} {counters.origin}")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Three witnesses: fused
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table(witnesses(fused, "fused"), f"{WHERE} {counters.origin}")
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_count.reveal(
+    f"{by_interpreter(lambda p: p.global_load.bytes_requested / 8, 'fused'):.2f} reads and "
+    f"{by_ncu(DMUL, 'fused') + by_ncu(DFMA, 'fused'):.2f} multiplications, and the H200 agrees to the last one"
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Why they differ
+#
+# - **Reads**: points on a face have no neighbour beyond it: $6n^2$ reads less for each field, which vanish as $n$ grows.
+# - **Multiplications**: the document gives every neighbour a coefficient. Ours are $-1$: six subtractions, and one product, $6p$. Fused,
+#   each neighbour costs $\beta p_1$, which joins its sum in one *fma*.
+# - **Full reuse** is what memory sees here: the caches hold every neighbour of 512³ points.
+# - **Writes** are a little under 1: the last ones are still in the L2 cache.
+#
+# A count that nobody holds against a counter is an opinion.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Write-allocate.** The document adds a read for each store that first fetches its cache line. On an H200 memory reads nothing more for the
+# stores: a sector that is written whole is never fetched. On a CPU it would be, unless the stores go around the cache.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Eight minutes for the counting. The expected wrong answer is "a little less of both": boundaries are seen, the
+# > missing coefficients are not.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What a warp reads in the fused kernel
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+places = ("the point itself", "west", "east", "north", "south", "below", "above")
+lines = dict(zip(places, (w for w, c in counted["fused"].by_line.items() if c.global_load), strict=True))
+viz.slider(
+    lambda place: viz.access_strip(counted["fused"].access(lines[place], block=35)), places, label="neighbour", start="west"
+)
+
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Every line reads r **and** p₁: fourteen requests a warp. A neighbour to the west or east costs a sector more.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Why not in place?
+#
+# The fused kernel reads $p_1$ and writes $p_2$. One field less would do, it seems:
+
+# %% slideshow={"slide_type": "-"}
+@cuda.jit
+def fused_in_place(r, p, beta, s):
+    j, i = cuda.blockIdx.x, cuda.threadIdx.x
+    p[j, i] = r[j, i] + beta * p[j, i]
+    total = 4 * p[j, i]
+    for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+        if 0 <= j + dj < p.shape[0] and 0 <= i + di < p.shape[1]:
+            total -= r[j + dj, i + di] + beta * p[j + dj, i + di]
+    s[j, i] = total
+
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_race = viz.Prediction(
+    "03-race",
+    "Each thread updates its own p, then needs its neighbours' p: it takes their old p and r, as the formula says. This is …",
+    ["right", "wrong only at the edges of blocks", "wrong anywhere, if it so happens"],
+)
+guess_race
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Line, threads, and why
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+R, P = rng.random((2, 8, 64))
+racy = simt.profile(fused_in_place[8, 64], R, P, 0.5, np.empty((8, 64)))
+print(textwrap.fill(racy.hazards[0].message, 84))
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_race.reveal("wrong anywhere: a neighbour may have written its p already, and β would be applied twice")
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# **No barrier mends it**: blocks of one launch run in any order. Two fields do, read $p_1$, write $p_2$, **swap**. That is one more field to
+# *hold*, and not one more to *move*.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Six minutes. Let them run it first: on a GPU small grids often give the right answer, which is worse than a wrong one.
+# > The interpreter needs no luck: it remembers who wrote and who read each element, and which barriers lay between.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Which containers may share a kernel?
+#
+# - **A map joins what follows it.** What it computes stays in a register.
+# - **A map joins a stencil** if it is computed again at each neighbour, and its own field is kept twice.
+# - **A reduction joins what makes its fields**: they are summed on their way to memory.
+# - **Nothing that needs its result joins a reduction**: it is known only when every block has ended. That is the end of a kernel.
+# - **A stencil does not join a stencil** that it reads: neighbours of neighbours, and a halo two cells wide.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The planner
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+gpus = [h200, machine("a100-80"), machine("v100")]
+viz.planner(fusion.CHOICES, gpus, cost.facts)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Eight minutes, with the room deciding. Refused plans are as good as the others: ask for the reason before you show it.
+# > In JupyterLab the laboratory has a free planner, with a switch for each boundary.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_saving = viz.Prediction(
+    "03-saving",
+    "Map and stencil fused, and nothing else: of all the bytes of an iteration, that saves …",
+    ["about a third", "about 20 %", "7 %"],
+)
+guess_saving
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What each fusion saves
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+STEPS = {
+    "baseline": "every container a kernel",
+    "map-stencil fused": "updateP inside matVec",
+    "fused dots": "dots with what makes their fields",
+    "two-kernel": "A p twice, never stored",
+    "deferred x": "x in every second iteration",
+}
+first = bytes_a_point("baseline")
+bench.Table(
+    [
+        {
+            "variant": v,
+            "idea": idea,
+            "fields read": f"{cost.PASSES[VARIANTS[v]][0]:g}",
+            "written": f"{cost.PASSES[VARIANTS[v]][1]:g}",
+            "bytes a point": f"{bytes_a_point(v):g}",
+            "saved": f"{1 - bytes_a_point(v) / first:.0%}" if v != "baseline" else "",
+        }
+        for v, idea in STEPS.items()
+    ]
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+with_dots = fusion.CHOICES["map, stencil, dots"].passes
+guess_saving.reveal(
+    f"{1 - bytes_a_point('map-stencil fused') / first:.0%}; after the dots, "
+    f"{1 - 8 * sum(with_dots) / bytes_a_point('fused dots'):.0%}"
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The dot, on its way to memory
+#
+# The thread that computes $s$ at a point has $p$ and $s$ in registers. It adds $p \cdot s$ to a sum of its own; warps and blocks add up;
+# one number a block is left, and one block sums those.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.source(gpu.leave_total)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# No atomics: the order is fixed, and two runs agree to the last digit.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Throw A p away
+#
+# $s = A p$ is written once and read twice: 24 bytes a point. To compute it again takes $p$, which the next kernel reads in any case, and
+# seven flops, which are free.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+lean = fusion.VARIANTS["cg_two_kernel"]
+viz.graph_picture(lean.containers, lean.edges, groups=lean.groups, again=lean.again, badges=lean.badges)
+
+# %% slideshow={"slide_type": "skip"}
+viz.source(gpu.search_kernel)
+
+# %% slideshow={"slide_type": "skip"}
+viz.source(gpu.advance_kernel)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_bound = viz.Prediction(
+    "03-bound",
+    "64 bytes a point, over the bandwidth of a copy, is the bound. The two kernels take … times as long.",
+    ["1.0", "1.2", "1.7", "3"],
+)
+guess_bound
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Measured: a step at a time
+
+# %% slideshow={"slide_type": "skip"}
+def measured_row(variant, edge):
+    """Return a row: the bytes of an iteration, the time they would take a copy, and the time they took."""
+    bound_s = bytes_a_point(variant) * edge**3 / copy_gb_s / 1e9
+    t = iteration_s(variant, edge)
+    return {
+        "variant": variant,
+        "bytes a point": f"{bytes_a_point(variant):g}",
+        "bound": bench.format_time(bound_s),
+        "measured": bench.format_time(t),
+        "over its bound": f"{t / bound_s:.2f}×",
+        "against baseline": f"{t / iteration_s('baseline', edge):.0%}",
+        "of the bytes": f"{bytes_a_point(variant) / bytes_a_point('baseline'):.0%}",
+    }
+
+
+def measured(edge):
+    return bench.Table([measured_row(v, edge) for v in VARIANTS], f"An iteration, {edge}³. {recorded.origin}")
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+measured(SMALL)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+over = {e: iteration_s("two-kernel", e) * copy_gb_s * 1e9 / 64 / e**3 for e in (SMALL, LARGE)}
+guess_bound.reveal(f"{over[SMALL]:.2f} at {SMALL}³, {over[LARGE]:.2f} at {LARGE}³")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## A billion unknowns, on one GPU
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+measured(LARGE)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+big = solved("two-kernel", LARGE)
+Markdown(
+    f"**{LARGE}³ unknowns: {big.observed['iterations']} iterations in {big.median_s:.1f} s**, true residual "
+    f"{big.observed['true_residual']:.2e} of ‖b‖. The s-step paper solved this problem on 64 A100; without a stored matrix it fits in the "
+    "memory of one H200."
+)
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What memory really moved
+
+# %% slideshow={"slide_type": "skip"}
+def moved_row(what, *names):
+    """Return a row: bytes a point that must move in an iteration, and that did, by Nsight Compute."""
+    cases = [(large_cases()[f"cg_{name}_250"], traffic.counters[f"cg_{name}_250"]) for name in names]
+    must = sum(case.cost.bytes_read + case.cost.bytes_written for case, _ in cases)
+    read, written = (sum(c[f"dram__bytes_{way}.sum"] for _, c in cases) for way in ("read", "write"))
+    points = SMALL**3
+    return {
+        "variant": what,
+        "kernels": len(names),
+        "must": f"{must / points:.0f} B",
+        "read": f"{read / points:.1f} B",
+        "written": f"{written / points:.1f} B",
+        "moved over must": f"{(read + written) / must:.2f}×",
+    }
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table(
+    [
+        moved_row("baseline", "update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr"),
+        moved_row("map-stencil fused", "map_stencil", "dot_pAp", "update_x_and_r", "dot_rr"),
+        moved_row("fused dots", "update_p", "matvec_dot", "update_x_and_r_dot"),
+        moved_row("two-kernel", "search", "advance"),
+    ],
+    f"For a point of {SMALL}³, in one iteration. {traffic.origin}",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Too much is read: planes between two chunks, and rows padded from 250 to 256 numbers, so that each begins with a cache line. Too little
+# is written: the rest is in the L2 cache.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The host must not be asked
+#
+# $\alpha$ and $\beta$ never leave the GPU. A kernel of one block makes them, the next one reads them there.
+#
+# - **Two iterations are one CUDA graph**: one call queues all their launches.
+# - **The device stops by itself**: it compares $\langle r, r\rangle$ with the tolerance and sets a flag; kernels that find it return at once.
+# - The host looks every 64 iterations, and finds x of the very iteration in which it was done.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+asked = recorded.one("cg baseline, CuPy", shape=[SMALL] * 3)
+asked_s = asked.median_s / asked.parameters["iterations"]
+Markdown(
+    f"The baseline's containers by CuPy, the host asking in every iteration: **{bench.format_time(asked_s)}** an iteration. "
+    f"By our kernels in graphs: **{bench.format_time(iteration_s('baseline'))}**. (Part of the difference is CuPy's dot, at "
+    f"{bench.recorded('vector').one('dot, CuPy', n=2**30).t_eff_gb_s:,.0f} GB/s.)"
+)
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What others make of it
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+def library_row(name, what):
+    m = recorded.one(name, shape=[SMALL] * 3)
+    t = m.median_s / m.parameters["iterations"]
+    return {"method": name, "how": what, "an iteration": bench.format_time(t), "two-kernel is faster": f"{t / iteration_s('two-kernel'):.1f}×"}
+
+
+bench.Table(
+    [
+        library_row("cg CSR, CuPy", "cupyx cg, the matrix stored"),
+        library_row("cg matrix-free, CuPy", "the same, our stencil in place of the matrix"),
+        library_row("cg baseline, CuPy", "our containers, by CuPy's kernels"),
+        library_row("cg slices, JAX", "jax cg, padded slices"),
+    ],
+    f"{SMALL}³ unknowns, fp64; cupyx.scipy.sparse.linalg.cg, jax.scipy.sparse.linalg.cg. {recorded.origin}",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# A stored matrix costs 12 bytes for each of its entries, 7 a point, before any vector is touched.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## On many GPUs: the halo
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table(
+    [
+        {
+            "GPUs": g,
+            "first and last": f"{cost.halo((LARGE,) * 3, g)[0]:,}",
+            "between two": f"{cost.halo((LARGE,) * 3, g)[1]:,}" if g > 2 else "–",
+            "fused": f"{cost.halo((LARGE,) * 3, g, fields=2)[1]:,}" if g > 2 else "–",
+            "points of a GPU": f"{LARGE**3 // g:,}",
+        }
+        for g in (1, 2, 8, 64)
+    ],
+    f"Numbers that a GPU receives in an iteration, {LARGE}³ unknowns cut along z; fused: updateP inside matVec, between two.",
+)
+
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Fusion pays for fewer passes with a larger halo. And each iteration has **two reductions**, for which all GPUs wait: lectures 5 and 7.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Laboratory
+#
+# **Step 1. Plan freely.** Switch boundaries on and off. Which plan has the fewest bytes if s must be stored?
+
+# %% slideshow={"slide_type": "skip"}
+def judge(starts, chosen):
+    """Return the plan in which these containers begin a kernel."""
+    recompute = ["s"] if "compute A p again" in chosen else []
+    return fusion.plan(CG, fusion.cut(CG, starts), recompute=recompute, in_place="one field p" in chosen)
+
+
+viz.free_planner(
+    judge, [c.name for c in CG.containers], gpus, cost.facts, options=("compute A p again", "one field p")
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 2. On this CPU.** The same variants, compiled for all cores, against SciPy with a stored matrix, in turns. A call does 20 iterations.
+# Divide by the bytes: which of them is nearest to the triad?
+
+# %% slideshow={"slide_type": "skip"}
+problem = PoissonProblem.ones(64)
+library, points = scipy_csr(problem.b), problem.b.size
+on_cpu = bench.compare(
+    {
+        "SciPy, CSR": lambda b: library.call(20),
+        "baseline": lambda b: cpu_numba.cg_baseline(b, rtol=1e-300, maxiter=20),
+        "two-kernel": lambda b: cpu_numba.cg_two_kernel(b, rtol=1e-300, maxiter=20),
+    },
+    problem.b,
+    cost={
+        "SciPy, CSR": 20 * cost.iteration("cg_baseline", problem.b.shape),
+        "baseline": 20 * cost.iteration("cg_baseline", problem.b.shape),
+        "two-kernel": 20 * cost.iteration("cg_two_kernel", problem.b.shape),
+    },
+    samples=5,
+)
+on_cpu
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 3. Solve, and watch the residual.** The GPU's solver runs here in the interpreter, on a small grid; it is the same code.
+
+# %% slideshow={"slide_type": "skip"}
+small = PoissonProblem.ones(12)
+found = gpu.cg_two_kernel(cuda.to_device(small.b))
+print(found)
+print(reference.cg(small.matvec, small.b))
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 4. Make it fail.** Each of these says what is wrong and what to try. Predict which raises an error, and which returns a `Solution`
+# that has not converged.
+
+# %% slideshow={"slide_type": "skip"}
+spoilt = small.b.copy()
+spoilt[3, 4, 5] = np.nan
+for what, call in {
+    "NaN in b": lambda: gpu.cg_two_kernel(cuda.to_device(spoilt)),
+    "too few iterations": lambda: gpu.cg_two_kernel(cuda.to_device(small.b), maxiter=5),
+    "b is zero": lambda: gpu.cg_two_kernel(cuda.to_device(0 * small.b)),
+    "A of the wrong sign": lambda: reference.cg(lambda u: -small.matvec(u), small.b),
+    "x0 of another shape": lambda: reference.cg(small.matvec, small.b, np.ones((3, 3, 3))),
+}.items():
+    try:
+        print(f"{what}: {call()}\n")
+    except CourseError as error:
+        print(f"{what}: CourseError: {error}\n")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The limit
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+best = iteration_s("deferred x", LARGE)
+Markdown(
+    f"At {LARGE}³ the two kernels take **{over[LARGE]:.2f} times** their bound. What would more take?\n\n"
+    f"- **x every second iteration**: 60 bytes, {bench.format_time(best)} in place of {bench.format_time(iteration_s('two-kernel', LARGE))}.\n"
+    "- **Smaller numbers**: p or r in single precision, with care for the last digits (lecture 4).\n"
+    "- **Fewer iterations**: a preconditioner; it has passes of its own.\n"
+    "- **Several steps for one reduction**: s-step methods (lecture 5)."
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Summary
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table(
+    [
+        {
+            "variant": v,
+            "bytes a point": f"{bytes_a_point(v):g}",
+            f"iteration, {SMALL}³": bench.format_time(iteration_s(v)),
+            f"solve, {SMALL}³": bench.format_time(solved(v).median_s),
+            f"iteration, {LARGE}³": bench.format_time(iteration_s(v, LARGE)),
+        }
+        for v in VARIANTS
+    ],
+    recorded.origin,
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["statement"]
+# Count the passes of the whole iteration, not of the part that you are about to fuse.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Onward
+#
+# - **Exercise 3**, `exercises/03_fusion`, 20 points: count a program, fuse two maps, a dot and a stencil, mend a race, and plan.
+# - **Next**: lecture 4 reorders unknowns, so that what is read together lies together.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Read
+#
+# - M. R. Hestenes, E. Stiefel, *Methods of conjugate gradients for solving linear systems*, Journal of Research of the National Bureau of
+#   Standards 49(6), 1952.
+# - Y. Saad, *Iterative methods for sparse linear systems*, 2nd edition, SIAM, 2003: chapter 6.
+# - NVIDIA, *CUDA C++ Programming Guide*: CUDA graphs.
