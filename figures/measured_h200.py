@@ -1,6 +1,7 @@
 """The README's figures and its table, from the catalogue and from figures/data."""
 
 from course_pkg import bench, viz
+from course_pkg.cg.cost import PASSES
 from course_pkg.core import catalogue, machine
 from course_pkg.vector.peak import recorded_t_peak
 
@@ -25,6 +26,14 @@ LAPLACIAN = (
     "laplacian vectorised, Numba CUDA",
     "laplacian vectorised, CuPy",
 )
+CG = {
+    "baseline": "cg_baseline",
+    "map-stencil fused": "cg_map_stencil_fused",
+    "fused dots": "cg_fused_dots",
+    "two-kernel": "cg_two_kernel",
+    "deferred x": "cg_deferred_x",
+}
+CG_EDGES = (250, 1000)
 GRID = {"shape": [512, 512, 512], "dtype": "float64", "threads_per_block": None, "max_registers": None}
 
 
@@ -43,7 +52,36 @@ def pictures() -> dict[str, viz.Picture]:
 
 
 def tables() -> dict[str, str]:
-    """Return the README's table of measurements, as Markdown, by the name of its place."""
+    """Return the README's tables of measurements, as Markdown, by the name of their place."""
+    return {"measured-h200": _streams_and_stencils(), "measured-cg": _conjugate_gradient()}
+
+
+def _conjugate_gradient() -> str:
+    """Return an iteration of each variant, beside the time that its bytes take a copy."""
+    cg = bench.recorded("cg")
+    small, large = CG_EDGES
+    copy_gb_s = cg.one("copy, CuPy", shape=[large] * 3).t_eff_gb_s
+    lines = [
+        f"| conjugate gradient on an H200, fp64 | bytes a point | {small}³ | of its bound | {large}³ | of its bound |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, variant in CG.items():
+        cells, bytes_a_point = [name, f"{8 * sum(PASSES[variant]):g}"], 8 * sum(PASSES[variant])
+        for edge in CG_EDGES:
+            pair = cg.one(f"cg {name}, Numba CUDA", shape=[edge] * 3, iterations=2)
+            bound_s = bytes_a_point * edge**3 / copy_gb_s / 1e9
+            cells += [bench.format_time(pair.median_s / 2), f"{pair.median_s / 2 / bound_s:.2f}×"]
+        lines.append("| " + " | ".join(cells) + " |")
+    solves = (cg.one("cg two-kernel, Numba CUDA: solve", shape=[edge] * 3) for edge in CG_EDGES)
+    told = "; ".join(
+        f"{edge}³ to 1e-6 in {m.observed['iterations']} iterations, {bench.format_time(m.median_s)}"
+        for edge, m in zip(CG_EDGES, solves, strict=True)
+    )
+    bound = f"The bound is the bytes over the bandwidth of a copy, {copy_gb_s:,.0f} GB/s."
+    return "\n".join([*lines, "", f"An iteration. {bound} Two-kernel: {told}. {cg.origin}"])
+
+
+def _streams_and_stencils() -> str:
     vector, stencil = bench.recorded("vector"), bench.recorded("stencil")
     t_peak = recorded_t_peak(vector)
     measured = [
@@ -70,4 +108,4 @@ def tables() -> dict[str, str]:
         "",
         f"T_peak {t_peak:,.0f} GB/s, the best copy or triad. {sizes} {vector.origin} {stencil.origin}",
     ]
-    return {"measured-h200": "\n".join(lines)}
+    return "\n".join(lines)

@@ -13,9 +13,9 @@
 # What a kernel can keep on the chip, when that pays, and when the cache has done the work already.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 4, memories 4, the ladder's first rungs (indices, blocks)
-# > 9, shared memory and its price 8, races and banks 6, registers and pairs 6, occupancy 4, sums, sizes, limit and summary 4; the scans and the other
-# > libraries if time is left.
+# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 4, memories 3, the ladder's first rungs (indices, blocks)
+# > 8, shared memory and its price 7, races and banks 4, transposes 3, registers and pairs 6, occupancy 3, sizes and what memory reads 4, sums, limit
+# > and summary 3; the explorer, the scans and the other libraries if time is left.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## After this lecture you can
@@ -50,17 +50,16 @@ from course_pkg.core import machine, occupancy
 from course_pkg.paths import figure
 from course_pkg.stencil import cost, cpu_numba, reference
 from course_pkg.stencil import gpu_numba as gpu
-from course_pkg.stencil.problem import HeatProblem
+from course_pkg.stencil.problem import HeatProblem, planes_for
 from course_pkg.vector import cost as stream_cost
 from course_pkg.vector import cpu_numba as streams
 from course_pkg.vector import gpu_numba as vector_gpu
 from course_pkg.witness import record
-from course_pkg.witness.kernels_shared import transpose_kernel
 
 # %% slideshow={"slide_type": "skip"}
 h200 = machine("h200")
 recorded, recorded_vector = bench.recorded("stencil"), bench.recorded("vector")
-counters = record.load(record.path_of())
+counters, traffic = record.load(record.path_of()), record.load(record.path_of(file=record.TRAFFIC_FILE))
 DEFAULT = {"shape": [512, 512, 512], "dtype": "float64", "threads_per_block": None, "max_registers": None}
 
 
@@ -72,6 +71,11 @@ def on_h200(variant, library="Numba CUDA", **parameters):
 def seen(case, metric):
     """Return what Nsight Compute counted on the H200 in a case of 64³ points."""
     return counters.counters[f"{case}_64"][metric]
+
+
+def from_memory(case, what="read"):
+    """Return the bytes that Nsight Compute saw between the H200 and its memory, ``read`` or ``write``."""
+    return traffic.counters[f"laplacian_{case}"][f"dram__bytes_{what}.sum"]
 
 
 copy_gb_s = on_h200("copy", "CuPy").t_eff_gb_s
@@ -385,8 +389,12 @@ bench.Table(
     counters.origin,
 )
 
-# %% [markdown] slideshow={"slide_type": "-"}
-# The caches do it: what a neighbour loads, L1 or L2 still has. On this grid **memory reads each point once, tile or no tile**.
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+once = {v: from_memory(f"{v}_512") / (512**3 * 8) for v in ("flat", "tiled")}
+Markdown(
+    "What a neighbour loads, L1 or L2 still has. **Memory reads each number once, tile or no tile**: on 512³ points "
+    f"{once['tiled']:.3f} times with it, {once['flat']:.3f} without."
+)
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_stage = viz.Prediction(
@@ -427,7 +435,8 @@ guess_halo
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.Picture.load(
     figure("tile_and_halo.svg"),
-    "A block's tile in the grid: its own points, the halo around them, and the threads at the faces that load it.",
+    "Left, a block's tile in a plane of the grid and the halo of one point around it; its corners, hatched, are read by nobody. "
+    "Right, the tile in shared memory: threads of the first and last rows and columns also load the halo beside them.",
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -467,23 +476,15 @@ least = {v: counted[v].global_load.block_unique_bytes / u.nbytes for v in ("flat
 work = {v: seen(f"laplacian_{v}", INSTRUCTIONS) for v in ("flat", "tiled")}
 Markdown(
     f"A block's tile fetches what its L1 cache would fetch anyway, **{least['tiled']:.2f} of {least['flat']:.2f}**, and takes "
-    f"**{work['tiled'] / work['flat']:.1f} times the instructions**: for the halo, the barrier and the detour."
+    f"**{work['tiled'] / work['flat']:.1f} times the instructions**: for the halo, the barrier and the detour. For this stencil, on "
+    "this GPU, shared memory does not help."
 )
 
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## When does a tile pay?
-#
-# **For this stencil, on this GPU, shared memory does not help**: the caches serve the plain kernel. It helped on GPUs whose
-# caches were small, and it can help where a cache cannot:
-#
-# - when **threads must talk**: reductions, scans;
-# - when the **order** of reading and writing differs: transposes;
-# - when a tile is **used often**: wide stencils, products of matrices.
-
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Be fair to shared memory: larger tiles have a smaller halo, and asynchronous copies hide the detour. But all of it
-# > competes for what is left above the flat kernel, and the next rungs win that with less code.
+# > **For the speaker.** Be fair to shared memory: it helped on GPUs whose caches were small, larger tiles have a smaller halo, and asynchronous
+# > copies hide the detour. But all of it competes for what is left above the flat kernel, and the rungs to come win that with less code. First
+# > what can go wrong in a tile, then where one pays.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Forget one line
@@ -508,8 +509,11 @@ print(textwrap.fill(racy.hazards[0].message, 84))
 # Shared memory has 32 banks, 4 bytes wide. In one *wavefront* each bank serves one word. A 32 × 32 tile of doubles by columns:
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-square = np.arange(64.0 * 96).reshape(96, 64)
-turned = {pad: simt.profile(transpose_kernel(32 + pad, np.float64)[(2, 3), (32, 32)], square, np.empty((64, 96))) for pad in (0, 1)}
+square = np.arange(64.0 * 96).reshape(64, 96)
+turned = {
+    pad: simt.profile(vector_gpu.transpose_tiled_kernel(pad)[(3, 2), vector_gpu.BLOCK_TRANSPOSE], square, np.empty((96, 64)))
+    for pad in (0, 1)
+}
 column_read = next(w for w, c in turned[0].by_line.items() if c.shared_load)
 viz.slider(
     lambda pad: viz.access_strip(turned[pad].access(column_read)),
@@ -531,7 +535,7 @@ guess_banks
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 passes = {pad: p.shared_load.wavefronts / p.shared_load.requests for pad, p in turned.items()}
-witness = {pad: counters.counters[f"transpose_{'un' if pad == 0 else ''}padded_float64"] for pad in (0, 1)}
+witness = {pad: counters.counters[f"vector_transpose_{idea}_64_float64"] for pad, idea in enumerate(("tiled", "padded"))}
 bench.Table(
     [
         {
@@ -556,6 +560,105 @@ guess_banks.reveal(
 # **Why 32 and not 16?** A double lies in two banks, so a warp's 32 doubles need two passes at best: half a warp each. In the
 # unpadded tile the 16 lanes of a half read elements 32 × 8 bytes apart: all on the same pair of banks, 16 passes for each half.
 # With one more column each row begins two banks further on.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Rows in, columns out
+#
+# A transpose, an element a thread: `out[x, y] = a[y, x]`. A warp reads a row, and writes a column:
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+turned["naive"] = simt.profile(vector_gpu.transpose_naive_kernel[(3, 8), vector_gpu.BLOCK_TRANSPOSE], square, np.empty((96, 64)))
+least_sectors = square.nbytes // 32
+stores = {
+    how: next(a for w in p.by_line for a in p.accesses(w) if (a.space, a.kind) == ("global", "store")) for how, p in turned.items()
+}
+viz.access_strip(stores["naive"])
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+all_sectors = {how: (p.global_load.sectors + p.global_store.sectors) / (2 * least_sectors) for how, p in turned.items()}
+guess_transpose = viz.Prediction(
+    "02-transpose",
+    f"By way of a tile, a warp also writes a row. In all there are {all_sectors['naive'] / all_sectors[1]:.1f} times fewer sectors. It is …",
+    ["slower, as the stencil was", "twice as fast", "more than four times as fast"],
+)
+guess_transpose
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## A tile that pays
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+
+
+def turned_on_h200(name, library="Numba CUDA"):
+    return recorded_vector.one(f"{name}, {library}", shape=[16384, 16384])
+
+
+turns = {"naive": "transpose naive", 0: "transpose tiled", 1: "transpose tiled padded"}
+turns = {how: turned_on_h200(name) for how, name in turns.items()}
+straight = turned_on_h200("copy", "CuPy")
+bench.Table(
+    [
+        {
+            "transpose": {"naive": "naive", 0: "tile", 1: "tile, padded"}[how],
+            "store sectors": f"{turned[how].global_store.sectors / least_sectors:.2f}×",
+            "lines a store": len({byte // 128 for byte in stores[how].offsets}),
+            "wavefronts a column": "" if how == "naive" else f"{passes[how]:.0f}",
+            "time, 16384²": bench.format_time(m.median_s),
+            "of copy": f"{m.t_eff_gb_s / straight.t_eff_gb_s:.0%}",
+        }
+        for how, m in turns.items()
+    ],
+    f"Counted on 64 × 96 doubles. The driver's copy takes {bench.format_time(straight.median_s)}. {recorded_vector.origin}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_transpose.reveal(
+    f"{turns['naive'].median_s / turns[1].median_s:.1f} times as fast; without the padding {turns['naive'].median_s / turns[0].median_s:.1f}"
+)
+
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# No number is read twice here, so that no cache can spare a read. The tile changes the **order**: each store writes whole sectors, in
+# two lines and not in 32. Then the banks decide.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Why more than the sectors say?** The caches work on lines as well: a store of the naive kernel touches 32 of them, as a load of the worst
+# block in rung 2 does. Each of its lines is a piece of work of its own, and of the time of these no count of sectors speaks.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## When does a tile pay?
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+def change(before, after):
+    return f"{before} → {after}".replace(" ", "\u00a0")
+
+
+stencil_sectors = {v: (counted[v].global_load.sectors + counted[v].global_store.sectors) / (2 * compulsory) for v in ("flat", "tiled")}
+bench.Table(
+    [
+        {
+            "": name,
+            "the tile changes": what,
+            "sectors": change(f"{before:.2f}×", f"{after:.2f}×"),
+            "time": change(bench.format_time(without.median_s), bench.format_time(m.median_s)),
+            "speed": f"{without.median_s / m.median_s:.2f}×",
+        }
+        for name, what, before, after, without, m in (
+            ("stencil", "who keeps neighbours", *stencil_sectors.values(), flat, tiled),
+            ("transpose", "the order of stores", all_sectors["naive"], all_sectors[1], turns["naive"], turns[1]),
+        )
+    ],
+    f"Sectors of loads and stores, as multiples of the least. Stencil on 512³ doubles: {recorded.origin} "
+    f"Transpose of 16384²: {recorded_vector.origin}",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Where it changes the **access pattern**: the transpose. Not where a **cache already holds** the neighbours: the stencil. And where the
+# **threads of a block must talk**: the sums, below.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Three minutes for the transposes. Ask first what a cache could do for them: nothing, for no number comes twice. A tile
+# > also pays where each of its numbers is used very often, as in products of matrices; this lecture does not show it.
 
 # %% slideshow={"slide_type": "skip"}
 plane = HeatProblem.random((96, 96)).T
@@ -587,10 +690,11 @@ def tile(threads, halo, padding):
     )
 
 
-viz.explorer(tile, threads=[(8, 32), (16, 16), (32, 1)], halo=[1, 2], padding=[0, 12, 14])
+viz.explorer(tile, threads=[(8, 32), (32, 1)], halo=[1, 2], padding=[0, 12, 14])
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# 8 threads along x: half a warp reads two rows. Find the padding that keeps them apart, for each halo.
+# 8 threads along x: half a warp reads two rows. Find the padding that keeps them apart, for each halo. 32 × 1 has no conflict;
+# what does it pay instead?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Rung 7: let threads march
@@ -598,7 +702,8 @@ viz.explorer(tile, threads=[(8, 32), (16, 16), (32, 1)], halo=[1, 2], padding=[0
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.Picture.load(
     figure("register_queue.svg"),
-    "A thread marches along z and holds the planes below, at and above its point in registers; the next plane is on its way.",
+    "Left, a thread's column at step k: its points in planes k − 1, k and k + 1, and hollow that in k + 2, which is on its way; four "
+    "neighbours in plane k come from the cache. Right, its registers in three steps: ahead becomes above, above centre, centre below.",
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -751,27 +856,30 @@ guess_spill
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 limited = [
-    on_h200(f"laplacian {variant}", max_registers=most) for variant in ("vectorised", "marching") for most in ("free", 32, 24)
+    (variant, on_h200(f"laplacian {variant}", max_registers=most))
+    for variant in ("vectorised", "marching")
+    for most in ("free", 32, 24)
 ]
 bench.Table(
     [
         {
-            "kernel": m.name.split()[1].rstrip(","),
+            "kernel": variant,
             "limit": m.parameters["max_registers"],
             "registers": m.observed["registers"],
             "local memory a thread": f"{m.observed['local_bytes']} B",
-            "occupancy": f"{occupancy(h200, 256, registers_per_thread=m.observed['registers']).share:.0%}",
+            "occupancy": f"{occupancy(h200, int(np.prod(launched[variant])), registers_per_thread=m.observed['registers']).share:.0%}",
             "time, 512³": bench.format_time(m.median_s),
             "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
         }
-        for m in limited
+        for variant, m in limited
     ],
     recorded.origin,
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+(_, fitting), (_, spilt) = limited[1:3]
 guess_spill.reveal(
-    f"{limited[2].median_s / limited[1].median_s:.1f} times slower: {limited[2].observed['local_bytes']} bytes a thread spilled to "
+    f"{spilt.median_s / fitting.median_s:.1f} times slower: {spilt.observed['local_bytes']} bytes a thread spilled to "
     "local memory, which is global memory by another name"
 )
 
@@ -908,9 +1016,72 @@ cube = {"shape": [1024, 1024, 1024]}
 large_copy = on_h200("copy", "CuPy", **cube).t_eff_gb_s
 share = {v: on_h200(f"laplacian {v}", **cube).t_eff_gb_s / large_copy for v in ("flat", "vectorised")}
 Markdown(
-    "Left: too little work to fill the GPU; at 128³ both grids fit in L2, and the copy outruns memory. Right: at 1024³ a few planes "
-    f"no longer fit, and *flat* falls to {share['flat']:.0%} of the copy, *vectorised* to {share['vectorised']:.0%}."
+    "Left: too little work to fill the GPU; at 128³ both grids fit in L2, and the copy outruns memory. Right: at 1024³ the copy is as "
+    f"fast as ever, *flat* falls to {share['flat']:.0%} of it, *vectorised* to {share['vectorised']:.0%}. What happened?"
 )
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_memory = viz.Prediction(
+    "02-memory",
+    "On 512³ points memory reads each number once, with a tile and without. On 1024³ the flat kernel reads each number …",
+    ["once", "1.1 times: at the edges of blocks", "about twice"],
+)
+guess_memory
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What memory reads
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+large = np.broadcast_to(np.float64(0), (1024, 1024, 1024))
+depth = {"flat": gpu.BLOCK_3D[2], "tiled": gpu.BLOCK_TILED[2], "marching": gpu.PLANES_MARCHING, "vectorised": planes_for(large)}
+read = {(v, edge): from_memory(f"{v}_{edge}") / (edge**3 * 8) for v in depth for edge in (512, 1024)}
+moved_gb_s = {
+    v: (from_memory(f"{v}_1024") + from_memory(f"{v}_1024", "write")) / traffic.counters[f"laplacian_{v}_1024"]["gpu__time_duration.sum"]
+    for v in depth
+}
+bench.Table(
+    [
+        {
+            "kernel": v,
+            "read, 512³": f"{read[v, 512]:.3f}×",
+            "read, 1024³": f"{read[v, 1024]:.3f}×",
+            "planes a block reads": f"{planes + 2} for {planes}",
+            "if none stays": f"{(planes + 2) / planes:.3f}×",
+            "memory moves": f"{moved_gb_s[v]:,.0f} GB/s",
+            "of copy": f"{moved_gb_s[v] / large_copy:.0%}",
+        }
+        for v, planes in depth.items()
+    ],
+    f"Reads as multiples of the grid; what memory moves, read and written, beside the copy of 1024³. {traffic.origin}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_memory.reveal(
+    f"{read['flat', 1024]:.2f} times, at {moved_gb_s['flat'] / large_copy:.0%} of the copy's speed; with a tile {read['tiled', 1024]:.2f}",
+    how="Counted",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+planes_between = 2 * depth["flat"] + 2
+Markdown(
+    f"Before the next block above needs a plane again, {planes_between} planes go through L2: {planes_between * 512**2 * 8 >> 20} MiB at "
+    f"512³, {planes_between * 1024**2 * 8 >> 20} at 1024³, and L2 has {h200.l2_kib >> 10} in all. A **tile** dies with its block; a **march** "
+    "has the plane in registers still."
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Not all of L2.** The planes that pass would just fit into all of it. But a cache does not know which of its lines will be wanted; and NVIDIA's
+# *A100 Tensor Core GPU Architecture* (2020) describes the L2 of that GPU as two parts, each of which caches for the multiprocessors next to
+# it, so that both may hold the same line. The times put the edge between the planes of 768³, where *flat* has not fallen yet, and those of 1024³.
+# (At 512³ *vectorised* marches 4 planes at a time and *marching* 16: there it makes no difference.) One thing the counts leave open: why the queue of *marching* also **writes** more at 1024³ than it must.
+
+# %% slideshow={"slide_type": "skip"}
+for v in depth:
+    print(f"{v:10} 1024³: written {from_memory(f'{v}_1024', 'write') / (1024**3 * 8):.2f} × the grid")
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Two minutes. *flat* looks slow and memory is as busy as in the copy: it moves what need not move. That is what T_eff is for.
+# > The last column says who could still gain by fewer bytes, and who, as the tile, has another bound besides.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What others make of it
@@ -1025,6 +1196,7 @@ rungs("naive", "flat", "tiled", "marching tiled", "marching", "vectorised")
 # ## Read
 #
 # - P. Micikevicius, *3D finite difference computation on GPUs using CUDA*, GPGPU-2, 2009: the march along z.
+# - G. Ruetsch, P. Micikevicius, *Optimizing matrix transpose in CUDA*, NVIDIA, 2009: tiles, banks, padding.
 # - V. Volkov, *Understanding latency hiding on GPUs*, PhD thesis, University of California, Berkeley, 2016: bytes in flight.
 # - J. D. C. Little, *A proof for the queuing formula L = λW*, Operations Research 9(3), 1961.
 # - NVIDIA, *CUDA C++ Programming Guide*: device memory accesses, shared memory, occupancy.

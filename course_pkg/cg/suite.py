@@ -11,6 +11,7 @@ import numpy as np
 
 from course_pkg.bench import Measurement, compare, gpu
 from course_pkg.cg import cost, cpu_numba, reference
+from course_pkg.cg.demands import demands
 from course_pkg.cg.problem import PoissonProblem
 from course_pkg.cg.rivals import CPU_RIVALS
 from course_pkg.core import Cost, CourseError
@@ -27,7 +28,8 @@ VARIANTS = {
     "cg fused dots, Numba CPU": cpu_numba.cg_fused_dots,
     "cg two-kernel, Numba CPU": cpu_numba.cg_two_kernel,
 }
-FASTER = 3  # than SciPy, at least
+
+__all__ = ["demands", "run"]
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
@@ -42,29 +44,6 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
         yield from suite_gpu.run(quick=quick)
     else:
         yield from _in_turns(QUICK if quick else SHAPE, samples=5)
-
-
-def demands(measurements: list[Measurement]) -> list[dict]:
-    """Return what is demanded of our methods beside what was measured, all in one run."""
-    if measurements and measurements[0].device.kind == "gpu":
-        from course_pkg.cg import suite_gpu
-
-        return suite_gpu.demands(measurements)
-    at_size = {m.name: m.median_s for m in measurements if m.parameters["shape"] == list(SHAPE)}
-    ours = {name: at_size[name] for name in VARIANTS if name in at_size}
-    theirs = {name: at_size[name] for name in CPU_RIVALS if name in at_size}
-    if not ours or not theirs:
-        return []
-    best, rival = min(ours, key=ours.get), min(theirs, key=theirs.get)
-    found = theirs[rival] / ours[best]
-    return [
-        {
-            "what": f"{best}: faster than {rival}",
-            "demand": f"≥ {FASTER:.0f}×",
-            "measured": f"{found:.2f}×",
-            "met": "yes" if found >= FASTER else "NO",
-        }
-    ]
 
 
 def _in_turns(shape, samples) -> Iterator[Measurement]:

@@ -10,17 +10,15 @@ import numpy as np
 from course_pkg import cuda
 from course_pkg.bench import Measurement, gpu, measure, progress
 from course_pkg.cg import cost, gpu_cupy, gpu_numba
+from course_pkg.cg.demands import PUBLISHED, RTOL
 from course_pkg.cg.gpu_cupy import cp
 from course_pkg.cg.outcome import SLACK
 from course_pkg.cg.rivals import GPU_RIVALS
 from course_pkg.core import CourseError
 from course_pkg.stencil import cost as stencil_cost
 
-EDGES, QUICK = (250, 1000), (16, 32)
-PUBLISHED = {250: 514, 1000: 2101}  # iterations to a relative residual of 1e-6
-RTOL = 1e-6
+QUICK = (16, 32)
 FIELDS = 4  # at least: x, r, p and what it is multiplied to
-OVER_BOUND = 1.20  # at most: time of an iteration over the time that its bytes take a copy
 VARIANTS = {
     "cg baseline, Numba CUDA": gpu_numba.BASELINE,
     "cg map-stencil fused, Numba CUDA": gpu_numba.MAP_STENCIL_FUSED,
@@ -41,7 +39,7 @@ LIBRARY_ITERATIONS = 100  # a call
 
 def run(*, quick: bool) -> Iterator[Measurement]:
     """Yield the measurements; ``quick`` takes small grids."""
-    small, large = QUICK if quick else EDGES
+    small, large = QUICK if quick else tuple(PUBLISHED)
     _require_memory(large)
     with progress(2 * (1 + len(VARIANTS)) + len(METHODS) + len(SOLVED_LARGE) + 1 + len(GPU_RIVALS)) as step:
         for edge in (small, large):
@@ -190,36 +188,6 @@ def _result_of(rival):
         return rival.result()
 
     return fn
-
-
-def demands(measurements: list[Measurement]) -> list[dict]:
-    """Return what is demanded of the methods beside what was measured, all in one run."""
-    at = {(m.name, m.parameters["shape"][0]): m for m in measurements}
-    rows = []
-    for edge, iterations in PUBLISHED.items():
-        name = "cg two-kernel, Numba CUDA"
-        solve, pair, copy = (
-            at.get((f"{name}: solve", edge)),
-            at.get((name, edge)),
-            at.get(("copy, CuPy", EDGES[1])),
-        )
-        if solve is None or pair is None or copy is None:
-            continue
-        found = solve.observed["iterations"]
-        rows.append(_row(f"{name}: iterations, {edge}³", f"= {iterations}", f"{found}", found == iterations))
-        true = solve.observed["true_residual"]
-        rows.append(
-            _row(f"{name}: true residual, {edge}³", f"≤ {RTOL:.2g}", f"{true:.3g}", true <= SLACK * RTOL)
-        )
-        over = pair.median_s * copy.throughput_gb_s * 1e9 / (pair.cost.bytes_read + pair.cost.bytes_written)
-        rows.append(
-            _row(f"{name}: over its bound, {edge}³", f"≤ {OVER_BOUND:.2f}", f"{over:.3f}", over <= OVER_BOUND)
-        )
-    return rows
-
-
-def _row(what, demand, measured, met):
-    return {"what": what, "demand": demand, "measured": measured, "met": "yes" if met else "NO"}
 
 
 def _require_memory(edge) -> None:

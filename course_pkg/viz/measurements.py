@@ -88,6 +88,8 @@ def bars(comparison, *, title="", note="") -> Picture:
         f"{m.name}: {format_time(m.median_s)}, T_eff {m.t_eff_gb_s:,.0f} of {m.throughput_gb_s:,.0f} GB/s moved"
         for m in rows
     )
+    if comparison.t_peak_gb_s:
+        listed += f"; T_peak: {comparison.t_peak_gb_s:,.0f} GB/s"
     return draw(plot, f"{title} {listed}. {note}", size=(8.6, 1.75 + 0.62 * len(rows)))
 
 

@@ -440,6 +440,9 @@ def blocks_per_sm(threads, registers, shared_bytes):
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_blocks_per_sm", "points": 1}
 # The smoothing kernel of part 1: 256 threads, 32 registers each, a tile of 10 × 34 doubles.
 check.close(blocks_per_sm(256, 32, 10 * 34 * 8), 8, "blocks_per_sm for the smoothing kernel")
+# One launch with a pencil: 96 threads with 60 registers each, without shared memory and with 44 KiB.
+check.close(blocks_per_sm(96, 60, 0), 11, "blocks_per_sm for 96 threads of 60 registers")
+check.close(blocks_per_sm(96, 60, 44 * 1024), 5, "blocks_per_sm for 96 threads of 60 registers and 44 KiB")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_blocks_per_sm_hidden", "points": 1}
 # Hidden tests: launches that threads, blocks or registers limit.

@@ -302,3 +302,23 @@ def test_the_recorded_triads_of_numba_and_c_agree_within_ten_percent():
     numba, c = (found[-1] for found in triads.values())
     assert numba.parameters == c.parameters
     assert abs(numba.median_s / c.median_s - 1) < 0.1
+
+
+@pytest.mark.parametrize(("device", "rows"), [("nvidia-h200", 6), ("intel-xeon-processor", 1)])
+def test_the_recorded_conjugate_gradients_are_what_is_demanded(device, rows):
+    from course_pkg.cg.demands import demands
+
+    found = demands(recorded("cg", device).measurements)
+    assert len(found) == rows
+    assert {row["met"] for row in found} == {"yes"}, found
+
+
+def test_the_recorded_iterations_cost_what_the_model_says():
+    from course_pkg.cg import cost
+
+    for m in recorded("cg").measurements:
+        if m.parameters.get("iterations") == 2:
+            variant = (
+                m.name.removesuffix(", Numba CUDA").replace("cg ", "cg_").replace("-", "_").replace(" ", "_")
+            )
+            assert m.cost == 2 * cost.iteration(variant, tuple(m.parameters["shape"])), m.name
