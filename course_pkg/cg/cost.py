@@ -156,8 +156,8 @@ def iteration(variant: str, shape, dtype="float64") -> Cost:
 
     Notes
     -----
-    Of ``cg_deferred_x``, whose iterations differ in turn, the mean. Flops are those of one thread a point; a kernel that
-    marches keeps p2 of some neighbours and does fewer: ``course verify counters`` has them.
+    Of ``cg_deferred_x``, whose iterations differ in turn, the mean. Flops are those of one thread a point; a kernel
+    that marches keeps p2 of some neighbours and does fewer: ``course verify counters`` has them.
     """
     if variant not in PASSES:
         raise CourseError(f"No variant of CG is called {variant!r}: choose from {', '.join(PASSES)}.")
