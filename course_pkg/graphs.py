@@ -6,12 +6,14 @@ asks for all of them, and the device starts each as the one before it ends. With
 Source: CUDA C++ Programming Guide, "CUDA Graphs"; made by stream capture, through NVIDIA's ``cuda.bindings``.
 """
 
+import weakref
 from collections.abc import Callable
 
 from course_pkg import cuda
 from course_pkg.core import CourseError
 
 SIMT = getattr(cuda, "BACKEND", "") == "simt"
+ONLY_LAUNCHES = ": a step that is recorded may only launch kernels, on the stream that it is given"
 
 
 def captured(step: Callable) -> Callable[[], None]:
@@ -38,20 +40,31 @@ def captured(step: Callable) -> Callable[[], None]:
     _ask(driver.cuStreamBeginCapture, handle, relaxed)
     try:
         step(stream)
-    finally:
-        recorded = _ask(
-            driver.cuStreamEndCapture, handle
-        )  # also after an error: the stream would stay unusable
-    graph = _ask(driver.cuGraphInstantiate, recorded, 0)
+    except BaseException:
+        driver.cuStreamEndCapture(
+            handle
+        )  # the stream would stay unusable; the step's own error is the one to tell
+        raise
+    recorded = _ask(driver.cuStreamEndCapture, handle, hint=ONLY_LAUNCHES)
+    graph = _ask(driver.cuGraphInstantiate, recorded, 0, hint=ONLY_LAUNCHES)
     _ask(driver.cuGraphDestroy, recorded)
-    return lambda: _ask(driver.cuGraphLaunch, graph, 0)
+    return _Graph(driver, graph, step)
 
 
-def _ask(function, *arguments):
+class _Graph:
+    """A recorded step; it keeps the step, and with it the arrays, as long as it can be launched."""
+
+    def __init__(self, driver, graph, step):
+        self.step = step
+        self.launch = lambda: _ask(driver.cuGraphLaunch, graph, 0)
+        weakref.finalize(self, driver.cuGraphExecDestroy, graph)
+
+    def __call__(self):
+        self.launch()
+
+
+def _ask(function, *arguments, hint=""):
     status, *found = function(*arguments)
     if int(status) != 0:
-        raise CourseError(
-            f"The driver refused to record or run a CUDA graph ({function.__name__}: {status.name}): a step may only "
-            "launch kernels, on the stream that it is given."
-        )
+        raise CourseError(f"The driver says {status.name} to {function.__name__}{hint}.")
     return found[0] if found else None

@@ -1,4 +1,4 @@
-"""What every conjugate gradient method of this topic checks before, and says after."""
+"""What conjugate gradient methods check: arguments in host memory or on grids, tolerances, and norms on the way."""
 
 import numpy as np
 
@@ -6,6 +6,8 @@ from course_pkg.cg.outcome import not_definite
 from course_pkg.core import CourseError
 from course_pkg.core.checks import FLOATS, require_arrays, require_ndim
 from course_pkg.stencil.checks import INTERIOR, check_points
+
+SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny))  # norm whose square is a normal number
 
 
 def check_system(b, x0, rtol, atol, maxiter) -> None:
@@ -17,27 +19,56 @@ def check_system(b, x0, rtol, atol, maxiter) -> None:
         Names the argument, and how to mend it.
     """
     for name, array in (("b", b), *((("x0", x0),) if x0 is not None else ())):
-        if np.dtype(array.dtype).name not in FLOATS:
+        if not isinstance(array, np.ndarray):
+            raise CourseError(
+                f"{name} is a {type(array).__name__}, not an array in host memory: make one with numpy.asarray({name})."
+            )
+        if np.dtype(array.dtype).name not in FLOATS or not array.dtype.isnative:
             raise CourseError(f"{name} has dtype {array.dtype}: use {name}.astype('float64').")
         _check_values(array, name)
     if x0 is not None and x0.shape != b.shape:
         raise CourseError(
             f"x0 has shape {x0.shape} but b has {b.shape}: they must be equal, or leave x0 out."
         )
-    if np.vdot(b, b) == 0 and b.any():
-        raise CourseError("b holds values too small to square: scale it, and x by as much.")
+    check_not_lost(squared(b), b)
     check_stops(rtol, atol, maxiter)
 
 
+def squared(a) -> float:
+    """Return ``<a, a>`` of an array in host memory, summed in float64."""
+    return dot(a, a)
+
+
+def dot(a, b) -> float:
+    """Return ``<a, b>`` of arrays in host memory, summed in float64."""
+    return float(np.vdot(a, b) if a.dtype == np.float64 else np.sum(np.multiply(a, b, dtype=np.float64)))
+
+
+def check_not_lost(norm: float, b) -> None:
+    """Check that a norm of zero is that of zeros; ``b`` in host memory."""
+    if norm == 0 and b.any():
+        raise CourseError("b holds values too small to square: scale it, and x by as much.")
+
+
+def check_target(target: float) -> float:
+    """Return the norm of the residual that is asked for; check that its square is a number like others."""
+    if target < SMALLEST:
+        raise CourseError(
+            f"The residual asked for, {target:.1e}, is too small to square: scale b, and x by as much, or pass a "
+            "larger rtol or atol."
+        )
+    return min(target, 1 / SMALLEST)
+
+
 def _check_values(array, name: str) -> None:
-    squared = np.vdot(array, array)  # one pass; finite only if every value is
-    wrong = 0 if np.isfinite(squared) else int(np.count_nonzero(~np.isfinite(array)))
+    norm = squared(array)  # one pass; finite only if every value is
+    wrong = 0 if np.isfinite(norm) else int(np.count_nonzero(~np.isfinite(array)))
     if wrong:
         raise CourseError(
             f"{name} holds {wrong} value(s) that are not finite: look where they come from, "
             f"np.argwhere(~np.isfinite({name})) says where they are."
         )
-    check_norm(squared, name)
+    check_norm(norm, name)
 
 
 def check_norm(norm, name: str) -> None:
@@ -48,12 +79,23 @@ def check_norm(norm, name: str) -> None:
         )
 
 
+def check_product(s, b) -> None:
+    """Check that A's product with a direction fits the right-hand side."""
+    if getattr(s, "shape", None) != b.shape:
+        found = getattr(s, "shape", type(s).__name__)
+        raise CourseError(
+            f"A times an array of shape {b.shape} gives {found}: A must be square, of b's size."
+        )
+
+
 def why_stopped(p_A_p, iteration: int) -> str:
     """Say why a method cannot go on from this ``p·Ap``; empty if it can."""
+    if not np.isfinite(p_A_p):
+        return (
+            f"numbers overflowed: in iteration {iteration} p·Ap = {p_A_p}; scale b and x0 down, or look at A."
+        )
     if p_A_p <= 0:
         return not_definite(p_A_p, iteration)
-    if not np.isfinite(p_A_p):
-        return f"numbers overflowed: in iteration {iteration} p·Ap = {p_A_p}; scale b and x0 down."
     return ""
 
 
@@ -69,9 +111,11 @@ def check_grids(b, x0, *, device: bool) -> None:
 def check_stops(rtol, atol, maxiter) -> None:
     """Check when to stop: tolerances of at least 0, not both 0, and a number of iterations."""
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if not (np.isfinite(value) and value >= 0):
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if not (number and np.isfinite(value) and value >= 0):
             raise CourseError(f"{name} is {value!r}: it must be a finite number of at least 0.")
     if rtol == 0 and atol == 0:
         raise CourseError("rtol and atol are both 0: no residual is that small; pass rtol=1e-6, say.")
-    if maxiter is not None and (not isinstance(maxiter, (int, np.integer)) or maxiter < 1):
+    whole = isinstance(maxiter, (int, np.integer)) and not isinstance(maxiter, bool)
+    if maxiter is not None and not (whole and maxiter >= 1):
         raise CourseError(f"maxiter is {maxiter!r}: it must be an integer of at least 1, or None.")

@@ -16,7 +16,7 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 from numba.extending import register_jitable
 
-from course_pkg.cg.checks import check_grids, check_norm, check_system, why_stopped
+from course_pkg.cg.checks import check_grids, check_norm, check_system, check_target, why_stopped
 from course_pkg.cg.outcome import finish, nothing_to_solve
 from course_pkg.core import Solution
 from course_pkg.stencil.cpu_numba import _tile_rows, laplacian
@@ -164,8 +164,9 @@ def _search(k, j, sums, r, p1, beta, p2):
 
     def at(i, p, p_west):
         p2[k, j, i] = p
-        in_x, in_y, in_z = p - p_west, p - south * new(k, before, i), p - below * new(lower, j, i)
-        sums[i] += in_x * in_x + in_y * in_y + in_z * in_z + outside * (p * p)
+        in_x = np.float64(p - p_west)
+        in_y, in_z = np.float64(p - south * new(k, before, i)), np.float64(p - below * new(lower, j, i))
+        sums[i] += in_x * in_x + in_y * in_y + in_z * in_z + outside * (np.float64(p) * p)
 
     at(0, new(k, j, 0), r.dtype.type(0))
     for i in range(1, nx):
@@ -208,7 +209,7 @@ def _solve(search, advance, b, x0, rtol, atol, maxiter, callback) -> Solution:
     if not b.any():
         return nothing_to_solve(np.zeros_like(b))
     w = _Fields(b, x0)
-    target = max(rtol * sqrt(_dot(b, b)), atol)
+    target = check_target(max(rtol * sqrt(_dot(b, b)), atol))
     delta, beta = _residual(b, w.x, w.r), 0.0  # 1
     check_norm(sqrt(delta), "x0")
     norms, trouble = [sqrt(delta)], ""

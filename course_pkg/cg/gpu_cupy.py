@@ -13,7 +13,14 @@ try:
 except ImportError as error:  # CuPy is an extra
     raise ImportError("CuPy is not installed: `pip install -e '.[gpu13]'` (or gpu12) brings it.") from error
 
-from course_pkg.cg.checks import check_grids, check_norm, check_stops, why_stopped
+from course_pkg.cg.checks import (
+    check_grids,
+    check_norm,
+    check_not_lost,
+    check_stops,
+    check_target,
+    why_stopped,
+)
 from course_pkg.cg.outcome import finish, nothing_to_solve
 from course_pkg.core import Solution
 from course_pkg.stencil.gpu_cupy import laplacian_elementwise, laplacian_vectorised
@@ -89,8 +96,9 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
     check_norm(norm_b, "b")
     x = cp.zeros_like(b) if x0 is None or norm_b == 0 else x0.copy()
     if norm_b == 0:
+        check_not_lost(norm_b, b)
         return nothing_to_solve(x)
-    target = max(rtol * norm_b, atol)
+    target = check_target(max(rtol * norm_b, atol))
     s, p, r = cp.empty_like(b), cp.zeros_like(b), b.copy()
     if x0 is not None:
         matvec(x, s)

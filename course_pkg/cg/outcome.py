@@ -1,5 +1,7 @@
 """How a conjugate gradient method ended: the true residual is asked, and the reason said in a sentence."""
 
+import numpy as np
+
 from course_pkg.core import Solution
 
 # the true residual may exceed the tolerance by as much: it is rounded in another way than the recursion's
@@ -30,6 +32,11 @@ def finish(x, norms, target: float, true: float, trouble: str = "", extra: dict 
 
 def outcome(recursive: float, true: float, target: float, iterations: int) -> str:
     """Say in a sentence how an iteration ended that met no trouble."""
+    if not np.isfinite(recursive) or not np.isfinite(true):
+        return (
+            f"a residual is no number any more (the recursion's {recursive}, the true one {true}): look for values "
+            "that are not finite in A, or scale b and x0 down."
+        )
     if recursive > target:
         return (
             f"maxiter was reached with a residual of {recursive:.3e}, where {target:.3e} is asked for: allow more than "

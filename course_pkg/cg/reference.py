@@ -5,9 +5,21 @@
 
 import numpy as np
 
-from course_pkg.cg.checks import check_system
-from course_pkg.cg.outcome import finish, not_definite, nothing_to_solve
+from course_pkg.cg.checks import (
+    check_norm,
+    check_product,
+    check_system,
+    check_target,
+    dot,
+    squared,
+    why_stopped,
+)
+from course_pkg.cg.outcome import finish, nothing_to_solve
 from course_pkg.core import Solution
+
+M_NOT_DEFINITE = (
+    "M is not positive definite: r·Mr = {:.3e}, and it must be positive; look at its sign, or leave it out."
+)
 
 
 def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:
@@ -46,27 +58,29 @@ def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=Non
     """
     check_system(b, x0, rtol, atol, maxiter)
     multiply, precondition = _function(A), _function(M)
-    target = max(rtol * _norm(b), atol)
     if not b.any():
         return nothing_to_solve(np.zeros_like(b))
+    target = check_target(max(rtol * _norm(b), atol))
     x = np.zeros_like(b) if x0 is None else x0.copy()
     r = b - multiply(x) if x0 is not None else b.copy()  # 1
     z = precondition(r)
     p = z.copy()
-    delta = _dot(r, z)
+    delta = dot(r, z)
     norms, trouble = [_norm(r)], ""
+    check_norm(norms[0], "x0")
     limit = 10 * b.size if maxiter is None else maxiter
     while norms[-1] > target and len(norms) <= limit:
         s = multiply(p)  # 2
-        p_A_p = _dot(p, s)  # 3
-        if not p_A_p > 0:
-            trouble = not_definite(p_A_p, len(norms))
+        check_product(s, b)
+        p_A_p = dot(p, s)  # 3
+        trouble = why_stopped(p_A_p, len(norms)) if delta > 0 else M_NOT_DEFINITE.format(delta)
+        if trouble:
             break
         alpha = delta / p_A_p  # 4
         x += alpha * p  # 5
         r -= alpha * s  # 6
         z = precondition(r)  # 7
-        delta_old, delta = delta, _dot(r, z)  # 8
+        delta_old, delta = delta, dot(r, z)  # 8
         p = z + (delta / delta_old) * p  # 9
         norms.append(_norm(r))
         if callback is not None:
@@ -80,9 +94,5 @@ def _function(A):
     return A if callable(A) else lambda x: A @ x
 
 
-def _dot(a, b) -> float:
-    return float(np.vdot(a, b))
-
-
 def _norm(a) -> float:
-    return float(np.sqrt(np.vdot(a, a)))
+    return float(np.sqrt(squared(a)))

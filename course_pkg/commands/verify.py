@@ -41,8 +41,8 @@ def run(args) -> int:
     on_gpu = args.device == "gpu" or (args.device is None and bench.gpu().kind == "gpu")
     if args.record and (args.what == "races" or args.case or not on_gpu):
         raise CourseError(
-            "A record is one run of all cases on a GPU: use `course verify counters --device gpu --record` "
-            "without --case."
+            "A record is one run of all cases on a GPU: use `course verify counters --device gpu --record`, or traffic "
+            "in place of counters, without --case."
         )
     return {"counters": _counters, "races": _races, "traffic": _traffic}[args.what](args, on_gpu)
 
@@ -71,16 +71,22 @@ def _counted(args, on_gpu, cases, metrics, file):
 
 def _traffic(args, on_gpu: bool) -> int:
     cases = choose(args.case or large_cases())
+    if small := [case.name for case in cases if case.name not in large_cases()]:
+        raise CourseError(
+            f"{small[0]} fits in a cache: `course verify traffic` takes {', '.join(large_cases())}."
+        )
     counters, _, where = _counted(args, on_gpu, cases, ncu.TRAFFIC, record.TRAFFIC_FILE)
     print(f"{'must read':>10}  {'read':>10}  {'':>6}  {'must write':>10}  {'written':>10}  {'':>6}  MB, case")
-    missing = [case.name for case in cases if case.name not in counters]
+    troubles = []
     for case in cases:
-        if case.name not in missing:
-            _print_traffic(case, counters[case.name])
-    print(where)
-    if missing:
-        print(f"Not counted: {', '.join(missing)}; record anew with `course verify traffic --record`.")
-    return 1 if missing else 0
+        if not set(ncu.TRAFFIC[:2]) <= set(counters.get(case.name, ())):
+            troubles.append(f"Not counted: {case.name}; record anew with `course verify traffic --record`.")
+            continue
+        _print_traffic(case, counters[case.name])
+        troubles += compare.too_little(case, counters[case.name])
+    print("Written too little: what the L2 cache still held when the kernel ended.")
+    print(*([where, *troubles]), sep="\n")
+    return 1 if troubles else 0
 
 
 def _print_traffic(case: Case, counted: dict):
@@ -96,6 +102,8 @@ def _print_traffic(case: Case, counted: dict):
 
 def _counters(args, on_gpu: bool) -> int:
     cases = choose(args.case)
+    if large := [case.name for case in cases if case.name in large_cases()]:
+        raise CourseError(f"{large[0]} is too large for the interpreter: use `course verify traffic`.")
     counters, absent, where = _counted(args, on_gpu, cases, ncu.METRICS, record.FILE)
     troubles = _print_counters(cases, counters, every_quantity=bool(args.case))
     if absent:

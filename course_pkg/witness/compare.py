@@ -10,6 +10,7 @@ from course_pkg.core.files import read_text
 from course_pkg.witness.case import Case
 from course_pkg.witness.ncu import Counters
 
+LARGEST_CACHE = 128 * 2**20  # of a GPU, in bytes
 EXCEPTIONS = Path(__file__).with_name("exceptions.toml")
 
 
@@ -179,6 +180,25 @@ def verdict(rows: Sequence[Row], listed: Inexact | None) -> list[str]:
     ]
     stale = [q for q in sorted(allowed) if q not in differing]
     return troubles + [f"{rows[0].case}: {q} is exact: take it out of {EXCEPTIONS.name}." for q in stale]
+
+
+def too_little(case: Case, counters: Counters, cache_bytes: int = LARGEST_CACHE) -> list[str]:
+    """Return what is wrong with the bytes that a large case must move: less cannot be read, nor much less written.
+
+    Parameters
+    ----------
+    cache_bytes : int
+        Of the last-level cache, which may still hold what was written.
+    """
+    read, written = counters["dram__bytes_read.sum"], counters["dram__bytes_write.sum"]
+    troubles = []
+    if read < 0.999 * case.cost.bytes_read:
+        troubles.append(f"{case.name}: {read:,} bytes were read of {case.cost.bytes_read:,} that must be.")
+    if written < case.cost.bytes_written - cache_bytes:
+        troubles.append(
+            f"{case.name}: {written:,} bytes were written of {case.cost.bytes_written:,} that must be."
+        )
+    return troubles
 
 
 @dataclass(frozen=True)

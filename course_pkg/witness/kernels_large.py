@@ -9,8 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_pkg.cg import gpu_numba as cg
+from course_pkg.cg.fusion import VARIANTS
 from course_pkg.cg.gpu_numba import maps
 from course_pkg.cg.gpu_numba.workspace import marches_for, row_pitch
+from course_pkg.cg.program import CG
 from course_pkg.core import Cost
 from course_pkg.stencil import gpu_numba as stencil
 from course_pkg.stencil.problem import planes_for
@@ -90,7 +92,13 @@ FIELD = CG_EDGE**2 * PITCH
 MARCH, MARCH_TWO, MARCH_SEARCH = marches_for(SHAPE, ITEMSIZE)
 
 
-def _marching(name, kernel, before, after, reads, writes, march=MARCH):
+def _passes(variant, container):
+    """Return the fields that the kernel of a variant reads and writes which holds this container."""
+    kernel = next(k for k in VARIANTS[variant].kernels if container in [c.name for c in k.containers])
+    return len(kernel.reads), len(kernel.writes)
+
+
+def _marching(name, kernel, before, after, passes, march=MARCH):
     """Add a kernel of the methods; ``before`` and ``after`` count the fields on either side of the sizes."""
     block, planes = march
     blocks = stencil.blocks_for(SHAPE, block, planes=planes, width=2)
@@ -100,34 +108,44 @@ def _marching(name, kernel, before, after, reads, writes, march=MARCH):
     def make():
         return *map(Unwritten, [FIELD] * before), state(), *sizes, *map(Unwritten, [FIELD] * after), *sums
 
-    _add(kernel, blocks, block, make, POINTS, reads, writes, f"cg_{name}_{CG_EDGE}")
+    _add(kernel, blocks, block, make, POINTS, *passes, f"cg_{name}_{CG_EDGE}")
 
 
-_marching("matvec", cg.matvec_kernel, 1, 1, 1, 1)
-_marching("matvec_dot", cg.matvec_dot_kernel, 1, 1, 1, 1)
-_marching("map_stencil", cg.map_stencil_kernel, 2, 2, 2, 2, MARCH_TWO)
-_marching("search", cg.search_kernel, 2, 1, 2, 1, MARCH_SEARCH)
-_marching("advance", cg.advance_kernel(1), 2, 2, 3, 2)
+FUSED, TWO = _passes("cg_map_stencil_fused", "matVec"), _passes("cg_two_kernel", "matVec")
+_marching("matvec", cg.matvec_kernel, 1, 1, _passes("cg_baseline", "matVec"))
+_marching("matvec_dot", cg.matvec_dot_kernel, 1, 1, _passes("cg_fused_dots", "matVec"))
+_marching("map_stencil", cg.map_stencil_kernel, 2, 2, FUSED, MARCH_TWO)
+_marching("search", cg.search_kernel, 2, 1, TWO, MARCH_SEARCH)
+_marching("advance", cg.advance_kernel(1), 2, 2, _passes("cg_two_kernel", "updateXandR"))
 
 
-def _over_pairs(name, kernel, make, reads, writes, blocks=None):
+def _over_pairs(name, kernel, make, passes, blocks=None):
     """Add a map or a reduction; ``make`` takes four fields and room for the blocks' sums."""
     blocks = blocks or covering(FIELD // 2, maps.THREADS_MAP)
 
     def make_args():
         return make(*map(Unwritten, [FIELD] * 4), Unwritten(int(np.prod(blocks))))
 
-    _add(kernel, blocks, maps.THREADS_MAP, make_args, POINTS, reads, writes, f"cg_{name}_{CG_EDGE}")
+    _add(kernel, blocks, maps.THREADS_MAP, make_args, POINTS, *passes, f"cg_{name}_{CG_EDGE}")
 
 
-_over_pairs("update_p", cg.update_p_kernel, lambda p, r, x, s, sums: (r, state(), p), 2, 1)
-_over_pairs("update_x_and_r", cg.update_x_and_r_kernel, lambda p, r, x, s, sums: (p, s, state(), x, r), 4, 2)
+BASELINE = {c.name: _passes("cg_baseline", c.name) for c in CG.containers}
+_over_pairs("update_p", cg.update_p_kernel, lambda p, r, x, s, sums: (r, state(), p), BASELINE["updateP"])
+_over_pairs(
+    "update_x_and_r",
+    cg.update_x_and_r_kernel,
+    lambda p, r, x, s, sums: (p, s, state(), x, r),
+    BASELINE["updateXandR"],
+)
 _over_pairs(
     "update_x_and_r_dot",
     cg.update_x_and_r_dot_kernel,
     lambda p, r, x, s, sums: (p, s, state(), x, r, sums),
-    4,
-    2,
+    _passes("cg_fused_dots", "updateXandR"),
 )
-_over_pairs("dot_pAp", cg.dot_kernel, lambda p, r, x, s, sums: (p, s, sums), 2, 0, maps.DOT_BLOCKS)
-_over_pairs("dot_rr", cg.dot_kernel, lambda p, r, x, s, sums: (r, r, sums), 1, 0, maps.DOT_BLOCKS)
+_over_pairs(
+    "dot_pAp", cg.dot_kernel, lambda p, r, x, s, sums: (p, s, sums), BASELINE["dot pAp"], maps.DOT_BLOCKS
+)
+_over_pairs(
+    "dot_rr", cg.dot_kernel, lambda p, r, x, s, sums: (r, r, sums), BASELINE["dot rr"], maps.DOT_BLOCKS
+)

@@ -184,3 +184,63 @@ def test_many_iterations_are_queued_before_the_host_looks(monkeypatch):
     expected = reference.cg(p.matvec, p.b)
     assert found.iterations == expected.iterations, "the device stopped in time, and x with it"
     np.testing.assert_allclose(found.x.copy_to_host(), expected.x, rtol=1e-9)
+
+
+@each_method
+def test_what_is_too_small_or_too_large_to_square_is_named(method):
+    b = PoissonProblem.ones((3, 4, 5)).b
+    for tiny in (1e-158, 1e-170):
+        with pytest.raises(CourseError, match="too small to square: scale"):
+            solve(method, tiny * b)
+    with pytest.raises(CourseError, match="b holds values that are not finite or too large to square"):
+        solve(method, 1e200 * b)
+    assert solve(method, b, atol=1e200).iterations == 0
+
+
+@each_method
+def test_numbers_that_overflow_on_the_way_are_told(method):
+    b = 1.1e153 * (-1.0) ** np.indices((4, 5, 6)).sum(axis=0)  # A makes it several times as large
+    found = solve(method, b)
+    assert (found.converged, found.iterations) == (False, 0)
+    assert "numbers overflowed: in iteration 1" in found.reason
+
+
+def test_an_iteration_goes_on_where_a_callback_left_it():
+    p = problem((8, 10, 13))
+    for variant in VARIANTS:
+        solver = gpu_numba.Solver(getattr(gpu_numba, variant), cuda.to_device(p.b))
+        seen = []
+
+        def stop(x, seen=seen):
+            seen.append(x)
+            if len(seen) == (1 if variant == "DEFERRED_X" else 3):  # noqa: B023  used within the loop's turn
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            solver.run_watched(stop)
+        solver.one(odd=solver.done % 2 == 1)
+        solver.look()
+        assert solver.done % 2 == (1 if variant == "DEFERRED_X" else 0)
+        solver.run()
+        assert solver.done == reference.cg(p.matvec, p.b).iterations, variant
+
+
+def test_residuals_that_the_device_no_longer_has_are_nan():
+    p = problem((8, 10, 13))
+    solver = gpu_numba.Solver(gpu_numba.TWO_KERNEL, cuda.to_device(p.b), rtol=1e-100)
+    for _ in range(scalars.KEPT // 2 + 3):
+        solver.two()
+    solver.look()
+    assert len(solver.norms) == solver.done + 1 == scalars.KEPT + 7
+    assert np.isnan(solver.norms[1:7]).all()
+    assert np.isfinite(solver.norms[7:]).all()
+    expected = reference.cg(p.matvec, p.b, rtol=1e-100, maxiter=20).residual_norms
+    assert expected[7:10] == pytest.approx(solver.norms[7:10], rel=1e-6)
+
+
+def test_a_grid_whose_padded_rows_pass_32_bits_is_refused_before_anything_is_allocated(monkeypatch):
+    from course_pkg.cg.gpu_numba import workspace
+
+    monkeypatch.setattr(workspace, "MOST_POINTS", 4 * 5 * 16)
+    with pytest.raises(CourseError, match="b has 260 points, and 320 with its rows padded to 16"):
+        solve("cg_two_kernel", problem((4, 5, 13)).b)

@@ -126,3 +126,46 @@ def test_bad_input_is_named(problem, change, said):
 def test_a_problem_is_a_box_of_real_numbers(shape, dtype, said):
     with pytest.raises(CourseError, match=said):
         PoissonProblem.ones(shape, dtype)
+
+
+def test_a_preconditioner_of_the_wrong_sign_is_named_and_not_the_matrix(problem):
+    found = reference.cg(problem.matvec, problem.b, M=lambda r: -r)
+    assert not found.converged
+    assert "M is not positive definite" in found.reason
+
+
+def test_a_product_of_another_shape_is_named(problem):
+    with pytest.raises(CourseError, match=r"A times an array of shape \(3, 4, 5\) gives \(4, 5\)"):
+        reference.cg(lambda x: x[0], problem.b)
+
+
+def test_a_matrix_with_a_nan_is_told_to_be_none(problem):
+    def spoilt(u):
+        s = problem.matvec(u)
+        s[0, 0, 0] = np.nan
+        return s
+
+    found = reference.cg(spoilt, problem.b)
+    assert not found.converged
+    assert "overflowed" in found.reason or "no number" in found.reason
+
+
+@pytest.mark.parametrize("bad", [{"rtol": None}, {"atol": "0"}, {"maxiter": True}, {"rtol": -1}])
+def test_tolerances_that_are_no_numbers_are_named(problem, bad):
+    with pytest.raises(CourseError, match=next(iter(bad))):
+        reference.cg(problem.matvec, problem.b, **bad)
+
+
+def test_arrays_of_another_kind_are_named(problem):
+    with pytest.raises(CourseError, match="b is a list, not an array in host memory"):
+        reference.cg(problem.matvec, problem.b.tolist())
+    with pytest.raises(CourseError, match="b has dtype >f8"):
+        reference.cg(problem.matvec, problem.b.astype(">f8"))
+
+
+def test_single_precision_is_summed_in_double():
+    problem = PoissonProblem(np.full((4, 5, 6), 1e-19, np.float32))
+    found = reference.cg(problem.matvec, problem.b, rtol=1e-4)
+    ones = reference.cg(problem.matvec, np.ones((4, 5, 6), np.float32), rtol=1e-4)
+    assert found.iterations == ones.iterations
+    assert found.residual_norms[-1] == pytest.approx(1e-19 * ones.residual_norms[-1], rel=1e-2)

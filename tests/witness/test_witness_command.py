@@ -158,16 +158,19 @@ def test_the_readmes_table_follows_from_the_record_and_the_list(monkeypatch, cou
         tables()
 
 
-TRAFFIC = {"dram__bytes_read.sum": 3e9, "dram__bytes_write.sum": 1e9}
+def moved(case, read=1.0, written=1.0):
+    """Return counters of a case that moves so many times what must move."""
+    names = ("dram__bytes_read.sum", "dram__bytes_write.sum")
+    return dict(zip(names, (read * case.cost.bytes_read, written * case.cost.bytes_written), strict=True))
 
 
 @pytest.fixture
 def traffic(monkeypatch, tmp_path):
-    """A record of what memory moved for all large cases; returns the way to leave one out."""
+    """A record of what memory moved for all large cases; returns the way to change it."""
     monkeypatch.setattr(record, "recorded_dir", lambda: tmp_path)
 
-    def keep(without=()):
-        counters = {name: TRAFFIC for name in large_cases() if name not in without}
+    def keep(without=(), **factors):
+        counters = {n: moved(c, **factors) for n, c in large_cases().items() if n not in without}
         collected = ncu.Collected(counters, (), "2025.3")
         return record.record(collected, DEVICE, tmp_path, origin="x", file=record.TRAFFIC_FILE)
 
@@ -175,13 +178,34 @@ def traffic(monkeypatch, tmp_path):
 
 
 def test_traffic_stands_beside_what_must_move(traffic, capsys):
-    assert traffic().name == "traffic.json"
+    assert traffic(read=1.5).name == "traffic.json"
     assert verify.run(arguments("traffic", "--device", "recorded", "--case", "laplacian_flat_512")) == 0
     row = next(line for line in capsys.readouterr().out.splitlines() if "laplacian_flat_512" in line)
-    must, read, times, _, written, _, _ = row.split()
-    assert (must, read, written) == ("1073.7", "3000.0", "1000.0")
-    assert float(times) == pytest.approx(3e9 / (8 * 512**3), abs=5e-4)
+    assert row.split() == ["1073.7", "1610.6", "1.500", "1073.7", "1073.7", "1.000", "laplacian_flat_512"]
     assert verify.run(arguments("traffic", "--device", "recorded")) == 0
+
+
+def test_less_than_must_be_read_or_written_is_a_wrong_count(traffic, capsys):
+    traffic(read=0.9)
+    assert verify.run(arguments("traffic", "--device", "recorded", "--case", "cg_search_250")) == 1
+    assert (
+        "cg_search_250: 225,000,000.0 bytes were read of 250,000,000 that must be" in capsys.readouterr().out
+    )
+    traffic(written=0.8)
+    assert verify.run(arguments("traffic", "--device", "recorded", "--case", "cg_search_250")) == 0, (
+        "in the L2"
+    )
+    assert verify.run(arguments("traffic", "--device", "recorded", "--case", "laplacian_flat_1024")) == 1
+    assert "bytes were written of 8,589,934,592" in capsys.readouterr().out
+
+
+def test_each_witness_takes_its_own_cases():
+    with pytest.raises(CourseError, match="strided_by_2 fits in a cache"):
+        verify.run(arguments("traffic", "--device", "recorded", "--case", NAME))
+    with pytest.raises(
+        CourseError, match="cg_search_250 is too large for the interpreter: use `course verify traffic`"
+    ):
+        verify.run(arguments("counters", "--device", "recorded", "--case", "cg_search_250"))
 
 
 def test_a_large_case_without_a_record_is_named(traffic, capsys):
@@ -198,7 +222,7 @@ def test_the_gpus_traffic_is_kept_in_a_file_of_its_own(monkeypatch, tmp_path, ca
 
     def collect(cases, wanted):
         asked.append((len(cases), wanted))
-        return ncu.Collected({case.name: TRAFFIC for case in cases}, (), "2025.3")
+        return ncu.Collected({case.name: moved(case) for case in cases}, (), "2025.3")
 
     monkeypatch.setattr(ncu, "collect", collect)
     monkeypatch.setattr(verify.bench, "gpu", lambda: DEVICE)

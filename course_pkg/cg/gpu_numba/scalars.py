@@ -22,7 +22,7 @@ DELTA, ALPHA, ALPHA_OLD, BETA, P_A_P, TARGET, ITERATION, MAXITER, STOPPED, TOTAL
 STATE_SIZE = 16
 KEPT = 64  # residuals that the device keeps for the host's next look
 # values of state[STOPPED]
-RUNNING, CONVERGED, LIMIT, NOT_DEFINITE = 0, 1, 2, 3
+RUNNING, CONVERGED, LIMIT, NOT_DEFINITE = 0, 1, 2, 3  # the last: p·Ap is not positive, or no number
 
 
 @cuda.jit(device=True)
@@ -67,7 +67,7 @@ def alpha_kernel(partial, blocks, state):
     if cuda.threadIdx.x == 0 and state[STOPPED] == RUNNING:
         state[P_A_P] = p_A_p
         state[ALPHA_OLD] = state[ALPHA]
-        if p_A_p > 0.0:
+        if 0.0 < p_A_p < np.inf:
             state[ALPHA] = state[DELTA] / p_A_p
         else:  # also when it is no number
             state[STOPPED] = NOT_DEFINITE

@@ -1,7 +1,7 @@
 """The loop around the kernels: what is set before it, when the host looks, and what it says at the end.
 
 The host queues iterations as CUDA graphs and looks at the scalars now and then. The device stops by itself: kernels of
-a solver that has stopped return at once, so that x is that of the very iteration in which the residual became small.
+a solver that has stopped change nothing, so that x is that of the very iteration in which the residual became small.
 """
 
 from collections.abc import Callable
@@ -9,11 +9,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_pkg.cg.checks import check_grids, check_norm, check_stops
+from course_pkg.cg.checks import (
+    check_grids,
+    check_norm,
+    check_not_lost,
+    check_stops,
+    check_target,
+    why_stopped,
+)
 from course_pkg.cg.gpu_numba import scalars as at
 from course_pkg.cg.gpu_numba.maps import add_kernel
 from course_pkg.cg.gpu_numba.workspace import Workspace
-from course_pkg.cg.outcome import finish, not_definite, nothing_to_solve
+from course_pkg.cg.outcome import finish, nothing_to_solve
 from course_pkg.graphs import SIMT, captured
 
 PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # pairs of iterations between two looks
@@ -61,11 +68,13 @@ class Solver:
         self.work = w = Workspace(b, swaps_p=variant.swaps_p, stores_s=variant.stores_s)
         self.norm_b = norm = w.residual(w.r)  # of b - A 0
         check_norm(norm, "b")
+        if norm == 0:
+            check_not_lost(norm, w.b.copy_to_host())
         if x0 is not None:
             w.take(x0, w.x)
             norm = w.residual(w.r)  # 1
             check_norm(norm, "x0")
-        self.target = max(rtol * self.norm_b, atol)
+        self.target = check_target(max(rtol * self.norm_b, atol)) if self.norm_b else 0.0
         self.norms, self.done = [norm], 0
         self.stopped = at.CONVERGED if norm <= self.target else at.RUNNING
         state = np.zeros(at.STATE_SIZE)  # beta is zero in the first iteration
@@ -96,14 +105,19 @@ class Solver:
         return captured(self.two)
 
     def look(self) -> None:
-        """Wait for the device, and take note of what it did since the last look."""
+        """Wait for the device, and take note of what it did since the last look; a norm that it lost is NaN."""
         state, history = self.work.state.copy_to_host(), self.work.history.copy_to_host()
         done, self.stopped = int(state[at.ITERATION]), int(state[at.STOPPED])
-        self.norms += [float(np.sqrt(history[k % at.KEPT])) for k in range(self.done + 1, done + 1)]
+        lost = max(0, done - self.done - at.KEPT)  # more iterations than the device keeps residuals of
+        kept = [float(np.sqrt(history[k % at.KEPT])) for k in range(self.done + lost + 1, done + 1)]
+        self.norms += [np.nan] * lost + kept
         self.done, self.p_A_p, self.alpha = done, float(state[at.P_A_P]), float(state[at.ALPHA])
 
     def run(self) -> None:
         """Iterate until the device stops."""
+        if self.done % 2:  # p1 and p2 are exchanged
+            self.one(odd=True)
+            self.look()
         two = self.graph()
         while not self.stopped:
             for _ in range(PAIRS_UNSEEN):
@@ -132,6 +146,7 @@ def solve(variant, b, x0, rtol, atol, maxiter, callback):
         solver.run_watched(callback)
     if variant.defers_x and solver.done % 2:
         w.over_pairs(add_kernel, 0, w.p[1], w.dtype.type(solver.alpha), w.x)
-    trouble = not_definite(solver.p_A_p, solver.done + 1) if solver.stopped == at.NOT_DEFINITE else ""
-    true = w.residual(w.s)
-    return finish(w.grid(w.x), solver.norms, solver.target, true, trouble)
+    trouble = why_stopped(solver.p_A_p, solver.done + 1) if solver.stopped == at.NOT_DEFINITE else ""
+    x = w.grid(w.x)
+    true = w.residual(w.s)  # waits for the device: x may be read on any stream
+    return finish(x, solver.norms, solver.target, true, trouble)

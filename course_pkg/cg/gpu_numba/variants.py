@@ -13,12 +13,12 @@ variants:
 b, x0 : device array, float64 or float32, shape (nz, ny, nx)
     Right-hand side and first guess (zero when it is left out); C-contiguous, of one precision, left as they are.
 rtol, atol : float
-    Stop when ``‖b - A x‖ ≤ max(rtol ‖b‖, atol)``.
+    Stop when ``‖b - A x‖ ≤ max(rtol ‖b‖, atol)``. In single precision a residual of 1e-4 is what one may hope for.
 maxiter : int, optional
     Most iterations; ten times the number of unknowns when it is left out.
 callback : callable, optional
-    Called with x, a new device array, after each iteration (``cg_deferred_x``: each second one). The host then looks
-    at every iteration, which takes time; without it, it looks at every 64th.
+    Called with x, a new device array, after each iteration (``cg_deferred_x``: each second one), on the default stream.
+    The host then looks at every iteration, which takes time; without it, it looks at every 64th on a GPU.
 
 Each returns a ``Solution`` whose x is a new device array and whose ``converged`` is confirmed on the true residual, and
 raises ``CourseError`` when an argument does not fit. Sums are accumulated in float64 and do not depend on which block

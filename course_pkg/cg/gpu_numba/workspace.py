@@ -16,6 +16,8 @@ from course_pkg.cg.gpu_numba.scalars import (
     total_kernel,
 )
 from course_pkg.cg.gpu_numba.stencils import residual_kernel
+from course_pkg.core import CourseError
+from course_pkg.stencil.checks import MOST_POINTS
 from course_pkg.stencil.gpu_numba import blocks_for
 
 LINE_BYTES = 128  # of a cache line
@@ -28,7 +30,7 @@ SMALL_PLANE = 2**20  # bytes
 def row_pitch(nx: int, dtype) -> int:
     """Return how many elements a row takes so that each begins with a cache line.
 
-    On an H200, kernels that update a field in place take a quarter longer where rows begin anywhere.
+    Where rows begin anywhere, two warps share a line, and kernels that update fields in place suffer from it.
     """
     line = LINE_BYTES // np.dtype(dtype).itemsize
     return -(-nx // line) * line
@@ -79,12 +81,18 @@ class Workspace:
         self.pitch = row_pitch(nx, self.dtype)
         self.size = nz * ny * self.pitch
         self.sizes = tuple(np.uint32(n) for n in (nx, self.pitch, ny, nz))
+        if self.size >= MOST_POINTS:
+            raise CourseError(
+                f"b has {b.size} points, and {self.size} with its rows padded to {self.pitch}: offsets of 32 bits "
+                f"reach fewer than {MOST_POINTS}; lay the longest direction along x, or divide the grid between GPUs."
+            )
         self.march, self.march_two, self.march_search = marches_for(self.shape, self.dtype.itemsize)
+        # before anything is allocated: a grid that needs too many blocks is refused
+        blocks = [prod(self._blocks(*march)) for march in (self.march, self.march_two, self.march_search)]
         self.b = cuda.as_cuda_array(b).reshape(b.size)
         self.x, self.r, p = (self._field() for _ in range(3))
         self.p = (p, self._field()) if swaps_p else (p, p)
         self.s = self._field() if stores_s else p
-        blocks = [prod(self._blocks(*march)) for march in (self.march, self.march_two, self.march_search)]
         self.partial = cuda.device_array(max(DOT_BLOCKS, self._blocks_over_pairs, *blocks), np.float64)
         self.state, self.history = (cuda.to_device(np.zeros(n)) for n in (STATE_SIZE, KEPT))
 
