@@ -57,7 +57,8 @@ class _Graph:
     def __init__(self, driver, graph, step):
         self.step = step
         self.launch = lambda: _ask(driver.cuGraphLaunch, graph, 0)
-        weakref.finalize(self, driver.cuGraphExecDestroy, graph)
+        # at the end of the process the driver takes everything back itself
+        weakref.finalize(self, driver.cuGraphExecDestroy, graph).atexit = False
 
     def __call__(self):
         self.launch()
