@@ -74,6 +74,7 @@ VARIANTS = {
 SMALL, LARGE = 250, 1000
 
 
+# %% slideshow={"slide_type": "skip"}
 def on_h200(name, edge, library="Numba CUDA", **parameters):
     """Return a recorded measurement on a cube."""
     return recorded.one(f"{name}, {library}", shape=[edge] * 3, **parameters)
@@ -89,6 +90,7 @@ def solved(variant, edge=SMALL):
     return recorded.one(f"cg {variant}, Numba CUDA: solve", shape=[edge] * 3)
 
 
+# %% slideshow={"slide_type": "skip"}
 def flops_a_point(*kernels):
     """Return what Nsight Compute counted in some kernels, an fma as two flops, for each point of their cases."""
     total = 0
@@ -115,7 +117,7 @@ h200 = machine("h200").measured(copy_gb_s)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 old, new = (on_h200(f"cg {v}", SMALL, iterations=2) for v in ("baseline", "two-kernel"))
-dots = 2 * sum(c.flops for c in CG.containers if c.kind == "reduction") / 2  # each a product and a sum
+dots = sum(c.flops for c in CG.containers if c.kind == "reduction")  # their kernels are counted on another grid
 flops = {
     "five kernels, A p once": flops_a_point("update_p", "matvec", "update_x_and_r") + dots,
     "two kernels, A p twice": flops_a_point("search", "advance_1"),

@@ -7,6 +7,9 @@ RTOL = 1e-6
 PUBLISHED = {250: 514, 1000: 2101}  # iterations to a relative residual of 1e-6, by the edge of the cube
 OVER_BOUND = 1.20  # at most: the time of an iteration over the time that its bytes take a copy
 FASTER = 3  # than SciPy, at least
+# of a call that is timed
+NEVER = 1e-100  # a relative residual that is not met before it ends
+FIELDS = 4  # it works on at least: x, r, p and what p is multiplied to
 TWO_KERNEL = "cg two-kernel, Numba CUDA"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from course_pkg.bench import Measurement, compare, gpu
 from course_pkg.cg import cost, cpu_numba, reference
-from course_pkg.cg.demands import demands
+from course_pkg.cg.demands import FIELDS, NEVER, demands
 from course_pkg.cg.problem import PoissonProblem
 from course_pkg.cg.rivals import CPU_RIVALS
 from course_pkg.core import Cost, CourseError
@@ -20,8 +20,6 @@ from course_pkg.vector import cpu_numba as streams
 
 SHAPE, QUICK = (250, 250, 250), (32, 32, 32)
 ITERATIONS = 30  # a call
-FIELDS = 4  # at least: x, r, p and what it is multiplied to
-NEVER = 1e-100  # a relative residual that is not met before
 VARIANTS = {
     "cg baseline, Numba CPU": cpu_numba.cg_baseline,
     "cg map-stencil fused, Numba CPU": cpu_numba.cg_map_stencil_fused,

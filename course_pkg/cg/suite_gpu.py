@@ -10,7 +10,7 @@ import numpy as np
 from course_pkg import cuda
 from course_pkg.bench import Measurement, gpu, measure, progress
 from course_pkg.cg import cost, gpu_cupy, gpu_numba
-from course_pkg.cg.demands import PUBLISHED, RTOL
+from course_pkg.cg.demands import FIELDS, NEVER, PUBLISHED, RTOL
 from course_pkg.cg.gpu_cupy import cp
 from course_pkg.cg.outcome import SLACK
 from course_pkg.cg.rivals import GPU_RIVALS
@@ -18,8 +18,6 @@ from course_pkg.core import CourseError
 from course_pkg.stencil import cost as stencil_cost
 
 QUICK = (32, 64)
-NEVER = 1e-100  # a relative residual that is not met while it is timed
-FIELDS = 4  # at least: x, r, p and what it is multiplied to
 VARIANTS = {  # what an iteration launches, and the method that does it to the end
     "cg baseline, Numba CUDA": (gpu_numba.BASELINE, gpu_numba.cg_baseline),
     "cg map-stencil fused, Numba CUDA": (gpu_numba.MAP_STENCIL_FUSED, gpu_numba.cg_map_stencil_fused),

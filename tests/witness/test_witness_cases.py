@@ -15,7 +15,7 @@ from course_pkg.witness.cases import all_cases, choose, mended_cases, racy_cases
 
 PACKAGE = Path(course_pkg.__file__).parent
 EVERY = {**all_cases(), **racy_cases(), **mended_cases()}
-TOPICS = ("vector", "stencil")
+TOPICS = ("vector", "stencil", "cg")
 
 
 def is_jit(node):

@@ -11,10 +11,10 @@ from course_pkg import cuda
 from course_pkg.core import CourseError
 from course_pkg.core.checks import require_count
 from course_pkg.stencil.checks import check_laplacian, check_pairs, check_points, check_step
+from course_pkg.vector.gpu_numba import MOST_BLOCKS
 
 MOST_THREADS, MOST_ALONG_Z = 1024, 64  # of a block
 SHARED_BYTES = 48 * 1024  # of static shared memory in a block, on every GPU
-MOST_BLOCKS = 65_535  # of a launch along y and z
 BLOCK_EXAMPLES = {2: "two numbers, such as (32, 8)", 3: "three numbers, such as (32, 4, 2)"}
 MARCHES = {2: ("y", "row"), 3: ("z", "plane")}  # dimensions: direction, and what a thread passes
 

@@ -12,6 +12,7 @@ from course_pkg.vector.gpu_numba.scans import (
     warp_cumsum,
 )
 from course_pkg.vector.gpu_numba.streams import (
+    MOST_BLOCKS,
     THREADS_PER_BLOCK,
     add,
     add_kernel,
@@ -57,6 +58,7 @@ __all__ = [
     "BLOCK_TRANSPOSE",
     "DOT_BLOCKS",
     "LINES_PER_BLOCK",
+    "MOST_BLOCKS",
     "THREADS_PER_BLOCK",
     "TILE",
     "add",

@@ -16,6 +16,7 @@ from course_pkg import cuda
 from course_pkg.core.checks import require_count, require_number
 from course_pkg.vector.checks import check_stream
 
+MOST_BLOCKS = 65_535  # of a launch along y and z
 THREADS_PER_BLOCK = 256
 
 

@@ -20,12 +20,11 @@ from course_pkg import cuda
 from course_pkg.core import CourseError
 from course_pkg.core.checks import require_count
 from course_pkg.vector.checks import check_transpose
-from course_pkg.vector.gpu_numba.streams import blocks_for
+from course_pkg.vector.gpu_numba.streams import MOST_BLOCKS, blocks_for
 
 TILE = 32  # rows and columns of a tile: a warp takes one of its rows
 ROWS = 8  # of threads; each takes every eighth row of a tile
 BLOCK_TRANSPOSE = (TILE, ROWS)
-MOST_BLOCKS = 65_535  # of a launch along y
 
 
 @cuda.jit
