@@ -48,7 +48,10 @@ def _laplacian(name, kernel, edge, block, planes=None, width=1):
     shape, points, sizes = (edge,) * 3, edge**3, (np.uint32(edge),) * 3
     march = () if planes is None else (np.uint32(planes),)
     blocks = stencil.blocks_for(shape, block, planes=planes, width=width)
-    make = lambda: (Unwritten(points), *sizes, *march, Unwritten(points))  # noqa: E731  one line, used once
+
+    def make():
+        return Unwritten(points), *sizes, *march, Unwritten(points)
+
     _add(kernel, blocks, block, make, points, 1, 1, f"laplacian_{name}_{edge}")
 
 
