@@ -1,7 +1,7 @@
 # Every target is one line: the bootstrap makes .venv ready (milliseconds when it is), then runs the command.
 PYTHON ?= python3
 ARGS ?=
-READY = @command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) here: install Python 3.11 or newer (https://www.python.org/downloads), or name yours: make $@ PYTHON=python3.12" >&2; exit 1; }; $(PYTHON) course_pkg/bootstrap.py
+READY = @command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) here: install Python 3.11 or newer (https://www.python.org/downloads), or name yours: make $@ PYTHON=python3.12" >&2; exit 1; }; $(PYTHON) course_pkg/setup/bootstrap.py
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test slides exercises figures sync lint clean

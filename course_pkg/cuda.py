@@ -11,8 +11,8 @@ wrap it: it replaces itself by it.
 import os
 import sys
 
-from course_pkg import driver
 from course_pkg.core.errors import CourseError
+from course_pkg.setup import driver
 
 _CHOICES = ("gpu", "simt")
 

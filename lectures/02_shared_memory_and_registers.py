@@ -47,10 +47,12 @@ from IPython.display import Markdown
 
 from course_pkg import bench, cuda, simt, viz
 from course_pkg.core import machine, occupancy
+from course_pkg.device.launch import blocks_for
 from course_pkg.paths import figure
 from course_pkg.stencil import cost, cpu_numba, reference
 from course_pkg.stencil import gpu_numba as gpu
-from course_pkg.stencil.problem import HeatProblem, planes_for
+from course_pkg.stencil.problem import HeatProblem
+from course_pkg.stencil.tuning import planes_for
 from course_pkg.vector import cost as stream_cost
 from course_pkg.vector import cpu_numba as streams
 from course_pkg.vector import gpu_numba as vector_gpu
@@ -92,7 +94,7 @@ compulsory = u.nbytes // 32  # sectors
 def count(kernel, block, *more, width=1, planes=None):
     """Profile a kernel on the flat grid; see that it wrote every point."""
     out = np.full(u.size, np.nan)
-    grid = gpu.blocks_for(u.shape, block, planes=planes, width=width)
+    grid = blocks_for(u.shape, block, planes=planes, width=width)
     profile = simt.profile(kernel[grid, block], u.reshape(-1), n, n, n, *more, out)
     assert not np.isnan(out).any()
     return profile
@@ -113,7 +115,7 @@ counted = {
     "centre pairs": count(gpu.centre_pairs_kernel, block, width=2),
 }
 counted["naive"] = simt.profile(
-    gpu.laplacian_naive_kernel[gpu.blocks_for(u.shape, block), block], u, np.empty_like(u)
+    gpu.laplacian_naive_kernel[blocks_for(u.shape, block), block], u, np.empty_like(u)
 )
 
 

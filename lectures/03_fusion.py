@@ -48,17 +48,19 @@ from IPython.display import Markdown
 from course_pkg import bench, cuda, simt, viz
 from course_pkg.cg import cost, cpu_numba, fusion, reference
 from course_pkg.cg import gpu_numba as gpu
+from course_pkg.cg.cases import BOXES
 from course_pkg.cg.problem import PoissonProblem
 from course_pkg.cg.program import CG
 from course_pkg.cg.rivals import scipy_csr
-from course_pkg.core import CourseError, machine
 from course_pkg.cg.suite import matrix_iteration
+from course_pkg.core import CourseError, machine
+from course_pkg.device import sums as device_sums
+from course_pkg.device.launch import blocks_for
 from course_pkg.stencil import gpu_numba as stencil
 from course_pkg.vector import cost as stream_cost
 from course_pkg.vector import cpu_numba as streams
 from course_pkg.witness import record
 from course_pkg.witness.cases import large_cases
-from course_pkg.witness.kernels_of_cg import BOXES
 
 # %% slideshow={"slide_type": "skip"}
 recorded = bench.recorded("cg")
@@ -271,7 +273,7 @@ bench.Table([rows["both"], rows["fused"]], "For any n, from `cost.py`.")
 rng, n = np.random.default_rng(0), [np.uint32(EDGE)] * 3
 r, p1 = rng.random((2, POINTS))
 p2, s = np.empty((2, POINTS))
-launch = stencil.blocks_for(BOX, stencil.BLOCK_3D), stencil.BLOCK_3D
+launch = blocks_for(BOX, stencil.BLOCK_3D), stencil.BLOCK_3D
 update_p, matvec = gpu.update_p_flat_kernel, stencil.laplacian_flat_kernel
 together = gpu.map_stencil_flat_kernel
 counted = {
@@ -510,7 +512,7 @@ guess_saving.reveal(
 # one number a block is left, and one block sums those.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-viz.source(gpu.leave_total)
+viz.source(device_sums.leave_total)
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # No atomics: the order is fixed, and two runs agree to the last digit.

@@ -8,8 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from course_pkg import cuda, driver
+from course_pkg import cuda
 from course_pkg.paths import repo_root
+from course_pkg.setup import driver
 
 
 def python(code, **environment):
@@ -102,7 +103,7 @@ def test_the_interpreter_does_not_mind_what_was_imported_before():
 # a driver that counts one GPU, and numba.cuda as somebody imported it before
 IMPORTED_BEFORE = """
 import sys, types
-from course_pkg import driver
+from course_pkg.setup import driver
 driver.device_count = lambda: 1
 from numba.core import config
 config.ENABLE_CUDASIM = {simulated}

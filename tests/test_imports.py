@@ -10,11 +10,12 @@ import pytest
 
 import course_pkg
 from course_pkg.paths import repo_root
+from course_pkg.topics import topics
 
 # needs what is blocked here: the door to CUDA, and the files with kernels, which pass through it when imported;
 # and the worker of the judge, which is run by its path
 LEFT_OUT = re.compile(
-    r"gpu_numba(\.\w+)?$|gpu_cupy$|course_pkg\.(cuda|graphs|pairs|pairs_numba)$|stencil\.suite_laplacian$|cg\.suite_gpu$|course_pkg\.witness\.(kernels_\w+|launch)$|grading\.worker$"
+    r"gpu_numba(\.\w+)?$|gpu_cupy$|course_pkg\.cuda$|course_pkg\.device\.(graphs|pairs|pairs_numba|sums)$|\.suite_laplacian$|\.suite_gpu$|course_pkg\.\w+\.(cases|traffic)$|course_pkg\.witness\.(cases\.\w+|launch)$|grading\.worker$"
 )
 # how a variant of an operation may be called: laplacian_tiled
 IDEAS = (
@@ -72,7 +73,7 @@ def test_everything_but_the_gpus_files_imports_without_gpu_cupy_and_mpi():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("topic", ["vector", "stencil", "cg"])
+@pytest.mark.parametrize("topic", topics())
 def test_without_cupy_one_line_says_what_to_install(topic):
     code = BLOCK.format(blocked={"cupy"})
     code += (

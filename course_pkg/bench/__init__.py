@@ -5,7 +5,7 @@ from course_pkg.bench.compiled import compiled
 from course_pkg.bench.device import Device, cpu, gpu
 from course_pkg.bench.measure import Measurement, measure
 from course_pkg.bench.record import Recorded, load, origin, record, recorded
-from course_pkg.bench.table import Table
+from course_pkg.core.table import Table
 from course_pkg.core.units import format_time
 
 __all__ = [

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from course_pkg.bench.measure import CACHE_STATES, Measurement, Run
-from course_pkg.bench.table import html_table, text_table
 from course_pkg.core import Cost, CourseError, Machine
+from course_pkg.core.table import html_table, text_table
 from course_pkg.core.units import format_time
 
 

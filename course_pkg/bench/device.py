@@ -1,6 +1,5 @@
 """Which device a measurement ran on, as the system itself names it."""
 
-import os
 import platform
 import re
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from course_pkg.core import find_machine
+from course_pkg.core.host import available_cores
 
 _PACKAGES = ("numpy", "numba", "numba-cuda", "cupy-cuda12x", "cupy-cuda13x")
 
@@ -86,14 +86,6 @@ def gpu() -> Device:
         cuda=runtime,
         versions=_versions(),
     )
-
-
-def available_cores() -> int:
-    """Return the number of cores that this process may run on."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS and Windows
-        return os.cpu_count() or 1
 
 
 def _cpu_name() -> str:

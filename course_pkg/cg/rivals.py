@@ -1,36 +1,15 @@
 """Conjugate gradient by libraries: SciPy on a CPU, CuPy and JAX on a GPU; with a sparse matrix, or with a stencil.
 
-JAX and CuPy are optional; ``course bench cg`` measures what is installed.
+Each function returns a ``Rival`` for one right-hand side; it begins with x = 0. ``call(maxiter, rtol=0.0)`` asks for
+a run, which ends when ``‖r‖ ≤ rtol ‖b‖`` or after ``maxiter`` iterations: after exactly so many with ``rtol=0.0``. JAX
+and CuPy are optional; ``course bench cg`` measures what is installed.
 """
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
 
+from course_pkg.bench.rival import Rival
 from course_pkg.cg.problem import PoissonProblem
-from course_pkg.stencil.rivals import _of_padded
-
-
-@dataclass(frozen=True)
-class Rival:
-    """Conjugate gradient for one right-hand side, in another library's hands; it begins with x = 0.
-
-    Attributes
-    ----------
-    call : callable
-        ``call(maxiter, rtol=0.0)`` asks for a run, which ends when ``‖r‖ ≤ rtol ‖b‖``, or after ``maxiter`` iterations;
-        with ``rtol=0.0`` after exactly so many. It may run in the library's own queue.
-    wait : callable
-        Waits until all that was asked for is done.
-    result : callable
-        Returns the last x as a grid, in the memory space of the right-hand side: NumPy's or CuPy's.
-    version : str
-    """
-
-    call: Callable
-    wait: Callable
-    result: Callable
-    version: str
+from course_pkg.stencil.rivals import of_padded
 
 
 def scipy_csr(b) -> Rival:
@@ -101,7 +80,7 @@ def jax_slices(b) -> Rival:
     grid, last = jax.dlpack.from_dlpack(b), []
 
     def solve(v, maxiter, rtol):
-        return cg(lambda u: _of_padded(u, jax.numpy.pad(u, 1)), v, tol=rtol, atol=0.0, maxiter=maxiter)[0]
+        return cg(lambda u: of_padded(u, jax.numpy.pad(u, 1)), v, tol=rtol, atol=0.0, maxiter=maxiter)[0]
 
     compiled = jax.jit(solve, static_argnums=(1, 2))
 

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 
-from course_pkg import driver
 from course_pkg.commands.check import Check
 from course_pkg.core.errors import CourseError
 from course_pkg.core.machine import find_machine
+from course_pkg.setup import driver
 
 # Started in a process of its own: a driver that crashes must not take the doctor along.
 TRIAL = """

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from course_pkg import bench
 from course_pkg.core import CourseError
+from course_pkg.device.case import Case
 from course_pkg.paths import recorded_dir
 from course_pkg.witness import compare, ncu, record, sanitizer
-from course_pkg.witness.case import Case
 from course_pkg.witness.cases import choose, large_cases, mended_cases, racy_cases
 
 

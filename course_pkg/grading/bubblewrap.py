@@ -24,7 +24,7 @@ SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternat
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 IMPORTABLE = (
     *("__init__.py", "core", "simt", "viz"),
-    *("cuda.py", "driver.py", "paths.py", "notebook.py"),
+    *("cuda.py", "setup", "paths.py", "notebook.py"),
 )
 INSIDE = "/course"
 NOBODY = -1

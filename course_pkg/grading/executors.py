@@ -1,15 +1,9 @@
 """Where submissions are graded: on this machine, or on an existing Dask cluster."""
 
 import concurrent.futures
-import os
 from contextlib import contextmanager
 
 from course_pkg.core import CourseError
-
-
-def available_cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

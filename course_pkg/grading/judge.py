@@ -24,7 +24,7 @@ from course_pkg.grading import check, feedback, learner
 from course_pkg.grading.result import CellGrade, Report
 from course_pkg.grading.sandbox import LearnerError, Sandbox, SandboxLost
 from course_pkg.simt import api
-from course_pkg.simt.source import split_lines
+from course_pkg.simt.front.source import split_lines
 
 __all__ = ["CellGrade", "Report", "grade", "grade_cells", "grade_file"]
 

@@ -20,9 +20,9 @@ from course_pkg.core.errors import CourseError
 from course_pkg.grading import check
 from course_pkg.grading.sandbox import LearnerError, SandboxLost
 from course_pkg.simt import Kernel, api
-from course_pkg.simt.functions import FUNCTIONS
-from course_pkg.simt.names import BUILTINS, TYPES
-from course_pkg.simt.source import split_lines
+from course_pkg.simt.front.functions import FUNCTIONS
+from course_pkg.simt.front.names import BUILTINS, TYPES
+from course_pkg.simt.front.source import split_lines
 
 MOST_SOURCE = 100_000  # characters of an answer cell
 MOST_RESTARTS = 10

@@ -3,14 +3,14 @@
 ``profile(kernel[blocks, threads], *args)`` returns a :class:`KernelProfile`; a plain launch only computes.
 """
 
-from course_pkg.simt.counts import AccessCounts, FlopCounts, Flops, LineCounts
 from course_pkg.simt.errors import HazardError, SimtError, Unsupported
-from course_pkg.simt.hazards import Hazard, Thread
-from course_pkg.simt.kernel import Kernel, Launch, jit
-from course_pkg.simt.kernel_profile import KernelProfile
-from course_pkg.simt.launch import limits
-from course_pkg.simt.profiling import profile
-from course_pkg.simt.source import FunctionSource, SourceLine
+from course_pkg.simt.front.source import FunctionSource, SourceLine
+from course_pkg.simt.memory.races import Hazard, Thread
+from course_pkg.simt.report.kernel_profile import KernelProfile
+from course_pkg.simt.report.profiling import profile
+from course_pkg.simt.report.quantities import AccessCounts, FlopCounts, Flops, LineCounts
+from course_pkg.simt.run.kernel import Kernel, Launch, jit
+from course_pkg.simt.run.launch import limits
 
 __all__ = [
     "AccessCounts",

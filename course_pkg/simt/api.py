@@ -2,7 +2,7 @@
 
 Names and arguments are Numba's, so that a program which runs here runs on a GPU when its import is
 ``from numba import cuda``. Kernels run in the SIMT interpreter; memory of the GPU is a
-:class:`~course_pkg.simt.array.DeviceArray`.
+:class:`~course_pkg.simt.memory.device_array.DeviceArray`.
 """
 
 from collections.abc import Iterator
@@ -12,10 +12,16 @@ import numpy as np
 
 from course_pkg.core.checks import on_device
 from course_pkg.core.errors import CourseError
-from course_pkg.simt.array import DeviceArray, allocate, poison, require_contiguous, require_plain
+from course_pkg.simt.front.stubs import kernel_names
 from course_pkg.simt.host import Context, Device, DeviceList, Event, Stream, event_elapsed_time
-from course_pkg.simt.kernel import jit
-from course_pkg.simt.stubs import kernel_names
+from course_pkg.simt.memory.device_array import (
+    DeviceArray,
+    allocate,
+    poison,
+    require_contiguous,
+    require_plain,
+)
+from course_pkg.simt.run.kernel import jit
 
 BACKEND = "simt"  # numba.cuda has no such name: by it the rest of the course tells the two apart
 

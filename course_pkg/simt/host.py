@@ -12,8 +12,7 @@ import psutil
 
 from course_pkg.core.access import WARP
 from course_pkg.core.errors import CourseError
-from course_pkg.simt.kernel import BLOCK_LIMIT, GRID_LIMIT, MOST_THREADS
-from course_pkg.simt.memory import SHARED_LIMIT
+from course_pkg.core.limits import MOST_BLOCKS_ALONG, MOST_THREADS, MOST_THREADS_ALONG, SHARED_BYTES
 
 
 class Stream:
@@ -91,9 +90,9 @@ class Device:
     compute_capability = (9, 0)
     WARP_SIZE = WARP
     MAX_THREADS_PER_BLOCK = MOST_THREADS
-    MAX_BLOCK_DIM_X, MAX_BLOCK_DIM_Y, MAX_BLOCK_DIM_Z = BLOCK_LIMIT
-    MAX_GRID_DIM_X, MAX_GRID_DIM_Y, MAX_GRID_DIM_Z = GRID_LIMIT
-    MAX_SHARED_MEMORY_PER_BLOCK = SHARED_LIMIT
+    MAX_BLOCK_DIM_X, MAX_BLOCK_DIM_Y, MAX_BLOCK_DIM_Z = MOST_THREADS_ALONG
+    MAX_GRID_DIM_X, MAX_GRID_DIM_Y, MAX_GRID_DIM_Z = MOST_BLOCKS_ALONG
+    MAX_SHARED_MEMORY_PER_BLOCK = SHARED_BYTES
     MULTIPROCESSOR_COUNT = 132
 
     def __repr__(self):

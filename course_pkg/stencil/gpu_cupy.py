@@ -20,7 +20,7 @@ from course_pkg.stencil.checks import (
     check_step,
     check_work,
 )
-from course_pkg.stencil.problem import planes_for
+from course_pkg.stencil.tuning import planes_for
 
 
 def laplacian(u, out):

@@ -7,8 +7,6 @@ import numpy as np
 from course_pkg.core import CourseError
 from course_pkg.core.checks import FLOATS, require_count
 
-SMALL_PLANE = 4 * 2**20  # bytes
-
 
 @dataclass(frozen=True)
 class HeatProblem:
@@ -50,13 +48,3 @@ class HeatProblem:
     def arguments(self):
         """Return ``T, Cp, lam, dt, h``, in the order of every diffusion step."""
         return self.T, self.Cp, self.lam, self.dt, self.h
-
-
-def planes_for(u) -> int:
-    """Return how many planes a thread with two points takes of a grid.
-
-    The planes between two chunks are read twice. Short chunks keep more threads at work, and while planes are small
-    the second read finds the first one's data in the L2 cache: on an H200 4 planes are best up to 512 x 512 doubles,
-    16 at 1024 x 1024.
-    """
-    return 4 if u.shape[-1] * u.shape[-2] * u.dtype.itemsize <= SMALL_PLANE else 16

@@ -4,29 +4,8 @@ Both are optional; ``course bench stencil`` measures those that are installed.
 """
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Rival:
-    """A compiled Laplacian of one grid, in another library's hands.
-
-    Attributes
-    ----------
-    call : callable
-        Asks for one Laplacian; it runs in the library's own queue.
-    wait : callable
-        Waits until all that was asked for is done.
-    result : callable
-        Returns the last result as a CuPy array.
-    version : str
-    """
-
-    call: Callable
-    wait: Callable
-    result: Callable
-    version: str
+from course_pkg.bench.rival import Rival
 
 
 def jax_slices(u) -> Rival:
@@ -36,7 +15,7 @@ def jax_slices(u) -> Rival:
 
     jax.config.update("jax_enable_x64", True)
     grid, last = jax.dlpack.from_dlpack(u), []
-    compiled = jax.jit(lambda v: _of_padded(v, jax.numpy.pad(v, 1)))
+    compiled = jax.jit(lambda v: of_padded(v, jax.numpy.pad(v, 1)))
 
     def call():
         last[:] = [compiled(grid)]
@@ -53,7 +32,7 @@ def torch_slices(u) -> Rival:
     import torch
 
     grid, last = torch.from_dlpack(u), []
-    compiled = torch.compile(lambda v: _of_padded(v, torch.nn.functional.pad(v, (1,) * 6)))
+    compiled = torch.compile(lambda v: of_padded(v, torch.nn.functional.pad(v, (1,) * 6)))
 
     def call():
         last[:] = [compiled(grid)]
@@ -64,7 +43,8 @@ def torch_slices(u) -> Rival:
 RIVALS = {"laplacian, jax.jit slices": jax_slices, "laplacian, torch.compile slices": torch_slices}
 
 
-def _of_padded(v, p):
+def of_padded(v, p):
+    """Return the 7-point Laplacian of a grid ``v`` from ``p``, the grid padded by a zero on every side."""
     inner = slice(1, -1)
     x = p[inner, inner, :-2] + p[inner, inner, 2:]
     y = p[inner, :-2, inner] + p[inner, 2:, inner]

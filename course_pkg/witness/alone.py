@@ -57,13 +57,13 @@ def ask(who: str, size: int, samples: int = 1, timeout_s: float = 900) -> dict:
 def launcher(who: str, size: int):
     """Return what launches the kernel on ``(u, out)``, checked by the caller."""
     from course_pkg import simt
+    from course_pkg.device.launch import blocks_for
     from course_pkg.stencil.gpu_numba import BLOCK_3D, laplacian_naive_kernel
-    from course_pkg.witness.case import covering
 
     if who not in WHO:
         raise CourseError(f"{who!r} is nobody: choose from {', '.join(WHO)}.")
     function = laplacian_naive_kernel.py_func
-    configuration = covering((size,) * 3, BLOCK_3D), BLOCK_3D
+    configuration = blocks_for((size,) * 3, BLOCK_3D), BLOCK_3D
     if who == "simulator":
         from numba import cuda as simulated
 

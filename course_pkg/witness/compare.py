@@ -7,7 +7,7 @@ from pathlib import Path
 
 from course_pkg.core import CourseError
 from course_pkg.core.files import read_text
-from course_pkg.witness.case import Case
+from course_pkg.device.case import Case
 from course_pkg.witness.ncu import Counters
 
 LARGEST_CACHE = 128 * 2**20  # of a GPU, in bytes

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from course_pkg.core import CourseError
 from course_pkg.core.files import read_text
+from course_pkg.device.case import Case
 from course_pkg.paths import repo_root
-from course_pkg.witness.case import Case
 
 _BY_DIRECTION = (
     "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum",

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from course_pkg.core import CourseError
-from course_pkg.witness.case import Case
+from course_pkg.device.case import Case
 from course_pkg.witness.ncu import launch_environment
 
 # the tool that looks for each kind of hazard

@@ -178,7 +178,7 @@ PATCHES = {
     "run_code": "ip = get_ipython()\nip.run_code = lambda *a, **k: False",
     "transformer": "get_ipython().ast_transformers.append(None)",
     "profile": "simt.profile = lambda *a: None\nsimt.AccessCounts.sectors = 0",
-    "interpreter": "from course_pkg.simt import counters\ncounters.Counters.finish = lambda self: None",
+    "interpreter": "from course_pkg.simt.counting import sites\nsites.Counters.finish = lambda self: None",
     "reference": "from course_pkg.stencil import reference",
     "solution": "exec(open('solutions/01_memory_bound/01_memory_bound.py').read())",
 }

@@ -80,7 +80,7 @@ def test_a_grading_without_a_seed_tells_its_own():
 
 
 def test_a_failure_of_the_judge_is_told_to_the_teacher_and_not_blamed_on_the_learner(monkeypatch):
-    from course_pkg.simt import lanes
+    from course_pkg.simt.run import lanes
 
     monkeypatch.setattr(lanes.Mask, "narrow", None)
     report = s.grade(s.solved(), seed=1)

@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 
 from course_pkg import cuda
-from course_pkg.simt.kernel import Kernel
+from course_pkg.simt.run.kernel import Kernel
 
 NAMES = {"np": np, "math": math, "numba": numba}
 

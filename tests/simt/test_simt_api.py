@@ -11,8 +11,8 @@ import pytest
 from course_pkg.core import CourseError
 from course_pkg.core.checks import on_device
 from course_pkg.simt import api as cuda
-from course_pkg.simt.array import DeviceArray
-from course_pkg.simt.stubs import MEANINGS, KernelName
+from course_pkg.simt.front.stubs import MEANINGS, KernelName
+from course_pkg.simt.memory.device_array import DeviceArray
 
 HOST = np.arange(6.0).reshape(2, 3)
 USED = """

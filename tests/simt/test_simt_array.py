@@ -7,7 +7,7 @@ import pytest
 
 from course_pkg.core import CourseError
 from course_pkg.core.checks import is_c_contiguous, on_device
-from course_pkg.simt.array import DeviceArray, allocate
+from course_pkg.simt.memory.device_array import DeviceArray, allocate
 
 HOST = np.arange(12.0).reshape(3, 4)
 

@@ -89,7 +89,7 @@ def test_the_last_block_may_read_what_a_fence_and_an_atomic_hand_over():
 
 
 def test_a_thread_that_waits_for_another_is_stopped(monkeypatch):
-    monkeypatch.setattr("course_pkg.simt.launch.State.patience", 1000)
+    monkeypatch.setattr("course_pkg.simt.run.launch.PATIENCE", 1000)
     body = """while cuda.atomic.cas(lock, 0, 0, 1) != 0:
     pass
 out[0] += 1.0

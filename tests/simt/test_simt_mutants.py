@@ -11,7 +11,7 @@ from thread_by_thread import Run, unordered
 
 from course_pkg import simt
 from course_pkg.simt.errors import HazardError
-from course_pkg.simt.kernel import Kernel
+from course_pkg.simt.run.kernel import Kernel
 
 ALGORITHMS = [a for room in (reductions, tiles, stencils, scans, scatter, barriers) for a in room.ALGORITHMS]
 MENDED = [Case(a) for a in ALGORITHMS]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_pkg import cuda, simt
-from course_pkg.pairs import load_pair, store_pair
+from course_pkg.device.pairs import load_pair, store_pair
 from course_pkg.simt.errors import HazardError, SimtError
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_pkg import simt
-from course_pkg.simt.profiling import on_host
+from course_pkg.simt.report.profiling import on_host
 
 
 class OnGpu:

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_pkg.simt import listing
-from course_pkg.simt.report import html, text_table
+from course_pkg.simt.report import listing
+from course_pkg.simt.report.page import html, text_table
 from course_pkg.viz import style
 
 SourceLine = namedtuple("SourceLine", "function line")

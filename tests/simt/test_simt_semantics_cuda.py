@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from simulator_server import Simulator
 
 from course_pkg import cuda, simt
-from course_pkg.simt.kernel import Kernel
+from course_pkg.simt.run.kernel import Kernel
 
 NAMES = {"cuda": cuda, "np": np, "math": math, "numba": numba}
 INDICES = ("threadIdx", "blockIdx", "blockDim", "gridDim")

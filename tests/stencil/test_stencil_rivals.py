@@ -11,7 +11,7 @@ def test_the_formula_of_shifted_slices_is_the_laplacian(shape):
     u = np.random.default_rng(1).random(shape)
     expected = np.empty_like(u)
     reference.laplacian(u, expected)
-    np.testing.assert_allclose(rivals._of_padded(u, np.pad(u, 1)), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(rivals.of_padded(u, np.pad(u, 1)), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("make", rivals.RIVALS.values(), ids=list(rivals.RIVALS))

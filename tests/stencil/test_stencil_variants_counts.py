@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from course_pkg import simt
+from course_pkg.device.launch import blocks_for
 from course_pkg.stencil import gpu_numba
-from course_pkg.stencil.gpu_numba import blocks_for
 from course_pkg.stencil.problem import HeatProblem
 
 TILED = {"centre_tiled", "centre_tiled_halo", "laplacian_tiled", "laplacian_marching_tiled"}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from course_pkg import simt
+from course_pkg.device.launch import blocks_for
 from course_pkg.vector import cost, gpu_numba
 
 THREADS = gpu_numba.THREADS_PER_BLOCK
@@ -12,16 +13,16 @@ SECTOR = 32  # bytes
 
 def profile_of_sum(idea, n, blocks=None, dtype="float64"):
     kernel = getattr(gpu_numba, f"reduce_sum_{idea}_kernel")
-    blocks = blocks or gpu_numba.blocks_for(n)
+    blocks = blocks or blocks_for(n, THREADS)
     return simt.profile(kernel[blocks, THREADS], np.ones(n, dtype), np.zeros(blocks))
 
 
 def profile_of_scan(name, shape, dtype="float64"):
     kernel, lines = getattr(gpu_numba, f"{name}_kernel"), gpu_numba.LINES_PER_BLOCK
     if name == "cumsum_rows_chunked":
-        launch = kernel[gpu_numba.blocks_for(shape[0], gpu_numba.BLOCK_CHUNKED[1]), gpu_numba.BLOCK_CHUNKED]
+        launch = kernel[blocks_for(shape[0], gpu_numba.BLOCK_CHUNKED[1]), gpu_numba.BLOCK_CHUNKED]
     else:
-        launch = kernel[gpu_numba.blocks_for(shape[name == "cumsum_columns"], lines), lines]
+        launch = kernel[blocks_for(shape[name == "cumsum_columns"], lines), lines]
     return simt.profile(launch, np.ones(shape, dtype), np.zeros(shape, dtype))
 
 
@@ -64,7 +65,7 @@ def test_a_sum_by_blocks_moves_what_its_cost_says():
     assert 1.007 < whole.bytes / least.bytes < 1.01
     values, read, written = np.ones(n), 0, 0
     while values.size > 1:
-        sums = np.zeros(gpu_numba.blocks_for(values.size))
+        sums = np.zeros(blocks_for(values.size, THREADS))
         found = simt.profile(gpu_numba.reduce_sum_tree_kernel[sums.size, THREADS], values, sums)
         read, written = read + found.global_load.unique_bytes, written + found.global_store.unique_bytes
         values = sums

@@ -9,13 +9,14 @@ import pytest
 
 import course_pkg
 from course_pkg.core import CourseError
+from course_pkg.device.case import Cases, Sliced, numbers
+from course_pkg.device.launch import blocks_for
+from course_pkg.topics import topics
 from course_pkg.witness import compare
-from course_pkg.witness.case import Cases, Sliced, covering, numbers
 from course_pkg.witness.cases import all_cases, choose, mended_cases, racy_cases
 
 PACKAGE = Path(course_pkg.__file__).parent
 EVERY = {**all_cases(), **racy_cases(), **mended_cases()}
-TOPICS = ("vector", "stencil", "cg")
 
 
 def is_jit(node):
@@ -94,9 +95,9 @@ def test_every_kernel_of_the_package_is_in_a_case():
         module = ".".join(("course_pkg", *path.relative_to(PACKAGE).with_suffix("").parts))
         found |= {(module, name) for name in kernels_of(path.read_text(encoding="utf-8"))}
     rooms = {tuple(module.split(".")[1:3]) for module, _ in found}
-    assert {(topic, "gpu_numba") for topic in TOPICS} <= rooms
+    assert {(topic, "gpu_numba") for topic in topics()} <= rooms
     missing = sorted(found - identities)
-    assert not missing, f"add a case to course_pkg/witness/kernels_of_….py for each of {missing}"
+    assert not missing, f"add a case to cases.py of the topic for each of {missing}"
     assert identities == found
 
 
@@ -162,8 +163,8 @@ def test_an_unknown_case_is_answered_with_near_ones():
 
 
 def test_a_grid_covers_an_array():
-    assert covering(100, 32) == (4,)
-    assert covering((35, 47, 61), (32, 4, 2)) == (2, 12, 18)
+    assert blocks_for(100, 32) == 4
+    assert blocks_for((35, 47, 61), (32, 4, 2)) == (2, 12, 18)
 
 
 def test_numbers_are_of_the_type_and_positive():

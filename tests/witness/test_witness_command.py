@@ -238,6 +238,6 @@ def test_what_large_cases_must_move_fits_no_cache():
 
 
 def test_every_large_case_of_the_package_is_recorded():
-    assert list(record.load(repo_root() / "figures/data/nvidia-h200/traffic.json").counters) == list(
+    assert set(record.load(repo_root() / "figures/data/nvidia-h200/traffic.json").counters) == set(
         large_cases()
     )

@@ -18,8 +18,6 @@ from course_pkg.cg.gpu_numba.scalars import (
     STATE_SIZE,
     alpha_kernel,
     beta_kernel,
-    block_total,
-    leave_total,
     total_kernel,
 )
 from course_pkg.cg.gpu_numba.solver import Solver, Variant
@@ -59,7 +57,6 @@ __all__ = [
     "advance_kernel",
     "alpha_kernel",
     "beta_kernel",
-    "block_total",
     "cg_baseline",
     "cg_deferred_x",
     "cg_fused_dots",
@@ -68,7 +65,6 @@ __all__ = [
     "copy_rows_kernel",
     "dot_kernel",
     "fill_kernel",
-    "leave_total",
     "map_stencil_flat_kernel",
     "map_stencil_kernel",
     "march_for",

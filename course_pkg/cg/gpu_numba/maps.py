@@ -16,8 +16,9 @@ that has stopped changes nothing.
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.cg.gpu_numba.scalars import ALPHA, BETA, RUNNING, STOPPED, leave_total
-from course_pkg.pairs import load_pair, store_pair
+from course_pkg.cg.gpu_numba.scalars import ALPHA, BETA, RUNNING, STOPPED
+from course_pkg.device.pairs import load_pair, store_pair
+from course_pkg.device.sums import leave_total
 
 THREADS_MAP = 256
 DOT_BLOCKS = 1024  # enough to keep every multiprocessor of a large GPU busy

@@ -12,9 +12,8 @@ Variants by idea:
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.vector.gpu_numba import warp_sum
+from course_pkg.device.sums import block_total
 
-WARP, WARPS = 32, 32  # of the largest block
 THREADS_FINISH = 1024
 
 # places in ``state``, float64
@@ -23,32 +22,6 @@ STATE_SIZE = 16
 KEPT = 64  # residuals that the device keeps for the host's next look
 # values of state[STOPPED]
 RUNNING, CONVERGED, LIMIT, NOT_DEFINITE = 0, 1, 2, 3  # the last: p·Ap is not positive, or no number
-
-
-@cuda.jit(device=True)
-def block_total(value):
-    """Return, in thread 0, the sum of ``value`` over a block of whole warps, of one or two dimensions."""
-    sums = cuda.shared.array(WARPS, np.float64)
-    t = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x
-    total = warp_sum(value)
-    if t % WARP == 0:
-        sums[t // WARP] = total
-    cuda.syncthreads()
-    if t < WARP:  # a whole warp: every lane takes part in the shuffles, also those without a number
-        total = 0.0
-        if t < cuda.blockDim.x * cuda.blockDim.y // WARP:
-            total = sums[t]
-        total = warp_sum(total)
-    return total
-
-
-@cuda.jit(device=True)
-def leave_total(value, partial):
-    """Leave the block's sum of ``value`` in ``partial``, at the block's number."""
-    total = block_total(value)
-    if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
-        block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y
-        partial[block * cuda.gridDim.x + cuda.blockIdx.x] = total
 
 
 @cuda.jit(device=True)

@@ -21,7 +21,7 @@ from course_pkg.cg.gpu_numba import scalars as at
 from course_pkg.cg.gpu_numba.maps import add_kernel
 from course_pkg.cg.gpu_numba.workspace import Workspace
 from course_pkg.cg.outcome import finish, nothing_to_solve
-from course_pkg.graphs import SIMT, captured
+from course_pkg.device.graphs import SIMT, captured
 
 PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # pairs of iterations between two looks
 

@@ -18,8 +18,9 @@ from functools import cache
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.cg.gpu_numba.scalars import ALPHA, ALPHA_OLD, BETA, RUNNING, STOPPED, leave_total
-from course_pkg.pairs import load_pair, store_pair
+from course_pkg.cg.gpu_numba.scalars import ALPHA, ALPHA_OLD, BETA, RUNNING, STOPPED
+from course_pkg.device.pairs import load_pair, store_pair
+from course_pkg.device.sums import leave_total
 from course_pkg.stencil.gpu_numba.indexing import column
 
 

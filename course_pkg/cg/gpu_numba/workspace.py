@@ -17,8 +17,8 @@ from course_pkg.cg.gpu_numba.scalars import (
 )
 from course_pkg.cg.gpu_numba.stencils import residual_kernel
 from course_pkg.core import CourseError
+from course_pkg.device.launch import blocks_for
 from course_pkg.stencil.checks import MOST_POINTS
-from course_pkg.stencil.gpu_numba import blocks_for
 
 LINE_BYTES = 128  # of a cache line
 BLOCKS_ROWS = 1024  # that copy rows

@@ -57,7 +57,6 @@ from course_pkg.stencil.gpu_numba.diffusion_3d import (
     diffusion_step_3d_vectorised,
     diffusion_step_3d_vectorised_kernel,
 )
-from course_pkg.stencil.gpu_numba.indexing import blocks_for
 from course_pkg.stencil.gpu_numba.marching import (
     BLOCK_MARCHING,
     BLOCK_VECTORISED,
@@ -124,7 +123,6 @@ __all__ = [
     "ROWS_MARCHING",
     "ROWS_VECTORISED",
     "THREADS_STRIDED",
-    "blocks_for",
     "centre_flat",
     "centre_flat_kernel",
     "centre_pairs",

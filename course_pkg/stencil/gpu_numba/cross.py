@@ -8,8 +8,8 @@ from functools import cache
 
 from course_pkg import cuda
 from course_pkg.core.checks import require_count
+from course_pkg.device.launch import blocks_for, check_block, check_tile
 from course_pkg.stencil.checks import check_cross
-from course_pkg.stencil.gpu_numba.indexing import blocks_for, check_block, check_tile
 
 BLOCK_CROSS = (32, 8)
 

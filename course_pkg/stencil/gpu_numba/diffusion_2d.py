@@ -15,15 +15,9 @@ from functools import cache
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.pairs import load_pair, store_pair
-from course_pkg.stencil.gpu_numba.indexing import (
-    check_block,
-    check_march,
-    column_2d,
-    interior,
-    launch_step,
-    point_2d,
-)
+from course_pkg.device.launch import check_block
+from course_pkg.device.pairs import load_pair, store_pair
+from course_pkg.stencil.gpu_numba.indexing import check_march, column_2d, interior, launch_step, point_2d
 from course_pkg.stencil.gpu_numba.marching import load_plane
 from course_pkg.stencil.gpu_numba.plain import BLOCK_2D
 

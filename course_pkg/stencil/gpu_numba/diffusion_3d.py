@@ -15,18 +15,10 @@ from functools import cache
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.pairs import load_pair, store_pair
+from course_pkg.device.launch import check_block, check_tile
+from course_pkg.device.pairs import load_pair, store_pair
 from course_pkg.stencil.checks import check_step
-from course_pkg.stencil.gpu_numba.indexing import (
-    check_block,
-    check_march,
-    check_tile,
-    column,
-    interior,
-    launch_step,
-    point,
-    with_halo,
-)
+from course_pkg.stencil.gpu_numba.indexing import check_march, column, interior, launch_step, point, with_halo
 from course_pkg.stencil.gpu_numba.marching import (
     BLOCK_MARCHING,
     PLANES_MARCHING,

@@ -3,19 +3,14 @@
 Numba widens the sum of two 32-bit integers to 64 bits; casting each result back keeps the arithmetic short.
 """
 
-from math import prod
-
 import numpy as np
 
 from course_pkg import cuda
 from course_pkg.core import CourseError
 from course_pkg.core.checks import require_count
+from course_pkg.device.launch import blocks_for, check_block
 from course_pkg.stencil.checks import check_laplacian, check_pairs, check_points, check_step
-from course_pkg.vector.gpu_numba import MOST_BLOCKS
 
-MOST_THREADS, MOST_ALONG_Z = 1024, 64  # of a block
-SHARED_BYTES = 48 * 1024  # of static shared memory in a block, on every GPU
-BLOCK_EXAMPLES = {2: "two numbers, such as (32, 8)", 3: "three numbers, such as (32, 4, 2)"}
 MARCHES = {2: ("y", "row"), 3: ("z", "plane")}  # dimensions: direction, and what a thread passes
 
 
@@ -113,40 +108,6 @@ def launch_step(kernel, T, Cp, lam, dt, h, out, block, *, length=None, width=1) 
     kernel[blocks, block](T.reshape(T.size), Cp.reshape(Cp.size), factor, *sizes, out.reshape(out.size))
 
 
-def blocks_for(shape, threads_per_block, *, planes=None, width=1):
-    """Return the blocks along x, y (and z) that cover a grid.
-
-    A thread takes ``width`` points of x, and ``planes`` of the last direction (rows, in two dimensions).
-
-    Raises
-    ------
-    CourseError
-        If CUDA cannot launch that many blocks along y or z.
-    """
-    steps = list(threads_per_block)
-    steps[0] *= width
-    steps[-1] = int(planes or steps[-1])
-    blocks = tuple(-(-n // step) for n, step in zip(reversed(shape), steps, strict=True))
-    if max(blocks[1:]) > MOST_BLOCKS:
-        raise CourseError(
-            f"{shape} points take {max(blocks[1:])} blocks along {'y' if blocks[1] > MOST_BLOCKS else 'z'}, and CUDA "
-            f"allows {MOST_BLOCKS}: choose larger blocks or longer marches, or lay the longest direction along x."
-        )
-    return blocks
-
-
-def check_block(threads_per_block, ndim: int = 3) -> tuple[int, ...]:
-    """Check and return the threads of a block along x, y (and z)."""
-    if not isinstance(threads_per_block, (tuple, list)) or len(threads_per_block) != ndim:
-        raise CourseError(f"threads_per_block is {threads_per_block!r}: pass {BLOCK_EXAMPLES[ndim]}.")
-    require_count(**{f"threads_per_block[{d}]": n for d, n in enumerate(threads_per_block)})
-    block = tuple(int(n) for n in threads_per_block)
-    if min(block) < 1 or prod(block) > MOST_THREADS or (ndim == 3 and block[2] > MOST_ALONG_Z):
-        along_z = f", at most {MOST_ALONG_Z} of them along z" if ndim == 3 else ""
-        raise CourseError(f"threads_per_block is {block}: a block has 1 to {MOST_THREADS} threads{along_z}.")
-    return block
-
-
 def check_march(threads_per_block, length, ndim: int = 3) -> tuple[int, ...]:
     """Check how threads march: a block with one of them in that direction, and ``length``, the planes or rows of each.
 
@@ -168,21 +129,3 @@ def check_march(threads_per_block, length, ndim: int = 3) -> tuple[int, ...]:
 def with_halo(block) -> tuple[int, ...]:
     """Return the shape of a block's tile with a halo of one point: (z, y, x)."""
     return tuple(n + 2 for n in reversed(block))
-
-
-def check_tile(block, halo, dtype, *, padding=0) -> None:
-    """Check that a block's tile fits in shared memory; ``padding``: columns added to each row.
-
-    Raises
-    ------
-    CourseError
-        With the bytes that it takes and the bytes that there are.
-    """
-    sides = [n + 2 * halo for n in block]
-    sides[0] += padding
-    needed = prod(sides) * dtype.itemsize
-    if needed > SHARED_BYTES:
-        raise CourseError(
-            f"The tile of a block of {' × '.join(map(str, block))} threads needs {needed} bytes of shared memory and a "
-            f"block has {SHARED_BYTES}: choose a smaller block{', halo or padding' if halo > 1 or padding else ''}."
-        )

@@ -14,9 +14,10 @@ from functools import cache
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.pairs import load_pair, store_pair
-from course_pkg.stencil.gpu_numba.indexing import blocks_for, check_march, column, flattened
-from course_pkg.stencil.problem import planes_for
+from course_pkg.device.launch import blocks_for
+from course_pkg.device.pairs import load_pair, store_pair
+from course_pkg.stencil.gpu_numba.indexing import check_march, column, flattened
+from course_pkg.stencil.tuning import planes_for
 
 BLOCK_MARCHING, PLANES_MARCHING = (64, 4, 1), 16
 BLOCK_VECTORISED = (64, 8, 1)

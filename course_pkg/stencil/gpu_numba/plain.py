@@ -14,8 +14,9 @@ not fit; a launch does not synchronise.
 import numpy as np
 
 from course_pkg import cuda
+from course_pkg.device.launch import blocks_for, check_block
 from course_pkg.stencil.checks import check_laplacian, check_step, check_work
-from course_pkg.stencil.gpu_numba.indexing import blocks_for, check_block, flattened
+from course_pkg.stencil.gpu_numba.indexing import flattened
 
 BLOCK_2D = (32, 8)
 BLOCK_3D = (32, 4, 2)

@@ -10,8 +10,9 @@ import numpy as np
 from course_pkg import cuda
 from course_pkg.core import CourseError
 from course_pkg.core.checks import require_count
-from course_pkg.pairs import load_pair, store_pair
-from course_pkg.stencil.gpu_numba.indexing import MOST_THREADS, flattened
+from course_pkg.core.limits import MOST_THREADS
+from course_pkg.device.pairs import load_pair, store_pair
+from course_pkg.stencil.gpu_numba.indexing import flattened
 
 THREADS_STRIDED = 64
 

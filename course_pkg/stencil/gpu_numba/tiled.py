@@ -15,16 +15,9 @@ from functools import cache
 import numpy as np
 
 from course_pkg import cuda
-from course_pkg.pairs import load_pair, store_pair
-from course_pkg.stencil.gpu_numba.indexing import (
-    blocks_for,
-    check_block,
-    check_tile,
-    column,
-    flattened,
-    point,
-    with_halo,
-)
+from course_pkg.device.launch import blocks_for, check_block, check_tile
+from course_pkg.device.pairs import load_pair, store_pair
+from course_pkg.stencil.gpu_numba.indexing import column, flattened, point, with_halo
 
 BLOCK_TILED = (32, 4, 2)
 

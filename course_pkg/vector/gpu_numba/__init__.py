@@ -12,11 +12,9 @@ from course_pkg.vector.gpu_numba.scans import (
     warp_cumsum,
 )
 from course_pkg.vector.gpu_numba.streams import (
-    MOST_BLOCKS,
     THREADS_PER_BLOCK,
     add,
     add_kernel,
-    blocks_for,
     copy,
     copy_kernel,
     copy_two,
@@ -31,7 +29,6 @@ from course_pkg.vector.gpu_numba.streams import (
 from course_pkg.vector.gpu_numba.sums import (
     DOT_BLOCKS,
     block_sum,
-    block_sum_shuffle,
     dot,
     dot_kernel,
     partial_sums,
@@ -42,7 +39,6 @@ from course_pkg.vector.gpu_numba.sums import (
     reduce_sum_tree,
     reduce_sum_tree_kernel,
     sum_kernel,
-    warp_sum,
 )
 from course_pkg.vector.gpu_numba.transposes import (
     BLOCK_TRANSPOSE,
@@ -58,14 +54,11 @@ __all__ = [
     "BLOCK_TRANSPOSE",
     "DOT_BLOCKS",
     "LINES_PER_BLOCK",
-    "MOST_BLOCKS",
     "THREADS_PER_BLOCK",
     "TILE",
     "add",
     "add_kernel",
     "block_sum",
-    "block_sum_shuffle",
-    "blocks_for",
     "copy",
     "copy_kernel",
     "copy_two",
@@ -97,5 +90,4 @@ __all__ = [
     "triad",
     "triad_kernel",
     "warp_cumsum",
-    "warp_sum",
 ]

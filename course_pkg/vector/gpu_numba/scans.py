@@ -11,9 +11,10 @@ written, when an argument does not fit; a launch does not synchronise.
 """
 
 from course_pkg import cuda
+from course_pkg.core.access import WARP
+from course_pkg.core.limits import ALL_LANES
+from course_pkg.device.launch import blocks_for
 from course_pkg.vector.checks import check_cumsum
-from course_pkg.vector.gpu_numba.streams import blocks_for
-from course_pkg.vector.gpu_numba.sums import ALL_LANES, WARP
 
 LINES_PER_BLOCK = 64  # few, so that the columns or rows of one array still reach every multiprocessor
 BLOCK_CHUNKED = (WARP, 8)  # a warp a row

@@ -14,15 +14,10 @@ from functools import cache
 
 from course_pkg import cuda
 from course_pkg.core.checks import require_count, require_number
+from course_pkg.device.launch import blocks_for
 from course_pkg.vector.checks import check_stream
 
-MOST_BLOCKS = 65_535  # of a launch along y and z
 THREADS_PER_BLOCK = 256
-
-
-def blocks_for(n, per_block=THREADS_PER_BLOCK):
-    """Return how many blocks give each of ``n`` elements, or of anything else that is shared out, its thread."""
-    return (n + per_block - 1) // per_block
 
 
 @cuda.jit
@@ -35,7 +30,7 @@ def copy_kernel(a, out):
 def copy(a, out):
     """Compute ``out = a`` on the GPU; one read and one write an element, no synchronisation."""
     check_stream(device=True, a=a, out=out)
-    copy_kernel[blocks_for(a.size), THREADS_PER_BLOCK](a, out)
+    copy_kernel[blocks_for(a.size, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, out)
 
 
 @cuda.jit
@@ -54,7 +49,7 @@ def copy_two_kernel(a, out):
 def copy_two(a, out):
     """Compute ``out = a`` on the GPU, two elements a thread; one read and one write an element."""
     check_stream(device=True, a=a, out=out)
-    copy_two_kernel[blocks_for((a.size + 1) // 2), THREADS_PER_BLOCK](a, out)
+    copy_two_kernel[blocks_for((a.size + 1) // 2, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, out)
 
 
 @cuda.jit
@@ -68,7 +63,7 @@ def scale(a, s, out):
     """Compute ``out = s * a`` on the GPU; one read and one write an element, no synchronisation."""
     require_number(s=s)
     check_stream(device=True, a=a, out=out)
-    scale_kernel[blocks_for(a.size), THREADS_PER_BLOCK](a, a.dtype.type(s), out)
+    scale_kernel[blocks_for(a.size, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, a.dtype.type(s), out)
 
 
 @cuda.jit
@@ -81,7 +76,7 @@ def add_kernel(a, b, out):
 def add(a, b, out):
     """Compute ``out = a + b`` on the GPU; two reads and one write an element, no synchronisation."""
     check_stream(device=True, a=a, b=b, out=out)
-    add_kernel[blocks_for(a.size), THREADS_PER_BLOCK](a, b, out)
+    add_kernel[blocks_for(a.size, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, b, out)
 
 
 @cuda.jit
@@ -95,7 +90,7 @@ def triad(a, b, s, out):
     """Compute ``out = a + s * b`` on the GPU; two reads and one write an element, no synchronisation."""
     require_number(s=s)
     check_stream(device=True, a=a, b=b, out=out)
-    triad_kernel[blocks_for(a.size), THREADS_PER_BLOCK](a, b, a.dtype.type(s), out)
+    triad_kernel[blocks_for(a.size, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, b, a.dtype.type(s), out)
 
 
 @cache
@@ -119,4 +114,4 @@ def horner(a, degree, out):
     """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write an element, ``degree`` multiply-adds."""
     require_count(degree=degree)
     check_stream(device=True, a=a, out=out)
-    horner_kernel(degree)[blocks_for(a.size), THREADS_PER_BLOCK](a, a.dtype.type(1), out)
+    horner_kernel(degree)[blocks_for(a.size, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, a.dtype.type(1), out)

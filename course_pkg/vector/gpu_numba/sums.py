@@ -16,15 +16,14 @@ import numpy as np
 
 from course_pkg import cuda
 from course_pkg.core.checks import require_count
+from course_pkg.device.launch import blocks_for
+from course_pkg.device.sums import block_total
 from course_pkg.vector.checks import check_dot, check_partial, check_reduce_sum
 from course_pkg.vector.cost import sums_kept
-from course_pkg.vector.gpu_numba.streams import THREADS_PER_BLOCK, blocks_for
+from course_pkg.vector.gpu_numba.streams import THREADS_PER_BLOCK
 
 # of dot and of reduce_sum_grid_stride: enough to keep every multiprocessor of a large GPU busy
 DOT_BLOCKS = 1024
-WARP = 32
-WARPS_PER_BLOCK = THREADS_PER_BLOCK // WARP
-ALL_LANES = 0xFFFFFFFF
 
 
 @cuda.jit(device=True)
@@ -41,31 +40,6 @@ def block_sum(value):
         cuda.syncthreads()
         half //= 2
     return tile[0]
-
-
-@cuda.jit(device=True)
-def warp_sum(value):
-    """Return, in lane 0, the sum of ``value`` over the warp: five shuffles, no memory and no barrier."""
-    for k in range(5):
-        value += cuda.shfl_down_sync(ALL_LANES, value, 16 >> k)
-    return value
-
-
-@cuda.jit(device=True)
-def block_sum_shuffle(value):
-    """Return, in thread 0, the sum of ``value`` over the block: each warp by shuffles, then the first one."""
-    sums = cuda.shared.array(WARPS_PER_BLOCK, np.float64)
-    t = cuda.threadIdx.x
-    total = warp_sum(value)
-    if t % WARP == 0:
-        sums[t // WARP] = total
-    cuda.syncthreads()
-    if t < WARP:  # a whole warp: every lane takes part in the shuffles, also those without a number
-        total = 0.0
-        if t < WARPS_PER_BLOCK:
-            total = sums[t]
-        total = warp_sum(total)
-    return total
 
 
 @cuda.jit
@@ -103,7 +77,7 @@ def reduce_sum_shuffle_kernel(a, partial):
     value = 0.0
     if i < a.size:
         value = a[i]
-    total = block_sum_shuffle(value)
+    total = block_total(value)
     if cuda.threadIdx.x == 0:
         partial[cuda.blockIdx.x] = total
 
@@ -122,7 +96,7 @@ def reduce_sum_grid_stride_kernel(a, partial):
     total = 0.0
     for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
         total += a[i]
-    total = block_sum_shuffle(total)
+    total = block_total(total)
     if cuda.threadIdx.x == 0:
         partial[cuda.blockIdx.x] = total
 
@@ -134,7 +108,7 @@ def reduce_sum_grid_stride(a, out, partial=None):
     """
     check_reduce_sum(a, out, device=True)
     partial = _checked_partial(partial, 1, a=a, out=out)
-    blocks = min(DOT_BLOCKS, partial.size, blocks_for(a.size))
+    blocks = min(DOT_BLOCKS, partial.size, blocks_for(a.size, THREADS_PER_BLOCK))
     partial = partial[:blocks]
     reduce_sum_grid_stride_kernel[blocks, THREADS_PER_BLOCK](a, partial)
     reduce_sum_grid_stride_kernel[1, THREADS_PER_BLOCK](partial, out)
@@ -174,7 +148,7 @@ def dot(a, b, out, partial=None):
     """
     check_dot(a, b, out, device=True)
     partial = _checked_partial(partial, 1, a=a, b=b, out=out)
-    blocks = min(DOT_BLOCKS, partial.size, blocks_for(a.size))
+    blocks = min(DOT_BLOCKS, partial.size, blocks_for(a.size, THREADS_PER_BLOCK))
     partial = partial[:blocks]
     dot_kernel[blocks, THREADS_PER_BLOCK](a, b, partial)
     sum_kernel[1, THREADS_PER_BLOCK](partial, out)
@@ -197,7 +171,7 @@ def _sum_of_sums(kernel, a, out, partial):
     check_reduce_sum(a, out, device=True)
     partial = _checked_partial(partial, sums_kept(a.size, THREADS_PER_BLOCK), a=a, out=out)
     values, begin = a, 0
-    while (blocks := blocks_for(values.size)) > 1:
+    while (blocks := blocks_for(values.size, THREADS_PER_BLOCK)) > 1:
         sums = partial[begin : begin + blocks]
         kernel[blocks, THREADS_PER_BLOCK](values, sums)
         values, begin = sums, begin + blocks

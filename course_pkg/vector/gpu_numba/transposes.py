@@ -19,8 +19,9 @@ from functools import cache
 from course_pkg import cuda
 from course_pkg.core import CourseError
 from course_pkg.core.checks import require_count
+from course_pkg.core.limits import MOST_BLOCKS_ALONG
+from course_pkg.device.launch import blocks_for
 from course_pkg.vector.checks import check_transpose
-from course_pkg.vector.gpu_numba.streams import MOST_BLOCKS, blocks_for
 
 TILE = 32  # rows and columns of a tile: a warp takes one of its rows
 ROWS = 8  # of threads; each takes every eighth row of a tile
@@ -89,11 +90,9 @@ def transpose_tiled(a, out, padding=1):
 
 def _blocks(shape, rows):
     """Return the blocks along x and y that cover an array (ny, nx), 32 columns and so many rows a block."""
-    ny, nx = shape
-    blocks = blocks_for(nx, TILE), blocks_for(ny, rows)
-    if blocks[1] > MOST_BLOCKS:
+    most = MOST_BLOCKS_ALONG[1] * rows
+    if shape[0] > most:
         raise CourseError(
-            f"a has {ny} rows, which take {blocks[1]} blocks along y, and CUDA allows {MOST_BLOCKS}: "
-            f"transpose it in parts of at most {MOST_BLOCKS * rows} rows."
+            f"a has {shape[0]} rows, more than blocks along y can cover: transpose it in parts of at most {most} rows."
         )
-    return blocks
+    return blocks_for(shape, (TILE, rows))

@@ -1,0 +1,109 @@
+"""Kernels of conjugate gradient on grids that no cache holds: how many bytes move, of those that must?
+
+Counters of L1 do not see what a cache keeps; only here do the counts of ``cost.py`` meet the hardware. Nobody looks at
+the results, so that memory stays as it is found.
+"""
+
+import numpy as np
+
+from course_pkg.cg import gpu_numba as cg
+from course_pkg.cg.cases import state
+from course_pkg.cg.fusion import VARIANTS
+from course_pkg.cg.gpu_numba import maps
+from course_pkg.cg.gpu_numba.workspace import marches_for, row_pitch
+from course_pkg.cg.program import CG
+from course_pkg.device.case import Cases, Unwritten
+from course_pkg.device.launch import blocks_for
+from course_pkg.stencil import gpu_numba as stencil
+
+large = Cases()
+EDGE, EDGE_FLAT = 250, 512
+ITEMSIZE = 8
+
+
+def _flat(name, kernel, results):
+    """Add a kernel of ``cg/gpu_numba/plain.py``."""
+    edge = EDGE_FLAT
+    points, sizes = edge**3, (np.uint32(edge),) * 3
+
+    def make():
+        return (
+            Unwritten(points),
+            Unwritten(points),
+            np.float64(0.5),
+            *sizes,
+            *map(Unwritten, [points] * results),
+        )
+
+    blocks = blocks_for((edge,) * 3, stencil.BLOCK_3D)
+    large.add_traffic(kernel, blocks, stencil.BLOCK_3D, make, points, 2, results, f"cg_{name}_{edge}")
+
+
+_flat("update_p_flat", cg.update_p_flat_kernel, 1)
+_flat("map_stencil_flat", cg.map_stencil_flat_kernel, 2)
+
+SHAPE, POINTS = (EDGE,) * 3, EDGE**3
+PITCH = row_pitch(EDGE, "float64")
+FIELD = EDGE**2 * PITCH
+
+
+MARCH, MARCH_TWO, MARCH_SEARCH = marches_for(SHAPE, ITEMSIZE)
+
+
+def _passes(variant, container):
+    """Return the fields that the kernel of a variant reads and writes which holds this container."""
+    kernel = next(k for k in VARIANTS[variant].kernels if container in [c.name for c in k.containers])
+    return len(kernel.reads), len(kernel.writes)
+
+
+def _marching(name, kernel, before, after, passes, march=MARCH):
+    """Add a kernel of the methods; ``before`` and ``after`` count the fields on either side of the sizes."""
+    block, planes = march
+    blocks = blocks_for(SHAPE, block, planes=planes, width=2)
+    sizes = tuple(np.uint32(n) for n in (EDGE, PITCH, EDGE, EDGE, planes))
+    sums = (Unwritten(int(np.prod(blocks))),) if name not in ("matvec", "map_stencil") else ()
+
+    def make():
+        return *map(Unwritten, [FIELD] * before), state(), *sizes, *map(Unwritten, [FIELD] * after), *sums
+
+    large.add_traffic(kernel, blocks, block, make, POINTS, *passes, f"cg_{name}_{EDGE}")
+
+
+FUSED, TWO = _passes("cg_map_stencil_fused", "matVec"), _passes("cg_two_kernel", "matVec")
+_marching("matvec", cg.matvec_kernel, 1, 1, _passes("cg_baseline", "matVec"))
+_marching("matvec_dot", cg.matvec_dot_kernel, 1, 1, _passes("cg_fused_dots", "matVec"))
+_marching("map_stencil", cg.map_stencil_kernel, 2, 2, FUSED, MARCH_TWO)
+_marching("search", cg.search_kernel, 2, 1, TWO, MARCH_SEARCH)
+_marching("advance", cg.advance_kernel(1), 2, 2, _passes("cg_two_kernel", "updateXandR"))
+
+
+def _over_pairs(name, kernel, make, passes, blocks=None):
+    """Add a map or a reduction; ``make`` takes four fields and room for the blocks' sums."""
+    blocks = blocks or blocks_for(FIELD // 2, maps.THREADS_MAP)
+
+    def make_args():
+        return make(*map(Unwritten, [FIELD] * 4), Unwritten(int(np.prod(blocks))))
+
+    large.add_traffic(kernel, blocks, maps.THREADS_MAP, make_args, POINTS, *passes, f"cg_{name}_{EDGE}")
+
+
+BASELINE = {c.name: _passes("cg_baseline", c.name) for c in CG.containers}
+_over_pairs("update_p", cg.update_p_kernel, lambda p, r, x, s, sums: (r, state(), p), BASELINE["updateP"])
+_over_pairs(
+    "update_x_and_r",
+    cg.update_x_and_r_kernel,
+    lambda p, r, x, s, sums: (p, s, state(), x, r),
+    BASELINE["updateXandR"],
+)
+_over_pairs(
+    "update_x_and_r_dot",
+    cg.update_x_and_r_dot_kernel,
+    lambda p, r, x, s, sums: (p, s, state(), x, r, sums),
+    _passes("cg_fused_dots", "updateXandR"),
+)
+_over_pairs(
+    "dot_pAp", cg.dot_kernel, lambda p, r, x, s, sums: (p, s, sums), BASELINE["dot pAp"], maps.DOT_BLOCKS
+)
+_over_pairs(
+    "dot_rr", cg.dot_kernel, lambda p, r, x, s, sums: (r, r, sums), BASELINE["dot rr"], maps.DOT_BLOCKS
+)

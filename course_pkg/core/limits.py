@@ -1,0 +1,12 @@
+"""What CUDA allows on every GPU of compute capability 7.0 and later.
+
+Source: CUDA C++ Programming Guide, "Features and Technical Specifications", tables of compute capabilities.
+"""
+
+MOST_THREADS = 1024  # in a block
+MOST_THREADS_ALONG = (1024, 1024, 64)  # in a block, along x, y, z
+MOST_BLOCKS_ALONG = (2**31 - 1, 65_535, 65_535)  # in a launch, along x, y, z
+SHARED_BYTES = 48 * 1024  # static, of a block
+DYNAMIC_SHARED_BYTES = 227 * 1024  # of a block, at most, on compute capability 9.0
+LOCAL_BYTES = 512 * 1024  # of a thread
+ALL_LANES = 0xFFFFFFFF  # the mask of a whole warp

@@ -1,0 +1,156 @@
+"""A case: one kernel, one launch of it, and why it is worth a look."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from course_pkg.core import Cost, CourseError
+
+SEED = 2027
+
+
+@dataclass(frozen=True, eq=False)
+class Sliced:
+    """An argument that is ``array[first:]`` on the device: it starts inside its allocation, off a sector's edge.
+
+    A slice of a NumPy array would not do: what a launch copies to the GPU starts an allocation of its own.
+    """
+
+    array: np.ndarray
+    first: int
+
+    def on_device(self):
+        """Return the view, of a new device array."""
+        from course_pkg import cuda
+
+        return cuda.to_device(self.array)[self.first :]
+
+
+@dataclass(frozen=True, eq=False)
+class Unwritten:
+    """An argument in GPU memory that nobody wrote: ``n`` doubles, too many to be made on the host."""
+
+    n: int
+
+    def on_device(self):
+        """Return new device memory."""
+        from course_pkg import cuda
+
+        return cuda.device_array(self.n, np.float64)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch of one kernel, the same wherever it runs.
+
+    Attributes
+    ----------
+    name : str
+        Unique among all cases.
+    kernel : object
+        What ``cuda.jit`` returned.
+    grid, block : tuple of 3 int
+        Blocks of the launch and threads of a block, as (x, y, z).
+    make_args : callable
+        Returns new arguments, the same at every call: NumPy arrays (the launcher copies them to the GPU), scalars,
+        and what has ``on_device()``, such as :class:`Sliced` for a view of an array on the device.
+    idea : str
+        One line: the counting rule that this case stresses.
+    data_dependent : bool
+        True when a loop's trip count differs between the threads of a warp: compilers unroll such loops, and that
+        regroups the lanes.
+    shared_bytes : int
+        Dynamic shared memory of a block.
+    hazard : str
+        Kind of the hazard that :mod:`course_pkg.simt` must report; empty for a correct kernel.
+    cost : Cost
+        Bytes that must move; of cases that are held against the counters of memory (``traffic.py`` of a topic).
+    """
+
+    name: str
+    kernel: object
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    make_args: Callable[[], tuple]
+    idea: str
+    data_dependent: bool = False
+    shared_bytes: int = 0
+    hazard: str = ""
+    cost: Cost = field(default_factory=Cost)
+
+    @property
+    def function(self) -> str:
+        """The kernel's own name, which a profiler shows."""
+        return self.kernel.py_func.__name__
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Module and qualified name of the kernel: equal for all launches of one kernel."""
+        return self.kernel.py_func.__module__, self.kernel.py_func.__qualname__
+
+    def args(self) -> tuple:
+        """Return new arguments as a launch takes them; what stands there twice is one array."""
+        made = self.make_args()
+        there = {id(a): a.on_device() for a in made if hasattr(a, "on_device")}
+        return tuple(there.get(id(a), a) for a in made)
+
+    @property
+    def configured(self):
+        """The kernel with its launch configuration, ready to be called or profiled."""
+        launch = (self.grid, self.block)
+        return self.kernel[(*launch, 0, self.shared_bytes) if self.shared_bytes else launch]
+
+
+class Cases:
+    """Cases in the order in which they were added, each name once."""
+
+    def __init__(self):
+        self._cases: dict[str, Case] = {}
+
+    def add(self, kernel, grid, block, make_args, idea, *, name="", **options) -> None:
+        """Add a launch of a kernel; its name is the kernel's when none is given.
+
+        Raises
+        ------
+        CourseError
+            If the name is taken.
+        """
+        name = name or kernel.py_func.__name__
+        if name in self._cases:
+            raise CourseError(f"Two cases are called {name!r}: pass name= to one of them.")
+        self._cases[name] = Case(name, kernel, _three(grid), _three(block), make_args, idea, **options)
+
+    def add_traffic(self, kernel, grid, block, make_args, points, reads, writes, name) -> None:
+        """Add a launch on fields of so many doubles, of which it must read ``reads`` and write ``writes``."""
+        cost = Cost(bytes_read=8 * reads * points, bytes_written=8 * writes * points)
+        idea = f"{reads} field(s) read, {writes} written, of {points:,} points"
+        self.add(kernel, grid, block, make_args, idea, name=name, cost=cost)
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self._cases.values())
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+
+def numbers(shape, dtype="float64", seed: int = SEED) -> np.ndarray:
+    """Draw an array of small positive numbers, [1, 2) for real and complex types, 1 to 100 for integers."""
+    rng, dtype = np.random.default_rng(seed), np.dtype(dtype)
+    if dtype.kind in "iu":
+        return rng.integers(1, 101, shape).astype(dtype)
+    drawn = 1 + rng.random(shape)
+    return (drawn + 1j * (1 + rng.random(shape))).astype(dtype) if dtype.kind == "c" else drawn.astype(dtype)
+
+
+def zeros(shape, dtype="float64") -> np.ndarray:
+    """Return an array for results."""
+    return np.zeros(shape, dtype)
+
+
+def _tuple(value) -> tuple[int, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _three(value) -> tuple[int, int, int]:
+    return (*_tuple(value), 1, 1)[:3]

@@ -1,0 +1,105 @@
+"""How large a launch is: blocks that cover an array, and what CUDA allows; host only."""
+
+from math import prod
+
+from course_pkg.core import CourseError
+from course_pkg.core.checks import require_count
+from course_pkg.core.limits import MOST_BLOCKS_ALONG, MOST_THREADS, MOST_THREADS_ALONG, SHARED_BYTES
+
+BLOCK_EXAMPLES = {2: "two numbers, such as (32, 8)", 3: "three numbers, such as (32, 4, 2)"}
+
+
+def blocks_for(shape, threads_per_block, *, planes=None, width=1):
+    """Return the blocks along x, y and z that cover an array, a thread an element.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Of the array, in NumPy's order: x comes last.
+    threads_per_block : int or tuple of int
+        Along x, y and z: in CUDA's order. As many numbers as ``shape`` has.
+    planes : int, optional
+        Elements of the last direction that a thread takes when it marches (rows, in two dimensions).
+    width : int
+        Elements along x that a thread takes.
+
+    Returns
+    -------
+    int or tuple of int
+        One number where ``shape`` is one.
+
+    Raises
+    ------
+    CourseError
+        If CUDA cannot launch that many blocks.
+
+    Examples
+    --------
+    >>> blocks_for(1000, 256)
+    4
+    >>> blocks_for((64, 64, 60), (32, 4, 2))
+    (2, 16, 32)
+    """
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    block = (threads_per_block,) if isinstance(threads_per_block, int) else tuple(threads_per_block)
+    steps = [block[0] * width, *block[1:]]
+    steps[-1] = int(planes or steps[-1])
+    blocks = tuple(-(-n // step) for n, step in zip(reversed(sizes), steps, strict=True))
+    for direction, count, most in zip("xyz", blocks, MOST_BLOCKS_ALONG, strict=False):
+        if count > most:
+            raise CourseError(
+                f"{shape} points take {count} blocks along {direction}, and CUDA allows {most}: choose larger blocks "
+                "or longer marches, or lay the longest direction along x."
+            )
+    return blocks[0] if isinstance(shape, int) else blocks
+
+
+def check_block(threads_per_block, ndim: int = 3) -> tuple[int, ...]:
+    """Check and return the threads of a block along x, y (and z).
+
+    Raises
+    ------
+    CourseError
+        If they are not ``ndim`` numbers that CUDA allows together.
+
+    Examples
+    --------
+    >>> check_block([32, 8], ndim=2)
+    (32, 8)
+    """
+    if not isinstance(threads_per_block, (tuple, list)) or len(threads_per_block) != ndim:
+        raise CourseError(f"threads_per_block is {threads_per_block!r}: pass {BLOCK_EXAMPLES[ndim]}.")
+    require_count(**{f"threads_per_block[{d}]": n for d, n in enumerate(threads_per_block)})
+    block = tuple(int(n) for n in threads_per_block)
+    if min(block) < 1 or prod(block) > MOST_THREADS or (ndim == 3 and block[2] > MOST_THREADS_ALONG[2]):
+        along_z = f", at most {MOST_THREADS_ALONG[2]} of them along z" if ndim == 3 else ""
+        raise CourseError(f"threads_per_block is {block}: a block has 1 to {MOST_THREADS} threads{along_z}.")
+    return block
+
+
+def check_tile(block, halo, dtype, *, padding=0) -> None:
+    """Check that a block's tile fits in static shared memory.
+
+    Parameters
+    ----------
+    block : tuple of int
+        Threads along x, y and z; the tile has one element for each, and the halo.
+    halo : int
+        Elements added on each side.
+    dtype : numpy.dtype
+    padding : int
+        Elements added to each row.
+
+    Raises
+    ------
+    CourseError
+        With the bytes that it takes and the bytes that there are.
+    """
+    sides = [n + 2 * halo for n in block]
+    sides[0] += padding
+    needed = prod(sides) * dtype.itemsize
+    if needed > SHARED_BYTES:
+        raise CourseError(
+            f"The tile of a block of {' × '.join(map(str, block))} threads needs {needed} bytes of shared memory and a "
+            f"block has {SHARED_BYTES}: choose a smaller block{', halo or padding' if halo > 1 or padding else ''}."
+        )

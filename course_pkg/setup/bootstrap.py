@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Make the course's environment ready, then hand over to it.
+
+    python3 course_pkg/setup/bootstrap.py lab  [arguments of `course lab`]
+    python3 course_pkg/setup/bootstrap.py test [arguments of pytest]
+    python3 course_pkg/setup/bootstrap.py lint
+    python3 course_pkg/setup/bootstrap.py env  [--extras slides,grade]
+    python3 course_pkg/setup/bootstrap.py run  [--extras slides,grade] -- course slides
+
+Standard library only, and in syntax that Python 3.8 parses: whoever starts it with an old Python is told so
+in a sentence, not by a SyntaxError. `.venv/.course-ready.json` is written last, after a trial import; while
+it does not match pyproject.toml, constraints.txt and the wanted extras, the next run repairs the environment.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+NEWER = ("python3.13", "python3.12", "python3.11")
+TRIAL = "import course_pkg, ipykernel, ipywidgets, jupyterlab, jupytext, matplotlib, numba, numpy, psutil"
+BASE_GB, REPAIR_GB, GPU_GB = 2.0, 0.5, 6.0
+
+if __name__ == "__main__":
+    # A script finds what lies beside it; the package lies two folders up.
+    sys.path.insert(0, ROOT)
+from course_pkg.setup import driver  # noqa: E402
+from course_pkg.setup.environment import NEEDED, Venv, say  # noqa: E402
+from course_pkg.setup.troubles import (  # noqa: E402
+    BAD_CERTIFICATE,
+    NO_NETWORK,
+    NO_PERMISSION,
+    NO_SPACE,
+    Trouble,
+    explain_os_error,
+)
+
+# What stops an installation with GPU packages and would stop one without them as well.
+WITHOUT_GPU_TOO = (BAD_CERTIFICATE, NO_NETWORK, NO_PERMISSION, NO_SPACE)
+
+
+def choose_gpu(state):
+    """Return the GPU extra for this machine, the facts it rests on, and what to tell the learner."""
+    facts = [driver.driver_version(), os.environ.get("COURSE_GPU", "")]
+    if facts == state.get("facts"):
+        # Counting GPUs starts them, which takes a second: unchanged facts need no new count.
+        old = 0 < facts[0] < driver.OLDEST and not facts[1]
+        return state.get("gpu", ""), facts, driver.gpu_extra(facts[0])[1] if old else ""
+    try:
+        gpu, sentence = driver.gpu_extra(facts[0])
+    except ValueError as error:
+        raise Trouble(str(error)) from None
+    return gpu, facts, sentence
+
+
+def check_space(venv, gpu_is_new):
+    """Refuse to begin what would not fit: a full disk leaves half an environment."""
+    need = (REPAIR_GB if venv.works() else BASE_GB) + (GPU_GB if gpu_is_new else 0)
+    if shutil.disk_usage(venv.root).free < need * 1e9:
+        raise Trouble(NO_SPACE.format(gb=round(need + 0.5)), kind=NO_SPACE)
+
+
+def ensure(extras=(), venv=None):
+    """Make the environment ready; do nothing, in milliseconds, when it is."""
+    venv = venv or Venv()
+    state = venv.state()
+    gpu, facts, sentence = choose_gpu(state)
+    extras = sorted(set(extras) | set(state.get("extras", [])))
+    wanted = extras + ([gpu] if gpu else [])
+    try:
+        key = venv.key(wanted)
+    except OSError as error:
+        raise Trouble(
+            f"{error.filename} is missing: fetch the course again, complete, and run this there."
+        ) from None
+    if sentence:
+        say(sentence)
+    if state.get("key") == key and venv.is_whole():
+        return venv
+    started = time.time()
+    check_space(venv, gpu_is_new=bool(gpu) and gpu != state.get("gpu"))
+    if not venv.works():
+        venv.make()
+    remembered = {"extras": extras, "facts": facts, "gpu": gpu, "root": venv.root}
+    for last_try in (False, True):
+        # Without a key the marker keeps what was asked for but never passes for ready.
+        venv.write_state(key="", **dict(remembered, gpu=state.get("gpu", ""), facts=[]))
+        try:
+            venv.install(wanted, state.get("gpu", ""), from_cache=not last_try)
+        except Trouble as trouble:
+            if not gpu or trouble.kind in WITHOUT_GPU_TOO:
+                raise
+            say(f"GPU packages could not be installed, the course goes on without: {trouble}")
+            venv.install(extras, "")
+            key, wanted, remembered["gpu"] = venv.key(extras), extras, ""
+        try:
+            venv.run([venv.python, "-c", TRIAL], "Trying it")
+            break
+        except Trouble:
+            if last_try:
+                raise
+            say("The environment does not work; making it anew.")
+            venv.make()
+    venv.write_state(key=key, **remembered)
+    say(f"The environment is ready ({time.time() - started:.0f} s).")
+    return venv
+
+
+def environment_of(venv):
+    """Return the variables of a shell in which the environment is active, for kernels' `!course …`."""
+    environment = dict(os.environ, VIRTUAL_ENV=venv.path)
+    environment["PATH"] = venv.bin + os.pathsep + environment.get("PATH", "")
+    environment.pop("PYTHONHOME", None)
+    return environment
+
+
+def resolve(venv, command):
+    """Turn `course …`, `python …` or a tool of the environment into what is started."""
+    if command[0] == "course":
+        return [venv.python, "-m", "course_pkg.cli", *command[1:]]
+    if command[0] == "python":
+        return [venv.python, *command[1:]]
+    return [shutil.which(command[0], path=venv.bin) or command[0], *command[1:]]
+
+
+def hand_over(venv, command):
+    """Become the command; on Windows, where that would detach it from the terminal, wait for it."""
+    command, environment = resolve(venv, command), environment_of(venv)
+    os.chdir(venv.root)
+    if os.name != "nt":
+        os.execve(command[0], command, environment)
+    return subprocess.call(command, env=environment)
+
+
+def lint(venv):
+    """Run the checks that read the source; stop at the first that fails."""
+    for command in (["ruff", "check", "--output-format=concise", "."], ["lint-imports"]):
+        code = subprocess.call(resolve(venv, command), cwd=venv.root, env=environment_of(venv))
+        if code:
+            return code
+    return 0
+
+
+def newer_python():
+    """Return the path of a Python on this machine that is new enough, or None."""
+    for name in NEWER:
+        path = shutil.which(name)
+        check = [path, "-c", f"import sys, ensurepip, venv; sys.exit(sys.version_info < {NEEDED})"]
+        if path and subprocess.call(check, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0:
+            return path
+    return None
+
+
+def run(arguments):
+    """Do what the command line asks; return the exit status."""
+    action = arguments[0] if arguments else "help"
+    rest = arguments[1:]
+    extras = []
+    if rest == ["--extras"]:
+        raise Trouble("--extras needs names, such as --extras slides,grade.")
+    if rest[:1] == ["--extras"]:
+        extras, rest = [extra for extra in rest[1].split(",") if extra], rest[2:]
+    if rest[:1] == ["--"] and action != "lab":
+        rest = rest[1:]
+    if action == "env":
+        ensure(extras)
+        return 0
+    if action == "lab":
+        return hand_over(ensure(extras), ["course", "lab", *rest])
+    if action == "run" and rest:
+        return hand_over(ensure(extras), rest)
+    if action in ("lint", "test"):
+        venv = ensure(["test"])
+        code = lint(venv)
+        if code or action == "lint":
+            return code
+        return hand_over(venv, ["python", "-m", "pytest", "-n", "2", "--dist", "loadfile", *rest])
+    say(__doc__.split("\n\n")[1])
+    return 0 if action in ("help", "-h", "--help") else 2
+
+
+def main(arguments):
+    """Run, and answer every failure with one sentence."""
+    if sys.version_info < NEEDED:
+        found = newer_python()
+        if found:
+            return subprocess.call([found, os.path.abspath(__file__), *arguments])
+        version = "{}.{}".format(*sys.version_info[:2])
+        print(
+            f"Python 3.11 or newer is needed, this is {version}; install one from "
+            "https://www.python.org/downloads "
+            "and run again with its name, such as: make lab PYTHON=python3.12",
+            file=sys.stderr,
+        )
+        return 1
+    log = os.path.join(".course", "install.log")
+    try:
+        return run(arguments)
+    except KeyboardInterrupt:
+        print("\nStopped; run the same command again to go on.", file=sys.stderr)
+        return 130
+    except Trouble as trouble:
+        print(trouble, file=sys.stderr)
+    except OSError as error:
+        print(explain_os_error(error, log), file=sys.stderr)
+    except Exception as error:
+        # A bug of ours is no reason to show a learner a traceback; the log keeps it for whoever mends it.
+        os.makedirs(os.path.join(ROOT, ".course"), exist_ok=True)
+        with open(os.path.join(ROOT, log), "a", encoding="utf-8") as file:
+            file.write(traceback.format_exc())
+        print(
+            f"The bootstrap has a bug ({type(error).__name__}): please report it with {log}.", file=sys.stderr
+        )
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Counting what the hardware counts, after what a compiler makes of the source."""

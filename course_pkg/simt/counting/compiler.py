@@ -1,0 +1,283 @@
+"""What a compiler does to a kernel before the hardware counts it: loops written out, common loads moved up.
+
+Each rule was found in the machine code of small kernels and holds to the last unit on those that
+``course verify counters`` runs; the kernels it lists as inexact show where the rules end.
+"""
+
+import ast
+
+import numpy as np
+
+from course_pkg.simt.run.expressions import evaluate
+
+# A loop is written out 4 or 2 times while its body has at most that many instructions. Found by compiling bodies of
+# 1 to 90 operations with one to three indices; above the larger limit it stays as it is.
+WRITTEN_OUT = {4: 47, 2: 90}
+SPECULATED = 4  # operations that both sides of a branch may have so that all lanes compute both
+PURE = (
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.operator,
+    ast.unaryop,
+    ast.Name,
+    ast.Constant,
+    ast.expr_context,
+    ast.Subscript,
+)
+NEVER = ("syncthreads", "syncwarp", "_sync", "atomic")  # what keeps a loop from being written out
+DIVISION = 6  # what a floating-point division weighs
+
+
+def unrolled_by(node: ast.For) -> int:
+    """Return how many passes of a loop with an unknown number of passes a compiler writes out together.
+
+    That regroups the lanes of a warp where they make different numbers of passes.
+    """
+    for part in (p for statement in node.body for p in ast.walk(statement)):
+        if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
+            return 1
+        if isinstance(part, ast.Call) and any(word in ast.unparse(part.func) for word in NEVER):
+            return 1
+    size = _Size(node).of(node.body)
+    return next((times for times, limit in WRITTEN_OUT.items() if size <= limit), 1)
+
+
+class _Size:
+    """Instructions of a loop's body. What is the same in every pass is moved out of the loop and weighs nothing."""
+
+    def __init__(self, node: ast.For):
+        self.changing = _names(node.target)
+        for part in (p for statement in node.body for p in ast.walk(statement)):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                self.changing.add(part.id)
+        self.seen: set = set()
+
+    def of(self, part) -> int:
+        """Count a statement, an expression, or a list of them."""
+        if isinstance(part, list):
+            return sum(map(self.of, part))
+        if isinstance(part, ast.Subscript):
+            return self._access(part)
+        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Subscript):
+            return (
+                2 + self._access(part.target) + self.of(part.value)
+            )  # an operation, and a store besides the load
+        inner = sum(map(self.of, ast.iter_child_nodes(part)))
+        return inner + self._own(part)
+
+    @staticmethod
+    def _own(part) -> int:
+        if isinstance(part, ast.BinOp):
+            return DIVISION if isinstance(part.op, ast.Div) else 1
+        return int(isinstance(part, (ast.AugAssign, ast.Compare, ast.If, ast.IfExp, ast.Call)))
+
+    def _access(self, node) -> int:
+        """Count a load or a store: each index is made positive, then they become one address."""
+        array, indices = ast.unparse(node.value), _indices(node)
+        moving = [i for i in indices if self._changes(i)]
+        if not moving and isinstance(node.ctx, ast.Load):
+            return 0
+        if isinstance(node.ctx, ast.Load) and not self._new("load", array, *indices):
+            return 0
+        size = 2 + sum(self._index(array, i) for i in moving)  # 2: the address, and the load or store
+        for d in range(1, len(indices)):  # (i * rows + j) * columns + k
+            size += any(map(self._changes, indices[:d])) * self._new("product", array, *indices[:d])
+            size += any(map(self._changes, indices[: d + 1])) * self._new("sum", array, *indices[: d + 1])
+        return size
+
+    def _index(self, array: str, index) -> int:
+        """Count the arithmetic of an index, its sign, and the end of the array that a negative one is added to."""
+        size = 0
+        for part in ast.walk(index):
+            if isinstance(part, ast.BinOp) and self._changes(part):
+                size += self._new("operation", part)
+            elif isinstance(part, ast.Subscript):
+                size += self._access(part)
+        if "uint" in ast.unparse(index):
+            return size + 1  # its upper half is cleared, and it is not negative
+        return size + self._new("sign", index) + 2 * self._new("end", array, index)
+
+    def _changes(self, index) -> bool:
+        return bool(_names(index) & self.changing)
+
+    def _new(self, *what) -> bool:
+        """Whether something is computed for the first time in this body."""
+        key = tuple(ast.dump(part) if isinstance(part, ast.AST) else part for part in what)
+        new = key not in self.seen
+        self.seen.add(key)
+        return new
+
+
+def _indices(node: ast.Subscript) -> list:
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def passes(trips: np.ndarray, together: int, rest_first: bool):
+    """Yield ``(pass, lanes)`` of a loop in the order in which a warp makes them.
+
+    Parameters
+    ----------
+    trips : ndarray of int64
+        How many passes each lane makes.
+    together : int
+        Passes that are written out as one group.
+    rest_first : bool
+        Whether the passes that fill no group come first: they do unless the loop counts from a constant.
+
+    Yields
+    ------
+    at : int or ndarray
+        Number of the pass in each lane.
+    lanes : ndarray of bool, or None for all
+    """
+    most = int(trips.max()) if trips.size else 0
+    if trips.size == 1 or together == 1:
+        for at in range(most):
+            yield at, None if trips.size == 1 else trips > at
+        return
+    groups, rest = trips // together, trips % together
+    begin, end = (0, rest) if rest_first else (together * groups, 0)
+    if rest_first:
+        for part in range(int(rest.max())):
+            yield begin + part, rest > part
+    for group in range(int(groups.max())):
+        for part in range(together):
+            yield end + group * together + part, groups > group
+    if not rest_first:
+        for part in range(int(rest.max())):
+            yield begin + part, rest > part
+
+
+def hoist(run, frame, node: ast.If, mask) -> None:
+    """Load what both branches load first before they part: once for all lanes, as a compiler does."""
+    compared = _compared(node.test)
+    run.hoisted = set()
+    for one, other in zip(_events(node.body), _events(node.orelse), strict=False):
+        if ast.dump(one) != ast.dump(other):
+            return
+        if isinstance(one, ast.Subscript):
+            if compared & _names(one.slice):
+                return  # in each branch the compiler knows something else about the index, so the addresses differ
+            run.settle(evaluate(run, frame, one, mask))
+            run.hoisted.add(ast.dump(one))
+
+
+def speculated(run, frame, node: ast.If) -> bool:
+    """Return whether a compiler computes both sides for all lanes, and then selects: little arithmetic, no memory."""
+    operations = 0
+    for statement in (*node.body, *node.orelse):
+        if not isinstance(statement, (ast.Assign, ast.AugAssign)) or _stores(statement):
+            return False
+        operations += isinstance(statement, ast.AugAssign)
+        for part in ast.walk(statement.value):
+            if not isinstance(part, PURE):
+                return False
+            operations += isinstance(part, ast.BinOp)
+            if isinstance(part, ast.Subscript) and not _is_loaded(run, frame, part):
+                return False
+            if isinstance(part, ast.Name) and _moves_down(frame, part.id):
+                return False
+    return 0 < operations <= SPECULATED
+
+
+def _is_loaded(run, frame, node) -> bool:
+    """Whether an element was loaded before the branches part, as :func:`hoist` does."""
+    return ast.dump(node) in run.hoisted
+
+
+def _moves_down(frame, name: str) -> bool:
+    """Whether a variable is a load that is used once: it moves into the branch, which then touches memory."""
+    variable = frame.variables.get(name)
+    origin = getattr(variable.value, "origin", None) if variable else None
+    if origin is None or origin.done or not origin.space:
+        return False
+    uses = [n for n in ast.walk(frame.program.tree) if isinstance(n, ast.Name) and n.id == name]
+    return sum(isinstance(n.ctx, ast.Load) for n in uses) == 1
+
+
+def sunk(frame, node: ast.If) -> tuple | None:
+    """Return an ``if`` and the store after it, where both branches end with a store to one element.
+
+    At the end of a kernel Python gives each branch an end of its own, and the stores stay where they are.
+    """
+    if not node.orelse or id(node) in _tails(frame.program):
+        return None
+    first, second = node.body[-1], node.orelse[-1]
+    for last in (first, second):
+        if not (isinstance(last, ast.Assign) and len(last.targets) == 1 and _stores(last)):
+            return None
+    target = first.targets[0]
+    if ast.dump(target) != ast.dump(second.targets[0]) or _compared(node.test) & _names(target):
+        return None
+    if (id(frame.program), id(node)) not in _SUNK:
+        name = f".value {node.lineno}"  # no name of Python's, so that it meets none of the kernel's
+        ways = [
+            [
+                *body[:-1],
+                ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], body[-1].value), body[-1]),
+            ]
+            for body in (node.body, node.orelse)
+        ]
+        branch = ast.copy_location(ast.If(node.test, *ways), node)
+        store = ast.copy_location(ast.Assign([target], ast.Name(name, ast.Load())), first)
+        _SUNK[id(frame.program), id(node)] = (
+            ast.fix_missing_locations(branch),
+            ast.fix_missing_locations(store),
+            node,
+        )
+    return _SUNK[id(frame.program), id(node)][:2]
+
+
+_SUNK: dict = {}
+_TAILS: dict = {}
+
+
+def _tails(program) -> set:
+    """Return the branches after which nothing follows in a function."""
+    if id(program) not in _TAILS:
+        found, bodies = set(), [program.tree.body]
+        while bodies:
+            last = bodies.pop()[-1]
+            if isinstance(last, ast.If):
+                found.add(id(last))
+                bodies += [body for body in (last.body, last.orelse) if body]
+        _TAILS[id(program)] = found, program
+    return _TAILS[id(program)][0]
+
+
+def _stores(statement) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return any(isinstance(t, ast.Subscript) for t in targets)
+
+
+def _events(body: list):
+    """Yield loads and operations of the statements at the head of a branch, in the order of their evaluation."""
+    for statement in body:
+        if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or statement.value is None:
+            return
+        yield from _in_order(statement.value)
+        if any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store) for p in ast.walk(statement)):
+            return
+
+
+def _in_order(node):
+    if isinstance(node, ast.Subscript):
+        yield node
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _in_order(child)
+    if isinstance(node, (ast.BinOp, ast.Call, ast.Compare, ast.IfExp)):
+        yield node
+
+
+def _compared(test) -> set:
+    """Names that a condition compares by size: they are better known on either side of it."""
+    found: set = set()
+    for part in ast.walk(test):
+        if isinstance(part, ast.Compare) and not all(isinstance(op, (ast.Eq, ast.NotEq)) for op in part.ops):
+            found |= _names(part)
+    return found
+
+
+def _names(node) -> set:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

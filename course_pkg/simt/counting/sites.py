@@ -1,0 +1,290 @@
+"""Counting what the hardware counts: requests, sectors, wavefronts, unique bytes, flops, lanes at work."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from course_pkg.core.access import BANK_BYTES, BANKS, SECTOR_BYTES, WARP
+from course_pkg.simt.front.source import SourceLine
+
+NOBODY = np.iinfo(np.int64).max
+KEPT_BLOCKS = 64
+KEPT_PASSES = 32
+COMPRESS_AT = 1 << 22
+FLAGS = 1 << 26
+SECTOR_SHIFT = SECTOR_BYTES.bit_length() - 1
+
+
+def distinct(rows: np.ndarray) -> np.ndarray:
+    """Count the distinct entries of each row; entries equal to ``NOBODY`` are none."""
+    rows = np.sort(rows, axis=1)
+    count = (rows[:, 1:] != rows[:, :-1]).sum(axis=1) + 1
+    return count - (rows[:, -1] == NOBODY)
+
+
+def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tuple[np.ndarray, np.ndarray]:
+    """Count the passes over the 32 banks that each row of 32 lanes needs, and those that it would need at best.
+
+    Parameters
+    ----------
+    addresses : ndarray of int64, shape (warps, 32)
+        Byte addresses in shared memory; negative for a lane that is switched off.
+    itemsize : int
+        Bytes a lane. Eight bytes, which lie in two banks, are served by half-warps and sixteen by quarters. The
+        halves of a load go together where each lane has a neighbour, one or two away, that is off or reads the same
+        word. At best, each half or quarter with a lane at work takes one pass.
+    kind : str
+        ``"load"`` or ``"store"``.
+    """
+    words = max(1, itemsize // BANK_BYTES)
+    word = np.where(addresses < 0, NOBODY, addresses // BANK_BYTES)
+    if words == 1:
+        passes = _tallest_bank(word)
+        return passes, np.minimum(passes, 1)
+    pieces = np.where(word[:, :, None] == NOBODY, NOBODY, word[:, :, None] + np.arange(words))
+    by_part = pieces.reshape(len(word) * words, -1)
+    parts = _tallest_bank(by_part).reshape(len(word), words)
+    passes, least = parts.sum(axis=1), np.count_nonzero(parts, axis=1)
+    if words > 2:
+        return passes, least
+    if kind == "store":
+        return passes, least
+    together = _paired(word, 1) | _paired(word, 2)
+    whole = _tallest_bank(pieces.reshape(len(word), -1))
+    return np.where(together, whole, passes), np.where(together, np.minimum(whole, 1), least)
+
+
+def _paired(word: np.ndarray, by: int) -> np.ndarray:
+    """Return for which rows each lane's neighbour, ``by`` away, is off or touches the same word, or the lane is off."""
+    other = word[:, np.arange(WARP) ^ by]
+    return ((word == other) | (word == NOBODY) | (other == NOBODY)).all(axis=1)
+
+
+def _tallest_bank(words: np.ndarray) -> np.ndarray:
+    """Return, for each row of word numbers, the most distinct words that share a bank."""
+    words = np.sort(words, axis=1)
+    first = np.ones(words.shape, bool)
+    first[:, 1:] = words[:, 1:] != words[:, :-1]
+    first &= words != NOBODY
+    cell = (words % BANKS) + BANKS * np.arange(len(words))[:, None]
+    return np.bincount(cell[first], minlength=BANKS * len(words)).reshape(-1, BANKS).max(axis=1)
+
+
+@dataclass
+class Site:
+    """One kind of access to one array on one source line, with what was counted there."""
+
+    space: str
+    kind: str
+    array: str
+    where: SourceLine
+    itemsize: int
+    width: int  # neighbouring elements a lane
+    region: int  # arrays that share memory share a region
+    thread_accesses: int = 0
+    requests: int = 0
+    sectors: int = 0
+    wavefronts: int = 0
+    bank_conflicts: int = 0
+    block_unique: int = 0  # elements
+    touched: np.ndarray | None = None  # one flag an element of the region
+    pending: list = field(default_factory=list)
+    pending_size: int = 0
+    passes: list = field(default_factory=list)  # (blocks, addresses of shape (blocks, warps, 32))
+    kept: int = 0
+
+
+@dataclass
+class Operations:
+    """Arithmetic on one source line, by precision and kind."""
+
+    counts: dict = field(default_factory=lambda: defaultdict(int))
+
+
+class Counters:
+    """Collects while a kernel is interpreted."""
+
+    def __init__(self, trace_blocks=None):
+        self.sites: dict[tuple, Site] = {}
+        self.flops: dict[SourceLine, Operations] = defaultdict(Operations)
+        self.products: list = []
+        self.integer_ops = 0
+        self.barriers = 0
+        self.lanes_at_work = 0
+        self.warp_instructions = 0
+        self.group_unique: dict[tuple, int] = defaultdict(int)
+        self.trace_blocks = set(range(KEPT_BLOCKS)) if trace_blocks is None else set(trace_blocks)
+
+    def issue(self, mask) -> None:
+        """Count one instruction of every warp with a lane at work."""
+        self.lanes_at_work += mask.threads
+        self.warp_instructions += mask.warps
+
+    def operation(self, precision: str, kind: str, where: SourceLine, threads: int) -> None:
+        """Count a floating-point operation."""
+        self.flops[where].counts[precision, kind] += threads
+
+    def access(self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1) -> None:
+        """Count one access of the lanes in ``mask`` to elements ``offset`` of an array's memory.
+
+        ``together``: the lanes of a warp combine their atomic updates into one. ``width``: each lane touches that many
+        elements, which lie in one sector. ``offset`` broadcasts to the wave's shape; in shared and local memory it
+        counts from the start of the block's or the thread's own copy.
+        """
+        wave = mask.wave
+        name = array.space, kind, array.name, where, array.dtype.itemsize, width
+        site = self.sites.get(name)
+        if site is None:
+            site = self.sites[name] = Site(*name, region=array.region.number)
+        site.thread_accesses += mask.threads
+        words = max(1, array.dtype.itemsize // BANK_BYTES)
+        site.requests += mask.warps * (words if array.space == "local" else 1)
+        self.issue(mask)
+        elements = wave.spread(offset)
+        rows = np.where(mask.rows, wave.by_warp(elements, 0), -1)
+        if array.space == "shared":
+            if kind != "atomic":  # how often a bank serves an atomic is not documented
+                self._shared(site, rows)
+        elif together:
+            site.sectors += mask.warps
+        elif kind == "atomic":
+            site.sectors += atomic_sectors(rows, site, array.byte0)
+        else:
+            site.sectors += int(distinct(sector_numbers(rows, site, array.byte0)).sum())
+        for following in range(width):
+            self._touch(site, array, elements + following, mask)
+        self._keep(site, rows, array, wave)
+
+    def _shared(self, site, rows):
+        needed, least = wavefronts(np.where(rows < 0, -1, rows * site.itemsize), site.itemsize, site.kind)
+        site.wavefronts += int(needed.sum())
+        site.bank_conflicts += int((needed - least).sum())
+
+    def _touch(self, site, array, elements, mask):
+        """Remember which elements were touched, in the launch and by each block."""
+        chosen = mask.full.reshape(elements.shape)
+        each = np.count_nonzero(chosen, axis=1)
+        elements = elements.reshape(-1) if mask.data is None else elements[chosen]
+        size = array.extent if array.space in ("shared", "local") else array.flat.size
+        if (
+            site.touched is None or site.touched.size < size
+        ):  # a device function may meet arrays of several sizes
+            known = site.touched if site.touched is not None else np.zeros(0, bool)
+            site.touched = np.zeros(size, bool)
+            site.touched[: known.size] = known
+        site.touched[elements] = True
+        if array.space == "local":
+            return
+        site.pending.append((each, elements))
+        site.pending_size += elements.size
+        if site.pending_size > COMPRESS_AT:
+            site.pending = [once_a_block(site.pending)]
+            site.pending_size = site.pending[0][1].size
+
+    def _keep(self, site, rows, array, wave):
+        """Keep the addresses of the traced blocks, for the access strip."""
+        if site.kept >= KEPT_PASSES * len(self.trace_blocks):
+            return
+        at = np.flatnonzero(np.isin(wave.block_numbers, list(self.trace_blocks)))
+        if at.size:
+            mine = rows.reshape(wave.blocks, wave.warps_per_block, WARP)[at]
+            offsets = np.where(mine < 0, -1, mine * site.itemsize + array.byte0)
+            site.passes.append((wave.block_numbers[at], offsets))
+            site.kept += at.size
+
+    def end_of_wave(self) -> None:
+        """Count what the blocks of the wave touched, and forget which elements those were."""
+        groups = defaultdict(list)
+        for site in self.sites.values():
+            if site.pending:
+                site.block_unique += count_once_a_block(site.pending)
+                groups[site.space, site.kind, site.region, site.itemsize].append(site)
+                groups[site.space, site.kind, site.array, site.itemsize].append(site)
+        done = {}
+        for name, sites in groups.items():
+            members = tuple(id(s) for s in sites)
+            if members not in done:
+                done[members] = count_once_a_block([p for s in sites for p in s.pending])
+            self.group_unique[name] += done[members]
+        for site in self.sites.values():
+            site.pending, site.pending_size = [], 0
+
+    def finish(self) -> None:
+        """Settle which multiplications were taken up by a multiply-add."""
+        for product, precision, where, threads in self.products:
+            if product.fused and not product.needed:
+                self.operation(precision, product.instead, where, -threads)
+        self.products.clear()
+
+
+def sector_numbers(rows: np.ndarray, site, byte0: int) -> np.ndarray:
+    """Number the sector of each lane's element; ``NOBODY`` for a lane that is switched off."""
+    if site.space == "local":
+        # a thread's local memory is dealt out in words of 4 bytes, the words of a warp's 32 threads side by side
+        word = rows * max(1, site.itemsize // BANK_BYTES)
+        lane = np.arange(WARP)
+        sector = (word * WARP + lane) * BANK_BYTES // SECTOR_BYTES
+        if site.itemsize > BANK_BYTES:
+            pieces = sector[:, :, None] + np.arange(site.itemsize // BANK_BYTES) * (
+                WARP * BANK_BYTES // SECTOR_BYTES
+            )
+            return np.where(rows[:, :, None] < 0, NOBODY, pieces).reshape(len(rows), -1)
+    else:
+        sector = (rows * site.itemsize + byte0) >> SECTOR_SHIFT
+    return np.where(rows < 0, NOBODY, sector)
+
+
+def atomic_sectors(rows: np.ndarray, site, byte0: int) -> int:
+    """Count the sectors of atomic requests: lanes that update one element take turns, and each turn moves its own."""
+    order = np.argsort(rows, axis=1, kind="stable")
+    elements = np.take_along_axis(rows, order, axis=1)
+    lane = np.arange(WARP)
+    begins = np.ones(elements.shape, bool)
+    begins[:, 1:] = elements[:, 1:] != elements[:, :-1]
+    turn = lane - np.maximum.accumulate(np.where(begins, lane, 0), axis=1)
+    sector = sector_numbers(elements, site, byte0)
+    return int(distinct(np.where(sector == NOBODY, NOBODY, sector * WARP + turn)).sum())
+
+
+def count_once_a_block(pieces: list) -> int:
+    """Count the elements that blocks touched, each once for each block.
+
+    Parameters
+    ----------
+    pieces : list of (each, elements)
+        Elements in the order of the blocks, and how many of them belong to each block.
+    """
+    blocks = len(pieces[0][0])
+    low, high = np.full(blocks, NOBODY), np.full(blocks, -1)
+    for each, elements in pieces:
+        some = each > 0
+        starts = (np.cumsum(each) - each)[some]
+        if starts.size:
+            low[some] = np.minimum(low[some], np.minimum.reduceat(elements, starts))
+            high[some] = np.maximum(high[some], np.maximum.reduceat(elements, starts))
+    window = int((high - low).max()) + 1
+    if window <= 0:
+        return 0
+    if blocks * window > FLAGS:
+        return once_a_block(pieces)[1].size
+    flags = np.zeros(
+        blocks * window, bool
+    )  # each block touches a small part of the array: one flag an element of it
+    place = np.arange(blocks) * window - low
+    for each, elements in pieces:
+        flags[elements + np.repeat(place, each)] = True
+    return int(np.count_nonzero(flags))
+
+
+def once_a_block(pieces: list) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same elements as one piece that names each once for each block."""
+    blocks = len(pieces[0][0])
+    span = 1 + max((int(elements.max()) for _, elements in pieces if elements.size), default=0)
+    keys = np.sort(
+        np.concatenate([elements + np.repeat(np.arange(blocks) * span, each) for each, elements in pieces])
+    )
+    fresh = np.ones(keys.size, bool)
+    fresh[1:] = keys[1:] != keys[:-1]
+    keys = keys[fresh]
+    return np.bincount(keys // span, minlength=blocks), keys % span

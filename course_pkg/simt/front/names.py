@@ -1,0 +1,220 @@
+"""What the names in a kernel stand for: an allow-list, so that a kernel reaches numbers and functions, and no more."""
+
+import ast
+import builtins
+import math
+import operator
+import sys
+from difflib import get_close_matches
+from types import FunctionType
+
+import numba
+import numpy as np
+from numba.core import types
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.functions import FUNCTIONS
+from course_pkg.simt.front.stubs import MEANINGS
+from course_pkg.simt.front.typing import type_of
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.expressions import evaluate, handles, unsupported
+from course_pkg.simt.run.values import Builtin, Intrinsic, Module, TypeName, Value
+
+SCALARS = (
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128"),
+)
+DOOR = ("course_pkg.simt.api", "numba.cuda", "course_pkg.cuda")
+THREE = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+MAKERS = ("zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like", "arange")
+CONSTANTS = ("pi", "e", "tau", "inf", "nan")
+
+
+def _types() -> dict:
+    """Map the objects that name a scalar type to Numba's type."""
+    found = {}
+    for name in SCALARS:
+        scalar = getattr(types, name)
+        found[id(getattr(np, name))] = scalar
+        found[id(scalar)] = scalar
+    found[id(np.bool_)] = found[id(bool)] = found[id(types.boolean)] = types.boolean
+    found[id(np.intp)], found[id(np.uintp)] = types.intp, types.uintp
+    found[id(int)], found[id(float)], found[id(complex)] = types.int64, types.float64, types.complex128
+    return found
+
+
+TYPES = _types()
+BUILTINS = {
+    id(getattr(builtins, n)): n for n in ("range", "len", "min", "max", "abs", "round", "divmod", "pow")
+}
+MODULES = {
+    id(math): "math",
+    id(np): "numpy",
+    id(numba): "numba",
+    id(types): "numba.types",
+    id(operator): "operator",
+}
+
+
+@handles(ast.Name)
+def _name(run, frame, node, mask):
+    variable = frame.variables.get(node.id)
+    if variable is not None:
+        return variable.value
+    if node.id in frame.program.assigned:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: the variable {node.id!r} is used before it has a value."
+        )
+    return entity(run, frame, node, frame.program.lookup(node.id, node.lineno))
+
+
+@handles(ast.Attribute)
+def _attribute(run, frame, node, mask):
+    return member(run, frame, node, evaluate(run, frame, node.value, mask))
+
+
+def entity(run, frame, node, thing):
+    """Turn a Python object that a kernel names into what the interpreter knows."""
+    if isinstance(thing, (bool, int, float, complex, np.number, np.bool_)):
+        return run.constant(thing if not isinstance(thing, np.generic) else thing.item(), _scalar_type(thing))
+    if isinstance(thing, tuple):
+        return tuple(entity(run, frame, node, part) for part in thing)
+    if id(thing) in TYPES:
+        return TypeName(TYPES[id(thing)])
+    if isinstance(thing, np.dtype) and thing.kind in "biufc":
+        return TypeName(type_of(thing))
+    if id(thing) in BUILTINS:
+        return Builtin(BUILTINS[id(thing)], thing)
+    if id(thing) in FUNCTIONS:
+        return Builtin(FUNCTIONS[id(thing)].name, thing)
+    if id(thing) in MODULES:
+        return Module(MODULES[id(thing)], thing)
+    if type(thing).__name__ == "module" and thing.__name__ in DOOR:
+        return Intrinsic("")
+    name = cuda_name(thing)
+    if name is not None:
+        return Intrinsic(name)
+    if is_device_function(thing) or isinstance(thing, np.ndarray):
+        return thing
+    name = getattr(node, "id", None) or getattr(node, "attr", "")
+    if isinstance(thing, FunctionType):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {name} is a function of the host: decorate what kernels call "
+            "with @cuda.jit(device=True)."
+        )
+    raise unsupported(frame, node, f"the {type(thing).__name__} {name!r}")
+
+
+def cuda_name(thing) -> str | None:
+    """Return the dotted name of one of CUDA's own objects, such as ``shared.array``; None for anything else."""
+    name = getattr(thing, "simt_name", None) if not isinstance(thing, type) else None
+    if name is not None:
+        return name
+    module = sys.modules.get("numba.cuda")
+    if module is not None:
+        for known in MEANINGS:
+            if "." not in known and getattr(module, known, None) is thing:
+                return known
+    return None
+
+
+def is_device_function(thing) -> bool:
+    """Return whether an object is a function compiled for the device, ours or Numba's."""
+    if not hasattr(thing, "py_func"):
+        return False
+    if hasattr(thing, "device"):
+        return bool(thing.device)
+    return bool(getattr(thing, "targetoptions", {}).get("device"))
+
+
+def member(run, frame, node, owner):
+    """Return ``owner.attribute``."""
+    name = node.attr
+    if isinstance(owner, Intrinsic):
+        whole = f"{owner.name}.{name}" if owner.name else name
+        if whole in MEANINGS:
+            return index_value(run, whole)
+        near = get_close_matches(whole, MEANINGS, 1)
+        if near:
+            raise SimtError(
+                f"{frame.program.name}, line {node.lineno}: cuda has no {whole}: cuda.{near[0]} is near."
+            )
+        raise unsupported(frame, node, f"cuda.{whole}")
+    if isinstance(owner, Module):
+        return _module_member(run, frame, node, owner, name)
+    if isinstance(owner, Array):
+        found = _array_member(run, owner, name)
+        if found is not None:
+            return found
+    if isinstance(owner, TypeName) and name == "type":
+        return owner
+    if isinstance(owner, Value) and name in ("real", "imag") and owner.data.dtype.kind == "c":
+        part = owner.data.real if name == "real" else owner.data.imag
+        return run.derived(part, type_of(part.dtype), name, owner.key)
+    if isinstance(owner, Value):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node.value)} is a number and has no .{name}: "
+            "look at the order of the launch's arguments."
+        )
+    raise unsupported(frame, node, f"the attribute .{name}")
+
+
+def index_value(run, name):
+    """Return the value of ``threadIdx.x`` and its like, or the name itself."""
+    group, _, axis = name.partition(".")
+    if name in ("warpsize", "laneid"):
+        data = np.array(32) if name == "warpsize" else run.wave.thread_in_block % 32
+        return run.derived(
+            data.astype(np.int32).reshape((1,) * (6 - data.ndim) + data.shape), types.int32, name
+        )
+    if group not in THREE or not axis:
+        return Intrinsic(name)
+    d = "zyx".index(axis)
+    if group == "threadIdx":
+        data = run.wave.thread_index(axis)
+    elif group == "blockIdx":
+        data = run.wave.block_index(axis)
+    else:
+        extent = run.wave.block[d] if group == "blockDim" else run.wave.grid[d]
+        data = np.full((1,) * 6, extent, np.int32)
+    return run.derived(data, types.int32, name)
+
+
+def _module_member(run, frame, node, owner, name):
+    if owner.name == "numba" and name in ("types", "cuda"):
+        return Module("numba.types", types) if name == "types" else Intrinsic("")
+    if owner.name in ("math", "numpy") and name in CONSTANTS and hasattr(owner.module, name):
+        return run.constant(float(getattr(owner.module, name)))
+    thing = getattr(owner.module, name, None) if not name.startswith("_") else None
+    if thing is not None and (id(thing) in TYPES or id(thing) in FUNCTIONS or id(thing) in BUILTINS):
+        return entity(run, frame, node, thing)
+    where = f"{frame.program.name}, line {node.lineno}"
+    if owner.name == "numpy" and name in MAKERS:
+        raise SimtError(
+            f"{where}: a kernel cannot make arrays with numpy.{name}: use cuda.local.array, cuda.shared.array, or pass "
+            "the array as an argument."
+        )
+    raise unsupported(frame, node, f"{owner.name}.{name}")
+
+
+def _array_member(run, array, name):
+    if name == "shape":
+        return array.shape
+    if name == "size":
+        total = run.constant(1)
+        sizes = [v.number for v in array.shape]
+        if all(v.constant for v in array.shape):
+            return run.constant(int(np.prod(sizes)))
+        data = np.array(int(np.prod(sizes))).reshape((1,) * 6)
+        return run.derived(data, total.type, "size", array.key)
+    if name == "ndim":
+        return run.constant(array.ndim)
+    if name == "dtype":
+        return TypeName(array.type)
+    if name == "itemsize":
+        return run.constant(array.dtype.itemsize)
+    return None
+
+
+def _scalar_type(thing):
+    return type_of(thing.dtype) if isinstance(thing, np.generic) else None

@@ -1,0 +1,200 @@
+"""The hazards of a launch, each told once, in a learner's words."""
+
+import numpy as np
+
+from course_pkg.simt.errors import HazardError
+from course_pkg.simt.memory.races import Access, Hazard, Shadow, Thread, place
+
+FATAL = ("out_of_bounds", "divergent_barrier")
+MOST = 200
+
+
+class HazardLog:
+    """Collects hazards, or raises those that would spoil memory or hang a GPU.
+
+    Parameters
+    ----------
+    races : Races or None
+        None outside ``profile``: then only fatal hazards are looked for, and they raise.
+    """
+
+    def __init__(self, races, fatal_only: bool):
+        self.races, self.fatal_only = races, fatal_only
+        self.found: list[Hazard] = []
+        self._told: set = set()
+
+    def add(self, hazard: Hazard) -> None:
+        """Keep a hazard, the first of its kind at its place."""
+        if self.fatal_only:
+            if hazard.kind in FATAL:
+                raise HazardError(hazard)
+            return
+        name = hazard.kind, hazard.function, hazard.line, hazard.array, hazard.other_line
+        if name not in self._told and len(self.found) < MOST:
+            self._told.add(name)
+            self.found.append(hazard)
+
+    def index(self, run, kind, array, indices, lanes, where) -> None:
+        """An index lies outside its array, or is negative and wraps."""
+        if self.fatal_only and kind not in FATAL:
+            return
+        block, thread = _first(lanes)
+        index = _index_of(run, indices, block, thread)
+        who = place_of_thread(run.wave, block, thread)
+        shape = tuple(int(n.number) for n in array.shape)
+        what = f"{array.name}[{', '.join(map(str, index))}]"
+        if kind == "negative_index":
+            message = (
+                f"line {where.line}: {who} uses the negative index {what}, which wraps to the other end of the array: "
+                "is a boundary test missing?"
+            )
+        else:
+            message = (
+                f"line {where.line}: {who} uses {what}, outside the array's shape {shape}: "
+                "a GPU would touch whatever lies there."
+            )
+        self.add(Hazard(kind, where.line, array.name, index, (who,), message, where.function))
+
+    def divergent(self, run, where, mask, alive, torn) -> None:
+        """Only some threads of a block arrive at a barrier."""
+        row = int(np.flatnonzero(torn)[0])
+        here, living = run.wave.spread(mask.full)[row], run.wave.spread(alive.full)[row]
+        came, missed = int(here.argmax()), int((living & ~here).argmax())
+        who, absent = (place_of_thread(run.wave, row, t) for t in (came, missed))
+        message = (
+            f"line {where.line}: {who} waits at this barrier and {absent} never comes to it: all threads of a block "
+            "must pass the same barrier, so move it out of the branch or the loop."
+        )
+        self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
+
+    def torn_warp(self, run, where, at_work, members, torn, name) -> None:
+        """Only some lanes of a warp arrive at the warp's barrier."""
+        row = int(np.flatnonzero(torn)[0])
+        block, warp = divmod(row, run.wave.warps_per_block)
+        came = int(at_work[row].argmax()) + 32 * warp
+        missed = int((members[row] & ~at_work[row]).argmax()) + 32 * warp
+        who, absent = (place_of_thread(run.wave, block, t) for t in (came, missed))
+        message = (
+            f"line {where.line}: {who} waits at this {name} and {absent}, of the same warp, never comes to it: "
+            "move it out of the branch, or name the lanes that come in its mask."
+        )
+        self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
+
+    def access(self, run, place, kind, verb, lanes) -> None:
+        """Check an access against what other threads did to the same element."""
+        array, region = place.array, place.array.region
+        private = region.owner == "thread" or not region.written
+        if private and region.initialised is None:
+            return
+        units = run.wave.spread(place.at)
+        threads = run.wave.thread_numbers
+        if lanes.data is not None:
+            chosen = lanes.full.reshape(units.shape)
+            units, threads = units[chosen], threads[chosen]
+        else:
+            units, threads = units.reshape(-1), threads.reshape(-1)
+        scale = array.dtype.itemsize // region.unit
+        first = array.byte0 // region.unit
+        if region.initialised is not None:
+            self._initialised(run, place, kind, units, scale, threads)
+        if private:
+            return
+        if region.shadow is None:
+            total = region.size * (run.wave.blocks if region.owner == "block" else 1)
+            region.shadow = Shadow(total)
+        stamps = run.stamps()
+        stamps = stamps[chosen] if lanes.data is not None else stamps.reshape(-1)
+        site = self.races.site(Access(place.where.function, place.where.line, verb, kind == "atomic"))
+        for piece in range(scale):
+            at = units * scale + first + piece
+            if kind == "load":
+                clash, other = self.races.read(region.shadow, at, threads, stamps, site)
+            else:
+                clash, other = self.races.write(region.shadow, at, threads, stamps, site, kind == "atomic")
+            if clash.any():
+                lane = self._clearest(clash, other, threads)
+                self._race(run, place, verb, int(threads[lane]), int(other[lane]))
+                return
+
+    def _clearest(self, clash, other, threads) -> int:
+        """Return the lane that tells most: one that clashes with another warp, if there is any."""
+        lanes = np.flatnonzero(clash)
+        same_warp = self.races.same_warp(other[lanes], threads[lanes] * self.races.SITES)
+        return int(lanes[int(same_warp.argmin())])
+
+    def _initialised(self, run, place, kind, units, scale, threads):
+        """Note what was written in a block's or a thread's own memory; tell of a read of anything else."""
+        region = place.array.region
+        for piece in range(scale):
+            at = units * scale + piece
+            if kind == "store":
+                region.initialised[at] = True
+                continue
+            empty = ~region.initialised[at]
+            if empty.any():
+                block, thread = self._split(run, int(threads[int(empty.argmax())]))
+                index = _index_of(run, place.indices, block, thread)
+                who = place_of_thread(run.wave, block, thread)
+                name = place.array.name
+                message = (
+                    f"line {place.where.line}: {who} reads {name}[{', '.join(map(str, index))}], which nobody has "
+                    f"written: {place.array.space} memory begins with whatever was there before."
+                )
+                hazard = Hazard(
+                    "uninitialised", place.where.line, name, index, (who,), message, place.where.function
+                )
+                self.add(hazard)
+                return
+
+    def _race(self, run, place, verb, thread: int, entry: int):
+        other = self.races.access_of(entry)
+        first = entry // self.races.SITES
+        who, whom = (launch_thread(run.wave, t) for t in (thread, first))
+        block, lane = self._split(run, thread)
+        index = _index_of(run, place.indices, block, lane)
+        name, line = place.array.name, place.where.line
+        same_block = who.block == whom.block
+        per_block = self.races.threads_per_block
+        same_warp = same_block and thread % per_block // 32 == first % per_block // 32
+        where = f"line {line}" if other.line == line else f"lines {other.line} and {line}"
+        what = f"{name}[{', '.join(map(str, index))}]"
+        both_write = verb == other.verb and other.line == line
+        of_warp = same_warp and place.array.space == "shared" and not both_write
+        kind = "missing_syncwarp" if of_warp else "race"
+        if not same_block:
+            cure = "blocks of one launch run in any order: split the kernel in two launches, or use an atomic"
+        elif kind == "missing_syncwarp":
+            cure = "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between"
+        else:
+            cure = "no barrier lies between: a cuda.syncthreads() is missing, or both go to the wrong element"
+        message = f"{where}: {whom} {other.verb} {what} and {who} {verb} it, {cure}."
+        hazard = Hazard(kind, line, name, index, (who, whom), message, place.where.function, other.line)
+        self.add(hazard)
+
+    @staticmethod
+    def _split(run, thread: int) -> tuple[int, int]:
+        """Turn a thread's number in the launch into its row and column in the wave."""
+        block, lane = divmod(thread, run.wave.threads_per_block)
+        return int(np.searchsorted(run.wave.block_numbers, block)), lane
+
+
+def place_of_thread(wave, block: int, thread: int) -> Thread:
+    """Return the indices of a thread of the wave, given as row and column."""
+    return launch_thread(wave, int(wave.block_numbers[block]) * wave.threads_per_block + thread)
+
+
+def launch_thread(wave, number: int) -> Thread:
+    """Return the indices of a thread, given its number in the launch."""
+    block, thread = divmod(number, wave.threads_per_block)
+    return Thread(place(block, wave.grid[::-1]), place(thread, wave.block[::-1]))
+
+
+def _first(lanes) -> tuple[int, int]:
+    at = int(lanes.full.reshape(-1).argmax())
+    return divmod(at, lanes.wave.threads_per_block)
+
+
+def _index_of(run, indices, block: int, thread: int) -> tuple[int, ...]:
+    """Return the index that a kernel wrote, in one lane."""
+    at = block * run.wave.threads_per_block + thread
+    return tuple(int(np.broadcast_to(i.data, run.wave.shape).reshape(-1)[at]) for i in indices)

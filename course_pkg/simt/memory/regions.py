@@ -1,0 +1,153 @@
+"""The memories of a launch: global arrays, and each block's and thread's own."""
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.run.values import Value
+
+
+@dataclass(eq=False)
+class Region:
+    """A piece of memory that arrays may share.
+
+    Attributes
+    ----------
+    number : int
+    owner : str
+        ``"launch"``, ``"block"`` or ``"thread"``: who has a copy of it.
+    size : int
+        Units of one owner's copy.
+    unit : int
+        Bytes a unit.
+    written : bool
+        Whether the kernel's source writes to it at all.
+    """
+
+    number: int
+    owner: str
+    size: int
+    unit: int
+    written: bool = True
+    shadow: Any = None
+    initialised: np.ndarray | None = None
+
+
+@dataclass(eq=False)
+class Array:
+    """An array as a kernel sees it.
+
+    Attributes
+    ----------
+    flat : ndarray, one dimension
+        The memory: of the allocation in global memory, of all blocks' or threads' copies in shared or local memory.
+    extent : int
+        Elements of one owner's copy.
+    shape : tuple of Value
+    strides : tuple of int, elements
+    offset : int or ndarray
+        Element at index 0, counted in the owner's copy.
+    byte0 : int
+        Address of ``flat[0]``, counted from an address that is a multiple of 256 bytes.
+    """
+
+    name: str
+    space: str
+    dtype: np.dtype
+    type: Any
+    flat: np.ndarray
+    extent: int
+    shape: tuple
+    strides: tuple
+    offset: Any
+    byte0: int
+    region: Region
+    key: int
+    constant_index_only: bool = field(default=True)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+
+def row_major(shape) -> tuple[int, ...]:
+    """Return the strides, in elements, of a C-contiguous array."""
+    return tuple(prod(shape[d + 1 :]) for d in range(len(shape)))
+
+
+def storage(array) -> tuple[np.ndarray, int, int]:
+    """Return ``(allocation, address of its first byte, address of the array's first element)`` on the host."""
+    base = getattr(array, "base_array", None)
+    host = getattr(array, "host", array)
+    if base is None:
+        base = host
+    return base, base.__array_interface__["data"][0], host.__array_interface__["data"][0]
+
+
+class GlobalMemory:
+    """The arrays that a kernel is called with; those that overlap share a region."""
+
+    def __init__(self, arguments: dict):
+        self.regions: dict[str, Region] = {}
+        self.memory: dict[str, tuple] = {}
+        spans = []
+        for name, array in arguments.items():
+            base, start, _ = storage(array)
+            spans.append((start, start + base.nbytes, name))
+        spans.sort()
+        together: list[list] = []
+        for start, end, name in spans:
+            if together and start < together[-1][1]:
+                together[-1][1] = max(end, together[-1][1])
+                together[-1][2].append(name)
+            else:
+                together.append([start, end, [name]])
+        for number, (start, end, names) in enumerate(together):
+            unit = int(np.gcd.reduce([arguments[n].dtype.itemsize for n in names]))
+            region = Region(number, "launch", -(-(end - start) // unit), unit)
+            for name in names:
+                self.regions[name] = region
+                self.memory[name] = self._flat(name, arguments[name], start)
+
+    @staticmethod
+    def _flat(name, array, start):
+        """Return ``(flat view of the allocation, offset in elements, offset in bytes from the region's start)``."""
+        base, first, element = storage(array)
+        item = array.dtype.itemsize
+        contiguous = base.flags.c_contiguous or base.flags.f_contiguous
+        if not contiguous:
+            raise SimtError(
+                f"{name} is not contiguous and CUDA cannot copy it as it is: pass numpy.ascontiguousarray({name})."
+            )
+        flat = (
+            base.reshape(-1, order="A").view(np.uint8)
+            if base.dtype != array.dtype
+            else base.reshape(-1, order="A")
+        )
+        if base.dtype != array.dtype:
+            flat = flat[(element - first) % item :]
+            flat = flat[: flat.size // item * item].view(array.dtype)
+            skipped = (element - first) % item
+        else:
+            skipped = 0
+        return flat, (element - first - skipped) // item, first - start + skipped
+
+
+def new_storage(owners: int, size: int, dtype: np.dtype) -> np.ndarray:
+    """Return memory with nothing sensible in it: NaN, or a pattern that shows."""
+    flat = np.empty(owners * size, dtype)
+    flat.view(np.uint8)[:] = 0xCB
+    if dtype.kind in "fc":
+        flat[:] = np.nan
+    elif dtype.kind == "b":
+        flat[:] = True
+    return flat
+
+
+def shape_values(constants, shape) -> tuple[Value, ...]:
+    """Return the extents of an array whose shape the source fixes."""
+    return tuple(constants(int(n)) for n in shape)

@@ -1,0 +1,1 @@
+"""The results of a profiled launch, and how people read them."""

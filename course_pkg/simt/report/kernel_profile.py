@@ -1,0 +1,198 @@
+"""What a profiled launch did: the counters that Nsight Compute would show, and the hazards it would not."""
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from course_pkg.core.access import WARP, WarpAccess
+from course_pkg.simt.counting.sites import Site, distinct, sector_numbers, wavefronts
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.source import FunctionSource, SourceLine
+from course_pkg.simt.memory.races import place
+from course_pkg.simt.report.quantities import AccessCounts, LineCounts
+
+
+@dataclass(repr=False)
+class KernelProfile(LineCounts):
+    """The counters of a launch.
+
+    Attributes
+    ----------
+    kernel : str
+    grid, block : tuple of int, (x, y, z)
+    global_load … constant_load, atomics : AccessCounts
+        Atomic operations on global and shared memory are counted apart from loads and stores:
+        ``l1tex__t_requests_pipe_lsu_mem_global_op_red.sum`` plus ``…_op_atom.sum``.
+    by_line : dict of SourceLine to LineCounts
+    by_array : dict of str to LineCounts
+    flops : Flops
+    integer_ops : int
+        Integer additions, comparisons and so on in the source; a compiler needs more, or fewer.
+    active_lanes : float
+        Lanes at work per warp instruction, 32 without divergence: like
+        ``smsp__thread_inst_executed_per_inst_executed.ratio``, over the operations of the source.
+    barriers : int
+        Block-wide barriers, summed over blocks.
+    hazards : list of Hazard
+    global_atomics : AccessCounts
+        Those of ``atomics`` that go to global memory.
+    in_registers : tuple of str
+        Local arrays whose indices are all known to the compiler: they live in registers and are not counted.
+    """
+
+    kernel: str = ""
+    grid: tuple[int, int, int] = (1, 1, 1)
+    block: tuple[int, int, int] = (1, 1, 1)
+    by_line: dict[SourceLine, LineCounts] = field(default_factory=dict)
+    by_array: dict[str, LineCounts] = field(default_factory=dict)
+    integer_ops: int = 0
+    active_lanes: float = float(WARP)
+    barriers: int = 0
+    sources: dict[str, FunctionSource] = field(default_factory=dict)
+    in_registers: tuple[str, ...] = ()
+    global_atomics: AccessCounts = field(default_factory=AccessCounts)
+    sites: list[Site] = field(default_factory=list)
+
+    def global_bytes(self, reuse: str = "none") -> int:
+        """Return bytes of global memory read and written.
+
+        Parameters
+        ----------
+        reuse : str
+            ``"none"``: every request goes to memory; ``"block"``: each block fetches an element once; ``"perfect"``:
+            the launch does.
+        """
+        names = {"none": "bytes_requested", "block": "block_unique_bytes", "perfect": "unique_bytes"}
+        if reuse not in names:
+            raise SimtError(f"reuse is {reuse!r}: use none, block or perfect.")
+        return sum(
+            getattr(counts, names[reuse])
+            for counts in (self.global_load, self.global_store, self.global_atomics)
+        )
+
+    def intensity(self, reuse: str = "none") -> float:
+        """Return flops per byte of global memory, at a reuse that :meth:`global_bytes` names."""
+        moved = self.global_bytes(reuse)
+        return self.flops.total / moved if moved else float("inf")
+
+    def time_floor(self, machine) -> float:
+        """Return the seconds below which no implementation comes on a machine: its bytes or its flops, each at best.
+
+        Parameters
+        ----------
+        machine : core.Machine
+        """
+        memory = self.global_bytes("perfect") / (machine.bandwidth_gb_s * 1e9)
+        arithmetic = 0.0
+        for precision, counts in self.flops.by_precision.items():
+            peak = machine.fp32_gflop_s if precision == "float32" else machine.fp64_gflop_s
+            arithmetic += counts.total / (peak * 1e9)
+        return max(memory, arithmetic)
+
+    def accesses(self, line, block: int = 0) -> list[WarpAccess]:
+        """Return the requests that the warps of a block made on a line, by warp and pass.
+
+        Parameters
+        ----------
+        line : int or SourceLine
+        block : int
+            Number of the block in the launch; x runs fastest.
+        """
+        return [access for site in self._at(line) for access in self._of_site(site, block)]
+
+    def access(self, line, block: int = 0, warp: int = 0, repetition: int = 0) -> WarpAccess:
+        """Return one request of one warp."""
+        for access in self.accesses(line, block):
+            if (access.warp, access.repetition) == (warp, repetition):
+                return access
+        blocks, warps = math.prod(self.grid), -(-math.prod(self.block) // WARP)
+        if not 0 <= block < blocks or not 0 <= warp < warps:
+            raise SimtError(
+                f"There is no warp {warp} of block {block}: the launch has {blocks} blocks of {warps} warps."
+            )
+        raise SimtError(
+            f"Warp {warp} of block {block} made no request number {repetition} on line {line} that was kept: "
+            "the first 64 blocks are, or those named in simt.profile(…, trace_blocks=[…])."
+        )
+
+    def show_access(self, line, block: int = 0, warp: int | None = None):
+        """Draw the 32 lanes above the sectors, or the banks, that they touch; a slider walks over warps and passes.
+
+        Parameters
+        ----------
+        line : int or SourceLine
+        block : int
+        warp : int, optional
+            Only this warp.
+        """
+        from course_pkg.viz import access_strips
+
+        found = [a for a in self.accesses(line, block) if warp is None or a.warp == warp]
+        if not found:
+            self.access(line, block, warp or 0)
+        return access_strips(found)
+
+    def _at(self, line) -> list[Site]:
+        if not isinstance(line, (int, tuple)):
+            raise SimtError(
+                f"The line is {line!r}: give its number, such as 12, or a SourceLine of profile.by_line."
+            )
+        here = [s for s in self.sites if s.where == line] if isinstance(line, tuple) else []
+        for name in [] if isinstance(line, tuple) else self.sources:
+            here = here or [s for s in self.sites if s.where == (name, line)]
+        if not here:
+            lines = sorted({s.where.line for s in self.sites})
+            raise SimtError(
+                f"Line {line} touches no memory; these do: {', '.join(map(str, lines))}."
+                if lines
+                else f"{self.kernel} touches no memory."
+            )
+        return here
+
+    def _of_site(self, site: Site, block: int):
+        passed: dict[int, int] = {}
+        source = self.sources[site.where.function]
+        for numbers, offsets in site.passes:
+            for row_of_block in offsets[numbers == block]:
+                for warp, row in enumerate(row_of_block):
+                    if (row >= 0).any():
+                        repetition = passed.get(warp, 0)
+                        passed[warp] = repetition + 1
+                        yield self._warp_access(site, source, block, warp, repetition, row)
+
+    def _warp_access(self, site, source, block, warp, repetition, row):
+        elements = np.where(row < 0, -1, row // site.itemsize)[None, :]
+        shared = site.space == "shared"
+        return WarpAccess(
+            space=site.space, kind=site.kind, array=site.array, itemsize=site.itemsize * site.width,
+            offsets=row,
+            line=site.where.line, source=source.text(site.where.line), function=site.where.function,
+            block=place(block, self.grid), thread=place(warp * WARP, self.block), warp=warp, repetition=repetition,
+            sectors=0 if shared else int(distinct(sector_numbers(elements, site, 0))[0]),
+            wavefronts=int(wavefronts(row[None, :], site.itemsize, site.kind)[0][0]) if shared else 0,
+        )  # fmt: skip
+
+    def to_dict(self) -> dict:
+        """Return everything but the kept addresses as numbers, strings, lists and dicts, ready for JSON."""
+        whole = {name: getattr(self, name) for name in ("kernel", "integer_ops", "active_lanes", "barriers")}
+        whole |= {"grid": list(self.grid), "block": list(self.block), "in_registers": list(self.in_registers)}
+        whole |= super().to_dict()
+        whole["hazards"] = [dataclasses.asdict(h) for h in self.hazards]
+        whole["by_line"] = [
+            {"function": where.function, "line": where.line, **counts.to_dict()}
+            for where, counts in self.by_line.items()
+        ]
+        whole["by_array"] = {name: counts.to_dict() for name, counts in self.by_array.items()}
+        return whole
+
+    def __repr__(self):
+        from course_pkg.simt.report.page import text_table
+
+        return text_table(self)
+
+    def _repr_html_(self):
+        from course_pkg.simt.report.page import html
+
+        return html(self)

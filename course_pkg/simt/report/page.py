@@ -1,0 +1,184 @@
+"""A profile for people: a short table of text, and the same beside the annotated source in a notebook.
+
+Everything here reads attributes of a finished profile; nothing counts.
+"""
+
+import html as markup
+import textwrap
+
+from course_pkg.core.units import format_bytes
+from course_pkg.simt.report.listing import NAME, NUMBER, ROW, SPACES, TABLE, caption, head, kind, listing
+from course_pkg.simt.report.quantities import KINDS
+
+WIDTH = 100
+
+
+def text_table(profile) -> str:
+    """Return the counts of a profile as text, at most 100 columns wide."""
+    lines = textwrap.wrap(_title(profile), WIDTH, subsequent_indent="  ")
+    for compact in (_exact, _bytes_short, _all_short):
+        table = _aligned(_cells(profile, compact))
+        if max(map(len, table)) <= WIDTH:
+            break
+    lines += table if any(_used(profile)) else ["no memory touched"]
+    for name, text in _facts(profile):
+        lines += textwrap.wrap(f"{name}: {text}", WIDTH, subsequent_indent="  ")
+    return "\n".join([*lines, *_hazard_lines(profile.hazards)])
+
+
+def html(profile) -> str:
+    """Return the counts of a profile beside its annotated source, as HTML that needs nothing else."""
+    facts = "".join(
+        f'<p style="margin:.25em 0;max-width:32em"><b>{markup.escape(name)}:</b> {markup.escape(text)}</p>'
+        for name, text in [*_facts(profile), ("hazards", _verdict(profile.hazards))]
+    )
+    title = f'<p style="margin:0 0 .4em;font-weight:600">{markup.escape(_title(profile))}</p>'
+    return (
+        f'<div class="course-profile" style="display:flex;flex-wrap:wrap;gap:1em 2em;align-items:flex-start;'
+        f'color:var(--jp-content-font-color1,inherit);font-size:13px;line-height:1.4">'
+        f'<div style="flex:0 1 auto;max-width:100%;overflow-x:auto">{title}{_counts_table(profile)}{facts}</div>'
+        f'<div style="flex:1 1 56em;min-width:0;overflow-x:auto">{listing(profile)}</div></div>'
+    )
+
+
+# ---- what both say
+
+
+def _title(profile):
+    grid, block = (" × ".join(map(str, shape)) for shape in (profile.grid, profile.block))
+    return f"{profile.kernel}: grid {grid}, block {block}"
+
+
+def _used(profile):
+    for space in SPACES:
+        counts = getattr(profile, space)
+        if counts.thread_accesses or counts.requests:
+            yield space.replace("_", " "), counts
+
+
+def _columns(profile):
+    """Name the columns that this profile needs, each with the attribute that it shows."""
+    columns = [("thread accesses", "thread_accesses"), ("requests", "requests")]
+    rows = [counts for _, counts in _used(profile)]
+    if any(counts.sectors for counts in rows):
+        columns += [("sectors", "sectors"), ("sectors/ request", "sectors_per_request")]
+    columns += [("bytes requested", "bytes_requested"), ("unique bytes", "unique_bytes")]
+    if any(counts.wavefronts for counts in rows):
+        columns += [("wave- fronts", "wavefronts"), ("bank conflicts", "bank_conflicts")]
+    return columns
+
+
+def _cells(profile, number):
+    """Return the table as rows of text; a space of memory leaves the columns of the other kind empty."""
+    columns = _columns(profile)
+    yield ["", *(name for name, _ in columns)]
+    for space, counts in _used(profile):
+        yield [space, *(_cell(counts, attribute, number) for _, attribute in columns)]
+
+
+def _cell(counts, attribute, number):
+    if attribute in ("sectors", "sectors_per_request") and not counts.sectors:
+        return "–"
+    if attribute in ("wavefronts", "bank_conflicts") and not counts.wavefronts:
+        return "–"
+    return number(attribute, getattr(counts, attribute))
+
+
+def _exact(attribute, value):
+    return f"{value:.2f}" if attribute == "sectors_per_request" else f"{value:,}"
+
+
+def _bytes_short(attribute, value):
+    return format_bytes(value) if "bytes" in attribute else _exact(attribute, value)
+
+
+def _all_short(attribute, value):
+    exact = _bytes_short(attribute, value)
+    return exact if len(exact) < 9 else f"{value:.3g}".replace("e+", "e").replace("e0", "e")
+
+
+def _facts(profile):
+    flops = [(name, counts) for name, counts in profile.flops.by_precision.items() if _kinds(counts)]
+    for name, counts in flops:
+        yield f"{name} flops", _kinds(counts)
+    if not flops:
+        yield "flops", "none"
+    elif profile.global_bytes("none"):
+        yield (
+            "intensity",
+            f"{profile.intensity('none'):.3g} flop/byte without reuse, "
+            f"{profile.intensity('block'):.3g} with reuse in a block, "
+            f"{profile.intensity('perfect'):.3g} with a perfect cache",
+        )
+    yield "integer operations", f"{profile.integer_ops:,}"
+    yield "lanes at work", f"{profile.active_lanes:.1f} of 32"
+    yield "barriers", f"{profile.barriers:,}"
+    if getattr(profile, "in_registers", ()):
+        yield "local arrays kept in registers", ", ".join(profile.in_registers)
+
+
+def _kinds(counts):
+    return ", ".join(
+        f"{getattr(counts, operation):,} {operation}" for operation in KINDS if getattr(counts, operation)
+    )
+
+
+def _verdict(hazards):
+    if not hazards:
+        return "none found"
+    return "1, marked in the source" if len(hazards) == 1 else f"{len(hazards)}, marked in the source"
+
+
+# ---- text
+
+
+def _aligned(rows):
+    names, *rows = rows
+    cells = [*_two(names), *rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(names))]
+    lines = [
+        "  ".join(
+            c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in cells
+    ]
+    return [line.rstrip() for line in [*lines[:2], "  ".join("-" * w for w in widths), *lines[2:]]]
+
+
+def _two(names):
+    """Spread the names of columns over two lines, so that numbers decide the width."""
+    pairs = [name.rsplit(" ", 1) if " " in name else ["", name] for name in names]
+    return zip(*pairs, strict=True)
+
+
+def _hazard_lines(hazards):
+    if not hazards:
+        return ["no hazards found"]
+    lines = ["1 hazard:" if len(hazards) == 1 else f"{len(hazards)} hazards:"]
+    for hazard in hazards:
+        said = (
+            hazard.message if hazard.message.startswith("line") else f"line {hazard.line}: {hazard.message}"
+        )
+        text = f"{kind(hazard)}, {hazard.function}, {said}"
+        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return lines
+
+
+# ---- HTML
+
+
+def _counts_table(profile):
+    """Return the counts with a column for each memory: narrow enough to stand beside the source."""
+    names, *spaces = _cells(profile, _exact)
+    if not spaces:
+        return "<p>The kernel touches no memory.</p>"
+    names = [name.replace("- ", "").replace("/ ", "/") for name in names]
+    memories, *rows = zip(names, *spaces, strict=True)
+    body = "".join(
+        f'<tr style="{ROW}"><th scope="row" style="{NAME}">{name}</th>'
+        + "".join(f'<td style="{NUMBER}">{cell}</td>' for cell in cells)
+        + "</tr>"
+        for name, *cells in rows
+    )
+    heads = head(["memory", *memories[1:]])
+    return f'<table style="{TABLE}">{caption("memory traffic")}{heads}<tbody>{body}</tbody></table>'

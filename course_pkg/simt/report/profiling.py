@@ -1,0 +1,125 @@
+"""``simt.profile``: count a launch, whichever backend its kernel was made for."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_pkg.core.checks import byte_range
+from course_pkg.simt.counting.sites import Counters
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.report.kernel_profile import KernelProfile
+from course_pkg.simt.report.summary import build
+from course_pkg.simt.run.kernel import Kernel, Launch
+from course_pkg.simt.run.launch import run_launch
+
+ALIGNMENT = 256  # of what cudaMalloc returns
+
+
+def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
+    """Run a launch in the interpreter and count it; the result is written to the arguments.
+
+    Parameters
+    ----------
+    launch : Launch
+        ``kernel[blocks, threads_per_block]``: the interpreter's, or Numba's on a GPU.
+    *arguments
+        NumPy arrays, device arrays of either backend, CuPy arrays, and numbers.
+    trace_blocks : iterable of int, optional
+        Numbers of the blocks whose addresses are kept for ``show_access``; the first 64 when left out.
+    steps : int, optional
+        Most statements to interpret, each for up to 2^18 threads at once; then the launch is stopped with an error.
+
+    Returns
+    -------
+    KernelProfile
+
+    Raises
+    ------
+    SimtError
+        When ``launch`` is no launch, or CUDA or Numba would refuse it.
+    """
+    if not isinstance(launch, Launch):
+        launch = _from_numba(launch)
+    held = on_host(arguments)
+    counters = Counters(trace_blocks)
+    state = run_launch(launch, tuple(held), counters=counters, check=True, steps=steps)
+    for given, host in zip(arguments, held, strict=True):
+        if host is not given:
+            _copy_back(given, host.host)
+    return build(launch, state, counters)
+
+
+def _from_numba(launch) -> Launch:
+    """Take over the launch of a kernel that Numba compiled for a GPU."""
+    dispatcher = getattr(launch, "dispatcher", None)
+    if dispatcher is None:
+        name = launch.__name__ if isinstance(launch, Kernel) else "kernel"
+        raise SimtError(
+            f"simt.profile takes a launch, {name}[blocks, threads], and then the kernel's arguments."
+        )
+    kernel = Kernel(dispatcher.py_func)
+    return Launch(kernel, tuple(launch.griddim), tuple(launch.blockdim), 0, launch.sharedmem)
+
+
+@dataclass
+class Mirror:
+    """An array of a GPU, copied to the host as it lies in memory: at its place in a sector, over what it overlaps."""
+
+    host: np.ndarray
+    base_array: np.ndarray
+    dtype: np.dtype
+    shape: tuple
+    strides: tuple
+
+
+def on_host(arguments) -> list:
+    """Return the arguments with arrays of a GPU mirrored on the host; anything else is returned as it is.
+
+    Arrays that share memory there share memory here.
+    """
+    spans = []
+    for number, argument in enumerate(arguments):
+        if _is_on_gpu(argument):
+            first, end = byte_range(argument)
+            spans.append((first, end, number))
+    held = list(arguments)
+    for start, end, members in _together(sorted(spans)):
+        aligned = start - start % ALIGNMENT
+        memory = np.zeros(end - aligned, np.uint8)
+        for number in members:
+            held[number] = _mirror(arguments[number], memory, aligned)
+    return held
+
+
+def _is_on_gpu(argument) -> bool:
+    return hasattr(argument, "__cuda_array_interface__") and not hasattr(argument, "host")
+
+
+def _together(spans):
+    """Yield ``[start, end, members]`` of spans that overlap, merged."""
+    merged: list[list] = []
+    for first, end, number in spans:
+        if merged and first < merged[-1][1]:
+            merged[-1][1] = max(end, merged[-1][1])
+            merged[-1][2].append(number)
+        else:
+            merged.append([first, end, [number]])
+    yield from merged
+
+
+def _mirror(argument, memory, aligned) -> Mirror:
+    interface = argument.__cuda_array_interface__
+    dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
+    host = argument.copy_to_host() if hasattr(argument, "copy_to_host") else argument.get()
+    strides = interface.get("strides") or host.strides
+    view = np.ndarray(shape, dtype, memory, interface["data"][0] - aligned, strides)
+    view[...] = host
+    return Mirror(view, memory, dtype, shape, tuple(strides))
+
+
+def _copy_back(given, host) -> None:
+    host = np.ascontiguousarray(host)
+    if hasattr(given, "copy_to_device"):
+        given.copy_to_device(host)
+    else:
+        given.set(host)

@@ -1,0 +1,151 @@
+"""The numbers of a profile: accesses by memory, flops by precision and kind. Names follow Nsight Compute."""
+
+import dataclasses
+from dataclasses import dataclass, field
+
+from course_pkg.simt.memory.races import Hazard
+
+SPACES = (
+    "global_load", "global_store", "shared_load", "shared_store", "local_load", "local_store",
+    "constant_load", "atomics",
+)  # fmt: skip
+KINDS = ("add", "mul", "fma", "div", "sqrt", "special")
+
+
+@dataclass
+class AccessCounts:
+    """Accesses to one memory.
+
+    Attributes
+    ----------
+    thread_accesses : int
+        Elements asked for, one for each thread that takes part.
+    requests : int
+        Instructions of whole warps. Global loads: ``l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum``; stores
+        ``…_op_st.sum``; local ``…_mem_local_op_ld.sum``; shared ``smsp__sass_inst_executed_op_shared_ld.sum``.
+    sectors : int
+        Pieces of 32 bytes that they move: ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`` and its like; 0 for
+        shared memory.
+    bytes_requested : int
+        Bytes of the elements asked for.
+    unique_bytes : int
+        The same, each element of the launch counted once: the traffic behind a perfect cache.
+    block_unique_bytes : int
+        The same, each element counted once for each block: the traffic behind a perfect L1 and nothing else.
+    wavefronts : int
+        Passes over the 32 banks: ``smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`` and its like.
+    bank_conflicts : int
+        Wavefronts beyond those that the same lanes would need without any conflict:
+        ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`` and its like.
+    """
+
+    thread_accesses: int = 0
+    requests: int = 0
+    sectors: int = 0
+    bytes_requested: int = 0
+    unique_bytes: int = 0
+    block_unique_bytes: int = 0
+    wavefronts: int = 0
+    bank_conflicts: int = 0
+
+    @property
+    def sectors_per_request(self) -> float:
+        """Sectors that one request moves, on average; 0.0 without requests."""
+        return self.sectors / self.requests if self.requests else 0.0
+
+    def __bool__(self):
+        return self.thread_accesses > 0
+
+
+@dataclass
+class FlopCounts:
+    """Floating-point operations of one precision, one for each thread that does them.
+
+    Attributes
+    ----------
+    add, mul : int
+        Additions (and subtractions) and multiplications on their own:
+        ``smsp__sass_thread_inst_executed_op_dadd_pred_on.sum``, ``…_dmul_…``; ``fadd``, ``fmul`` in single precision.
+    fma : int
+        Pairs of a multiplication and an addition in one instruction, not counted again above: ``…_dfma_…``,
+        ``…_ffma_…``.
+    div, sqrt, special : int
+        Divisions, square roots and transcendental functions in the source; a GPU computes each by several instructions.
+    """
+
+    add: int = 0
+    mul: int = 0
+    fma: int = 0
+    div: int = 0
+    sqrt: int = 0
+    special: int = 0
+
+    @property
+    def total(self) -> int:
+        """Flops: 2 for an fma, 1 for anything else."""
+        return self.add + self.mul + 2 * self.fma + self.div + self.sqrt + self.special
+
+
+EXPANDED = {
+    ("float64", "div"): {("float64", "mul"): 1, ("float64", "fma"): 7, ("float32", "fma"): 1},
+    ("float32", "div"): {("float32", "fma"): 5},
+    ("float64", "sqrt"): {("float64", "mul"): 3, ("float64", "fma"): 5},
+    ("float32", "sqrt"): {("float32", "mul"): 2, ("float32", "fma"): 2},
+}  # instructions for ordinary operands on compute capability 9.0, besides one of the special function unit
+
+
+@dataclass
+class Flops:
+    """Floating-point operations by precision, such as ``by_precision["float64"]``."""
+
+    by_precision: dict[str, FlopCounts] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """Flops of all precisions."""
+        return sum(counts.total for counts in self.by_precision.values())
+
+    def instructions(self, precision: str, kind: str) -> int:
+        """Return how many additions, multiplications or multiply-adds a GPU executes.
+
+        Those of the source, and those that divisions and square roots are made of.
+
+        Parameters
+        ----------
+        precision : str
+            ``"float64"`` or ``"float32"``.
+        kind : str
+            ``"add"``, ``"mul"`` or ``"fma"``.
+        """
+        total = getattr(self[precision], kind)
+        for (source, operation), made in EXPANDED.items():
+            total += getattr(self[source], operation) * made.get((precision, kind), 0)
+        return total
+
+    def __getitem__(self, precision: str) -> FlopCounts:
+        return self.by_precision.get(precision, FlopCounts())
+
+
+@dataclass
+class LineCounts:
+    """The counters of one source line or one array."""
+
+    global_load: AccessCounts = field(default_factory=AccessCounts)
+    global_store: AccessCounts = field(default_factory=AccessCounts)
+    shared_load: AccessCounts = field(default_factory=AccessCounts)
+    shared_store: AccessCounts = field(default_factory=AccessCounts)
+    local_load: AccessCounts = field(default_factory=AccessCounts)
+    local_store: AccessCounts = field(default_factory=AccessCounts)
+    constant_load: AccessCounts = field(default_factory=AccessCounts)
+    atomics: AccessCounts = field(default_factory=AccessCounts)
+    flops: Flops = field(default_factory=Flops)
+    hazards: list[Hazard] = field(default_factory=list)
+
+    def to_dict(self) -> dict:
+        """Return the counters that are not empty, ready for JSON."""
+        found = {name: dataclasses.asdict(getattr(self, name)) for name in SPACES if getattr(self, name)}
+        for name in found:
+            found[name]["sectors_per_request"] = getattr(self, name).sectors_per_request
+        found["flops"] = {p: dataclasses.asdict(c) for p, c in self.flops.by_precision.items()}
+        found["hazards"] = [h.message for h in self.hazards]
+        return found

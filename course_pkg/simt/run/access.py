@@ -1,0 +1,237 @@
+"""Loads and stores: where an index leads, what it costs, and whether it may."""
+
+import ast
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numba.core import types
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.expressions import cast, evaluate, handles, unsupported
+from course_pkg.simt.run.lanes import Mask
+from course_pkg.simt.run.values import Value
+
+VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
+
+
+@dataclass(eq=False)
+class Place:
+    """An element of an array in every lane.
+
+    Attributes
+    ----------
+    offset : ndarray of int64
+        Element in the owner's copy; broadcasts to the wave's shape.
+    at : ndarray of int64
+        Element in ``array.flat``.
+    inside : Mask
+        The lanes whose index lies in the array.
+    """
+
+    array: Array
+    offset: np.ndarray
+    at: np.ndarray
+    key: int
+    inside: Mask
+    indices: tuple
+    where: SourceLine
+
+
+def place_of(run, frame, node: ast.Subscript, mask: Mask) -> Place:
+    """Find the element that a subscript names in each lane."""
+    array = evaluate(run, frame, node.value, mask)
+    if not isinstance(array, Array):
+        raise unsupported(frame, node, "a subscript of something that is no array")
+    index = evaluate(run, frame, node.slice, mask)
+    return locate(run, frame, node, array, index, mask)
+
+
+def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
+    """Turn an index into an element, and check it against the array's shape."""
+    indices = index if isinstance(index, tuple) else (index,)
+    where = SourceLine(frame.program.name, node.lineno)
+    if len(indices) != array.ndim:
+        raise SimtError(
+            f"{where.function}, line {where.line}: {array.name} has {array.ndim} dimension(s) "
+            f"and gets {len(indices)} index(es)."
+        )
+    inside, terms, keys, constant = mask, [], [], True
+    for d, part in enumerate(indices):
+        if not isinstance(part, Value) or not isinstance(part.type, types.Integer):
+            found = part.type if isinstance(part, Value) else type(part).__name__
+            raise SimtError(
+                f"{where.function}, line {where.line}: index {d} of {array.name} is a {found}: indices are integers."
+            )
+        run.demand(part, inside)
+        if run.dry:
+            continue
+        inside, data = _within(run, array, indices, d, inside, where, _is_meant(node, d))
+        terms.append(data * array.strides[d])
+        keys.append(part.key)
+        constant &= part.constant
+    if array.space == "local" and not constant:
+        array.constant_index_only = False
+    if run.dry:
+        return Place(array, 0, 0, array.key, mask, indices, where)
+    terms.sort(key=np.size)
+    offset = sum(terms[1:], start=terms[0]) + array.offset
+    key = run.numbering.of(("element", array.key), *keys)
+    return Place(array, offset, offset + _owner(run, array), key, inside, indices, where)
+
+
+def _is_meant(node, d) -> bool:
+    """Whether index ``d`` is written as a negative number, such as ``a[-1]``: then its wrapping is no mistake."""
+    index = node.slice if isinstance(node, ast.Subscript) else None
+    part = index.elts[d] if isinstance(index, ast.Tuple) else index
+    return isinstance(part, ast.UnaryOp) and isinstance(part.operand, ast.Constant)
+
+
+def _within(run, array, indices, d, inside, where, meant):
+    """Return the lanes whose index lies within dimension ``d``, and that index, wrapped as Numba wraps it."""
+    part, extent = indices[d], int(array.shape[d].number)
+    data = part.data.astype(np.int64, copy=False)
+    if part.type.signed and data.size and data.min() < 0:
+        wrapped = inside.narrow((data < 0) & (data >= -extent))
+        if wrapped and not meant:
+            _report(run, "negative_index", array, indices, wrapped, where)
+        data = np.where(data < 0, data + extent, data)
+    if data.size and (data.max() >= extent or data.min() < 0):
+        astray = inside.narrow((data >= extent) | (data < 0))
+        if astray:
+            _report(run, "out_of_bounds", array, indices, astray, where)
+            inside = inside.minus(astray)
+    return inside, data
+
+
+def _report(run, kind, array, indices, lanes, where):
+    run.log.index(run, kind, array, indices, lanes, where)
+
+
+def _owner(run, array):
+    """Offset of each lane's copy of an array in the memory of all copies."""
+    if array.region.owner == "block":
+        return run.wave.block_in_wave * array.extent
+    if array.region.owner == "thread":
+        wave = run.wave
+        return (wave.block_in_wave * wave.threads_per_block + wave.thread_in_block) * array.extent
+    return 0
+
+
+@handles(ast.Subscript)
+def load(run, frame, node: ast.Subscript, mask: Mask):
+    """Read an element, or return the sub-array that fewer indices name."""
+    array = evaluate(run, frame, node.value, mask)
+    if isinstance(array, tuple):
+        return _item(run, frame, node, array, mask)
+    if isinstance(array, Array):
+        index = evaluate(run, frame, node.slice, mask)
+        if not isinstance(index, tuple) and array.ndim > 1:
+            return _row(run, frame, node, array, index, mask)
+        return load_place(run, frame, locate(run, frame, node, array, index, mask), mask)
+    raise unsupported(frame, node, "a subscript of something that is no array or tuple")
+
+
+def _item(run, frame, node, values, mask):
+    index = evaluate(run, frame, node.slice, mask)
+    if not isinstance(index, Value) or not index.uniform:
+        raise unsupported(frame, node, "a tuple's element chosen by a value that differs between threads")
+    if not -len(values) <= index.number < len(values):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: the tuple has {len(values)} elements and no [{index.number}]."
+        )
+    return values[index.number]
+
+
+def _row(run, frame, node, array, index, mask):
+    """Return ``array[i]`` of an array of more dimensions: a view of one dimension less."""
+    line = replace(array, shape=array.shape[:1], strides=array.strides[:1])
+    place = locate(run, frame, node, line, index, mask)
+    if place.inside is not mask:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {array.name}[…] lies outside the array in some threads."
+        )
+    return replace(
+        array, shape=array.shape[1:], strides=array.strides[1:], offset=place.offset, key=place.key
+    )
+
+
+def load_place(run, frame, place: Place, mask: Mask) -> Value:
+    """Read the elements of a place."""
+    array, space = place.array, place.array.space
+    if run.dry:
+        return run.blank(array.type)
+    data = array.flat.take(place.at, mode="clip") if array.flat.size else np.zeros((1,) * 6, array.dtype)
+    version = run.versions.get(space, 0)
+    value = run.derived(data, array.type, ("load", version), place.key)
+    if run.races is not None:
+        run.log.access(run, place, "load", VERBS["load"], place.inside)
+    half, lanes = run.halves.get(value.key, (None, None))
+    if half is not None and not place.inside.minus(lanes):
+        return half
+
+    def count(lanes):
+        new, _ = run.first_time(value.key, lanes)
+        if new:
+            _count(run, place, "load", new)
+
+    if run.counters is not None and value.key not in run.available[-1]:
+        run.flush()
+    run.originate(value, count, (), place.inside, space)
+    return value
+
+
+def store(run, frame, node: ast.Subscript, value, mask: Mask) -> None:
+    """Write a value to the element that a subscript names."""
+    store_place(run, frame, place_of(run, frame, node, mask), value, mask)
+
+
+def store_place(run, frame, place: Place, value, mask: Mask) -> None:
+    """Write a value to the elements of a place."""
+    array = place.array
+    if not isinstance(value, Value):
+        raise SimtError(
+            f"{place.where.function}, line {place.where.line}: only numbers can be stored in an array."
+        )
+    if array.space == "constant" or not array.flat.flags.writeable:
+        raise SimtError(
+            f"{place.where.function}, line {place.where.line}: {array.name} cannot be written: "
+            + ("it is constant memory." if array.space == "constant" else "the NumPy array is read-only.")
+        )
+    value = cast(run, value, array.type)
+    if run.dry:
+        return
+    run.demand(value, mask)
+    inside = place.inside
+    if inside:
+        if run.races is not None:
+            run.log.access(run, place, "store", VERBS["store"], inside)
+        if run.counters is not None:
+            run.hold_store(place, inside, lambda lanes: _count(run, place, "store", lanes))
+        write(run, array, place.at, value.data, inside)
+    run.kill(array.space)
+    key = run.numbering.of(("load", run.versions[array.space]), place.key)
+    run.available[-1][key] = [inside, None]
+
+
+def write(run, array, at, data, inside: Mask) -> None:
+    """Put numbers into memory, in the lanes at work."""
+    shape = run.wave.shape
+    if inside.data is None:
+        array.flat[np.broadcast_to(at, shape).reshape(-1)] = np.broadcast_to(data, shape).reshape(-1)
+    else:
+        chosen = inside.full
+        array.flat[np.broadcast_to(at, shape)[chosen]] = np.broadcast_to(data, shape)[chosen]
+
+
+def _count(run, place, kind, lanes: Mask) -> None:
+    """Count an access; a complex number is two accesses, of its two parts."""
+    array = place.array
+    if array.dtype.kind != "c":
+        run.counters.access(array, kind, place.where, place.offset, lanes)
+        return
+    part = np.dtype(f"f{array.dtype.itemsize // 2}")
+    halves = replace(array, dtype=part, flat=array.flat.view(part), extent=2 * array.extent)
+    for which in (0, 1):
+        run.counters.access(halves, kind, place.where, 2 * place.offset + which, lanes)

@@ -1,0 +1,119 @@
+"""Atomic operations: threads that update one element take turns, in the order of their numbers."""
+
+import numpy as np
+from numba.core import types
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.access import VERBS, locate
+from course_pkg.simt.run.expressions import cast, unsupported
+from course_pkg.simt.run.values import Value
+
+TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # the compiler lets one lane do it for its warp
+ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
+
+
+def atomic(run, frame, node, name, arguments, mask):
+    """Update an element of an array by all lanes at work; return what each found there."""
+    wanted = ARGUMENTS.get(name, 3)
+    if len(arguments) != wanted or not isinstance(arguments[0], Array):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: cuda.atomic.{name} takes an array and "
+            f"{wanted - 1} more argument(s)."
+        )
+    array, index = arguments[0], arguments[1]
+    values = arguments[2:]
+    if name == "compare_and_swap":
+        index, values = run.constant(0), arguments[1:]
+    if array.space not in ("global", "shared"):
+        raise unsupported(frame, node, f"an atomic operation on {array.space} memory")
+    place = locate(run, frame, node, array, index, mask)
+    for v in values:
+        if not isinstance(v, Value):
+            raise unsupported(frame, node, f"cuda.atomic.{name} with something else than a number")
+        run.demand(v, mask)
+    operands = [cast(run, v, array.type).data for v in values]
+    if run.dry:
+        return run.blank(array.type)
+    run.flush()
+    if place.inside:
+        if run.counters is not None:
+            together = name in TOGETHER and array.type in (types.int32, types.uint32) and one_a_block(place)
+            run.counters.access(array, "atomic", place.where, place.offset, place.inside, together)
+        if run.races is not None:
+            run.log.access(run, place, "atomic", VERBS["atomic"], place.inside)
+    if run.fenced and run.races is not None:
+        run.launch.forget_accesses()  # a fence and then an atomic: who reads that may read what came before it
+        run.fenced = False
+    old = _update(run, name, place, operands, place.inside)
+    run.kill(array.space)
+    return run.fresh(old, array.type)
+
+
+def one_a_block(place) -> bool:
+    """Return whether all threads of a block update one element, by construction."""
+    return np.ndim(place.offset) == 0 or place.offset.shape[-3:] == (1, 1, 1)
+
+
+def _update(run, name, place, values, mask):
+    """Apply the updates one after the other; return the old values, of the wave's shape."""
+    shape, flat = run.wave.shape, place.array.flat
+    old = np.zeros(shape, flat.dtype)
+    if not mask:
+        return old
+    chosen = mask.full
+    at = np.broadcast_to(place.at, shape)[chosen]
+    operands = [np.broadcast_to(v, shape)[chosen] for v in values]
+    found = np.empty(at.size, flat.dtype)
+    order = np.argsort(at, kind="stable")
+    sorted_at = at[order]
+    starts = np.flatnonzero(np.r_[True, sorted_at[1:] != sorted_at[:-1]])
+    sizes = np.diff(np.r_[starts, at.size])
+    ufunc = _UFUNCS.get(name)
+    if ufunc is not None and len(starts) <= sizes.max():
+        for start, size in zip(starts, sizes, strict=True):  # few places, many updates of each
+            group = order[start : start + size]
+            place_number = sorted_at[start]
+            steps = ufunc.accumulate(
+                np.concatenate([flat[place_number : place_number + 1], operands[0][group]])
+            )
+            found[group], flat[place_number] = steps[:-1], steps[-1]
+    else:
+        for turn in range(
+            int(sizes.max())
+        ):  # many places: everybody's first update, then everybody's second, …
+            lanes = order[starts[sizes > turn] + turn]
+            now = flat[at[lanes]]
+            found[lanes] = now
+            flat[at[lanes]] = _apply(name, now, [v[lanes] for v in operands])
+    old[chosen] = found
+    return old
+
+
+def _apply(name, now, operands):
+    if name in _UFUNCS:
+        return _UFUNCS[name](now, operands[0])
+    if name == "inc":
+        return np.where(now >= operands[0], 0, now + 1)
+    if name == "dec":
+        return np.where((now == 0) | (now > operands[0]), operands[0], now - 1)
+    if name == "exch":
+        return operands[0]
+    if name in ("max", "min"):
+        return _UFUNCS["nan" + name](now, operands[0])
+    if name in ("cas", "compare_and_swap"):
+        return np.where(now == operands[0], operands[1], now)
+    raise ValueError(name)
+
+
+_UFUNCS = {
+    "add": np.add,
+    "sub": np.subtract,
+    "and_": np.bitwise_and,
+    "or_": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "max": np.maximum,
+    "min": np.minimum,
+    "nanmax": np.fmax,
+    "nanmin": np.fmin,
+}

@@ -1,0 +1,190 @@
+"""Calls: device functions, casts, functions of numbers, and Python's own."""
+
+import ast
+
+import numpy as np
+from numba.core import types
+
+from course_pkg.simt.errors import SimtError, Unsupported
+from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
+from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.front.typing import INT64, dtype_of, signature
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.expressions import OPERATORS, binary, cast, evaluate, handles, unsupported
+from course_pkg.simt.run.intrinsics import intrinsic
+from course_pkg.simt.run.state import Frame
+from course_pkg.simt.run.statements import execute
+from course_pkg.simt.run.values import Builtin, Intrinsic, Range, TypeName, Value, Variable
+
+DEEPEST = 40
+_BINARY = {function: kind for kind, (function, _) in OPERATORS.items()}
+
+
+@handles(ast.Call)
+def call(run, frame, node: ast.Call, mask):
+    """Evaluate a call."""
+    function = evaluate(run, frame, node.func, mask)
+    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        raise unsupported(frame, node, "a call with starred arguments")
+    arguments = [evaluate(run, frame, a, mask) for a in node.args]
+    named = {k.arg: evaluate(run, frame, k.value, mask) for k in node.keywords}
+    if isinstance(function, Intrinsic):
+        return intrinsic(run, frame, node, function.name, arguments, named, mask)
+    if hasattr(function, "py_func"):
+        return _device(run, frame, node, function, arguments, named, mask)
+    if named:
+        raise unsupported(frame, node, "a call with named arguments")
+    if isinstance(function, TypeName):
+        return _cast(run, frame, node, function, arguments)
+    if isinstance(function, Builtin):
+        try:
+            return _builtin(run, frame, node, function, arguments, mask)
+        except Unsupported as error:
+            if "line" in str(error):
+                raise
+            raise unsupported(frame, node, str(error)) from None
+    raise unsupported(frame, node, f"a call of {ast.unparse(node.func)}")
+
+
+def _device(run, frame, node, function, arguments, named, mask):
+    """Run a device function: its statements, with names of its own."""
+    program = run.launch.program(function)
+    parameters = program.parameters
+    given = dict(zip(parameters, arguments, strict=False))
+    if len(arguments) > len(parameters) or set(named) - set(parameters) or set(given) & set(named):
+        raise _wrong_arguments(frame, node, program, len(arguments) + len(named))
+    given.update(named)
+    if len(given) != len(parameters):
+        raise _wrong_arguments(frame, node, program, len(given))
+    if run.depth >= DEEPEST:
+        raise unsupported(frame, node, f"recursion of {program.name} deeper than {DEEPEST}")
+    inner = Frame(program, mask, {name: Variable(value, None) for name, value in given.items()})
+    run.depth += 1
+    run.path += (id(node),)
+    execute(run, inner, program.tree.body, mask)
+    run.path = run.path[:-1]
+    run.depth -= 1
+    if inner.raised is not None and inner.result is None:
+        raise inner.raised  # it only raises: what calls it has no value to go on with
+    return inner.result
+
+
+def _wrong_arguments(frame, node, program, found):
+    return SimtError(
+        f"{frame.program.name}, line {node.lineno}: {program.name} takes {len(program.parameters)} argument(s) "
+        f"({', '.join(program.parameters)}) and gets {found}."
+    )
+
+
+def _cast(run, frame, node, function, arguments):
+    if len(arguments) != 1 or not isinstance(arguments[0], Value):
+        raise unsupported(frame, node, f"{function.type}(…) of something else than one number")
+    return cast(run, arguments[0], function.type)
+
+
+def _builtin(run, frame, node, function, arguments, mask):
+    name, known = function.name, FUNCTIONS.get(id(function.function))
+    if name == "range":
+        return _range(run, frame, node, arguments)
+    if name == "len":
+        (thing,) = arguments
+        if isinstance(thing, Array):
+            return thing.shape[0]
+        if isinstance(thing, tuple):
+            return run.constant(len(thing))
+        raise unsupported(frame, node, "len of something that is no array or tuple")
+    if len(arguments) == 1 and isinstance(arguments[0], tuple) and name in ("min", "max"):
+        arguments = list(arguments[0])
+    if not all(isinstance(a, Value) for a in arguments):
+        raise unsupported(frame, node, f"{name} of something else than numbers")
+    if name in ("min", "max"):
+        return _extreme(run, name, arguments, mask)
+    if name == "divmod":
+        return tuple(binary(run, frame, node, op, *arguments, mask) for op in (ast.FloorDiv(), ast.Mod()))
+    if name == "pow" and known is None:
+        return binary(run, frame, node, ast.Pow(), *arguments, mask)
+    if known is not None and known.python in _BINARY:
+        return binary(run, frame, node, _BINARY[known.python](), *arguments, mask)
+    if name in ("abs", "round"):
+        value = _abs_or_round(run, name, arguments)
+        run.originate(value, run.nothing, arguments, mask)
+        return value
+    return _number_function(run, frame, node, known or BY_NAME[name], arguments, mask)
+
+
+def _range(run, frame, node, arguments):
+    if not 1 <= len(arguments) <= 3 or not all(isinstance(a, Value) for a in arguments):
+        raise unsupported(frame, node, "range of something else than one to three integers")
+    if not all(isinstance(a.type, types.Integer) for a in arguments):
+        raise SimtError(f"{frame.program.name}, line {node.lineno}: range takes integers.")
+    start, stop = (run.constant(0), arguments[0]) if len(arguments) == 1 else arguments[:2]
+    step = arguments[2] if len(arguments) == 3 else run.constant(1)
+    narrow = all(a.type.bitwidth <= 32 and a.type.signed for a in arguments)
+    unsigned = all(not a.type.signed and a.type.bitwidth == 64 for a in arguments)
+    kind = types.int32 if narrow else types.uint64 if unsigned else INT64
+    return Range(*(cast(run, v, kind) for v in (start, stop, step)))
+
+
+def _extreme(run, name, arguments, mask):
+    """The smallest or largest, as compiled Numba decides it: a later argument wins only when it is truly beyond."""
+    result = arguments[0]
+    for other in arguments[1:]:
+        run.use(result)
+        run.use(other)
+        kind = signature(min if name == "min" else max, result.type, other.type)[1]
+        a, b = cast(run, result, kind), cast(run, other, kind)
+        beyond = b.data < a.data if name == "min" else b.data > a.data
+        if isinstance(kind, types.Float):
+            beyond = beyond | np.isnan(a.data)
+        data = np.where(beyond, b.data, a.data)
+        value = run.derived(data, kind, (name, kind), a.key, b.key)
+        value.constant = a.constant and b.constant
+        run.originate(value, run.nothing, (a, b), mask)
+        result = value
+        if run.counters is not None:
+            run.counters.issue(mask)
+    return result
+
+
+def _abs_or_round(run, name, arguments):
+    value = arguments[0]
+    run.use(value)
+    if name == "abs":
+        _, kind = signature(abs, value.type)
+        a = cast(run, value, kind) if isinstance(kind, types.Integer) else value
+        return run.derived(np.abs(a.data).astype(dtype_of(kind), copy=False), kind, "abs", a.key)
+    if len(arguments) == 2:
+        digits = arguments[1].number
+        _, kind = signature(round, value.type, arguments[1].type)
+        return run.derived(
+            np.round(value.data, digits).astype(dtype_of(kind)), kind, ("round", digits), value.key
+        )
+    _, kind = signature(round, value.type)
+    return run.derived(np.round(value.data).astype(dtype_of(kind)), kind, "round", value.key)
+
+
+def _number_function(run, frame, node, function, arguments, mask):
+    for a in arguments:
+        run.use(a)
+    if function.name == "pow" and arguments[1].constant and isinstance(arguments[1].type, types.Integer):
+        return binary(run, frame, node, ast.Pow(), *arguments, mask)
+    wanted, result = signature(function.typed_as or function.python, *(a.type for a in arguments))
+    numbers = [cast(run, a, w) for a, w in zip(arguments, wanted, strict=True)]
+    inner = result if isinstance(result, types.Float) else None
+    data = [
+        n.data.astype(dtype_of(inner), copy=False) if inner and n.data.dtype.kind in "iub" else n.data
+        for n in numbers
+    ]
+    out = np.asarray(function.compute(*data))
+    if out.dtype.kind == "f" and isinstance(result, types.Integer):
+        out = np.where(np.isfinite(out), out, 0)
+    key = run.numbering.of((function.name, result), *(n.key for n in numbers))
+    value = Value(out.astype(dtype_of(result), copy=False), result, key, all(n.constant for n in numbers))
+    if value.constant:
+        return value
+    if function.counts:
+        where = SourceLine(frame.program.name, node.lineno)
+        run.flop(value, function.counts, dtype_of(result).name, where, numbers, mask)
+    else:
+        run.originate(value, run.nothing, numbers, mask)
+    return value

@@ -1,0 +1,100 @@
+"""Comparisons, ``and``, ``or``, and conditional expressions: what decides where the lanes go."""
+
+import ast
+
+from course_pkg.simt.counting.operations import passed_on
+from course_pkg.simt.front.typing import BOOL, unify
+from course_pkg.simt.run.expressions import (
+    OPERATORS,
+    binary,
+    cast,
+    construct,
+    evaluate,
+    handles,
+    truth,
+    unsupported,
+)
+from course_pkg.simt.run.merge import merge
+from course_pkg.simt.run.values import Value
+
+
+@handles(ast.Compare)
+def _compare(run, frame, node, mask):
+    left, result = evaluate(run, frame, node.left, mask), None
+    for op, right_node in zip(node.ops, node.comparators, strict=True):
+        inner = mask if result is None or not result.data.ndim else mask.split(result.data)[0]
+        right = evaluate(run, frame, right_node, inner)
+        if type(op) not in OPERATORS:
+            return _identity(run, frame, node, op, left, right)
+        one = binary(run, frame, node, op, left, right, inner)
+        result = one if result is None else _both(run, result, one, mask)
+        left = right
+    return result
+
+
+def _identity(run, frame, node, op, left, right):
+    if isinstance(op, (ast.Is, ast.IsNot)) and (left is None or right is None):
+        return run.constant.truth((left is right) == isinstance(op, ast.Is))
+    raise unsupported(frame, node, construct(op))
+
+
+def _both(run, a, b, mask):
+    origin = passed_on(run, (a, b), mask)
+    key = run.numbering.of("and", a.key, b.key)
+    return Value(a.data & b.data, BOOL, key, a.constant and b.constant, origin=origin)
+
+
+@handles(ast.BoolOp)
+def _bool_op(run, frame, node, mask):
+    conjunction, result, inner = isinstance(node.op, ast.And), None, mask
+    for part in node.values:
+        value = evaluate(run, frame, part, inner)
+        test = truth(run, frame, value, node)
+        if result is None:
+            result = test
+        else:
+            what = "and" if conjunction else "or"
+            data = result.data & test.data if conjunction else result.data | test.data
+            key = run.numbering.of(what, result.key, test.key)
+            origin = passed_on(run, (result, test), mask)
+            result = Value(data, BOOL, key, result.constant and test.constant, origin=origin)
+        if result.constant and result.number != conjunction:
+            return result
+        yes, no = inner.split(test.data)
+        inner = yes if conjunction else no
+        if not inner:
+            break
+    return result
+
+
+@handles(ast.IfExp)
+def _conditional(run, frame, node, mask):
+    test = truth(run, frame, evaluate(run, frame, node.test, mask), node)
+    if run.dry:
+        ways = [evaluate(run, frame, part, mask) for part in (node.body, node.orelse)]
+        return _common_type(run, node, *ways)
+    value = _chosen(run, frame, node, test, mask)
+    wanted = run.types.get((run.path, id(node)))
+    return cast(run, value, wanted) if wanted is not None and isinstance(value, Value) else value
+
+
+def _common_type(run, node, one, other):
+    """Record, in a sketch, the type of a conditional expression."""
+    if not isinstance(one, Value) or not isinstance(other, Value):
+        return one
+    kind = unify(one.type, other.type)
+    run.types[run.path, id(node)] = kind
+    return run.blank(kind)
+
+
+def _chosen(run, frame, node, test, mask):
+    if test.constant:
+        return evaluate(run, frame, node.body if test.number else node.orelse, mask)
+    run.demand(test, mask)
+    yes, no = mask.split(test.data)
+    one = evaluate(run, frame, node.body, yes if yes else run.wave.nobody)
+    other = evaluate(run, frame, node.orelse, no if no else run.wave.nobody)
+    chosen = yes if yes.data is not None else mask
+    if yes and no:
+        return merge(run, chosen, one, other)
+    return one if yes else other

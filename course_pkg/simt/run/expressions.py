@@ -1,0 +1,282 @@
+"""Expressions: one value a lane, with Numba's types."""
+
+import ast
+import operator
+
+import numpy as np
+from numba.core import types
+
+from course_pkg.simt.counting.operations import count_operation
+from course_pkg.simt.errors import Unsupported
+from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.front.typing import BOOL, dtype_of, signature
+from course_pkg.simt.run.values import Value
+
+FALLBACK = "Numba's own simulator may run it: set NUMBA_ENABLE_CUDASIM=1 and use `from numba import cuda`"
+
+OPERATORS = {
+    ast.Add: (operator.add, np.add),
+    ast.Sub: (operator.sub, np.subtract),
+    ast.Mult: (operator.mul, np.multiply),
+    ast.Div: (operator.truediv, np.true_divide),
+    ast.FloorDiv: (operator.floordiv, np.floor_divide),
+    ast.Mod: (operator.mod, np.remainder),
+    ast.Pow: (operator.pow, np.power),
+    ast.LShift: (operator.lshift, np.left_shift),
+    ast.RShift: (operator.rshift, np.right_shift),
+    ast.BitAnd: (operator.and_, np.bitwise_and),
+    ast.BitOr: (operator.or_, np.bitwise_or),
+    ast.BitXor: (operator.xor, np.bitwise_xor),
+    ast.Eq: (operator.eq, np.equal),
+    ast.NotEq: (operator.ne, np.not_equal),
+    ast.Lt: (operator.lt, np.less),
+    ast.LtE: (operator.le, np.less_equal),
+    ast.Gt: (operator.gt, np.greater),
+    ast.GtE: (operator.ge, np.greater_equal),
+    ast.USub: (operator.neg, np.negative),
+    ast.UAdd: (operator.pos, np.positive),
+    ast.Invert: (operator.invert, np.invert),
+}
+COMMUTE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor, ast.Eq, ast.NotEq)
+SHIFTS = (ast.LShift, ast.RShift)
+MULTIPLIED_OUT = 16  # a power with a constant exponent up to this is a chain of multiplications
+
+
+def unsupported(frame, node, what: str = "") -> Unsupported:
+    """Make the error for a construct that the interpreter does not know."""
+    what = what or construct(node)
+    line = getattr(node, "lineno", frame.program.tree.lineno)
+    return Unsupported(
+        f"{frame.program.name}, line {line}: {what} is outside what the interpreter runs. {FALLBACK}."
+    )
+
+
+HANDLERS: dict = {}
+
+
+def handles(kind):
+    """Register a function that evaluates one kind of expression; modules do so when they are imported."""
+
+    def register(function):
+        HANDLERS[kind] = function
+        return function
+
+    return register
+
+
+def evaluate(run, frame, node, mask):
+    """Return what an expression is in every lane: a Value, a tuple, an array, or a name's object."""
+    handler = HANDLERS.get(type(node))
+    if handler is None:
+        raise unsupported(frame, node)
+    return handler(run, frame, node, mask)
+
+
+@handles(ast.Constant)
+def _constant(run, frame, node, mask):
+    if isinstance(node.value, (bool, int, float, complex)):
+        return run.constant(node.value)
+    if node.value is None:
+        return None
+    raise unsupported(frame, node)
+
+
+@handles(ast.Tuple)
+def _tuple(run, frame, node, mask):
+    return tuple(evaluate(run, frame, part, mask) for part in node.elts)
+
+
+@handles(ast.BinOp)
+def _binary(run, frame, node, mask):
+    left = evaluate(run, frame, node.left, mask)
+    right = evaluate(run, frame, node.right, mask)
+    return binary(run, frame, node, node.op, left, right, mask)
+
+
+def binary(run, frame, node, op, left, right, mask) -> Value:
+    """Apply a binary operator as Numba types it, and count it."""
+    if isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, ast.Add):
+        return left + right
+    if not isinstance(left, Value) or not isinstance(right, Value):
+        raise unsupported(frame, node, f"{construct(op)} of something else than numbers")
+    kind = type(op)
+    if kind is ast.Pow and right.constant and isinstance(right.type, types.Integer):
+        return _power(run, frame, node, left, right, mask)
+    if kind not in OPERATORS:
+        raise unsupported(frame, node, construct(op))
+    function, ufunc = OPERATORS[kind]
+    wanted, result = _signature(frame, node, function, left.type, right.type)
+    if isinstance(result, types.Integer) and kind not in SHIFTS:
+        wanted = result, result
+    a, b = cast(run, left, wanted[0]), cast(run, right, wanted[1])
+    dtype = dtype_of(result)
+    data = _compute(kind, ufunc, a.data, b.data, dtype)
+    keys = sorted((a.key, b.key)) if kind in COMMUTE else (a.key, b.key)
+    key = _key(run, kind, function, result, a, b, keys)
+    value = Value(data, result, key, constant=a.constant and b.constant)
+    count_operation(run, frame, node, kind, value, a, b, mask)
+    return value
+
+
+def _signature(frame, node, function, *arguments):
+    try:
+        return signature(function, *arguments)
+    except Unsupported as error:
+        raise Unsupported(f"{frame.program.name}, line {node.lineno}: {error}.") from None
+
+
+def _compute(kind, ufunc, a, b, dtype):
+    if kind in (ast.FloorDiv, ast.Mod) and dtype.kind in "iu":
+        return np.where(b == 0, dtype.type(0), ufunc(a, np.where(b == 0, b.dtype.type(1), b)))
+    if kind in SHIFTS:
+        a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    if kind is ast.Pow and dtype.kind in "iu":
+        return _integer_power(a.astype(dtype), b, dtype)
+    if kind is ast.Div:
+        a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    return np.asarray(ufunc(a, b)).astype(dtype, copy=False)
+
+
+def _integer_power(a, b, dtype):
+    base, exponent = np.broadcast_arrays(a, b)
+    result, base, exponent = np.ones(base.shape, dtype), base.copy(), np.abs(exponent)
+    while exponent.any():
+        result = np.where(exponent & 1, result * base, result)
+        base, exponent = base * base, exponent >> 1
+    return result
+
+
+def _key(run, kind, function, result, a, b, keys) -> int:
+    if isinstance(result, types.Integer) and result.bitwidth == 64:
+        if kind is ast.Add and b.constant:
+            return run.numbering.plus(a.key, b.number)
+        if kind is ast.Add and a.constant:
+            return run.numbering.plus(b.key, a.number)
+        if kind is ast.Sub and b.constant:
+            return run.numbering.plus(a.key, -b.number)
+    return run.numbering.of((function.__name__, result), *keys)
+
+
+def _power(run, frame, node, base, exponent, mask):
+    """Raise to a constant integer power: by multiplications, as Numba does."""
+    n = exponent.number
+    if abs(n) > MULTIPLIED_OUT:
+        _, result = _signature(frame, node, operator.pow, base.type, exponent.type)
+        a = cast(run, base, result)
+        key = run.numbering.of(("pow", result), a.key, exponent.key)
+        data = (
+            np.power(a.data, n)
+            if a.data.dtype.kind in "fc"
+            else _integer_power(a.data, exponent.data, a.data.dtype)
+        )
+        value = Value(data.astype(dtype_of(result), copy=False), result, key, constant=a.constant)
+        if isinstance(result, types.Float) and not a.constant:
+            where = SourceLine(frame.program.name, node.lineno)
+            run.flop(value, "special", dtype_of(result).name, where, (a,), mask)
+        return value
+    if n < 0:
+        up = _power(run, frame, node, base, run.constant(-n), mask)
+        return binary(run, frame, node, ast.Div(), run.constant(1.0), up, mask)
+    _, result = _signature(frame, node, operator.pow, base.type, exponent.type)
+    value, square = None, cast(run, base, result)
+    while n:
+        if n & 1:
+            value = square if value is None else binary(run, frame, node, ast.Mult(), value, square, mask)
+        n >>= 1
+        if n:
+            square = binary(run, frame, node, ast.Mult(), square, square, mask)
+    return value if value is not None else cast(run, run.constant(1), result)
+
+
+@handles(ast.UnaryOp)
+def _unary(run, frame, node, mask):
+    operand = evaluate(run, frame, node.operand, mask)
+    if isinstance(node.op, ast.Not):
+        test = truth(run, frame, operand, node)
+        return Value(~test.data, BOOL, run.numbering.of("not", test.key), test.constant, origin=test.origin)
+    if not isinstance(operand, Value):
+        raise unsupported(frame, node, f"{construct(node.op)} of something else than a number")
+    function, ufunc = OPERATORS[type(node.op)]
+    (wanted,), result = _signature(frame, node, function, operand.type)
+    a = cast(run, operand, wanted)
+    a = cast(run, a, result) if isinstance(result, types.Integer) else a
+    if a.constant:
+        return run.constant(dtype_of(result).type(ufunc(a.data).reshape(-1)[0]), result)
+    data = ufunc(a.data).astype(dtype_of(result), copy=False)
+    value = Value(data, result, run.numbering.of((function.__name__, result), a.key))
+    value.product, value.origin = a.product, a.origin  # a minus sign is free in a multiply-add
+    if run.counters is not None and isinstance(result, types.Integer):
+        run.counters.integer_ops += mask.threads
+        run.counters.issue(mask)
+    return value
+
+
+def truth(run, frame, value, node) -> Value:
+    """Return a number's truth, as ``if`` sees it."""
+    if not isinstance(value, Value):
+        raise unsupported(frame, node, "the truth of something else than a number")
+    if value.type == BOOL:
+        return value
+    run.use(value)
+    return Value(
+        value.data != 0, BOOL, run.numbering.of("truth", value.key), value.constant, origin=value.origin
+    )
+
+
+def cast(run, value: Value, numba_type) -> Value:
+    """Convert a value as C does."""
+    if value.type == numba_type:
+        return value
+    if value.constant:
+        return run.constant(value.data.astype(dtype_of(numba_type)).reshape(-1)[0], numba_type)
+    run.use(value)
+    dtype = dtype_of(numba_type)
+    data = value.data
+    if dtype.kind != "c" and data.dtype.kind == "c":
+        data = data.real
+    if dtype.kind == "b":
+        data = data != 0
+    integers = isinstance(value.type, types.Integer) and isinstance(numba_type, types.Integer)
+    widened = (
+        integers and numba_type.bitwidth >= value.type.bitwidth and value.type.signed <= numba_type.signed
+    )
+    key = value.key if widened else run.numbering.of(("cast", numba_type), value.key)
+    return Value(data.astype(dtype, copy=False), numba_type, key, origin=value.origin)
+
+
+def construct(node) -> str:
+    return _WORDS.get(type(node), f"a Python {type(node).__name__}")
+
+
+_WORDS = {
+    ast.ListComp: "a list comprehension",
+    ast.GeneratorExp: "a generator expression",
+    ast.SetComp: "a set comprehension",
+    ast.DictComp: "a dict comprehension",
+    ast.Dict: "a dict",
+    ast.Set: "a set",
+    ast.List: "a list",
+    ast.JoinedStr: "an f-string",
+    ast.Lambda: "a lambda",
+    ast.Try: "try",
+    ast.With: "with",
+    ast.Raise: "raise",
+    ast.Yield: "yield",
+    ast.FunctionDef: "a function inside a kernel",
+    ast.ClassDef: "a class",
+    ast.Import: "an import",
+    ast.ImportFrom: "an import",
+    ast.Global: "global",
+    ast.Nonlocal: "nonlocal",
+    ast.Delete: "del",
+    ast.Match: "match",
+    ast.Slice: "a slice",
+    ast.Starred: "a starred expression",
+    ast.NamedExpr: "an assignment inside an expression",
+    ast.Constant: "a string",
+    ast.In: "`in`",
+    ast.NotIn: "`not in`",
+    ast.Is: "`is`",
+    ast.IsNot: "`is not`",
+    ast.MatMult: "`@`",
+}

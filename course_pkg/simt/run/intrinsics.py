@@ -1,0 +1,257 @@
+"""CUDA's own functions: indices, arrays in a block's and a thread's memory, barriers, and bits."""
+
+import numpy as np
+from numba.core import types
+
+from course_pkg.core.limits import LOCAL_BYTES, SHARED_BYTES
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.names import index_value
+from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.front.typing import INT64, dtype_of, type_of, unify
+from course_pkg.simt.memory.regions import (
+    Array,
+    Region,
+    new_storage,
+    row_major,
+    shape_values,
+)
+from course_pkg.simt.run import atomics, pairs, warp
+from course_pkg.simt.run.expressions import cast, unsupported
+from course_pkg.simt.run.values import TypeName, Value
+
+
+def intrinsic(run, frame, node, name, arguments, named, mask):
+    """Run one of CUDA's functions."""
+    if name.startswith("atomic."):
+        return atomics.atomic(run, frame, node, name.removeprefix("atomic."), arguments, mask)
+    if name in warp.FUNCTIONS:
+        return warp.FUNCTIONS[name](run, frame, node, name, arguments, mask)
+    handler = _INTRINSICS.get(name)
+    if handler is None:
+        raise unsupported(frame, node, f"a call of cuda.{name}")
+    return handler(run, frame, node, name, arguments, named, mask)
+
+
+def _grid(run, frame, node, name, arguments, named, mask):
+    if len(arguments) != 1 or not arguments[0].constant or arguments[0].number not in (1, 2, 3):
+        raise SimtError(f"{frame.program.name}, line {node.lineno}: cuda.{name} takes 1, 2 or 3.")
+    values = tuple(_one_axis(run, name, axis) for axis in "xyz"[: arguments[0].number])
+    return values[0] if len(values) == 1 else values
+
+
+def _one_axis(run, name, axis):
+    extent = index_value(run, f"blockDim.{axis}")
+    other = index_value(run, f"{'blockIdx' if name == 'grid' else 'gridDim'}.{axis}")
+    data = extent.data.astype(np.int64) * other.data
+    key = run.numbering.of(("mul", INT64), *sorted((extent.key, other.key)))
+    if name == "grid":
+        thread = index_value(run, f"threadIdx.{axis}")
+        data = data + thread.data
+        key = run.numbering.of(("add", INT64), *sorted((key, thread.key)))
+    return Value(data, INT64, key)
+
+
+def _array(run, frame, node, name, arguments, named, mask):
+    """``shared.array`` and ``local.array``: one allocation for each place in the source."""
+    where = f"{frame.program.name}, line {node.lineno}"
+    shape, dtype = _shape_and_dtype(frame, node, name, arguments, named)
+    site = frame.program.source.file, frame.program.name, node.lineno, node.col_offset
+    space = name.partition(".")[0]
+    dynamic = space == "shared" and shape == (0,)
+    if dynamic:
+        shape = (run.launch.dynamic_shared // dtype.itemsize,)
+        site = "dynamic", str(dtype)
+    array = run.allocations.get(site)
+    if array is None:
+        size = int(np.prod(shape, dtype=object))
+        if size <= 0 and not dynamic:
+            raise SimtError(f"{where}: {name} of shape {shape} holds nothing.")
+        array = _allocate(run, where, space, dtype, size, site)
+        extents = shape_values(run.constant, shape)
+        array = run.allocations[site] = Array(
+            "", space, dtype, type_of(dtype), array[0], size, extents, row_major(shape), 0, 0, array[1],
+            run.numbering.fresh(),
+        )  # fmt: skip
+        if space == "local" and not run.dry:
+            run.launch.local_arrays.append(array)
+    return array
+
+
+def _shape_and_dtype(frame, node, name, arguments, named):
+    arguments = [*arguments, *(named[k] for k in ("shape", "dtype") if k in named)]
+    if len(arguments) != 2:
+        raise SimtError(f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a shape and a dtype.")
+    shape, dtype = arguments
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    if not all(isinstance(n, Value) and n.constant and isinstance(n.type, types.Integer) for n in shape):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: the shape of cuda.{name} must be known when the kernel is "
+            "compiled: use numbers, or names of the module or of an enclosing function."
+        )
+    if not isinstance(dtype, TypeName):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: the dtype of cuda.{name} is a type such as numba.float64."
+        )
+    return tuple(n.number for n in shape), dtype_of(dtype.type)
+
+
+def _allocate(run, where, space, dtype, size, site):
+    """Return the memory of all copies of an array, and its region."""
+    number = run.launch.number(site)
+    nbytes = size * dtype.itemsize
+    if space == "local":
+        if nbytes > LOCAL_BYTES:
+            raise SimtError(
+                f"{where}: a local array of {nbytes} bytes is over the limit of {LOCAL_BYTES} a thread."
+            )
+        region = Region(number, "thread", size, dtype.itemsize)
+        region.initialised = np.zeros(run.wave.threads * size, bool)
+        return new_storage(run.wave.threads, size, dtype), region
+    if site[0] == "dynamic":
+        return _dynamic(run, dtype)
+    run.static_shared += nbytes
+    if run.static_shared > SHARED_BYTES:
+        raise SimtError(
+            f"{where}: the block's static shared arrays need {run.static_shared} bytes and {SHARED_BYTES} is the "
+            "limit: make the tile smaller, or use dynamic shared memory."
+        )
+    region = Region(number, "block", size, dtype.itemsize)
+    region.initialised = np.zeros(run.wave.blocks * size, bool)
+    return new_storage(run.wave.blocks, size, dtype), region
+
+
+def _dynamic(run, dtype):
+    """Dynamic shared memory is one piece: arrays of any dtype lie over each other in it."""
+    nbytes = run.launch.dynamic_shared
+    if "dynamic" not in run.allocations:
+        region = Region(run.launch.number("dynamic"), "block", nbytes, 1)
+        region.initialised = np.zeros(run.wave.blocks * nbytes, bool)
+        run.allocations["dynamic"] = new_storage(run.wave.blocks, nbytes, np.dtype(np.uint8)), region
+    memory, region = run.allocations["dynamic"]
+    if nbytes % dtype.itemsize:
+        raise SimtError(
+            f"{nbytes} bytes of dynamic shared memory hold no whole number of {dtype}: make it a multiple of "
+            f"{dtype.itemsize}."
+        )
+    return memory.view(dtype), region
+
+
+def _array_like(run, frame, node, name, arguments, named, mask):
+    (data,) = arguments
+    if not isinstance(data, np.ndarray):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: cuda.const.array_like takes a NumPy array of the module."
+        )
+    site = "const", id(data)
+    if site not in run.allocations:
+        flat = np.ascontiguousarray(data).reshape(-1)
+        region = Region(run.launch.number(site), "launch", flat.size, flat.itemsize, written=False)
+        shape = shape_values(run.constant, data.shape)
+        run.allocations[site] = Array(
+            "", "constant", flat.dtype, type_of(flat.dtype), flat, flat.size, shape, row_major(data.shape), 0, 0,
+            region, run.numbering.fresh(),
+        )  # fmt: skip
+    return run.allocations[site]
+
+
+def _syncthreads(run, frame, node, name, arguments, named, mask):
+    where = SourceLine(frame.program.name, node.lineno)
+    wave = run.wave
+    here = np.count_nonzero(wave.spread(mask.full), axis=1)
+    alive = wave.everyone.minus(run.exited) if run.exited else wave.everyone
+    if mask is not alive and mask.threads != alive.threads:
+        living = np.count_nonzero(wave.spread(alive.full), axis=1)
+        torn = (here > 0) & (here < living)
+        if torn.any():
+            run.log.divergent(run, where, mask, alive, torn)
+    run.pass_barrier(here > 0)
+    if run.counters is not None:
+        run.counters.barriers += int((here > 0).sum())
+        run.counters.issue(mask)
+    run.flush()
+    run.kill("global", "shared")
+    if name == "syncthreads":
+        return None
+    run.demand(arguments[0], mask)
+    predicate = wave.spread(arguments[0].data != 0) & wave.spread(mask.full)
+    count = np.count_nonzero(predicate, axis=1)
+    data = {"count": count, "and": count == here, "or": count > 0}[name.rpartition("_")[2]]
+    return run.fresh(data.astype(np.int32).reshape(*wave.count, 1, 1, 1), types.int32)
+
+
+def _fence(run, frame, node, name, arguments, named, mask):
+    run.fenced = True
+    run.flush()
+    run.kill("global", "shared")
+
+
+def _bits(run, frame, node, name, arguments, named, mask):
+    value = arguments[0]
+    run.demand(value, mask)
+    width = 64 if value.type.bitwidth > 32 else 32
+    unsigned = np.uint64 if width == 64 else np.uint32
+    data = value.data.astype(unsigned)
+    bits = (data[..., None] >> np.arange(width, dtype=unsigned)) & unsigned(1)
+    if name == "popc":
+        return run.derived(bits.sum(axis=-1).astype(np.int32), types.int32, "popc", value.key)
+    if name == "brev":
+        back = (bits << np.arange(width, dtype=unsigned)[::-1]).sum(axis=-1, dtype=unsigned)
+        kind = types.uint64 if width == 64 else types.uint32
+        return run.derived(back.astype(unsigned), kind, "brev", value.key)
+    some = bits.any(axis=-1)
+    if name == "ffs":
+        found = np.where(some, bits.argmax(axis=-1) + 1, 0)
+    else:
+        found = np.where(some, bits[..., ::-1].argmax(axis=-1), width)
+    return run.derived(found.astype(np.int32), types.int32, name, value.key)
+
+
+def _fma(run, frame, node, name, arguments, named, mask):
+    kind = arguments[0].type
+    for a in arguments[1:]:
+        kind = unify(kind, a.type)
+    kind = kind if isinstance(kind, types.Float) else types.float64
+    a, b, c = (cast(run, v, kind) for v in arguments)
+    for v in (a, b, c):
+        run.use(v)
+    wide = np.longdouble if kind == types.float64 else np.float64
+    data = (a.data.astype(wide) * b.data + c.data).astype(dtype_of(kind))
+    value = run.derived(data, kind, "fma", a.key, b.key, c.key)
+    where = SourceLine(frame.program.name, node.lineno)
+    run.flop(value, "fma", dtype_of(kind).name, where, (a, b, c), mask)
+    return value
+
+
+def _cbrt(run, frame, node, name, arguments, named, mask):
+    kind = arguments[0].type if isinstance(arguments[0].type, types.Float) else types.float64
+    a = cast(run, arguments[0], kind)
+    value = run.derived(np.cbrt(a.data), kind, "cbrt", a.key)
+    where = SourceLine(frame.program.name, node.lineno)
+    run.flop(value, "special", dtype_of(kind).name, where, (a,), mask)
+    return value
+
+
+def _selp(run, frame, node, name, arguments, named, mask):
+    test, a, b = arguments
+    kind = unify(a.type, b.type)
+    a, b = cast(run, a, kind), cast(run, b, kind)
+    value = run.derived(np.where(test.data != 0, a.data, b.data), kind, "selp", test.key, a.key, b.key)
+    run.originate(value, run.nothing, (test, a, b), mask)
+    return value
+
+
+_INTRINSICS = {
+    "grid": _grid,
+    "gridsize": _grid,
+    "shared.array": _array,
+    "local.array": _array,
+    "const.array_like": _array_like,
+    **dict.fromkeys(("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or"), _syncthreads),
+    **dict.fromkeys(("threadfence", "threadfence_block", "threadfence_system"), _fence),
+    **dict.fromkeys(("popc", "brev", "clz", "ffs"), _bits),
+    "fma": _fma,
+    "cbrt": _cbrt,
+    "selp": _selp,
+    "load_pair": pairs.load_pair,
+    "store_pair": pairs.store_pair,
+}

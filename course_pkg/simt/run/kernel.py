@@ -1,0 +1,186 @@
+"""``@cuda.jit`` without a GPU: kernels, their launches, and the limits that CUDA sets."""
+
+import functools
+import operator
+
+import numpy as np
+
+from course_pkg.core.limits import (
+    DYNAMIC_SHARED_BYTES,
+    MOST_BLOCKS_ALONG,
+    MOST_THREADS,
+    MOST_THREADS_ALONG,
+)
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.source import Program, program_from_text, program_of
+from course_pkg.simt.run.launch import run_launch
+
+
+def jit(function=None, *, device=False, **options):
+    """Make a kernel, or with ``device=True`` a function that kernels call, of a Python function.
+
+    Parameters
+    ----------
+    function : callable
+    device : bool
+    **options
+        Those of ``numba.cuda.jit`` that steer its compiler are accepted and mean nothing here.
+
+    Raises
+    ------
+    SimtError
+        When a signature is given instead: leave it out, and types follow from the call.
+    """
+    if function is None:
+        return functools.partial(jit, device=device, **options)
+    if not callable(function) or isinstance(function, type):
+        raise SimtError(
+            "cuda.jit is given a signature, which the interpreter does not read: write @cuda.jit or "
+            "@cuda.jit(device=True), and types follow from the call."
+        )
+    return Kernel(function, device=device)
+
+
+class Kernel:
+    """A kernel or a device function, kept as Python source.
+
+    Attributes
+    ----------
+    py_func : callable
+        The Python function.
+    device : bool
+        Whether kernels call it, rather than the host.
+    """
+
+    def __init__(self, function, *, device=False, program: Program | None = None):
+        self.py_func, self.device = function, device
+        self._program = program
+        self.sketches: dict = {}
+        functools.update_wrapper(self, function)
+
+    @classmethod
+    def from_source(cls, source: str, name: str, names: dict, *, device=False, file="<source>") -> "Kernel":
+        """Make a kernel of a piece of text.
+
+        Parameters
+        ----------
+        source : str
+            Holds the function at its left margin; decorators are ignored.
+        name : str
+            The function's name.
+        names : dict
+            What the kernel may name: modules, constants, device functions.
+        """
+        program = program_from_text(source, name, names, file)
+
+        def function(*arguments):
+            raise SimtError(f"{name} is a kernel: launch it with {name}[blocks, threads](…).")
+
+        function.__name__ = function.__qualname__ = name
+        return cls(function, device=device, program=program)
+
+    @property
+    def program(self) -> Program:
+        """Its syntax tree and the names around it."""
+        if self._program is None:
+            self._program = program_of(self.py_func)
+        return self._program
+
+    def __getitem__(self, configuration) -> "Launch":
+        if self.device:
+            raise SimtError(f"{self.__name__} is a device function: kernels call it, it is not launched.")
+        if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
+            raise SimtError(
+                f"A launch is {self.__name__}[blocks, threads_per_block](…), with a stream and a number of bytes of "
+                "dynamic shared memory after them if need be."
+            )
+        return Launch(self, *configuration)
+
+    configure = __getitem__
+
+    def forall(self, ntasks: int, tpb: int = 0, stream=0, sharedmem: int = 0) -> "Launch":
+        """Return a one-dimensional launch with at least ``ntasks`` threads."""
+        threads = tpb or 256
+        return Launch(self, -(-ntasks // threads), threads, stream, sharedmem)
+
+    def __call__(self, *arguments):
+        raise SimtError(
+            f"{self.__name__} is called without a grid: "
+            + (
+                "it is a device function, which kernels call."
+                if self.device
+                else f"launch it with {self.__name__}[blocks, threads_per_block](…)."
+            )
+        )
+
+    def __repr__(self):
+        return f"<{'device function' if self.device else 'kernel'} {self.__name__}, interpreted>"
+
+
+class Launch:
+    """A kernel with its grid and block, ready to be called.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    grid, block : tuple of int, (x, y, z)
+    dynamic_shared : int
+        Bytes.
+    """
+
+    def __init__(self, kernel, grid, block, stream=0, dynamic_shared=0):
+        self.kernel = kernel
+        self.grid, self.block = extents("grid", grid), extents("block", block)
+        self.dynamic_shared = _bytes(dynamic_shared)
+        _check(kernel.__name__, self.grid, self.block)
+
+    def __call__(self, *arguments):
+        """Run the kernel: fast, without counting; out-of-bounds indices and divergent barriers raise."""
+        run_launch(self, arguments)
+
+    def __repr__(self):
+        return f"<launch of {self.kernel.__name__} with grid {self.grid} and block {self.block}>"
+
+
+def extents(what: str, given) -> tuple[int, int, int]:
+    """Return a grid's or a block's extents as (x, y, z).
+
+    Raises
+    ------
+    SimtError
+        When they are not one to three integers.
+    """
+    given = given if isinstance(given, (tuple, list)) else (given,)
+    try:
+        numbers = tuple(operator.index(n) for n in given)
+    except TypeError:
+        raise SimtError(
+            f"The {what} is {given!r}: it is one to three integers; for a quotient use (n + b - 1) // b."
+        ) from None
+    if not 1 <= len(numbers) <= 3:
+        raise SimtError(f"The {what} has {len(numbers)} dimensions: it has one to three.")
+    return (*numbers, 1, 1)[:3]
+
+
+def _bytes(given) -> int:
+    try:
+        number = operator.index(given)
+    except TypeError:
+        raise SimtError(f"Dynamic shared memory is {given!r}: give its size in bytes, an integer.") from None
+    if not 0 <= number <= DYNAMIC_SHARED_BYTES:
+        raise SimtError(f"{number} bytes of dynamic shared memory: 0 to {DYNAMIC_SHARED_BYTES} are possible.")
+    return number
+
+
+def _check(name, grid, block) -> None:
+    for what, given, limit in (("grid", grid, MOST_BLOCKS_ALONG), ("block", block, MOST_THREADS_ALONG)):
+        for axis, n, most in zip("xyz", given, limit, strict=True):
+            if n < 1:
+                raise SimtError(f"{name}: the {what} {given} has {n} in {axis}: each extent is at least 1.")
+            if n > most:
+                raise SimtError(f"{name}: the {what} {given} has {n} in {axis}: CUDA allows {most}.")
+    if np.prod(block) > MOST_THREADS:
+        raise SimtError(
+            f"{name}: a block of {block} has {int(np.prod(block))} threads and CUDA allows {MOST_THREADS}: "
+            "take a smaller block and more of them."
+        )

@@ -1,0 +1,227 @@
+"""Running a launch: arguments in, waves of blocks through the kernel, results left in the arguments."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from course_pkg.simt.counting.sites import Counters
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.source import Program, kept_program
+from course_pkg.simt.front.typing import type_of, type_of_number
+from course_pkg.simt.front.written import written_parameters
+from course_pkg.simt.memory.hazard_log import HazardLog
+from course_pkg.simt.memory.races import Races
+from course_pkg.simt.memory.regions import Array, GlobalMemory
+from course_pkg.simt.run import calls, conditions, loops  # noqa: F401  (they register what they run)
+from course_pkg.simt.run.lanes import waves
+from course_pkg.simt.run.state import Frame, Run
+from course_pkg.simt.run.statements import execute
+from course_pkg.simt.run.values import Value, Variable
+
+WAVE_THREADS = 1 << 18
+PATIENCE = (
+    1_000_000  # statements of a wave, minutes of work, after which a launch without a budget is taken to hang
+)
+_STEPS: ContextVar[int | None] = ContextVar("steps", default=None)
+
+
+@contextmanager
+def limits(*, steps: int | None) -> Iterator[None]:
+    """Give each launch within a ``with`` block a budget, unless it brings its own.
+
+    Parameters
+    ----------
+    steps : int or None
+        Most statements to interpret, each for up to 2^18 threads at once; beyond it a launch raises a SimtError.
+    """
+    before = _STEPS.set(steps)
+    try:
+        yield
+    finally:
+        _STEPS.reset(before)
+
+
+@dataclass(eq=False)
+class State:
+    """What all waves of a launch share."""
+
+    name: str
+    counters: Counters | None
+    races: Races | None
+    log: HazardLog
+    dynamic_shared: int
+    types: dict | None = None
+    steps: int | None = None
+    patience: int = field(default_factory=lambda: PATIENCE)
+    regions: tuple = ()
+    programs: dict = field(default_factory=dict)
+    local_arrays: list = field(default_factory=list)
+    _numbers: dict = field(default_factory=dict)
+
+    def number(self, site) -> int:
+        """Number a region of a block's or a thread's own memory, the same in all waves."""
+        return self._numbers.setdefault(site, 1000 + len(self._numbers))
+
+    def forget_accesses(self) -> None:
+        """Take what was done to global memory so far as in order with what follows."""
+        for region in self.regions:
+            region.shadow = None
+
+    def program(self, function: Any) -> Program:
+        """Return the syntax tree of a device function, read once."""
+        if id(function) not in self.programs:
+            program = getattr(function, "program", None)
+            self.programs[id(function)] = program or kept_program(function.py_func)
+        return self.programs[id(function)]
+
+
+def run_launch(launch, arguments, *, counters: Counters | None = None, check=False, steps=None) -> State:
+    """Interpret a launch.
+
+    Parameters
+    ----------
+    launch : Launch
+    arguments : tuple
+        NumPy arrays, device arrays and numbers; arrays are written in place.
+    counters : Counters, optional
+        Counts when it is given.
+    check : bool
+        Look for races and for reads of memory nobody wrote, and collect hazards instead of raising.
+    steps : int, optional
+        Most statements to run, each for all threads of a wave at once; :func:`limits` sets it when left out.
+    """
+    steps = _STEPS.get() if steps is None else steps
+    program = launch.kernel.program
+    check_arguments(program, arguments)
+    grid, block = launch.grid[::-1], launch.block[::-1]
+    races = Races(int(np.prod(block))) if check else None
+    memory = GlobalMemory(
+        {name: a for name, a in zip(program.parameters, arguments, strict=True) if is_array(a)}
+    )
+    _mark_written(program, memory)
+    with np.errstate(all="ignore"):
+        types = _sketch(launch, program, arguments, memory)
+        log = HazardLog(races, fatal_only=not check)
+        state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps)
+        state.programs[id(launch.kernel)] = program
+        state.regions = tuple(memory.regions.values())
+        for wave in waves(grid, block, WAVE_THREADS):
+            run = Run(wave, state)
+            _run(run, program, arguments, memory)
+            if counters is not None:
+                counters.end_of_wave()
+    if counters is not None:
+        counters.finish()
+    return state
+
+
+def _run(run, program, arguments, memory) -> None:
+    """Take one wave through the kernel."""
+    frame = Frame(program, run.wave.everyone, is_kernel=True)
+    for name, argument in zip(program.parameters, arguments, strict=True):
+        frame.variables[name] = Variable(bind_argument(run, name, argument, memory), None)
+    execute(run, frame, program.tree.body, run.wave.everyone)
+    run.finish()
+
+
+def _sketch(launch, program, arguments, memory) -> dict:
+    """Return the types of the kernel's variables where two ways meet, found once for each kind of arguments."""
+    kinds = tuple(_kind(a) for a in arguments)
+    known = launch.kernel.sketches
+    if kinds not in known:
+        one = (1, 1, 1)
+        state = State(program.name, None, None, HazardLog(None, fatal_only=True), launch.dynamic_shared)
+        state.programs[id(launch.kernel)] = program
+        run = Run(next(waves(one, one, 1)), state)
+        _run(run, program, arguments, memory)
+        known[kinds] = run.types
+    return known[kinds]
+
+
+def _kind(argument):
+    if is_array(argument):
+        writeable = getattr(argument, "host", argument).flags.writeable
+        return np.dtype(argument.dtype), len(argument.shape), writeable
+    return tuple(map(_kind, argument)) if isinstance(argument, tuple) else type(argument)
+
+
+def _mark_written(program, memory) -> None:
+    written = written_parameters(program)
+    for region in {id(r): r for r in memory.regions.values()}.values():
+        names = [n for n, r in memory.regions.items() if r is region]
+        region.written = written is None or any(n in written for n in names)
+
+
+def is_array(argument) -> bool:
+    """Return whether an argument is an array on the host or on the (pretended) device."""
+    return isinstance(argument, np.ndarray) or hasattr(argument, "host")
+
+
+def check_arguments(program, arguments) -> None:
+    """Refuse what Numba would refuse, before anything runs.
+
+    Raises
+    ------
+    SimtError
+        When the number or the type of the arguments does not fit.
+    """
+    parameters = program.parameters
+    if len(arguments) != len(parameters):
+        raise SimtError(
+            f"{program.name} takes {len(parameters)} argument(s) ({', '.join(parameters)}) and gets {len(arguments)}."
+        )
+    for name, argument in zip(parameters, arguments, strict=True):
+        if is_array(argument):
+            dtype = np.dtype(argument.dtype)
+            if dtype.kind not in "biufc":
+                raise SimtError(f"{name} is an array of {dtype}: kernels take arrays of numbers.")
+            if not dtype.isnative:
+                raise SimtError(
+                    f"{name} has foreign byte order: pass {name}.astype({dtype.newbyteorder('=').str!r})."
+                )
+        elif not isinstance(argument, (bool, int, float, complex, np.number, np.bool_, tuple)):
+            raise SimtError(
+                f"{name} is a {type(argument).__name__}: kernels take NumPy arrays, device arrays, numbers and tuples "
+                f"of numbers; make an array with numpy.asarray({name})."
+            )
+
+
+def bind_argument(run: Run, name: str, argument, memory: GlobalMemory):
+    """Turn an argument into what the kernel's variable holds."""
+    if is_array(argument):
+        return _array(run, name, argument, memory)
+    if isinstance(argument, tuple):
+        return tuple(bind_argument(run, f"{name}[{i}]", part, memory) for i, part in enumerate(argument))
+    kind = type_of_number(argument)
+    return Value(np.array(argument).reshape((1,) * 6), kind, run.numbering.of(("argument", name)))
+
+
+def _array(run, name, argument, memory) -> Array:
+    flat, offset, byte0 = memory.memory[name]
+    dtype = np.dtype(argument.dtype)
+    key = run.numbering.of(
+        ("array", flat.__array_interface__["data"][0], str(dtype), offset, argument.strides)
+    )
+    shape = tuple(
+        run.derived(np.array(n).reshape((1,) * 6), type_of(np.int64), ("shape", d), key)
+        for d, n in enumerate(argument.shape)
+    )
+    strides = tuple(s // dtype.itemsize for s in argument.strides)
+    return Array(
+        name,
+        "global",
+        dtype,
+        type_of(dtype),
+        flat,
+        flat.size,
+        shape,
+        strides,
+        offset,
+        byte0,
+        memory.regions[name],
+        key,
+    )

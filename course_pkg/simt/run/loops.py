@@ -1,0 +1,185 @@
+"""Loops: passes until no lane is left, in the order in which a compiler has them made."""
+
+import ast
+
+import numpy as np
+
+from course_pkg.simt.counting.compiler import passes, unrolled_by
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.effects import effects
+from course_pkg.simt.front.typing import dtype_of
+from course_pkg.simt.run.expressions import evaluate, truth, unsupported
+from course_pkg.simt.run.sketch import sketch_loop, widen
+from course_pkg.simt.run.state import Loop
+from course_pkg.simt.run.statements import bind, execute, runs
+from course_pkg.simt.run.values import Range, Value, Variable
+
+UNROLLED = 128  # a loop of that many passes, known when it is compiled, is written out by the compiler
+
+
+@runs(ast.While)
+def _while(run, frame, node, mask):
+    if run.dry:
+        return sketch_loop(run, frame, node, mask, execute, lambda: _endless(run, frame, node, mask))
+    widen(run, frame, node)
+    left, returned, current = run.wave.nobody, frame.returned, mask
+    test = truth(run, frame, evaluate(run, frame, node.test, mask), node)
+    written_out = test.constant and bool(_assigned(node) & _read(node.test))  # `while True` is not
+    loop = _begin_loop(run, frame, node, mask, written_out)
+    while current:
+        run.step()
+        if not written_out:
+            run.new_block()
+        with run.one_pass(keep_all=written_out):
+            test = truth(run, frame, evaluate(run, frame, node.test, current), node)
+            written_out = written_out and test.constant
+            run.demand(test, current)
+            stay, leave = current.split(test.data)
+            left = left.union(leave)
+            current = _one_pass(run, frame, loop, node, stay, written_out) if stay else stay
+    return _end_loop(run, frame, node, mask, loop, left, returned, written_out)
+
+
+def _endless(run, frame, node, mask) -> bool:
+    """Whether a loop's condition is true by construction."""
+    test = truth(run, frame, evaluate(run, frame, node.test, mask), node)
+    return test.constant and bool(test.number)
+
+
+@runs(ast.For)
+def _for(run, frame, node, mask):
+    sequence = evaluate(run, frame, node.iter, mask)
+    if isinstance(sequence, tuple):
+        return _for_each(run, frame, node, mask, sequence)
+    if not isinstance(sequence, Range):
+        raise unsupported(frame, node, "a loop over something else than range or a tuple")
+    start, stop, step = sequence.start, sequence.stop, sequence.step
+    if run.dry:
+        return sketch_loop(
+            run,
+            frame,
+            node,
+            mask,
+            execute,
+            lambda: bind(run, frame, node.target, run.blank(start.type), mask),
+        )
+    widen(run, frame, node)
+    for end in (start, stop, step):
+        run.demand(end, mask)
+    trips = _trips(frame, node, start, stop, step)
+    constant = start.constant and stop.constant and step.constant and int(trips.max()) <= UNROLLED
+    together = 1 if constant or trips.size == 1 else unrolled_by(node)
+    loop, returned = _begin_loop(run, frame, node, mask, constant), frame.returned
+    gone = run.wave.nobody
+    for at, wanted in passes(trips, together, not start.constant):
+        stay = mask.narrow(wanted) if wanted is not None else mask
+        stay = stay.minus(gone) if gone else stay
+        if not stay:
+            continue
+        run.step()
+        if not constant:
+            run.new_block()
+        with run.one_pass(keep_all=constant):
+            bind(run, frame, node.target, _loop_value(run, start, step, at, constant), stay)
+            rest = _one_pass(run, frame, loop, node, stay, constant)
+        if rest is not stay:
+            gone = gone.union(stay.minus(rest))
+    return _end_loop(run, frame, node, mask, loop, mask.minus(gone) if gone else mask, returned, constant)
+
+
+def _for_each(run, frame, node, mask, sequence):
+    loop, returned, current = _begin_loop(run, frame, node, mask, True), frame.returned, mask
+    for item in sequence:
+        if not current:
+            break
+        bind(run, frame, node.target, item, current)
+        after = _one_pass(run, frame, loop, node, current, True)
+        current = current if run.dry else after
+    return _end_loop(run, frame, node, mask, loop, current, returned, True)
+
+
+def _begin_loop(run, frame, node, mask, constant=False):
+    if not constant:
+        run.flush()
+        run.kill(*effects(frame, node.body))
+        _forget(run, frame, node, _is_number)
+    frame.loops.append(Loop(run.wave.nobody, run.wave.nobody))
+    return frame.loops[-1]
+
+
+def _one_pass(run, frame, loop, node, mask, written_out):
+    loop.continued = run.wave.nobody
+    rest = execute(run, frame, node.body, mask)
+    widen(run, frame, node)
+    if not written_out:
+        _forget(run, frame, node, _is_constant)
+    return rest.union(loop.continued) if loop.continued else rest
+
+
+def _forget(run, frame, node, which) -> None:
+    """Make unknown what a compiler cannot know where the passes of a loop meet: variables that the body assigns."""
+    for name in _assigned(node):
+        variable = frame.variables.get(name)
+        value = variable.value if variable else None
+        if which(value):
+            unknown = Value(value.data, value.type, run.numbering.fresh(), origin=value.origin)
+            frame.variables[name] = Variable(unknown, variable.mask)
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, Value)
+
+
+def _is_constant(value) -> bool:
+    return isinstance(value, Value) and value.constant
+
+
+def _assigned(node) -> set:
+    names = (n for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Name))
+    return {n.id for n in names if isinstance(n.ctx, ast.Store)}
+
+
+def _read(test) -> set:
+    return {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
+
+
+def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
+    frame.loops.pop()
+    if not constant:
+        run.kill(*effects(frame, node.body))
+        run.new_block()
+    if node.orelse:
+        left = execute(run, frame, node.orelse, left)
+    if frame.returned == returned and not node.orelse:
+        return mask
+    return left.union(loop.broken)
+
+
+def _trips(frame, node, start, stop, step) -> np.ndarray:
+    """How many passes each lane makes."""
+    if not step.data.all():
+        raise SimtError(f"{frame.program.name}, line {node.lineno}: the step of range is 0.")
+    first, last, by = (v.data.astype(np.int64) for v in (start, stop, step))
+    return np.maximum(0, -((first - last) // by))
+
+
+def _loop_value(run, start, step, at, constant) -> Value:
+    if constant:
+        return run.constant(start.number + at * step.number, start.type)
+    dtype = dtype_of(start.type)
+    passed = np.asarray(at).astype(dtype)
+    return run.fresh((start.data + passed * step.data).astype(dtype), start.type)
+
+
+@runs(ast.Break)
+def _break(run, frame, node, mask):
+    frame.loops[-1].breaking.append(frame.variables)
+    frame.loops[-1].broken = frame.loops[-1].broken.union(mask)
+    return run.wave.nobody
+
+
+@runs(ast.Continue)
+def _continue(run, frame, node, mask):
+    frame.loops[-1].continuing.append(frame.variables)
+    frame.loops[-1].continued = frame.loops[-1].continued.union(mask)
+    return run.wave.nobody

@@ -1,0 +1,32 @@
+"""Where two ways meet: a variable has one value in these lanes and another in those."""
+
+import numpy as np
+
+from course_pkg.simt.errors import Unsupported
+from course_pkg.simt.front.typing import dtype_of, unify
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.values import Value
+
+
+def merge(run, mask, new, old):
+    """Return ``new`` in the lanes at work and ``old`` in the others."""
+    if isinstance(new, Value) and isinstance(old, Value):
+        if new.key == old.key and new.type == old.type:
+            return new
+        for value in (new, old):
+            run.use(value)
+            run.settle(value)
+        numba_type = unify(new.type, old.type)
+        dtype = dtype_of(numba_type)
+        chosen = np.ones((1,) * 6, bool) if mask.data is None else mask.data
+        data = np.where(chosen, new.data.astype(dtype, copy=False), old.data.astype(dtype, copy=False))
+        return run.fresh(data, numba_type)
+    if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
+        return tuple(merge(run, mask, a, b) for a, b in zip(new, old, strict=True))
+    if new is old or (isinstance(new, Array) and isinstance(old, Array) and new.key == old.key):
+        return new
+    if new is None or old is None:
+        return new if old is None else old
+    raise Unsupported(
+        "a variable names one thing in some threads and another thing in others, which only numbers may do"
+    )

@@ -1,0 +1,116 @@
+"""A sketch of a run: one thread, both sides of every branch, each loop until nothing changes; no memory is touched.
+
+Numba gives a variable one type where two ways meet, whether or not a thread ever comes that way. The sketch finds
+those types before anything runs. It also meets every construct of the kernel, so that one which the interpreter does
+not know is refused before the first number is written.
+"""
+
+import ast
+
+from course_pkg.simt.errors import Unsupported
+from course_pkg.simt.front.typing import unify
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.expressions import cast
+from course_pkg.simt.run.state import Loop
+from course_pkg.simt.run.values import Value, Variable
+
+MOST_ROUNDS = 8
+
+
+def widen(run, frame, node) -> None:
+    """Give the variables the types that they have where two ways meet, as the sketch found them."""
+    for name, numba_type in run.types.get((run.path, id(node)), {}).items():
+        variable = frame.variables.get(name)
+        if variable is not None and isinstance(variable.value, Value) and variable.value.type != numba_type:
+            frame.variables[name] = Variable(cast(run, variable.value, numba_type), variable.mask)
+
+
+def sketch_if(run, frame, node, mask, execute):
+    """Take both branches, and record the types of what they leave."""
+    before = frame.variables
+    ends = []
+    for body in (node.body, node.orelse):
+        frame.variables = dict(before)
+        if execute(run, frame, body, mask):
+            ends.append(frame.variables)
+    if not ends:
+        return run.wave.nobody
+    frame.variables = _join(run, frame, node, ends)
+    _record(run, frame, node)
+    return mask
+
+
+def sketch_loop(run, frame, node, mask, execute, begin):
+    """Run a loop's body until the types of its variables settle; ``begin`` starts a pass."""
+    header, leaving = dict(frame.variables), []
+    changed = {
+        n.id for s in (node, *node.body) for n in ast.walk(s) if isinstance(n, ast.Name) and _stored(n)
+    }
+    for _ in range(MOST_ROUNDS):
+        frame.variables = {n: _unknown(run, v) if n in changed else v for n, v in header.items()}
+        loop = Loop(run.wave.nobody, run.wave.nobody, [], [])
+        frame.loops.append(loop)
+        endless = begin()
+        at_head = dict(frame.variables)
+        end = execute(run, frame, node.body, mask)
+        frame.loops.pop()
+        ways = [*([frame.variables] if end else []), *loop.continuing]
+        joined = _join(run, frame, node, [header, *ways])
+        leaving = loop.breaking
+        if _types(joined) == _types(header):
+            break
+        header = joined
+    frame.variables = header
+    _record(run, frame, node)
+    out = [*([] if endless else [header if header is not at_head else at_head]), *leaving]
+    if not out:
+        return run.wave.nobody
+    frame.variables = _join(run, frame, node, out)
+    if node.orelse:
+        execute(run, frame, node.orelse, mask)
+    return mask
+
+
+def _unknown(run, variable):
+    value = variable.value
+    return Variable(run.blank(value.type), variable.mask) if isinstance(value, Value) else variable
+
+
+def _join(run, frame, node, ways: list) -> dict:
+    """Return the variables where several ways meet: known on all or on some, of the type that fits all."""
+    joined: dict = {}
+    for variables in ways:
+        for name, variable in variables.items():
+            if name not in joined:
+                joined[name] = variable
+            else:
+                value = _common(run, frame, node, name, joined[name].value, variable.value)
+                joined[name] = Variable(value, None)
+    return joined
+
+
+def _common(run, frame, node, name, a, b):
+    if isinstance(a, Value) and isinstance(b, Value):
+        if a.type == b.type:
+            return a if a.key == b.key else run.blank(a.type)
+        try:
+            return run.blank(unify(a.type, b.type))
+        except Unsupported as error:
+            raise Unsupported(f"{frame.program.name}, line {node.lineno}: in {name!r}, {error}.") from None
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+        return tuple(_common(run, frame, node, name, x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, Array) and isinstance(b, Array) and a.type == b.type and a.ndim == b.ndim:
+        return a
+    return a if b is None else b
+
+
+def _types(variables: dict) -> dict:
+    return {n: v.value.type for n, v in variables.items() if isinstance(v.value, Value)}
+
+
+def _record(run, frame, node) -> None:
+    run.types[run.path, id(node)] = _types(frame.variables)
+
+
+def _stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)

@@ -1,0 +1,200 @@
+"""Statements: who goes where. Each takes the lanes that enter and returns those that go on to the next one."""
+
+import ast
+
+from course_pkg.simt.counting.compiler import hoist, speculated, sunk
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.effects import effects
+from course_pkg.simt.front.typing import unify
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run import access
+from course_pkg.simt.run.expressions import binary, evaluate, truth, unsupported
+from course_pkg.simt.run.lanes import Mask
+from course_pkg.simt.run.merge import merge
+from course_pkg.simt.run.sketch import sketch_if, widen
+from course_pkg.simt.run.state import Frame, Run
+from course_pkg.simt.run.values import Value, Variable
+
+STATEMENTS: dict = {}
+
+
+def runs(kind):
+    """Register a function that runs one kind of statement; modules do so when they are imported."""
+
+    def register(function):
+        STATEMENTS[kind] = function
+        return function
+
+    return register
+
+
+def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
+    """Run statements; return the lanes that reach the end of them."""
+    for node in body:
+        if not mask:
+            break
+        run.step()
+        handler = STATEMENTS.get(type(node))
+        if handler is None:
+            raise unsupported(frame, node)
+        mask = handler(run, frame, node, mask)
+    return mask
+
+
+@runs(ast.Assign)
+def _assign(run, frame, node, mask):
+    value = evaluate(run, frame, node.value, mask)
+    for target in node.targets:
+        bind(run, frame, target, value, mask)
+    return mask
+
+
+@runs(ast.AnnAssign)
+def _ann_assign(run, frame, node, mask):
+    if node.value is not None:
+        bind(run, frame, node.target, evaluate(run, frame, node.value, mask), mask)
+    return mask
+
+
+def bind(run, frame, target, value, mask):
+    """Store a value under a name, in an array's element, or in several targets."""
+    if isinstance(target, ast.Name):
+        assign_name(run, frame, target.id, value, mask)
+    elif isinstance(target, ast.Subscript):
+        access.store(run, frame, target, value, mask)
+    elif isinstance(target, (ast.Tuple, ast.List)) and not any(
+        isinstance(t, ast.Starred) for t in target.elts
+    ):
+        values = value if isinstance(value, tuple) else None
+        if values is None or len(values) != len(target.elts):
+            raise SimtError(
+                f"{frame.program.name}, line {target.lineno}: {len(target.elts)} names on the left, "
+                f"{len(values) if values else 1} value(s) on the right."
+            )
+        for one, part in zip(target.elts, values, strict=True):
+            bind(run, frame, one, part, mask)
+    else:
+        raise unsupported(frame, target)
+
+
+def assign_name(run, frame, name, value, mask):
+    """Give a variable its value in the lanes at work; the others keep theirs."""
+    old = frame.variables.get(name)
+    whole = mask.data is None or mask is frame.entry or mask.threads == frame.entry.threads
+    if old is None or whole or mask is old.mask:
+        if isinstance(value, Array) and value.space != "global" and value.name == "":
+            value.name = name
+        frame.variables[name] = Variable(value, None if whole else mask)
+        return
+    merged = merge(run, mask, value, old.value)
+    frame.variables[name] = Variable(merged, None)
+
+
+@runs(ast.AugAssign)
+def _aug_assign(run, frame, node, mask):
+    target = node.target
+    if isinstance(target, ast.Name):
+        left = evaluate(run, frame, ast.copy_location(ast.Name(target.id, ast.Load()), target), mask)
+        right = evaluate(run, frame, node.value, mask)
+        assign_name(run, frame, target.id, binary(run, frame, node, node.op, left, right, mask), mask)
+    else:
+        place = access.place_of(run, frame, target, mask)
+        left = access.load_place(run, frame, place, mask)
+        right = evaluate(run, frame, node.value, mask)
+        access.store_place(run, frame, place, binary(run, frame, node, node.op, left, right, mask), mask)
+    return mask
+
+
+@runs(ast.If)
+def _if(run, frame, node, mask):
+    test = truth(run, frame, evaluate(run, frame, node.test, mask), node)
+    if test.constant:
+        return execute(run, frame, node.body if test.number else node.orelse, mask)
+    if run.dry:
+        return sketch_if(run, frame, node, mask, execute)
+    lowered = sunk(frame, node)
+    if lowered is not None:
+        branch, store = lowered
+        return _assign(run, frame, store, _if(run, frame, branch, mask))
+    run.demand(test, mask)
+    yes, no = mask.split(test.data)
+    if run.counters is not None:
+        run.counters.issue(mask)
+    outer = run.speculating
+    if run.counters is not None:
+        run.hoisted = set()
+        if node.orelse:
+            hoist(run, frame, node, mask)
+        if run.speculating is None and speculated(run, frame, node):
+            run.speculating = mask
+    changed = effects(frame, node.body) | effects(frame, node.orelse)
+    before = dict(run.versions)
+    run.new_block()
+    after_yes = execute(run, frame, node.body, yes) if yes else yes
+    run.versions = before
+    run.new_block()
+    after_no = execute(run, frame, node.orelse, no) if no else no
+    run.new_block()
+    run.speculating = outer
+    run.kill(*changed)
+    widen(run, frame, node)
+    if after_yes is yes and after_no is no:
+        return mask
+    return after_yes.union(after_no)
+
+
+@runs(ast.Return)
+def _return(run, frame, node, mask):
+    if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+        if frame.is_kernel:
+            raise SimtError(
+                f"{frame.program.name}, line {node.lineno}: a kernel returns nothing; write its result to an array."
+            )
+        value = evaluate(run, frame, node.value, mask)
+        earlier = frame.result_mask
+        if run.dry and earlier is not None and isinstance(value, Value) and isinstance(frame.result, Value):
+            value = run.blank(unify(value.type, frame.result.type))
+        frame.result = value if earlier is None or run.dry else merge(run, mask, value, frame.result)
+        frame.result_mask = mask if earlier is None else earlier.union(mask)
+    frame.returned += 1
+    if frame.is_kernel:
+        run.exited = run.exited.union(mask)
+    return run.wave.nobody
+
+
+@runs(ast.Expr)
+def _expression(run, frame, node, mask):
+    if not isinstance(node.value, ast.Constant):
+        evaluate(run, frame, node.value, mask)
+    return mask
+
+
+@runs(ast.Pass)
+def _pass(run, frame, node, mask):
+    return mask
+
+
+@runs(ast.Assert)
+def _assert(run, frame, node, mask):
+    return mask  # compiled kernels drop assertions unless they are compiled for debugging
+
+
+@runs(ast.Raise)
+def _raise(run, frame, node, mask):
+    """Stop the launch where a lane comes here; a compiled kernel would go on without a word."""
+    error = SimtError(f"{frame.program.name}, line {node.lineno}: raises {_exception(node.exc)}.")
+    if not run.dry:
+        raise error
+    frame.raised = frame.raised or error
+    return run.wave.nobody
+
+
+def _exception(node) -> str:
+    """Return what a raise statement says: the exception, and its text where that is written out."""
+    arguments = node.args if isinstance(node, ast.Call) else []
+    name = ast.unparse(node.func if isinstance(node, ast.Call) else node) if node else "an exception"
+    text = arguments[0].value if arguments and isinstance(arguments[0], ast.Constant) else ""
+    if name == "NotImplementedError" and not text:
+        text = "the kernel is not written yet"
+    text = " ".join(str(text).split()).rstrip(".")
+    return f"{name}: {text}" if text else name

@@ -1,0 +1,82 @@
+"""All cases by name: those of this folder, each of which stresses a rule, and those of the topics' kernels.
+
+They are found, not listed: a module here, or a topic's ``cases.py`` or ``traffic.py``, that has ``cases``, ``large``,
+``racy`` or ``mended``. Kernels are imported when they are asked for: they need the door to CUDA.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from functools import cache
+
+from course_pkg.core import CourseError
+from course_pkg.device.case import Case
+from course_pkg.topics import with_room
+
+
+@cache
+def all_cases() -> dict[str, Case]:
+    """Return every correct case by name, in the order of the modules.
+
+    Raises
+    ------
+    CourseError
+        If two modules use one name.
+    """
+    return _collect("cases")
+
+
+@cache
+def racy_cases() -> dict[str, Case]:
+    """Return the racy cases by name; ``case.hazard`` says what is wrong with each."""
+    return _collect("racy")
+
+
+@cache
+def mended_cases() -> dict[str, Case]:
+    """Return the mended twins of the racy cases, under the same names followed by ``_mended``."""
+    return _collect("mended")
+
+
+@cache
+def large_cases() -> dict[str, Case]:
+    """Return launches on grids that no cache holds, by name; ``case.cost`` says what must move."""
+    return _collect("large")
+
+
+def choose(names: Iterable[str]) -> list[Case]:
+    """Return the cases with these names, of any kind; all correct ones that are not large when no name is given.
+
+    Raises
+    ------
+    CourseError
+        If a name is unknown; it lists the nearest ones.
+    """
+    names = list(names)
+    if not names:
+        return list(all_cases().values())
+    known = {**all_cases(), **racy_cases(), **mended_cases(), **large_cases()}
+    for name in names:
+        if name not in known:
+            first = name.split("_")[0]
+            near = [other for other in known if other.startswith(first)] or list(known)
+            raise CourseError(f"No case is called {name!r}: choose from {', '.join(near)}.")
+    return [known[name] for name in names]
+
+
+def _collect(kind: str) -> dict[str, Case]:
+    found = {}
+    for room in _rooms():
+        for case in getattr(importlib.import_module(room), kind, ()):
+            if case.name in found:
+                raise CourseError(f"Two cases are called {case.name!r}: rename the one in {room}.")
+            found[case.name] = case
+    return found
+
+
+def _rooms() -> list[str]:
+    """Return the modules that hold cases: the witness' own, then each topic's ``cases.py`` and ``traffic.py``."""
+    own = sorted(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
+    return own + [
+        f"course_pkg.{t}.{room}" for room in ("cases", "traffic") for t in with_room(room) if t != "witness"
+    ]
