@@ -40,10 +40,10 @@ def _marching(name, kernel, fields, out, idea):
     """Add a kernel that marches, for every box and precision; ``out`` says which results it has."""
     for box, shape in BOXES.items():
         for dtype in DTYPES:
-            block, planes = cg.march_for(shape, planes=PLANES)
-            blocks = blocks_for(shape, block, planes=planes, width=2)
+            march = cg.march_for(shape, planes=PLANES, strip=2)
+            blocks = march.blocks(shape)
 
-            def make(shape=shape, dtype=dtype, blocks=blocks):
+            def make(shape=shape, dtype=dtype, blocks=blocks, march=march):
                 made = {
                     "field": lambda i: field(shape, dtype, i),
                     "partial": lambda i: zeros(int(np.prod(blocks))),
@@ -51,9 +51,15 @@ def _marching(name, kernel, fields, out, idea):
                     "state": lambda i: state(),
                 }
                 before, after = ([made[what](i) for i, what in enumerate(part)] for part in (fields, out))
-                return (*before, *sizes(shape, dtype), np.uint32(PLANES), *after)
+                return (
+                    *before,
+                    *sizes(shape, dtype),
+                    np.uint32(march.planes),
+                    np.uint32(march.shift),
+                    *after,
+                )
 
-            cases.add(kernel, blocks, block, make, f"{idea}, {shape}", name=f"cg_{name}_{box}_{dtype}")
+            cases.add(kernel, blocks, march.block, make, f"{idea}, {shape}", name=f"cg_{name}_{box}_{dtype}")
 
 
 THREE, SUMMED = ("field", "field", "state"), "two points a thread, marching, and a sum of the block"

@@ -10,7 +10,7 @@ from course_pkg.cg import gpu_numba as cg
 from course_pkg.cg.cases import state
 from course_pkg.cg.fusion import VARIANTS
 from course_pkg.cg.gpu_numba import maps
-from course_pkg.cg.gpu_numba.workspace import marches_for, row_pitch
+from course_pkg.cg.gpu_numba.marches import Marches, row_pitch
 from course_pkg.cg.program import CG
 from course_pkg.device.case import Cases, Unwritten
 from course_pkg.device.launch import blocks_for
@@ -47,7 +47,7 @@ PITCH = row_pitch(EDGE, "float64")
 FIELD = EDGE**2 * PITCH
 
 
-MARCH, MARCH_TWO, MARCH_SEARCH = marches_for(SHAPE, ITEMSIZE)
+MARCHES = Marches.on(SHAPE, ITEMSIZE)
 
 
 def _passes(variant, container):
@@ -56,25 +56,24 @@ def _passes(variant, container):
     return len(kernel.reads), len(kernel.writes)
 
 
-def _marching(name, kernel, before, after, passes, march=MARCH):
+def _marching(name, kernel, before, after, passes, march=MARCHES.stencil):
     """Add a kernel of the methods; ``before`` and ``after`` count the fields on either side of the sizes."""
-    block, planes = march
-    blocks = blocks_for(SHAPE, block, planes=planes, width=2)
-    sizes = tuple(np.uint32(n) for n in (EDGE, PITCH, EDGE, EDGE, planes))
+    blocks = march.blocks(SHAPE)
+    sizes = tuple(np.uint32(n) for n in (EDGE, PITCH, EDGE, EDGE, march.planes, march.shift))
     sums = (Unwritten(int(np.prod(blocks))),) if name not in ("matvec", "map_stencil") else ()
 
     def make():
         return *map(Unwritten, [FIELD] * before), state(), *sizes, *map(Unwritten, [FIELD] * after), *sums
 
-    large.add_traffic(kernel, blocks, block, make, POINTS, *passes, f"cg_{name}_{EDGE}")
+    large.add_traffic(kernel, blocks, march.block, make, POINTS, *passes, f"cg_{name}_{EDGE}")
 
 
 FUSED, TWO = _passes("cg_map_stencil_fused", "matVec"), _passes("cg_two_kernel", "matVec")
 _marching("matvec", cg.matvec_kernel, 1, 1, _passes("cg_baseline", "matVec"))
 _marching("matvec_dot", cg.matvec_dot_kernel, 1, 1, _passes("cg_fused_dots", "matVec"))
-_marching("map_stencil", cg.map_stencil_kernel, 2, 2, FUSED, MARCH_TWO)
-_marching("search", cg.search_kernel, 2, 1, TWO, MARCH_SEARCH)
-_marching("advance", cg.advance_kernel(1), 2, 2, _passes("cg_two_kernel", "updateXandR"))
+_marching("map_stencil", cg.map_stencil_kernel, 2, 2, FUSED, MARCHES.two_fields)
+_marching("search", cg.search_kernel, 2, 1, TWO, MARCHES.search)
+_marching("advance", cg.advance_kernel(1), 2, 2, _passes("cg_two_kernel", "updateXandR"), MARCHES.advance)
 
 
 def _over_pairs(name, kernel, make, passes, blocks=None):

@@ -170,9 +170,9 @@ def test_rows_begin_with_a_cache_line_and_what_lies_behind_them_stays_zero():
 
 
 def test_blocks_suit_the_rows():
-    assert gpu_numba.march_for((8, 8, 16))[0] == (32, 16, 1)
-    assert gpu_numba.march_for((8, 8, 130))[0] == (128, 4, 1)
-    assert gpu_numba.march_for((8, 8, 5000))[0] == (128, 4, 1)
+    assert gpu_numba.march_for((8, 8, 16)).block == (32, 16, 1)
+    assert gpu_numba.march_for((8, 8, 130)).block == (128, 4, 1)
+    assert gpu_numba.march_for((8, 8, 5000)).block == (128, 4, 1)
 
 
 def test_many_iterations_are_queued_before_the_host_looks(monkeypatch):

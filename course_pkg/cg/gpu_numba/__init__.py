@@ -13,6 +13,7 @@ from course_pkg.cg.gpu_numba.maps import (
     update_x_and_r_dot_kernel,
     update_x_and_r_kernel,
 )
+from course_pkg.cg.gpu_numba.marches import March, Marches, march_for, row_pitch
 from course_pkg.cg.gpu_numba.plain import map_stencil_flat_kernel, update_p_flat_kernel
 from course_pkg.cg.gpu_numba.scalars import (
     STATE_SIZE,
@@ -41,7 +42,7 @@ from course_pkg.cg.gpu_numba.variants import (
     cg_map_stencil_fused,
     cg_two_kernel,
 )
-from course_pkg.cg.gpu_numba.workspace import Workspace, march_for, row_pitch
+from course_pkg.cg.gpu_numba.workspace import Workspace
 
 __all__ = [
     "BASELINE",
@@ -50,6 +51,8 @@ __all__ = [
     "MAP_STENCIL_FUSED",
     "STATE_SIZE",
     "TWO_KERNEL",
+    "March",
+    "Marches",
     "Solver",
     "Variant",
     "Workspace",

@@ -21,7 +21,23 @@ from course_pkg import cuda
 from course_pkg.cg.gpu_numba.scalars import ALPHA, ALPHA_OLD, BETA, RUNNING, STOPPED
 from course_pkg.device.pairs import load_pair, store_pair
 from course_pkg.device.sums import leave_total
-from course_pkg.stencil.gpu_numba.indexing import column
+
+
+@cuda.jit(device=True)
+def column(pitch, ny, nz, planes, shift):
+    """Return where this thread's column of pairs begins: i, j, its first plane, the plane behind its last, the offset.
+
+    Blocks along y are numbered strip by strip, ``1 << shift`` blocks a strip: see ``marches.py``. A division in place
+    of the shift would cost registers that the whole march then lacks.
+    """
+    chunk = np.uint32(np.uint32(cuda.blockIdx.y) >> shift)
+    row = np.uint32(np.uint32(cuda.blockIdx.y) - np.uint32(chunk << shift))
+    row = np.uint32(np.uint32(np.uint32(cuda.blockIdx.z) << shift) + row)
+    i = np.uint32(2 * np.uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x))
+    j = np.uint32(row * cuda.blockDim.y + cuda.threadIdx.y)
+    first = np.uint32(chunk * planes)
+    last = min(np.uint32(first + planes), nz)
+    return i, j, first, last, np.uint32(np.uint32(np.uint32(first * ny) + j) * pitch + i)
 
 
 @cuda.jit(device=True)
@@ -63,9 +79,9 @@ def around_direction(r, p1, beta, c, i, j, nx, pitch, ny):
 
 
 @cuda.jit
-def matvec_kernel(p, state, nx, pitch, ny, nz, planes, s):
+def matvec_kernel(p, state, nx, pitch, ny, nz, planes, shift, s):
     """Step 2."""
-    i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+    i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     if i < nx and j < ny and state[STOPPED] == RUNNING:
         six, plane = p.dtype.type(6), np.uint32(pitch * ny)
         below0 = below1 = p.dtype.type(0)
@@ -87,9 +103,9 @@ def matvec_kernel(p, state, nx, pitch, ny, nz, planes, s):
 
 
 @cuda.jit
-def matvec_dot_kernel(p, state, nx, pitch, ny, nz, planes, s, partial):
+def matvec_dot_kernel(p, state, nx, pitch, ny, nz, planes, shift, s, partial):
     """Step 2, and the block's part of step 3."""
-    i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+    i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
     if i < nx and j < ny and state[STOPPED] == RUNNING:
         six, plane = p.dtype.type(6), np.uint32(pitch * ny)
@@ -114,9 +130,9 @@ def matvec_dot_kernel(p, state, nx, pitch, ny, nz, planes, s, partial):
 
 
 @cuda.jit
-def map_stencil_kernel(r, p1, state, nx, pitch, ny, nz, planes, p2, s):
+def map_stencil_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, s):
     """Step 9 of the iteration before, and step 2."""
-    i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+    i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     if i < nx and j < ny and state[STOPPED] == RUNNING:
         beta, six, plane = r.dtype.type(state[BETA]), r.dtype.type(6), np.uint32(pitch * ny)
         below0 = below1 = r.dtype.type(0)
@@ -138,22 +154,32 @@ def map_stencil_kernel(r, p1, state, nx, pitch, ny, nz, planes, p2, s):
             c = np.uint32(c + plane)
 
 
-# with 40 registers a thread three blocks of 512 live on a multiprocessor; the compiler would take 42, and two blocks
-@cuda.jit(max_registers=40)
-def search_kernel(r, p1, state, nx, pitch, ny, nz, planes, p2, partial):
-    """Step 9 of the iteration before, step 2, and the block's part of step 3."""
-    i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+# the compiler would take 44 registers and ask for the plane ahead only when it needs it; allowed 56, it asks at once
+@cuda.jit(max_registers=56)
+def search_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, partial):
+    """Step 9 of the iteration before, step 2, and the block's part of step 3.
+
+    Two fields are read for one that is written, so more must be on its way: each thread asks for r and p1 of the plane
+    after next before it works on this one.
+    """
+    i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
     if i < nx and j < ny and state[STOPPED] == RUNNING:
         beta, six, plane = r.dtype.type(state[BETA]), r.dtype.type(6), np.uint32(pitch * ny)
-        below0 = below1 = r.dtype.type(0)
+        below0 = below1 = r0 = r1 = p0 = p1_ = r.dtype.type(0)
         if first > 0:
             below0, below1 = direction(r, p1, beta, np.uint32(c - plane))
         centre0, centre1 = direction(r, p1, beta, c)
+        if np.uint32(first + 1) < nz:
+            r0, r1 = load_pair(r, np.uint32(c + plane))
+            p0, p1_ = load_pair(p1, np.uint32(c + plane))
+        top = min(last, np.uint32(nz - 1))
         for k in range(first, last):
-            above0 = above1 = r.dtype.type(0)
-            if np.uint32(k + 1) < nz:
-                above0, above1 = direction(r, p1, beta, np.uint32(c + plane))
+            above0, above1 = r0 + beta * p0, r1 + beta * p1_
+            r0 = r1 = p0 = p1_ = r.dtype.type(0)
+            if np.uint32(k + 1) < top:
+                r0, r1 = load_pair(r, np.uint32(c + plane + plane))
+                p0, p1_ = load_pair(p1, np.uint32(c + plane + plane))
             beside0, beside1 = around_direction(r, p1, beta, c, i, j, nx, pitch, ny)
             store_pair(p2, c, centre0, centre1)
             s0 = six * centre0 - below0 - above0 - centre1 - beside0
@@ -169,8 +195,8 @@ def advance_kernel(terms):
     """Return the kernel that adds to x ``terms`` directions: 0, 1 (p2), or 2 (p2, and p1 of the iteration before)."""
 
     @cuda.jit
-    def advance(p2, p1, state, nx, pitch, ny, nz, planes, x, r, partial):
-        i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+    def advance(p2, p1, state, nx, pitch, ny, nz, planes, shift, x, r, partial):
+        i, j, first, last, c = column(pitch, ny, nz, planes, shift)
         total = 0.0
         if i < nx and j < ny and state[STOPPED] == RUNNING:
             alpha, six, plane = p2.dtype.type(state[ALPHA]), p2.dtype.type(6), np.uint32(pitch * ny)
@@ -204,9 +230,9 @@ def advance_kernel(terms):
 
 
 @cuda.jit
-def residual_kernel(b, x, nx, pitch, ny, nz, planes, r, partial):
+def residual_kernel(b, x, nx, pitch, ny, nz, planes, shift, r, partial):
     """Step 1, also with the last x; the rows of b lie without gaps, as its owner has them."""
-    i, j, first, last, c = column(pitch, ny, nz, planes, 2)
+    i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
     if i < nx and j < ny:
         six, plane = x.dtype.type(6), np.uint32(pitch * ny)

@@ -52,7 +52,7 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
 
 def map_stencil_fused_iteration(w, p1, p2, odd, stream):
     """Queue four kernels; p1 is left as it is, for neighbours still read it."""
-    w.marching(map_stencil_kernel, stream, (w.r, p1, w.state), (p2, w.s), w.march_two)  # 9, 2
+    w.marching(map_stencil_kernel, stream, (w.r, p1, w.state), (p2, w.s), w.marches.two_fields)  # 9, 2
     w.make_alpha(w.dot(p2, w.s, stream), stream)  # 3, 4
     w.over_pairs(update_x_and_r_kernel, stream, p2, w.s, w.state, w.x, w.r)  # 5, 6
     w.make_beta(w.dot(w.r, w.r, stream), stream)  # 8
@@ -77,14 +77,15 @@ def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=Non
 
 
 def _search(w, p1, p2, stream):
-    blocks = w.marching(search_kernel, stream, (w.r, p1, w.state), (p2, w.partial), w.march_search)  # 9, 2
+    blocks = w.marching(search_kernel, stream, (w.r, p1, w.state), (p2, w.partial), w.marches.search)  # 9, 2
     w.make_alpha(blocks, stream)  # 3, 4
 
 
 def _advance(w, p1, p2, terms, stream):
     """Queue the kernel that adds so many directions to x."""
     arguments = (p2, p1, w.state), (w.x, w.r, w.partial)
-    w.make_beta(w.marching(advance_kernel(terms), stream, *arguments), stream)  # 2, 5, 6, 8
+    march = w.marches.advance if terms == 1 else w.marches.deferred
+    w.make_beta(w.marching(advance_kernel(terms), stream, *arguments, march), stream)  # 2, 5, 6, 8
 
 
 def two_kernel_iteration(w, p1, p2, odd, stream):

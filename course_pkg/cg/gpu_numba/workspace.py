@@ -6,6 +6,7 @@ import numpy as np
 
 from course_pkg import cuda
 from course_pkg.cg.gpu_numba.maps import DOT_BLOCKS, THREADS_MAP, copy_rows_kernel, dot_kernel, fill_kernel
+from course_pkg.cg.gpu_numba.marches import Marches, row_pitch
 from course_pkg.cg.gpu_numba.scalars import (
     KEPT,
     STATE_SIZE,
@@ -17,45 +18,9 @@ from course_pkg.cg.gpu_numba.scalars import (
 )
 from course_pkg.cg.gpu_numba.stencils import residual_kernel
 from course_pkg.core import CourseError
-from course_pkg.device.launch import blocks_for
 from course_pkg.stencil.checks import MOST_POINTS
 
-LINE_BYTES = 128  # of a cache line
 BLOCKS_ROWS = 1024  # that copy rows
-THREADS_MARCHING, NARROWEST, WIDEST = 512, 32, 128  # of a block whose threads march: in all, and along x
-PLANES = 8
-SMALL_PLANE = 2**20  # bytes
-
-
-def row_pitch(nx: int, dtype) -> int:
-    """Return how many elements a row takes so that each begins with a cache line.
-
-    Where rows begin anywhere, two warps share a line, and kernels that update fields in place suffer from it.
-    """
-    line = LINE_BYTES // np.dtype(dtype).itemsize
-    return -(-nx // line) * line
-
-
-def march_for(shape, *, threads=THREADS_MARCHING, widest=WIDEST, planes=PLANES):
-    """Return a block for the rows of a grid, (x, y, 1), and how many planes its threads take."""
-    pairs, width = -(-shape[-1] // 2), NARROWEST
-    while width < min(pairs, widest):
-        width *= 2
-    return (width, threads // width, 1), planes
-
-
-def marches_for(shape, itemsize):
-    """Return blocks and planes for kernels that march: those with one field around a point, with two, and the search.
-
-    The planes between two chunks are read twice. Where planes are small, short chunks keep the GPU full, and the second
-    read finds the first one's data in the L2 cache; the search does better by few long chunks that all run at once.
-    Where planes are large, blocks of 16 planes stay in step, and the rows between them in the cache. Tried on an H200.
-    """
-    if shape[1] * shape[2] * itemsize <= SMALL_PLANE:
-        march = march_for(shape, threads=THREADS_MARCHING // 2, planes=PLANES // 2)
-        return march, march, (march[0], 64)
-    two = march_for(shape, widest=WIDEST // 2, planes=16)
-    return march_for(shape), two, two
 
 
 class Workspace:
@@ -86,9 +51,9 @@ class Workspace:
                 f"b has {b.size} points, and {self.size} with its rows padded to {self.pitch}: offsets of 32 bits "
                 f"reach fewer than {MOST_POINTS}; lay the longest direction along x, or divide the grid between GPUs."
             )
-        self.march, self.march_two, self.march_search = marches_for(self.shape, self.dtype.itemsize)
         # before anything is allocated: a grid that needs too many blocks is refused
-        blocks = [prod(self._blocks(*march)) for march in (self.march, self.march_two, self.march_search)]
+        self.marches = Marches.on(self.shape, self.dtype.itemsize)
+        blocks = [prod(march.blocks(self.shape)) for march in vars(self.marches).values()]
         self.b = cuda.as_cuda_array(b).reshape(b.size)
         self.x, self.r, p = (self._field() for _ in range(3))
         self.p = (p, self._field()) if swaps_p else (p, p)
@@ -104,9 +69,6 @@ class Workspace:
     @property
     def _blocks_over_pairs(self) -> int:
         return -(-self.size // (2 * THREADS_MAP))
-
-    def _blocks(self, block, planes):
-        return blocks_for(self.shape, block, planes=min(planes, self.shape[0]), width=2)
 
     def fill(self, field) -> None:
         """Write zeros."""
@@ -137,11 +99,13 @@ class Workspace:
         ----------
         before, after : tuple
             Its arguments, those before and those after the sizes.
-        march : (block, planes), optional
+        march : March, optional
+            One of ``marches``; that of a stencil when it is left out.
         """
-        block, planes = march or self.march
-        blocks = self._blocks(block, planes)
-        kernel[blocks, block, stream](*before, *self.sizes, np.uint32(min(planes, self.shape[0])), *after)
+        march = march or self.marches.stencil
+        blocks = march.blocks(self.shape)
+        how = np.uint32(march.planes), np.uint32(march.shift)
+        kernel[blocks, march.block, stream](*before, *self.sizes, *how, *after)
         return prod(blocks)
 
     def dot(self, a, b, stream) -> int:
