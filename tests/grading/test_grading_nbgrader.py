@@ -15,6 +15,8 @@ from small_course import NAME, answer, cell_of, make_course, nbgrader, notebook
 from course_pkg.grading import bubblewrap, landlock, preprocessor
 from course_pkg.grading.result import CellGrade
 
+pytestmark = pytest.mark.bare
+
 RIGHT = {"test_double": 2, "test_secret": 3, "test_partial": 2.5}
 NOTHING = {"test_double": 0, "test_secret": 0, "test_partial": 0}
 EVIL = """Because. <script>document.title = "owned"</script> <img src=x onerror="alert(1)"> 1 < 2"""
