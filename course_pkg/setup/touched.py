@@ -257,7 +257,9 @@ def run(options: list[str], files: list[str], root: Path, until: float) -> int:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     code = process.returncode
-    return 0 if code == NO_TESTS or (late and code in (INTERRUPTED, -signal.SIGKILL)) else code
+    return (
+        0 if code == NO_TESTS or (late and code in (INTERRUPTED, -signal.SIGINT, -signal.SIGKILL)) else code
+    )
 
 
 def main(options: list[str]) -> int:
