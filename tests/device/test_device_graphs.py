@@ -39,7 +39,7 @@ def test_a_captured_step_runs_each_time_it_is_called_and_not_before():
 @pytest.mark.skipif(graphs.SIMT, reason="without a GPU there is no capture that could be refused")
 def test_a_step_that_waits_for_the_device_is_refused_and_the_next_one_is_not():
     a = cuda.to_device(np.zeros(40))
-    with pytest.raises(Exception, match="(?i)capture"):  # the driver's own words, by way of Numba
+    with pytest.raises(Exception, match=r"(?i)capture"):  # the driver's own words, by way of Numba
         graphs.captured(lambda stream: stream.synchronize())
     add_one_kernel[2, 32](a)
     graphs.captured(lambda stream: add_one_kernel[2, 32, stream](a))()
