@@ -4,14 +4,16 @@ ARGS ?=
 READY = @command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) here: install Python 3.11 or newer (https://www.python.org/downloads), or name yours: make $@ PYTHON=python3.12" >&2; exit 1; }; $(PYTHON) course_pkg/setup/bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test slides exercises figures sync lint clean
+.PHONY: help lab test check slides exercises figures sync lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 lab: ## open the lectures in JupyterLab (ARGS="--no-browser", ARGS="--port 8889", ARGS="02")
 	$(READY) lab $(ARGS)
-test: ## check everything: lint, unit tests, lectures, exercises, slides, the lab in a browser
+test: ## check everything: lint, unit tests, lectures, exercises, slides, the lab in a browser; installs what that needs
 	$(READY) test $(ARGS)
+check: ## lint, and the tests of what you changed, the most direct first: at most 90 seconds
+	$(READY) check
 slides: ## build the slide decks into build/slides
 	$(READY) run --extras slides -- course slides $(ARGS)
 exercises: ## generate exercises/ from solutions/

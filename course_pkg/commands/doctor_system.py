@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 
 from course_pkg.commands.check import Check
 from course_pkg.core.errors import CourseError
+from course_pkg.setup import system
 
 REPAIR = "run `make lab` again, it repairs the environment."
 MEMORY_GB, DISK_GB = 2.0, 1.0
@@ -117,7 +118,7 @@ def check_sandbox() -> Check:
     if not sys.platform.startswith("linux"):
         mend = "grade submissions on Linux, or in WSL 2 on Windows; the lectures need no sandbox."
         return Check("sandbox", "warn", f"none on {sys.platform}", mend)
-    bwrap = shutil.which("bwrap")
+    bwrap = system.bwrap()
     if bwrap is None:
         mend = "install bubblewrap (Debian and Ubuntu: sudo apt install bubblewrap); only grading needs it."
         return Check("sandbox", "warn", "bubblewrap is missing", mend)

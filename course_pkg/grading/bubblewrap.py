@@ -12,11 +12,12 @@ import functools
 import importlib.util
 import os
 import secrets
-import shutil
 import site
 import subprocess
 import sys
 from pathlib import Path
+
+from course_pkg.setup import system
 
 PACKAGE = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent
@@ -68,6 +69,12 @@ def packages_inside() -> list[str]:
 def shown() -> list[tuple[Path, str]]:
     """List what is shown of the course: the path here, and the path inside ``course_pkg`` there."""
     return [(PACKAGE / name, name) for name in IMPORTABLE if (PACKAGE / name).exists()]
+
+
+def readable() -> list[str]:
+    """Return the paths that the learner's code may read where Landlock takes the place of bubblewrap."""
+    course = [str(path) for path, _ in shown()] + [str(HERE / "protocol.py")]
+    return [*SYSTEM, *DEVICES, sys.base_prefix, sys.base_exec_prefix, *packages(), *course]
 
 
 def new_uid() -> int:
@@ -129,7 +136,7 @@ def _bind(source: str, target: str, how: str = "--ro-bind") -> list[str]:
 @functools.cache
 def _help() -> str:
     """Return bubblewrap's own list of its options; empty where it is missing."""
-    if shutil.which("bwrap") is None:
+    if system.bwrap() is None:
         return ""
     return subprocess.run(["bwrap", "--help"], capture_output=True, text=True, check=False).stdout
 
@@ -139,7 +146,7 @@ def obstacle() -> str:
     """Say why there can be no sandbox on this machine, in half a sentence; empty where there can."""
     if not sys.platform.startswith("linux"):
         return "bubblewrap needs Linux"
-    if shutil.which("bwrap") is None:
+    if system.bwrap() is None:
         return "bubblewrap is missing: install it, for instance with `apt install bubblewrap`"
     trial = [*command(1 << 20), python(), "-I", "-S", "-c", ""]
     try:

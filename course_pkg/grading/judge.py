@@ -103,8 +103,6 @@ def grade_cells(
     heard = heard or (lambda news: None)
     with _door(), learner.Session(partial(Sandbox, require=require_sandbox)) as session:
         report.contained = session.contained
-        if session.note:
-            report.notes.append(session.note)
         room = _Room(submitted, session, report)
         for cell in cells:
             about = cell["metadata"].get("nbgrader", {})
@@ -116,6 +114,8 @@ def grade_cells(
                 room.answer(cell, about["grade_id"])
             elif cell["cell_type"] == "code":
                 room.given(cell, about.get("grade_id", cell.get("id", "cell")), seed)
+        if session.note:  # last: what is said about the submission comes first
+            report.notes.append(session.note)
     return report
 
 

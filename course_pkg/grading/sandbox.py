@@ -261,7 +261,11 @@ class Sandbox:
             target.symlink_to(path)
         settings = self._settings(
             str(course), bubblewrap.packages(), str(work), bubblewrap.NOBODY, bubblewrap.HERE, processes_now()
-        )
+        ) | {
+            "landlock": str(bubblewrap.HERE / "landlock.py"),
+            "readable": [*bubblewrap.readable(), str(course)],
+            "writable": [*bubblewrap.DEVICES, str(work)],
+        }
         line = [*python, str(bubblewrap.HERE / "worker.py"), json.dumps(settings)]
         self._channel = Channel(
             line, bubblewrap.environment(str(work)), str(work), self._limits, secrets.token_hex(8)
@@ -275,6 +279,7 @@ class Sandbox:
             "folder": folder,
             "path": [course, *packages],
             "protocol": str(judge / "protocol.py"),
+            "landlock": "",
             "rlimits": {
                 "RLIMIT_CPU": int(limits.cpu_s),
                 "RLIMIT_AS": limits.memory_bytes,

@@ -51,8 +51,8 @@ def take_pipes() -> tuple[int, int]:
 
 
 def load(path: str):
-    """Load the protocol from its file; ``sys.path`` does not lead to it."""
-    spec = importlib.util.spec_from_file_location("_protocol", path)
+    """Load a module of the judge from its file; ``sys.path`` does not lead to it."""
+    spec = importlib.util.spec_from_file_location("_" + os.path.basename(path)[: -len(".py")], path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -225,6 +225,8 @@ def main() -> None:
     sys.argv = [""]
     limit(settings)
     os.chdir(settings["folder"])
+    if settings["landlock"]:
+        load(settings["landlock"]).confine(settings["readable"], settings["writable"])
     sys.path += settings["path"]
     protocol = load(settings["protocol"])
     Worker(protocol, take_pipes(), settings).serve()

@@ -3,6 +3,7 @@
 
     python3 course_pkg/setup/bootstrap.py lab  [arguments of `course lab`]
     python3 course_pkg/setup/bootstrap.py test [arguments of pytest]
+    python3 course_pkg/setup/bootstrap.py check
     python3 course_pkg/setup/bootstrap.py lint
     python3 course_pkg/setup/bootstrap.py env  [--extras slides,grade]
     python3 course_pkg/setup/bootstrap.py run  [--extras slides,grade] -- course slides
@@ -27,7 +28,7 @@ BASE_GB, REPAIR_GB, GPU_GB = 2.0, 0.5, 6.0
 if __name__ == "__main__":
     # A script finds what lies beside it; the package lies two folders up.
     sys.path.insert(0, ROOT)
-from course_pkg.setup import driver  # noqa: E402
+from course_pkg.setup import driver, system  # noqa: E402
 from course_pkg.setup.environment import NEEDED, Venv, say  # noqa: E402
 from course_pkg.setup.troubles import (  # noqa: E402
     BAD_CERTIFICATE,
@@ -38,6 +39,9 @@ from course_pkg.setup.troubles import (  # noqa: E402
     explain_os_error,
 )
 
+# A file stays on one core, because what its tests share is made once; files start in the order of tests/conftest.py.
+PYTEST = ["python", "-m", "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+CHECK_S = 90
 # What stops an installation with GPU packages and would stop one without them as well.
 WITHOUT_GPU_TOO = (BAD_CERTIFICATE, NO_NETWORK, NO_PERMISSION, NO_SPACE)
 
@@ -137,11 +141,34 @@ def hand_over(venv, command):
 
 def lint(venv):
     """Run the checks that read the source; stop at the first that fails."""
-    for command in (["ruff", "check", "--output-format=concise", "."], ["lint-imports"]):
+    ruff = ["ruff", "check", "--output-format=concise", "."], ["ruff", "format", "--quiet", "--diff", "."]
+    for command in (*ruff, ["lint-imports"]):
         code = subprocess.call(resolve(venv, command), cwd=venv.root, env=environment_of(venv))
         if code:
             return code
     return 0
+
+
+def test(venv, arguments):
+    """Run the tests; on CI those that need a browser or a sandbox first on a machine that seems to have neither.
+
+    pytest's summary of all the tests comes last.
+    """
+    if not os.environ.get("CI") or arguments:
+        return hand_over(venv, [*PYTEST, *arguments])
+    bare = dict(environment_of(venv), COURSE_HIDE="bwrap,chromium")
+    del bare["CI"]  # which would make the skips of a bare machine errors
+    say("The tests that depend on bubblewrap or a browser, with both hidden:")
+    command = resolve(venv, [*PYTEST, "-m", "bare or browser"])
+    first = subprocess.call(command, cwd=venv.root, env=bare)
+    say("All tests:")
+    return subprocess.call(resolve(venv, PYTEST), cwd=venv.root, env=environment_of(venv)) or first
+
+
+def check(venv, started):
+    """Run the tests of what was changed, the most direct first, until the time is up."""
+    os.environ["COURSE_CHECK_UNTIL"] = str(started + CHECK_S)
+    return hand_over(venv, ["python", "-m", "course_pkg.setup.touched", *PYTEST[1:]])
 
 
 def newer_python():
@@ -172,12 +199,15 @@ def run(arguments):
         return hand_over(ensure(extras), ["course", "lab", *rest])
     if action == "run" and rest:
         return hand_over(ensure(extras), rest)
-    if action in ("lint", "test"):
+    if action in ("lint", "check", "test"):
+        if action == "test":
+            system.bring(say, os.path.join(ROOT, ".course", "system.log"))
         venv = ensure(["test"])
+        started = time.time()  # making the environment is no part of checking
         code = lint(venv)
         if code or action == "lint":
             return code
-        return hand_over(venv, ["python", "-m", "pytest", "-n", "2", "--dist", "loadfile", *rest])
+        return test(venv, rest) if action == "test" else check(venv, started)
     say(__doc__.split("\n\n")[1])
     return 0 if action in ("help", "-h", "--help") else 2
 

@@ -1,15 +1,13 @@
 """Find a Chromium and start it quietly."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from course_pkg.setup import system
 from course_pkg.slides.errors import SlidesError, one_line
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-_MACOS_CHROME = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 _QUIET = (
     "--disable-gpu",
     "--disable-quic",
@@ -23,25 +21,23 @@ _QUIET = (
 def find_chromium() -> Path | None:
     """Return the Chromium to use, or None.
 
-    In this order: the environment variable ``CHROMIUM``; one on the ``PATH``; Playwright's own.
+    In this order: the environment variable ``CHROMIUM``; one on the ``PATH``; Playwright's own. None of them where
+    ``COURSE_HIDE`` holds ``chromium``.
 
     Raises
     ------
     SlidesError
         If ``CHROMIUM`` is set and is no file.
     """
+    if system.hidden("chromium"):
+        return None
     named = os.environ.get("CHROMIUM")
     if named:
         if not Path(named).is_file():
             raise SlidesError(f"CHROMIUM is set to {named}, which is not there: correct it or unset it.")
         return Path(named)
-    for name in _NAMES:
-        found = shutil.which(name)
-        if found:
-            return Path(found)
-    if _MACOS_CHROME.is_file():
-        return _MACOS_CHROME
-    return _playwrights_own()
+    found = system.chromium()
+    return Path(found) if found else _playwrights_own()
 
 
 def _playwrights_own() -> Path | None:

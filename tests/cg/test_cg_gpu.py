@@ -9,6 +9,8 @@ from course_pkg.cg.gpu_numba import scalars
 from course_pkg.cg.problem import PoissonProblem
 from course_pkg.core import CourseError
 
+pytestmark = pytest.mark.slow(80)
+
 METHODS = ("cg_baseline", "cg_map_stencil_fused", "cg_fused_dots", "cg_two_kernel", "cg_deferred_x")
 VARIANTS = ("BASELINE", "MAP_STENCIL_FUSED", "FUSED_DOTS", "TWO_KERNEL", "DEFERRED_X")
 SHAPES = ((3, 3, 3), (8, 10, 13), (7, 5, 16), (3, 4, 70))

@@ -70,7 +70,7 @@ def test_a_wrongly_named_browser(monkeypatch):
 @pytest.mark.parametrize("returncode, status", [(0, "ok"), (1, "warn")])
 def test_sandbox(returncode, status, monkeypatch):
     monkeypatch.setattr(doctor_system.sys, "platform", "linux")
-    monkeypatch.setattr(doctor_system.shutil, "which", lambda name: "/usr/bin/bwrap")
+    monkeypatch.setattr(doctor_system.system, "bwrap", lambda: "/usr/bin/bwrap")
     done = subprocess.CompletedProcess(
         [], returncode, "", "bwrap: No permissions to create a new namespace\n"
     )
@@ -79,7 +79,7 @@ def test_sandbox(returncode, status, monkeypatch):
 
 
 def test_no_sandbox(monkeypatch):
-    monkeypatch.setattr(doctor_system.shutil, "which", lambda name: None)
+    monkeypatch.setattr(doctor_system.system, "bwrap", lambda: None)
     assert doctor_system.check_sandbox().status == "warn"
 
 

@@ -8,7 +8,10 @@ from nbgrader.validator import Validator
 
 from course_pkg.grading import feedback, release
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of nbgrader, SQLAlchemy and the kernel, none of them ours
+pytestmark = [
+    pytest.mark.slow(85),
+    pytest.mark.filterwarnings("ignore"),
+]  # of nbgrader, SQLAlchemy and the kernel, none of them ours
 
 SOURCES = {path.stem: path for path in release.sources()}
 FIRST, SECOND, THIRD = "01_memory_bound", "02_shared_memory_and_registers", "03_fusion"

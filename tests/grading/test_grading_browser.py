@@ -24,7 +24,7 @@ KERNEL_IS_IDLE = """() => {
   return kernel?.connectionStatus === 'connected' && kernel.status === 'idle';
 }"""
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow(40), pytest.mark.browser]
 
 
 def hand_in(root, student, nb):

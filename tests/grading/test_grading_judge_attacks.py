@@ -11,6 +11,8 @@ from course_pkg.core import CourseError
 from course_pkg.grading import alone, judge
 from course_pkg.grading.sandbox import Limits
 
+pytestmark = pytest.mark.slow(115)
+
 WRONG_GAIN = "def remaining_gain(t_eff_gb_s, t_peak_gb_s):\n    return 0.5"
 GAIN = {"test_gain": 1, "test_gain_hidden": 1}
 TRIAD = {"test_triad": 1, "test_triad_traffic": 1, "test_triad_hidden": 2}
@@ -118,6 +120,7 @@ def test_flags_of_an_answer_cell_do_not_matter():
     assert s.lost(s.grade(nb)) == {}
 
 
+@pytest.mark.bare
 @pytest.mark.parametrize(("sources", "expected"), [((None, WRONG_GAIN), GAIN), ((WRONG_GAIN, None), {})])
 def test_of_an_answer_cell_that_is_there_twice_the_last_one_counts(sources, expected):
     nb = s.solved()
@@ -139,6 +142,7 @@ def test_a_function_that_was_deleted_is_named():
     assert said["test_passes_hidden"].endswith("passes is missing: its answer cell does not define it.")
 
 
+@pytest.mark.bare
 @pytest.mark.parametrize(
     ("source", "said"),
     [
@@ -323,6 +327,7 @@ def handed_in(tmp_path):
     return write
 
 
+@pytest.mark.bare
 def test_a_file_is_graded_as_in_this_process(handed_in):
     nb, about = s.recipe(s.RECIPES[0])
     here = s.grade(nb, seed=7)
@@ -381,6 +386,7 @@ def test_a_judge_that_dies_at_once_is_a_report(monkeypatch, handed_in):
     assert (report.points, report.max_points, report.notes) == (0, 20, [alone.BROKEN])
 
 
+@pytest.mark.bare
 def test_isolation_that_is_required_and_missing_refuses(monkeypatch, handed_in):
     from course_pkg.grading import bubblewrap
 

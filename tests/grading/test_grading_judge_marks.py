@@ -6,6 +6,8 @@ from collections import Counter
 import pytest
 import submissions as s
 
+pytestmark = pytest.mark.slow(230)
+
 SEEDS = (1, 2, 20260101)
 EXERCISES = pytest.mark.parametrize("source", s.SOURCES.values(), ids=lambda path: path.stem)
 

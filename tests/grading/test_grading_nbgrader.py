@@ -12,8 +12,11 @@ from nbformat import NotebookNode
 from nbgrader.utils import determine_grade
 from small_course import NAME, answer, cell_of, make_course, nbgrader, notebook
 
-from course_pkg.grading import preprocessor
+from course_pkg.grading import bubblewrap, landlock, preprocessor
 from course_pkg.grading.result import CellGrade
+from course_pkg.setup import system
+
+pytestmark = [pytest.mark.slow(50), pytest.mark.bare]
 
 RIGHT = {"test_double": 2, "test_secret": 3, "test_partial": 2.5}
 NOTHING = {"test_double": 0, "test_secret": 0, "test_partial": 0}
@@ -99,6 +102,11 @@ STUDENTS = {
         NOTHING,
     ),
 }
+if bubblewrap.obstacle() and not landlock.version():
+    del STUDENTS["rewriter"]  # nothing on this machine can stop it; its own test below says so
+if system.hidden("bwrap"):  # the second, short run of CI: what follows is the same with and without a sandbox
+    for same in ("warns", "deleted", "edited", "reflagged", "twice"):
+        del STUDENTS[same]
 PENALTY = """
 from nbgrader.plugins import BasePlugin
 
@@ -183,6 +191,13 @@ def test_nbgrader_has_exactly_the_judges_points(grades, exported, student):
     assert float(row["raw_score"]) == sum(expected.values())
     assert float(row["max_score"]) == 12.5
     assert float(row["late_submission_penalty"] or 0) == penalty
+
+
+@pytest.mark.skipif("rewriter" not in STUDENTS, reason="neither bubblewrap nor Landlock guards the gradebook")
+def test_an_answer_that_writes_into_the_gradebook_changes_nobodys_mark(grades):
+    assert {grade.manual for cells in grades.values() for grade in cells.values()} == {None}
+    waiting = {student for student, cells in grades.items() if cells["essay"].person}
+    assert waiting == {"right"}, "an untouched question waits for nobody, isolated or not"
 
 
 def test_no_row_is_missing(exported):

@@ -16,6 +16,8 @@ from course_pkg.grading import bubblewrap
 from course_pkg.grading.sandbox import LearnerError, SandboxLost
 from course_pkg.paths import repo_root
 
+pytestmark = pytest.mark.slow(40)
+
 LATE = "your code did not come back within 1 s: is there an endless loop?"
 ENDED = "your code ended the Python process that runs it: leave out os._exit and its like"
 

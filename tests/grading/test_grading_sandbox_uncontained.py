@@ -12,6 +12,8 @@ from course_pkg.grading import bubblewrap
 from course_pkg.grading.sandbox import Limits, Sandbox
 from course_pkg.paths import repo_root
 
+pytestmark = pytest.mark.bare
+
 
 @pytest.fixture(autouse=True)
 def no_bubblewrap(monkeypatch):

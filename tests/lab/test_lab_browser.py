@@ -72,7 +72,7 @@ EDIT = """() => {
   model.setSource(model.source + '\\n\\nWritten by a learner.');
 }"""
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow(45), pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,8 @@ from course_pkg.commands import sync
 from course_pkg.paths import repo_root
 from course_pkg.slides import build, execute, find_chromium
 
+pytestmark = pytest.mark.slow(150)
+
 LECTURES = sorted((repo_root() / "lectures").glob("[0-9][0-9]_*.py"))
 EXECUTED = repo_root() / "build" / "executed"
 CELL_LINES = 24  # what a reader takes in at once

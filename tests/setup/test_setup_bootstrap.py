@@ -17,7 +17,7 @@ from course_pkg.setup.environment import Venv
 from course_pkg.setup.troubles import NO_NETWORK, NO_SPACE, Trouble, explain
 
 PACKAGE = Path(bootstrap.__file__).parent
-STANDALONE = ("__init__.py", "bootstrap.py", "driver.py", "environment.py", "troubles.py")
+STANDALONE = ("__init__.py", "bootstrap.py", "driver.py", "environment.py", "system.py", "troubles.py")
 
 
 class FakeVenv(Venv):

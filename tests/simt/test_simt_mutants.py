@@ -13,6 +13,8 @@ from course_pkg import simt
 from course_pkg.simt.errors import HazardError
 from course_pkg.simt.run.kernel import Kernel
 
+pytestmark = pytest.mark.slow(70)
+
 ALGORITHMS = [a for room in (reductions, tiles, stencils, scans, scatter, barriers) for a in room.ALGORITHMS]
 MENDED = [Case(a) for a in ALGORITHMS]
 BROKEN = [Case(a, m) for a in ALGORITHMS for m in a.mutants]

@@ -4,6 +4,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from course_pkg.setup import system
 from course_pkg.slides import SlidesError, browser, build, check_decks, find_chromium
 from course_pkg.slides.assets import copy_assets
 from course_pkg.slides.convert import convert
@@ -85,7 +86,7 @@ def test_pictures_of_all_slides(tmp_path, chromium, fetched):
 def no_browser(monkeypatch):
     monkeypatch.delenv("CHROMIUM", raising=False)
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(browser, "_MACOS_CHROME", browser.Path("/nowhere"))
+    monkeypatch.setattr(system, "MACOS_CHROME", "/nowhere")
     monkeypatch.setattr(browser, "_playwrights_own", lambda: None)
 
 
@@ -100,7 +101,16 @@ def test_without_a_browser_a_notice_here_an_error_on_ci(tmp_path, no_browser, fe
     assert "overflow not checked: no browser found; install Chromium" in capsys.readouterr().out
 
 
+def test_a_hidden_browser_is_not_there_by_any_of_its_names(tmp_path, monkeypatch):
+    (tmp_path / "mine").touch()
+    monkeypatch.setenv("CHROMIUM", str(tmp_path / "mine"))
+    monkeypatch.setattr(browser, "_playwrights_own", lambda: tmp_path / "mine")
+    monkeypatch.setenv("COURSE_HIDE", "bwrap, chromium")
+    assert find_chromium() is None
+
+
 def test_chromium_can_be_named(tmp_path, monkeypatch):
+    monkeypatch.delenv("COURSE_HIDE", raising=False)
     monkeypatch.setenv("CHROMIUM", str(tmp_path / "none"))
     with pytest.raises(SlidesError, match=r"CHROMIUM is set to .*none, which is not there"):
         find_chromium()

@@ -1,0 +1,105 @@
+"""The order of the tests, how long each took, and `make check`'s limit on time."""
+
+import contextlib
+import json
+import os
+import signal
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from course_pkg.paths import repo_root
+
+DURATIONS = repo_root() / ".course" / "durations.json"
+CHECKING = "COURSE_CHECK_UNTIL" in os.environ
+UNTIL = float(os.environ.get("COURSE_CHECK_UNTIL", "inf"))
+LEFT = "left to `make test`: the time of `make check` is up"
+LATEST = UNTIL - 12.0  # that much to tear down, to end the workers and to write the summary
+
+
+def known() -> dict[str, float]:
+    """Return how many seconds each test took when it last ran here."""
+    with contextlib.suppress(OSError, ValueError):
+        return json.loads(DURATIONS.read_text(encoding="utf-8"))
+    return {}
+
+
+@contextlib.contextmanager
+def interrupted():
+    """Skip what runs in here when `make check`'s time is up."""
+
+    def late(number, frame):
+        raise pytest.skip.Exception(LEFT)
+
+    if not CHECKING or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, max(LATEST - time.time(), 1e-3))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+class Clock:
+    """Keeps the seconds of each test, and leaves out what does not fit into the time."""
+
+    def __init__(self):
+        self.before, self.taken, self.left = known(), {}, Counter()
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtest_setup(self, item):
+        """Leave a test out that is known to take longer than what is left."""
+        if time.time() + self.before.get(item.nodeid, 0.0) > LATEST:
+            raise pytest.skip.Exception(LEFT)
+        with interrupted():
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self):
+        """End a test that nobody has timed yet when the time is up."""
+        with interrupted():
+            return (yield)
+
+    def pytest_runtest_logreport(self, report):
+        """Add up a test's setup, call and teardown; one that was left out keeps the seconds it had."""
+        if report.skipped:
+            if LEFT in str(report.longrepr):
+                self.left[report.nodeid.partition("::")[0]] += 1
+            return
+        self.taken[report.nodeid] = round(self.taken.get(report.nodeid, 0.0) + report.duration, 2)
+
+    def pytest_terminal_summary(self, terminalreporter):
+        """Say which tests were left to `make test`."""
+        for file, count in sorted(self.left.items()):
+            terminalreporter.write_line(f"Left to `make test`: {count} of {file}")
+
+    def pytest_sessionfinish(self, session):
+        """Remember the seconds, where the workers' reports come together."""
+        if hasattr(session.config, "workerinput") or not self.taken:
+            return
+        with contextlib.suppress(OSError):  # a folder that cannot be written is no failed test
+            DURATIONS.parent.mkdir(exist_ok=True)
+            DURATIONS.write_text(json.dumps(self.before | self.taken, indent=0), encoding="utf-8")
+
+
+def pytest_configure(config):
+    """Start the clock."""
+    config.pluginmanager.register(Clock(), "clock")
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take longest: then two cores are done together.
+
+    `make check` keeps its own order, the most direct tests first.
+    """
+    if CHECKING:
+        return
+    seconds: dict = {}
+    for item in items:
+        for mark in item.iter_markers("slow"):
+            seconds[item.path] = max(mark.args[0], seconds.get(item.path, 0))
+    items.sort(key=lambda item: -seconds.get(item.path, 0))
