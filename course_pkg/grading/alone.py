@@ -16,8 +16,7 @@ from nbformat import NotebookNode
 
 from course_pkg.core import CourseError
 from course_pkg.grading import intake, warm
-from course_pkg.grading.exercise import read_solution, sources
-from course_pkg.grading.feedback import HIDDEN
+from course_pkg.grading.exercise import HIDDEN, read_solution, sources
 from course_pkg.grading.result import CellGrade, Report
 
 PART_CPU_S = 60.0

@@ -6,6 +6,8 @@ from course_pkg.core import CourseError
 from course_pkg.notebook import number_cells
 from course_pkg.paths import repo_root
 
+HIDDEN = "### BEGIN HIDDEN TESTS"
+
 
 def sources() -> list[Path]:
     """Return the solutions, as ``.py`` files."""

@@ -34,12 +34,14 @@ class Watch(threading.Thread):
         self.reason = ""
         self._cpu_s = 0.0  # of all processes, when last seen
         self._request_s: float | None = None  # what the request may take; None between requests
-        self._from_cpu_s = self._idle_s = self._spent_s = 0.0
+        self._from_cpu_s: float | None = None
+        self._idle_s = self._spent_s = 0.0
 
     def begin(self, seconds: float) -> None:
         """Begin to count a request that may take so many seconds."""
         with self._lock:
-            self._request_s, self._from_cpu_s, self._idle_s = seconds, self._cpu_s, 0.0
+            # counted from the first look on: what was last seen may be old, and what came since is no request's
+            self._request_s, self._from_cpu_s, self._idle_s = seconds, None, 0.0
 
     def finish(self) -> None:
         """The request is over."""
@@ -81,13 +83,14 @@ class Watch(threading.Thread):
             self._cpu_s = max(self._cpu_s, taken.cpu_s)
             if self._request_s is None:
                 return ""
+            if self._from_cpu_s is None:
+                self._from_cpu_s = self._cpu_s
             self._idle_s += TICK_S if asleep else 0.0
             used = self._used_s()
             if self._spent_s + used > self._limits.total_s:
                 return ALL.format(self._limits.total_s)
-            if self._idle_s > self._request_s:
-                return ASLEEP.format(self._request_s)
-            return LOOP.format(self._request_s) if used > self._request_s else ""
+            why = ASLEEP if self._idle_s > used / 2 else LOOP
+            return why.format(self._request_s) if used > self._request_s else ""
 
     def _used_s(self) -> float:
-        return self._cpu_s - self._from_cpu_s + self._idle_s
+        return 0.0 if self._from_cpu_s is None else self._cpu_s - self._from_cpu_s + self._idle_s
