@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import psutil
 
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-RUNNABLE = ("R", "D")  # or waiting for a core, or for a disk
+RUNNABLE = "R"  # or waiting for a core; not D, in which a vfork puts a parent for as long as its child sleeps
 # memory that belongs to no file of a disk and outlives its mapping: anonymous shared memory, memfd, System V
 SHARED = re.compile(
     r"^([0-9a-f]+)-([0-9a-f]+) ...s \S+ (\S+) (\d+)\s+(/dev/zero|/memfd:|/SYSV|/dev/shm/)", re.M
@@ -57,7 +57,7 @@ def taken(members: list[tuple[int, list[str]]]) -> Taken:
         threads = int(fields[17])
         total.processes += max(threads, 1)
         total.cpu_s += sum(int(n) for n in fields[11:15]) / TICKS
-        total.busy = total.busy or fields[0] in RUNNABLE or (threads > 1 and _a_thread_runs(pid))
+        total.busy = total.busy or fields[0] == RUNNABLE or (threads > 1 and _a_thread_runs(pid))
     return total
 
 
@@ -90,7 +90,7 @@ def portable(pid: int) -> tuple[Taken, int]:
             times = one.cpu_times()
             total.cpu_s += times.user + times.system
             total.processes += one.num_threads()
-            total.busy = total.busy or one.status() in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
+            total.busy = total.busy or one.status() == psutil.STATUS_RUNNING
             memory += one.memory_info().rss
     return total, memory
 
@@ -110,7 +110,7 @@ def _stat(path: str) -> list[str]:
 def _a_thread_runs(pid: int) -> bool:
     with suppress(OSError):
         return any(
-            (_stat(f"/proc/{pid}/task/{tid}/stat") or "S")[0] in RUNNABLE
+            (_stat(f"/proc/{pid}/task/{tid}/stat") or "S")[0] == RUNNABLE
             for tid in os.listdir(f"/proc/{pid}/task")
         )
     return False

@@ -42,6 +42,17 @@ def test_code_that_sleeps_for_ever():
         assert lost(sandbox, "import time\ntime.sleep(1000)") == ASLEEP
 
 
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of calls are this machine's")
+def test_a_vfork_whose_child_sleeps_is_sleep():
+    """The parent is in the state of one who waits for a disk."""
+    source = "import ctypes\nlibc = ctypes.CDLL(None)\n"
+    source += "if libc.syscall(58) == 0:\n    libc.sleep(600)\n    libc._exit(0)"
+    with contained(call_s=1) as sandbox:
+        begin = time.monotonic()
+        assert lost(sandbox, source) == ASLEEP
+        assert time.monotonic() - begin < 30
+
+
 def test_sleeping_and_waking_again_does_not_stretch_the_time():
     with contained(call_s=1) as sandbox:
         begin = time.monotonic()

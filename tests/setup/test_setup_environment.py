@@ -11,9 +11,9 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# Per CUDA major version, so one name cannot have one pin; constraints.txt says why.
 # conda-forge has no package of them: environment.yml leaves them to pip, which reads the extra.
 PIP_ALONE = {"pyseccomp"}
+# Per CUDA major version, so one name cannot have one pin; constraints.txt says why.
 BY_CUDA = {"cuda-bindings", "cuda-toolkit", "nvidia-nvjitlink"}
 
 
