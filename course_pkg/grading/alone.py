@@ -1,61 +1,182 @@
-"""Grading in a fresh process: what crashes, hangs or eats memory there ends as a mark with a reason here."""
+"""Grading in a process of its own: what crashes, hangs or eats memory there ends as a mark with a reason here.
+
+A mark depends on the submission, never on what else the machine does. What a submission is answerable for (processor
+time, memory, a crash) costs the part that did it, and the rest is graded in another child. What it is not answerable
+for (the wall clock ran out, the machine's memory did) is tried again, and then the report says that it is not graded.
+"""
 
 import json
-import os
-import subprocess
-import sys
-import time
-from contextlib import suppress
+import secrets
+import signal
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
+from nbformat import NotebookNode
 
 from course_pkg.core import CourseError
-from course_pkg.grading.feedback import HIDDEN
+from course_pkg.grading import intake, warm
+from course_pkg.grading.exercise import HIDDEN, read_solution, sources
 from course_pkg.grading.result import CellGrade, Report
 
-MEMORY_BYTES = 6 << 30  # of the judge's process; the sandbox has less
-TRIES = 3
-_READ: dict[tuple[str, bytes], list[dict]] = {}
-SLOW = "It was not done after {:.0f} s: is there a loop without end?"
+PART_CPU_S = 60.0
+WALL_S = 900.0  # of one child, on a machine with nothing else to do
+TRIES = 12  # children for the parts of one submission
+SLOW = "It took more than {:g} s of processor time: is there a loop without end?"
+SLOW_TO_READ = "It takes too long to read: hand in the exercise's own notebook."
 BROKEN = "It ended the judge's process: does it ask for very much memory?"
-UNREACHED = "It was not reached: grading was stopped before it."
+UNREACHED = "It was not reached: grading was cut short before it."
+LATE = "it was not done after {:.0f} s of a busy machine"
+KILLED = "its process was killed: is the machine short of memory?"
+AGAIN = "grade it again when the machine has less to do"
+_CELLS: dict[tuple[str, bytes], list[dict]] = {}
+_LOCK = threading.Lock()
 
 
-def grade_file(path, *, solution=None, seed=None, require_sandbox=False, wall_s: float = 120) -> Report:
-    """Grade a file; see :func:`course_pkg.grading.judge.grade_file`."""
-    from course_pkg.grading import intake
-    from course_pkg.grading.exercise import sources
+@dataclass(frozen=True)
+class Solution:
+    """An exercise as its teacher wrote it: the file's name and its bytes."""
 
-    path, data = Path(path), b""
-    solution = Path(solution) if solution else None
+    name: str
+    text: bytes
+
+    @classmethod
+    def read(cls, path: Path | str) -> "Solution":
+        """Read a solution's file."""
+        try:
+            return cls(Path(path).name, Path(path).read_bytes())
+        except OSError as error:
+            raise CourseError(f"{path} cannot be read ({error.strerror}): check that it exists.") from error
+
+    @property
+    def exercise(self) -> str:
+        """The exercise's name."""
+        return Path(self.name).stem
+
+    def cells(self) -> list[dict]:
+        """Return its cells; the same text is read once."""
+        known = self.name, self.text
+        with _LOCK:
+            if known not in _CELLS:
+                keys = ("cell_type", "metadata", "source", "id")
+                nb = read_solution(Path(self.name), self.text.decode())
+                _CELLS[known] = json.loads(
+                    json.dumps([{k: cell[k] for k in keys if k in cell} for cell in nb.cells])
+                )
+            return _CELLS[known]
+
+
+def grade_file(path, *, solution=None, seed=None, require_sandbox=False, **limits) -> Report:
+    """Grade a file in a fresh process; whatever is wrong with the submission is a report with a reason.
+
+    Parameters
+    ----------
+    path : path
+        A notebook, or an archive with one in it.
+    solution : path, optional
+        By default found by the ids in the submission, then by its name.
+    seed, require_sandbox, limits
+        As for :func:`grade_bytes`.
+    """
+    path = Path(path)
+    solutions = [Solution.read(p) for p in ([solution] if solution else sources())]
     try:
-        data = intake.load(path)
-        solution = solution or intake.exercise_of(data, path, sources())
-        if solution is None:
-            raise intake.Refused(
-                "It belongs to no exercise of the course: hand in the exercise's own notebook."
-            )
-        notebook = intake.parse(data)
+        data = intake.raw(path)
     except intake.Refused as error:
-        solution = solution or intake.exercise_of(data, path, sources())
-        return nothing(solution_cells(solution) if solution else [], solution, str(error), seed)
-    cells = solution_cells(solution)
+        return nothing(by_path(path, solutions, bool(solution)), str(error), seed)
+    return grade_bytes(
+        data,
+        str(path),
+        solutions,
+        given=bool(solution),
+        seed=seed,
+        require_sandbox=require_sandbox,
+        **limits,
+    )
+
+
+def grade_bytes(
+    data: bytes,
+    path: str,
+    solutions: list[Solution],
+    *,
+    given: bool = False,
+    seed: int | None = None,
+    require_sandbox: bool = False,
+    part_cpu_s: float = PART_CPU_S,
+    wall_s: float = WALL_S,
+) -> Report:
+    """Grade the bytes of a file in fresh processes.
+
+    Parameters
+    ----------
+    data : bytes
+        A notebook, or an archive with one in it; nothing of it is read here.
+    path : str
+        Where it was found: a folder or file may be named as the exercise is.
+    solutions : list of Solution
+        The exercises that it may belong to.
+    given : bool
+        Whether it belongs to the only solution, whatever it looks like.
+    seed : int, optional
+        Fixes the inputs that the tests draw.
+    require_sandbox : bool
+        Refuse to grade without isolation.
+    part_cpu_s : float
+        Seconds of processor time for each part.
+    wall_s : float
+        Seconds for one child, times the machine's load. Beyond it nothing is graded, and nothing lost.
+
+    Raises
+    ------
+    CourseError
+        If isolation is required and cannot be had, or a solution cannot be read.
+    warm.Gone
+        If grading was stopped.
+    """
     request = {
-        "submitted": [{k: cell[k] for k in ("cell_type", "metadata", "source")} for cell in notebook.cells],
-        "cells": cells,
-        "exercise": solution.stem,
-        "seed": seed,
+        "do": "grade",
+        "path": path,
+        "given": given,
+        "exercises": {s.name: [i.decode() for i in intake.ids_in(s.text)] for s in solutions},
+        "seed": secrets.randbits(32) if seed is None else int(seed),
         "require_sandbox": require_sandbox,
+        "part_cpu_s": part_cpu_s,
         "skip": {},
     }
-    return _persist(request, cells, solution, wall_s)
+    return _Grading(request, data, {s.name: s for s in solutions}, wall_s).grade()
 
 
-def nothing(cells: list, solution: Path | None, reason: str, seed=None) -> Report:
+def by_path(path, solutions, given: bool = False) -> Solution | None:
+    """Return the solution that a path tells; of what is no submission nothing else can."""
+    known = {s.name: set() for s in solutions}
+    name = solutions[0].name if given else intake.belongs(b"", path, known)
+    return next((s for s in solutions if s.name == name), None)
+
+
+def read(path: Path) -> NotebookNode:
+    """Return a submission's notebook, of each cell type, id and source; a child reads it.
+
+    Raises
+    ------
+    Refused
+        If it is none; see :func:`~.intake.read`.
+    """
+    told = _ask({"do": "read"}, intake.raw(path), WALL_S)
+    for said in told.lines:
+        if "cells" in said:
+            return NotebookNode(cells=[_node(cell) for cell in said["cells"]])
+    raise intake.Refused(next((said["refused"] for said in told.lines if "refused" in said), SLOW_TO_READ))
+
+
+def _node(value):
+    return NotebookNode({k: _node(v) for k, v in value.items()}) if isinstance(value, dict) else value
+
+
+def nothing(solution: Solution | None, reason: str, seed=None) -> Report:
     """Return a report of no points, with the reason at every cell."""
-    report = Report(solution.stem if solution else "", notes=[reason], contained=True, seed=seed or 0)
-    for cell in cells:
+    report = Report(solution.exercise if solution else "", notes=[reason], contained=True, seed=seed or 0)
+    for cell in solution.cells() if solution else []:
         about = cell["metadata"].get("nbgrader", {})
         if about.get("grade"):
             hidden, manual = HIDDEN in cell["source"], bool(about.get("solution"))
@@ -63,126 +184,76 @@ def nothing(cells: list, solution: Path | None, reason: str, seed=None) -> Repor
     return report
 
 
-def solution_cells(solution: Path) -> list[dict]:
-    """Return a solution's cells; a solution with the same name and text is read once, wherever it lies."""
-    from course_pkg.grading.exercise import read_solution
-
-    try:
-        known = solution.name, solution.read_bytes()
-    except OSError as error:
-        raise CourseError(f"{solution} cannot be read ({error.strerror}): check that it exists.") from error
-    if known not in _READ:
-        keys = ("cell_type", "metadata", "source", "id")
-        cells = [{k: cell[k] for k in keys} for cell in read_solution(solution).cells]
-        _READ[known] = json.loads(json.dumps(cells))
-    return _READ[known]
-
-
-def _persist(request: dict, cells, solution, wall_s: float) -> Report:
-    """Grade; where a cell ends the process, grade the others without it."""
-    end = time.monotonic() + wall_s
-    report = None
-    for _ in range(TRIES):
-        heard, why = _attempt(request, end - time.monotonic(), wall_s)
-        if heard and "report" in heard[-1]:
-            return Report.from_dict(heard[-1]["report"])
-        if heard and "refused" in heard[-1]:
-            raise CourseError(heard[-1]["refused"])
-        graded = {h["cell"]["grade_id"]: h["cell"] for h in heard if "cell" in h}
-        at = next((h["at"] for h in reversed(heard) if "at" in h), None)
-        at = None if at in graded else at
-        report = _piece_together(cells, solution, graded, at, why, request["seed"])
-        if at is None or end - time.monotonic() < 1:
-            return report
-        request["skip"][at] = why
+def not_graded(solution: Solution | None, why: str, seed=None) -> Report:
+    """Return a report without marks: it is nobody's fault, and no grade."""
+    report = nothing(solution, why, seed)
+    report.cells, report.ungraded = [], why
+    report.notes = [f"not graded: {why}; {AGAIN}."]
     return report
 
 
-def _piece_together(cells, solution, graded: dict, at, why: str, seed) -> Report:
-    """Return the report of a grading that came to no end."""
-    report = nothing(cells, solution, UNREACHED if at else why, seed)
-    found = Report(report.exercise, notes=[why], seed=report.seed)
-    for cell in report.cells:
-        cell.feedback = why if cell.grade_id == at else cell.feedback
-        found.add(CellGrade(**graded[cell.grade_id]) if cell.grade_id in graded else cell)
-    return found
+class _Grading:
+    """One submission, in as many children as it takes."""
+
+    def __init__(self, request: dict, data: bytes, solutions: dict[str, Solution], wall_s: float):
+        self.request, self.data, self.solutions, self.wall_s = request, data, solutions, wall_s
+        self.solution: Solution | None = None
+
+    def grade(self) -> Report:
+        """Grade; where a part ends its child, grade the others without it; where the machine did, try again."""
+        report, disturbed = None, 0
+        for _ in range(TRIES):
+            told = _ask(self.request, self.data, self.wall_s, self._answer)
+            heard = {kind: said[kind] for said in told.lines for kind in said}
+            if "cannot" in heard:
+                raise CourseError(heard["cannot"])
+            if "refused" in heard:
+                return nothing(self.solution, heard["refused"], self.request["seed"])
+            if "report" in heard:
+                return Report.from_dict(heard["report"])
+            why = self._disturbance(told, heard)
+            if why:
+                disturbed += 1
+                if disturbed > 1:
+                    break
+                continue
+            if self.solution is None:
+                return nothing(None, SLOW_TO_READ, self.request["seed"])
+            report, at = self._pieced_together(told, heard)
+            if at is None:
+                return report
+            self.request["skip"][at] = report.notes[0]
+        return not_graded(self.solution, why, self.request["seed"]) if disturbed > 1 else report
+
+    def _answer(self, said: dict):
+        """Tell the child the exercise's cells when it knows the exercise."""
+        if said.get("exercise") is None:
+            return None
+        self.solution = self.solutions[said["exercise"]]
+        return self.solution.cells()
+
+    def _disturbance(self, told: warm.Told, heard: dict) -> str:
+        """Say what ended the child, if the submission is not to blame."""
+        if told.late:
+            return LATE.format(self.wall_s * warm.crowd())
+        return heard.get("busy") or (KILLED if told.status == -signal.SIGKILL else "")
+
+    def _pieced_together(self, told: warm.Told, heard: dict) -> tuple[Report, str | None]:
+        """Return the report of a grading that came to no end, and the test where it ended."""
+        slow = told.status in (-signal.SIGPROF, -signal.SIGXCPU)
+        why = SLOW.format(self.request["part_cpu_s"]) if slow else BROKEN
+        graded = {said["cell"]["grade_id"]: said["cell"] for said in told.lines if "cell" in said}
+        at = heard.get("at")
+        at = None if at in graded else at
+        if at is None and not graded and slow:
+            why = SLOW_TO_READ
+        blank = nothing(self.solution, UNREACHED if at else why, self.request["seed"])
+        report = Report(blank.exercise, notes=[why], contained=heard["contained"], seed=blank.seed)
+        for cell in blank.cells:
+            cell.feedback = why if cell.grade_id == at else cell.feedback
+            report.add(CellGrade(**graded[cell.grade_id]) if cell.grade_id in graded else cell)
+        return report, at
 
 
-def _attempt(request: dict, left_s: float, wall_s: float) -> tuple[list[dict], str]:
-    """Run one process; return what it told line by line, and why it ended early."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", __name__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=_environment(),
-        start_new_session=True,
-    )
-    try:
-        told, _ = process.communicate(json.dumps(request).encode(), timeout=max(left_s, 1))
-        why = BROKEN
-    except subprocess.TimeoutExpired:
-        _end(process)
-        told, why = process.communicate()[0], SLOW.format(wall_s)
-    except BaseException:
-        _end(process)
-        raise
-    lines = told.decode().split("\n")[:-1]  # a last line without its end was cut short
-    return [json.loads(line) for line in lines], why
-
-
-def _end(process) -> None:
-    """End a process and all that it started."""
-    try:
-        family = psutil.Process(process.pid).children(recursive=True)
-    except psutil.Error:
-        family = []
-    for one in (process, *family):
-        with suppress(psutil.Error, OSError):  # it has ended by itself
-            one.kill()
-
-
-def _environment() -> dict:
-    """Return this environment, with one thread for each library: submissions share the cores."""
-    one = dict.fromkeys(
-        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
-    )
-    return {**os.environ, **one, "COURSE_BACKEND": "simt"}
-
-
-def _limit() -> None:
-    """Bound this process: beyond it an allocation fails, and that costs one cell."""
-    try:
-        import resource
-    except ImportError:  # no POSIX system
-        return
-    for what, most in ((resource.RLIMIT_DATA, MEMORY_BYTES), (resource.RLIMIT_CORE, 0)):
-        hard = resource.getrlimit(what)[1]
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(what, (most, hard))
-
-
-def main() -> int:
-    """Grade what stands on stdin; tell each step on stdout, one line of JSON each."""
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever prints does not disturb the channel
-    _limit()
-    request = json.load(sys.stdin)
-
-    def tell(news) -> None:
-        said = {"at": news} if isinstance(news, str) else {"cell": vars(news)}
-        print(json.dumps(said), file=channel, flush=True)
-
-    from course_pkg.grading import judge
-
-    try:
-        report = judge.grade_cells(**request, heard=tell)
-    except CourseError as error:
-        print(json.dumps({"refused": str(error)}), file=channel, flush=True)
-        return 1
-    print(json.dumps({"report": report.to_dict()}), file=channel, flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def _ask(request: dict, data: bytes, wall_s: float, answer=None) -> warm.Told:
+    return warm.parent().ask(request, data, wall_s, answer)

@@ -1,28 +1,28 @@
 """Grade a folder of submissions: each in a process of its own, resumable, in any order with the same marks.
 
-The parent only reads files and keeps reports: it runs nothing, and holds no more submissions at once than are being
-graded, so that its memory stays flat. The same `grade_job` runs here or on a Dask worker.
+The parent only reads files and keeps reports: it parses and runs nothing, and holds no more submissions at once than
+are being graded, so that its memory stays flat. A row depends on its own submission and on no other. The same
+`grade_job` runs here or on a Dask worker.
 """
 
 import concurrent.futures
 import hashlib
-import tempfile
-import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from tqdm import tqdm
 
 from course_pkg.core import CourseError
+from course_pkg.core.host import available_cores
 from course_pkg.grading import alone, executors, intake, report
-from course_pkg.grading.folder import Submission, identified, submissions
+from course_pkg.grading.alone import Solution
+from course_pkg.grading.exercise import sources
+from course_pkg.grading.folder import Submission, submissions
+from course_pkg.grading.names import shown
 from course_pkg.grading.result import Report
 from course_pkg.grading.store import Store
-
-_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,9 @@ class Job:
     """All that it takes to grade one submission, on this machine or on another one."""
 
     data: bytes
-    solution_name: str
-    solution: bytes
+    path: str
+    solutions: tuple[Solution, ...]
+    given: bool
     seed: int | None
     require_sandbox: bool
 
@@ -77,120 +78,115 @@ def grade_folder(
     CourseError
         If the folder is not there or holds nothing, or if the scheduler does not answer.
     """
-    found = identified(submissions(Path(folder), Path(out) if out else None), solution)
+    found = submissions(Path(folder), Path(out) if out else None)
     if not found:
         raise CourseError(
             f"{folder} holds no submissions: put notebooks, archives or students' folders there."
         )
     store = Store(Path(out), seed, require_sandbox) if out else None
+    solutions = tuple(Solution.read(path) for path in ([solution] if solution else sources()))
+    given = solution is not None
+    batch = _Batch(found, store, solutions, given, seed, require_sandbox)
     reports: dict[int, Report] = {}
-    jobs = jobs or executors.available_cores()
-    with executors.chosen(executor, scheduler, jobs) as (pool, width):
-        bar = tqdm(total=len(found), unit="submission", disable=None if progress is None else not progress)
+    with executors.chosen(executor, scheduler, jobs or available_cores()) as (pool, width):
+        # what is left is judged by the last submissions: the first one waits for the judge's imports
+        bar = tqdm(
+            total=len(found),
+            unit="submission",
+            smoothing=0.1,
+            disable=None if progress is None else not progress,
+        )
         with bar:
-            for number, graded in _graded(found, pool, width, store, seed, require_sandbox):
+            for number, graded in batch.graded(pool, width):
                 reports[number] = graded
                 bar.update()
     ordered = [reports[number] for number in range(len(found))]
+    _name_copies(ordered, found)
     if out:
         report.write_all(ordered, Path(out))
     return ordered
 
 
-def _graded(found, pool, width, store, seed, require_sandbox) -> Iterator[tuple[int, Report]]:
-    """Yield numbers and reports as they come; at most `width` submissions are held at a time."""
-    copies = Counter((s.student, s.solution) for s in found)
-    pending: dict[concurrent.futures.Future, tuple] = {}
-
-    def named(submission, graded):
-        graded.student = submission.student
-        if copies[submission.student, submission.solution] > 1:
-            graded.notes.append(f"This is {submission.path.name}, one of several that were handed in.")
-        return graded
-
-    try:
-        for number, submission in enumerate(found):
-            try:
-                job = _job(submission, seed, require_sandbox)
-            except CourseError as error:
-                yield number, named(submission, refused(submission, str(error), seed))
-                continue
-            key = store.key(submission, job) if store else None
-            kept = store.get(key) if store else None
-            if kept is not None:
-                yield number, named(submission, kept)
-                continue
-            pending[pool.submit(grade_job, job)] = number, submission, key
-            while len(pending) >= width:
-                yield from _finished(pending, store, seed, named)
-        while pending:
-            yield from _finished(pending, store, seed, named)
-    finally:
-        for future in pending:
-            future.cancel()
+def _name_copies(reports: list[Report], found: list[Submission]) -> None:
+    """Say which file a row is about, where a student handed in several for one exercise."""
+    copies = Counter((r.student, r.exercise) for r in reports)
+    for graded, submission in zip(reports, found, strict=True):
+        if copies[graded.student, graded.exercise] > 1:
+            graded.notes.append(f"This is {shown(submission.path.name)}, one of several that were handed in.")
 
 
-def _finished(pending, store, seed, named) -> Iterable:
-    """Wait for at least one submission; take what is finished out of `pending`."""
-    done, _ = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
-    # what ended well is kept before what did not may end the batch
-    for future in sorted(done, key=lambda future: future.exception() is not None):
-        number, submission, key = pending.pop(future)
+class _Batch:
+    """A folder on its way through the judge."""
+
+    def __init__(self, found, store, solutions: tuple[Solution, ...], given: bool, seed, require_sandbox):
+        self.found, self.store, self.solutions, self.given = found, store, solutions, given
+        self.seed, self.require_sandbox = seed, require_sandbox
+        self.hashes = {s.exercise: hashlib.sha256(s.text).hexdigest() for s in solutions}
+        self.pending: dict[concurrent.futures.Future, tuple] = {}
+
+    def graded(self, pool, width: int) -> Iterator[tuple[int, Report]]:
+        """Yield numbers and reports as they come; at most `width` submissions are held at a time."""
         try:
-            graded = Report.from_dict(future.result())
-        except Exception as error:
-            if type(error) is CourseError:  # such as: no isolation where it is required
-                raise
-            # the judge's own failure costs one row its marks, never the batch
-            why = f"The judge itself failed ({type(error).__name__}: {error}): grade this submission again."
-            yield number, named(submission, refused(submission, why, seed))
-            continue
-        if store:
-            store.put(key, graded)
-        yield number, named(submission, graded)
+            for number, submission in enumerate(self.found):
+                done = self._known(submission)
+                if isinstance(done, Report):
+                    done.student = submission.student
+                    yield number, done
+                    continue
+                job, key = done
+                self.pending[pool.submit(grade_job, job)] = number, submission, key
+                while len(self.pending) >= width:
+                    yield from self._finished()
+            while self.pending:
+                yield from self._finished()
+        finally:
+            for future in self.pending:
+                future.cancel()
 
+    def _known(self, submission: Submission) -> Report | tuple[Job, str | None]:
+        """Return the report of a submission that need not be graded, or else its job and its key."""
+        try:
+            if submission.refused:
+                raise intake.Refused(submission.refused)
+            data = intake.raw(submission.path)
+        except intake.Refused as error:
+            return alone.nothing(self._of(submission), str(error), self.seed)
+        given = self.solutions[0].exercise if self.given else ""
+        key = self.store.key(submission, data, given) if self.store else None
+        kept = self.store.get(key, self.hashes) if self.store else None
+        path = str(submission.path)
+        return kept or (Job(data, path, self.solutions, self.given, self.seed, self.require_sandbox), key)
 
-def _job(submission: Submission, seed, require_sandbox) -> Job:
-    if submission.refused:
-        raise intake.Refused(submission.refused)
-    data = intake.load(submission.path)
-    if submission.solution is None:
-        raise intake.Refused("It belongs to no exercise of the course: hand in the exercise's own notebook.")
-    return Job(data, submission.solution.name, submission.solution.read_bytes(), seed, require_sandbox)
+    def _finished(self) -> Iterable:
+        """Wait for at least one submission; take what is finished out of `pending`."""
+        done, _ = concurrent.futures.wait(self.pending, return_when=concurrent.futures.FIRST_COMPLETED)
+        # what ended well is kept before what did not may end the batch
+        for future in sorted(done, key=lambda future: future.exception() is not None):
+            number, submission, key = self.pending.pop(future)
+            try:
+                graded = Report.from_dict(future.result())
+            except Exception as error:
+                if type(error) is CourseError:  # such as: no isolation where it is required
+                    raise
+                # the judge's own failure costs one row its marks, never the batch
+                why = f"the judge itself failed ({type(error).__name__}: {error})"
+                graded = alone.not_graded(self._of(submission), why, self.seed)
+            if self.store and not graded.ungraded:
+                self.store.put(key, graded, self.hashes)
+            graded.student = submission.student
+            yield number, graded
+
+    def _of(self, submission: Submission) -> Solution | None:
+        return alone.by_path(submission.path, self.solutions, self.given)
 
 
 def grade_job(job: Job) -> dict:
     """Grade one submission from its bytes; return the report as a dictionary of plain values."""
-    from course_pkg.grading import judge  # here, so that the parent stays small
-
-    with tempfile.TemporaryDirectory(prefix="course-grade-") as folder:
-        notebook = Path(folder) / "submission.ipynb"
-        notebook.write_bytes(job.data)
-        graded = judge.grade_file(
-            notebook,
-            solution=_solution_file(job.solution_name, job.solution),
-            seed=job.seed,
-            require_sandbox=job.require_sandbox,
-        )
-    return graded.to_dict()
-
-
-def _solution_file(name: str, text: bytes) -> Path:
-    """Return a solution as a file of this machine, written once: a worker may have another version, or none."""
-    with _LOCK:
-        path = Path(_scratch().name) / hashlib.sha256(text).hexdigest()[:16] / name
-        if not path.exists():
-            path.parent.mkdir()
-            path.write_bytes(text)
-    return path
-
-
-@cache
-def _scratch() -> tempfile.TemporaryDirectory:
-    return tempfile.TemporaryDirectory(prefix="course-solutions-")  # removed when the process ends
-
-
-def refused(submission: Submission, reason: str, seed: int | None = None) -> Report:
-    """Return the report of a submission that gets no points, with the reason at every cell."""
-    cells = alone.solution_cells(submission.solution) if submission.solution else []
-    return alone.nothing(cells, submission.solution, reason, seed)
+    return alone.grade_bytes(
+        job.data,
+        job.path,
+        list(job.solutions),
+        given=job.given,
+        seed=job.seed,
+        require_sandbox=job.require_sandbox,
+    ).to_dict()

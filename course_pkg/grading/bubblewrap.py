@@ -82,8 +82,16 @@ def new_uid() -> int:
     return FIRST_UID + secrets.randbelow(1 << 28) if os.geteuid() == 0 else NOBODY
 
 
-def command(tmp_bytes: int) -> list[str]:
-    """Return bubblewrap's command line, up to the program that it is to run."""
+def command(tmp_bytes: int, *seccomp_fd: int) -> list[str]:
+    """Return bubblewrap's command line, up to the program that it is to run.
+
+    Parameters
+    ----------
+    tmp_bytes : int
+        Size of ``/tmp`` inside.
+    seccomp_fd : int, optional
+        An open file that holds a seccomp filter.
+    """
     line = ["bwrap", "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
     if os.geteuid() == 0:
         line += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
@@ -93,6 +101,8 @@ def command(tmp_bytes: int) -> list[str]:
         line += ["--disable-userns"] if "--disable-userns" in _help() else []
     for name, value in environment("/tmp").items():
         line += ["--setenv", name, value]
+    for fd in seccomp_fd:
+        line += ["--seccomp", str(fd)]
     line += _mounts()
     line += ["--perms", "1777", "--size", str(tmp_bytes), "--tmpfs", "/tmp", "--remount-ro", "/"]
     return [*line, "--chdir", "/tmp", "--"]

@@ -1,26 +1,34 @@
-"""A process that is not trusted, at the far end of two pipes: frames with deadlines, a watch on it, its end."""
+"""A process that is not trusted, at the far end of two pipes: frames, a watch on it, its end."""
 
 import contextlib
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import psutil
 
 from course_pkg.grading import protocol
+from course_pkg.grading.watch import Watch
 
 TICK_S = 0.1
 CHUNK = 1 << 20
 END_S = 5.0
 MARK = "COURSE_SANDBOX"
+FOLDER = "course-grading-"  # and the process that made it
 
 
 class Ended(Exception):
     """The process has gone, or was not worth waiting for; the message is the reason, in a learner's words."""
+
+
+class TooBusy(BaseException):
+    """The machine is not up to it: no fault of the code, and no reason for a mark. No test's ``except`` stops it."""
 
 
 class Channel:
@@ -35,33 +43,42 @@ class Channel:
         Where it runs.
     mark : str
         A text in the environment of every process that it may start; empty where a pid namespace holds them.
+    keep : tuple of int
+        File descriptors that it inherits.
     """
 
-    def __init__(self, command, environment, folder, limits, mark=""):
+    def __init__(self, command, environment, folder, limits, mark="", keep=()):
         self._limits, self._mark = limits, mark
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=environment | ({MARK: mark} if mark else {}),
-            cwd=folder,
-            start_new_session=True,
-            bufsize=0,
-        )
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env=environment | ({MARK: mark} if mark else {}),
+                cwd=folder,
+                start_new_session=True,
+                pass_fds=keep,
+                bufsize=0,
+            )
+        except OSError as error:
+            self._errors.close()
+            raise TooBusy(f"the sandbox did not start ({error.strerror})") from error
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
         for fd in (self._to, self._from):
             os.set_blocking(fd, False)
+        self.watch = Watch(self._process.pid, limits, self._kill)
+        self.watch.start()
 
     # ------------------------------------------------------------------------------------------------- transport
 
-    def send(self, parts, deadline: float, late: str) -> None:
-        """Write a frame; raise Ended with ``late`` after the deadline."""
+    def send(self, parts, deadline: float) -> None:
+        """Write a frame; raise Ended when the process has gone, and TooBusy after the deadline."""
         for part in parts:
             view = memoryview(part)
             while view:
-                self._wait(self._to, selectors.EVENT_WRITE, deadline, late)
+                self._wait(self._to, selectors.EVENT_WRITE, deadline)
                 try:
                     view = view[os.write(self._to, view[:CHUNK]) :]
                 except BlockingIOError:
@@ -69,20 +86,20 @@ class Channel:
                 except OSError:
                     raise Ended(self._epitaph()) from None
 
-    def receive(self, deadline: float, late: str):
+    def receive(self, deadline: float):
         """Read a frame and return its value; raise Ended for anything that is none."""
         try:
             text, data = protocol.sizes(
-                self._read(protocol.HEADER.size, deadline, late), self._limits.message_bytes
+                self._read(protocol.HEADER.size, deadline), self._limits.message_bytes
             )
-            return protocol.decode(bytes(self._read(text, deadline, late)), self._read(data, deadline, late))
+            return protocol.decode(bytes(self._read(text, deadline)), self._read(data, deadline))
         except protocol.Malformed as error:
             raise Ended(f"your code sent something that is no result ({error})") from None
 
-    def _read(self, size: int, deadline: float, late: str) -> bytearray:
+    def _read(self, size: int, deadline: float) -> bytearray:
         data = bytearray()  # grows with what arrives, not with what was announced
         while len(data) < size:
-            self._wait(self._from, selectors.EVENT_READ, deadline, late)
+            self._wait(self._from, selectors.EVENT_READ, deadline)
             try:
                 part = os.read(self._from, min(size - len(data), CHUNK))
             except BlockingIOError:
@@ -92,46 +109,26 @@ class Channel:
             data += part
         return data
 
-    def _wait(self, fd: int, event: int, deadline: float, late: str) -> None:
+    def _wait(self, fd: int, event: int, deadline: float) -> None:
         """Wait until the pipe is ready, with an eye on the process."""
         with selectors.DefaultSelector() as selector:
             selector.register(fd, event)
             while True:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise Ended(late)
+                    raise TooBusy("a sandbox got no time to run in")
                 if selector.select(min(left, TICK_S)):
                     return
-                self._watch()
                 # a process that it left behind can hold the pipe open
                 if self._process.poll() is not None and not selector.select(0):
                     raise Ended(self._epitaph())
 
-    # ----------------------------------------------------------------------------------------------------- watch
-
-    def _family(self) -> list:
-        """Return the process and all that it started."""
-        try:
-            own = psutil.Process(self._process.pid)
-            return [own, *own.children(recursive=True)]
-        except psutil.Error:
-            return []
-
-    def _watch(self) -> None:
-        """Raise Ended when the processes together take more than they may."""
-        family = self._family()
-        if len(family) >= self._limits.processes:
-            raise Ended(f"your code started {self._limits.processes} processes or more")
-        taken = 0
-        for process in family:
-            with contextlib.suppress(psutil.Error):
-                memory = process.memory_info()
-                taken += memory.rss - getattr(memory, "shared", 0)
-        if taken > self._limits.memory_bytes:
-            raise Ended(f"your code took more than {self._limits.memory_bytes >> 20} MiB of memory")
+    # ------------------------------------------------------------------------------------------------------- end
 
     def _epitaph(self) -> str:
         """Say how the process ended, in a learner's words."""
+        if self.watch.reason:
+            return self.watch.reason
         try:
             code = self._process.wait(END_S)
         except subprocess.TimeoutExpired:
@@ -148,18 +145,31 @@ class Channel:
         self._errors.seek(0)
         return self._errors.read(1 << 16).decode("utf-8", "replace").strip()[-2000:]
 
-    # ------------------------------------------------------------------------------------------------------- end
-
     def close(self) -> None:
         """Kill the process and all that it started, whatever they do about signals; return when none is left."""
         if self._errors.closed:
             return
+        self.watch.stop()
         if self._mark:
             self._kill_marked()
         else:
             self._kill_namespace()
         for file in (self._process.stdin, self._process.stdout, self._errors):
             file.close()
+
+    def _kill(self) -> None:
+        """Kill what can be found at once, and wait for nothing."""
+        for process in self._family()[::-1]:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+
+    def _family(self) -> list:
+        """Return the process and all that it started."""
+        try:
+            own = psutil.Process(self._process.pid)
+            return [own, *own.children(recursive=True)]
+        except psutil.Error:
+            return []
 
     def _kill_namespace(self) -> None:
         """Kill the first process of the pid namespace: the kernel then kills all others before it is gone."""
@@ -195,13 +205,29 @@ class Channel:
 
 
 def _marked(mark: str) -> list:
-    """Return this user's processes that carry a mark in their environment."""
+    """Return this user's processes whose mark in their environment begins with a text."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
-            if process.pid != os.getpid() and process.environ().get(MARK) == mark:
+            if process.pid != os.getpid() and process.environ().get(MARK, "").startswith(mark):
                 found.append(process)
     return found
+
+
+def folder_for(pid: int) -> str:
+    """Make a folder for the sandbox of a process; :func:`sweep` finds it when the process was killed."""
+    return tempfile.mkdtemp(prefix=f"{FOLDER}{pid}-")
+
+
+def sweep(pid: int | None = None) -> None:
+    """Remove what a killed process left: its folder, and what still runs there; None for all that live no more."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*-*"):
+        owner = folder.name.removeprefix(FOLDER).partition("-")[0]
+        if owner.isdigit() and (int(owner) == pid if pid is not None else not psutil.pid_exists(int(owner))):
+            for process in _marked(f"{owner}-"):
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def processes_now() -> int:

@@ -4,6 +4,7 @@ import concurrent.futures
 from contextlib import contextmanager
 
 from course_pkg.core import CourseError
+from course_pkg.grading import warm
 
 
 @contextmanager
@@ -15,10 +16,14 @@ def chosen(executor, scheduler: str | None, jobs: int):
     elif isinstance(executor, concurrent.futures.Executor):
         yield executor, 2 * jobs
     elif executor in (None, "local"):
-        # Threads that wait: each submission is graded by a process of its own, started by the judge.
+        # Threads that wait: each submission is graded by a process of its own, forked by the warm parent.
         pool = concurrent.futures.ThreadPoolExecutor(jobs, thread_name_prefix="grade")
         try:
             yield pool, jobs + 1
+        except BaseException:  # Ctrl-C among them: nobody waits for what is being graded
+            pool.shutdown(wait=False, cancel_futures=True)
+            warm.parent().stop()
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
     else:

@@ -6,14 +6,16 @@ from course_pkg.core import CourseError
 from course_pkg.notebook import number_cells
 from course_pkg.paths import repo_root
 
+HIDDEN = "### BEGIN HIDDEN TESTS"
+
 
 def sources() -> list[Path]:
     """Return the solutions, as ``.py`` files."""
     return sorted((repo_root() / "solutions").glob("[0-9][0-9]_*/[0-9][0-9]_*.py"))
 
 
-def read_solution(source: Path):
-    """Return a solution as a notebook; every graded cell has an id, and no two the same.
+def read_solution(source: Path, text: str | None = None):
+    """Return a solution as a notebook, from its file or from its text; every graded cell has an id of its own.
 
     A test cell with thresholds in its metadata, ``course={"limits": {"global_load.sectors": 1.15}}``, begins with a
     line that gives them the name ``limits``: so it runs in a learner's notebook, in nbgrader and in the judge.
@@ -25,7 +27,9 @@ def read_solution(source: Path):
     """
     import jupytext  # slow to import, and not needed to grade what was read before
 
-    nb = jupytext.read(source)
+    if text is None:
+        text = source.read_text(encoding="utf-8")
+    nb = jupytext.reads(text, fmt=source.suffix)
     nb.metadata.pop("jupytext", None)
     ids = [cell.metadata.nbgrader.grade_id for cell in nb.cells if "nbgrader" in cell.metadata]
     if not ids:

@@ -7,12 +7,12 @@ from pathlib import Path
 import course_pkg
 from course_pkg.core.errors import CourseError
 from course_pkg.grading import check
+from course_pkg.grading.exercise import HIDDEN
 from course_pkg.grading.sandbox import LearnerError, SandboxLost
 from course_pkg.simt import HazardError, SimtError
 
 LONGEST = 400
 OURS = Path(course_pkg.__file__).parent
-HIDDEN = "### BEGIN HIDDEN TESTS"
 
 
 def is_hidden(source: str) -> bool:

@@ -1,19 +1,22 @@
-"""Find what was handed in, and for which exercise. Nothing is opened but to look for the exercise's ids."""
+"""Find what was handed in, by names alone: nothing is opened."""
 
-from dataclasses import dataclass, replace
+import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from course_pkg.core import CourseError
-from course_pkg.grading import archive, exercise, intake
+from course_pkg.grading import archive, intake
+from course_pkg.grading.names import shown
+
+MOST_NOTEBOOKS = 10  # of one student
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One thing that was handed in: who, where, for which exercise; `refused` says why it cannot be graded."""
+    """One thing that was handed in: who, as text that can be shown, and where; `refused` says why it cannot be read."""
 
     student: str
     path: Path
-    solution: Path | None = None
     refused: str = ""
 
 
@@ -26,32 +29,31 @@ def submissions(folder: Path, out: Path | None = None) -> list[Submission]:
         if entry.name.startswith((".", "__MACOSX")) or (out and _same(entry, out)):
             continue
         if entry.is_symlink() or not entry.is_dir():
-            found.append(Submission(_student(entry.name), entry))
-            continue
-        inside = intake.candidates(entry)
-        found += [Submission(entry.name, path) for path in inside]
-        if not inside:
-            found.append(
-                Submission(entry.name, entry, refused="The folder holds no notebook: hand in the notebook.")
-            )
+            found.append(Submission(shown(_student(entry.name)), entry))
+        else:
+            found += _of_a_student(entry)
     return found
 
 
-def identified(found: list[Submission], solution: Path | None = None) -> list[Submission]:
-    """Find the exercise of each; a submission that does not tell belongs to the one that all the others are of."""
-    sources = [solution] if solution else exercise.sources()
-    told = [s if s.solution else replace(s, solution=solution or _exercise_of(s, sources)) for s in found]
-    known = {s.solution for s in told if s.solution} or set(sources)
-    rest = known.pop() if len(known) == 1 else None
-    return [s if s.solution else replace(s, solution=rest) for s in told]
-
-
-def _exercise_of(submission: Submission, sources: list[Path]) -> Path | None:
+def _of_a_student(folder: Path) -> list[Submission]:
+    """Return what lies in a student's folder, or one entry that says why that is nothing."""
+    student = shown(folder.name)
     try:
-        data = b"" if submission.refused else intake.load(submission.path)
-    except intake.Refused:
-        data = b""
-    return intake.exercise_of(data, submission.path, sources)
+        inside = intake.candidates(folder)
+    except intake.Refused as error:
+        return [Submission(student, folder, str(error))]
+    except OSError as error:
+        return [
+            Submission(student, folder, f"The folder cannot be read ({error.strerror}): hand it in again.")
+        ]
+    if not inside:
+        return [Submission(student, folder, "The folder holds no notebook: hand in the notebook.")]
+    if len(inside) > MOST_NOTEBOOKS:
+        why = (
+            f"The folder holds {len(inside)} notebooks, {MOST_NOTEBOOKS} are allowed: hand in the right ones."
+        )
+        return [Submission(student, folder, why)]
+    return [Submission(student, path) for path in inside]
 
 
 def _student(name: str) -> str:
@@ -61,4 +63,4 @@ def _student(name: str) -> str:
 
 
 def _same(path: Path, other: Path) -> bool:
-    return path.resolve() == other.resolve()
+    return os.path.realpath(path) == os.path.realpath(other)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from course_pkg.core import CourseError
+from course_pkg.grading.names import printable
 from course_pkg.grading.result import Report
 
 
@@ -34,15 +35,15 @@ def add_arguments(parser):
 
 
 def run(args) -> int:
-    """Do it; return the exit status, which tells whether grading worked and nothing about the marks."""
+    """Do it; return the exit status: 1 where something could not be graded; it says nothing about the marks."""
     _check(args)
     if args.submission.is_dir():
         reports = _folder(args)
     else:
-        from course_pkg.grading import judge
+        from course_pkg.grading import alone
 
         reports = [
-            judge.grade_file(
+            alone.grade_file(
                 args.submission,
                 solution=args.solution,
                 seed=args.seed,
@@ -57,8 +58,8 @@ def run(args) -> int:
     else:
         _print_report(reports[0])
     for note in sorted({note for report in reports for note in report.notes if not report.contained}):
-        print(note, file=sys.stderr)
-    return 0
+        print(printable(note), file=sys.stderr)
+    return 1 if any(report.ungraded for report in reports) else 0
 
 
 def _check(args) -> None:
@@ -90,14 +91,17 @@ def _folder(args) -> list[Report]:
 def _print_report(report: Report) -> None:
     width = max((len(cell.grade_id) for cell in report.cells), default=0)
     for cell in report.cells:
-        print(f"{cell.grade_id:{width}}  {cell.points:g}/{cell.max_points:g}  {cell.feedback}".rstrip())
-    print(f"{report.exercise or 'no exercise'}: {report.points:g} of {report.max_points:g} points.")
+        said = printable(cell.feedback)
+        print(f"{cell.grade_id:{width}}  {cell.points:g}/{cell.max_points:g}  {said}".rstrip())
+    points = "not graded" if report.ungraded else f"{report.points:g} of {report.max_points:g} points"
+    print(f"{report.exercise or 'no exercise'}: {points}.")
     for note in report.notes if report.contained else []:
-        print(note)
+        print(printable(note))
 
 
 def _print_table(reports: list[Report]) -> None:
     width = max(len(report.student) for report in reports)
     for report in reports:
-        notes = f"  {report.notes[0]}" if report.notes and report.contained else ""
-        print(f"{report.student:{width}}  {report.exercise}  {report.points:g}/{report.max_points:g}{notes}")
+        notes = f"  {printable(report.notes[0])}" if report.notes and report.contained else ""
+        points = "–" if report.ungraded else f"{report.points:g}"
+        print(f"{report.student:{width}}  {report.exercise}  {points}/{report.max_points:g}{notes}")

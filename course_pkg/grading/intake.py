@@ -15,10 +15,13 @@ from nbformat import NotebookNode
 from course_pkg.core import CourseError
 from course_pkg.grading import archive
 from course_pkg.grading.archive import FILE_BYTES, Refused
+from course_pkg.grading.names import shown
 
-__all__ = ["Refused", "choose", "exercise_of", "load", "parse", "read"]
+__all__ = ["Refused", "belongs", "choose", "exercise_of", "ids_in", "load", "parse", "raw", "read"]
 
 CELLS = 2000
+DEPTH = 4  # folders within a student's folder
+ENTRIES = 5000  # files and folders there
 SOURCE_CHARACTERS = 2_000_000
 CELL_TYPES = ("code", "markdown", "raw")
 GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\]{1,200})"')
@@ -43,28 +46,45 @@ def read(submission: Path | str | bytes) -> NotebookNode:
 
 
 def load(path: Path | str) -> bytes:
-    """Return the bytes of a submission's notebook, taken out of its archive; links are not followed.
+    """Return the bytes of a submission's notebook, taken out of its archive.
 
     Raises
     ------
     Refused
-        If it is a link, a folder, a device, empty, too large, or an archive without exactly one notebook.
+        As :func:`raw`, and for an archive without exactly one notebook.
+    """
+    return archive.unpacked(raw(path))
+
+
+def raw(path: Path | str) -> bytes:
+    """Return the bytes of a file that was handed in; links are not followed, and nothing is unpacked.
+
+    Raises
+    ------
+    Refused
+        If it is a link, a folder, a device, or too large.
     """
     path = Path(path)
+    name = shown(path.name)
     try:
         # Not blocking: opening a pipe would wait for its other end for ever.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError as error:
         if path.is_symlink():
-            raise Refused(f"{path.name} is a link: hand in the notebook itself.") from None
-        raise Refused(f"{path.name} cannot be read ({error.strerror}): hand it in again.") from None
+            raise Refused(f"{name} is a link: hand in the notebook itself.") from None
+        raise Refused(f"{name} cannot be read ({error.strerror}): hand it in again.") from None
+    except ValueError:
+        raise Refused(f"{name} cannot be read: its name is none that a file can have.") from None
     try:
-        _check_file(path.name, os.fstat(handle))
+        _check_file(name, os.fstat(handle))
     except Refused:
         os.close(handle)
         raise
     with os.fdopen(handle, "rb") as file:
-        return archive.unpacked(file.read(FILE_BYTES + 1))
+        data = file.read(FILE_BYTES + 1)
+    if len(data) > FILE_BYTES:
+        raise Refused(f"{name} grows while it is read: hand it in again.")
+    return data
 
 
 def _check_file(name: str, about: os.stat_result) -> None:
@@ -181,17 +201,29 @@ def choose(folder: Path, name: str) -> Path:
     return found[0]
 
 
-def candidates(folder: Path, depth: int = 4) -> list[Path]:
-    """Return the notebooks and archives below a folder, sorted; links to folders are not followed."""
-    found = []
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if entry.name.startswith(".") or entry.name == "__MACOSX":
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            found += candidates(Path(entry.path), depth - 1) if depth else []
-        elif archive.looks_like_submission(entry.name):
-            found.append(Path(entry.path))
-    return found
+def candidates(folder: Path) -> list[Path]:
+    """Return the notebooks and archives below a folder, sorted; links to folders are not followed.
+
+    Raises
+    ------
+    Refused
+        If there are more files than anybody hands in.
+    """
+    found, seen, todo = [], 0, [(folder, DEPTH)]
+    while todo:
+        here, depth = todo.pop()
+        with os.scandir(here) as entries:
+            for entry in entries:
+                seen += 1
+                if seen > ENTRIES:
+                    raise Refused(f"The folder holds more than {ENTRIES} files: hand in the notebook alone.")
+                if entry.name.startswith(".") or entry.name == "__MACOSX":
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    todo += [(Path(entry.path), depth - 1)] if depth else []
+                elif archive.looks_like_submission(entry.name):
+                    found.append(Path(entry.path))
+    return sorted(found)
 
 
 def exercise_of(data: bytes, path: Path | str, sources: list[Path]) -> Path | None:
@@ -206,18 +238,37 @@ def exercise_of(data: bytes, path: Path | str, sources: list[Path]) -> Path | No
     sources : list of path
         The solutions, ``NN_topic.py`` or ``.ipynb``.
     """
-    ids = set(GRADE_ID.findall(data))
-    shared = {source: len(ids & grade_ids(source)) for source in sources} if ids else {}
+    known = {str(source): grade_ids(source) for source in sources}
+    found = belongs(data, path, known)
+    return next((source for source in sources if str(source) == found), None)
+
+
+def belongs(data: bytes, path: Path | str, known: dict[str, set[bytes]]) -> str | None:
+    """Return which of the known exercises a submission belongs to; see :func:`exercise_of`.
+
+    Parameters
+    ----------
+    known : dict of str to set of bytes
+        The ids in each exercise, by its file's name or path.
+    """
+    ids = ids_in(data)
+    shared = {name: len(ids & theirs) for name, theirs in known.items()} if ids else {}
     best = max(shared, key=shared.get, default=None)
     if best is not None and shared[best] and list(shared.values()).count(shared[best]) == 1:
         return best
-    named = [source for source in sources if any(part.startswith(source.stem) for part in Path(path).parts)]
+    parts = Path(path).parts
+    named = [name for name in known if any(part.startswith(Path(name).stem) for part in parts)]
     return named[0] if len(named) == 1 else None
+
+
+def ids_in(data: bytes) -> set[bytes]:
+    """Return the ids that the text of a notebook or of a solution names."""
+    return set(GRADE_ID.findall(data))
 
 
 def grade_ids(source: Path) -> set[bytes]:
     """Return the ids that a solution's text names."""
     try:
-        return set(GRADE_ID.findall(source.read_bytes()))
+        return ids_in(source.read_bytes())
     except OSError as error:
         raise CourseError(f"{source} cannot be read ({error.strerror}): check that it exists.") from error

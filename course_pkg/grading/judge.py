@@ -26,15 +26,15 @@ from course_pkg.grading.sandbox import LearnerError, Sandbox, SandboxLost
 from course_pkg.simt import api
 from course_pkg.simt.front.source import split_lines
 
-__all__ = ["CellGrade", "Report", "grade", "grade_cells", "grade_file"]
+__all__ = ["CellGrade", "Report", "grade", "grade_cells"]
 
-STEPS = 20_000  # statements of one launch, some seconds; course={"steps": …} at a test cell asks for more
+STEPS = 2_000  # statements of one launch, 20 times what right answers need; course={"steps": …} at a test asks for more
 
 GIVEN_S = 60.0  # of a cell of the exercise itself, which may import much
 
 
 def grade(notebook, solution: Path, *, seed: int | None = None, require_sandbox: bool = False) -> Report:
-    """Grade a notebook in this process; :func:`grade_file` does it in a fresh one, which a crash cannot harm.
+    """Grade a notebook in this process; :mod:`~.alone` does it in a fresh one, which a crash cannot harm.
 
     Parameters
     ----------
@@ -60,27 +60,6 @@ def grade(notebook, solution: Path, *, seed: int | None = None, require_sandbox:
     cells = read_solution(Path(solution)).cells
     return grade_cells(
         notebook.cells, cells, exercise=Path(solution).stem, seed=seed, require_sandbox=require_sandbox
-    )
-
-
-def grade_file(
-    path, *, solution=None, seed: int | None = None, require_sandbox: bool = False, wall_s: float = 120
-) -> Report:
-    """Grade a file in a fresh process; whatever is wrong with the submission is a report with a reason.
-
-    Parameters
-    ----------
-    path : path
-        A notebook, or an archive with one in it.
-    solution : path, optional
-        By default found by the ids in the submission, then by its name.
-    wall_s : float
-        Seconds after which the grading is stopped; cells that were not reached get no points.
-    """
-    from course_pkg.grading import alone
-
-    return alone.grade_file(
-        path, solution=solution, seed=seed, require_sandbox=require_sandbox, wall_s=wall_s
     )
 
 

@@ -9,14 +9,17 @@ penalties, comments and feedback stay nbgrader's.
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from course_pkg.core import CourseError
-from course_pkg.grading import intake, judge
+from course_pkg.grading import alone, intake
+from course_pkg.grading.ahead import Ahead
 from course_pkg.grading.exercise import read_solution
+from course_pkg.grading.names import printable, shown
 from course_pkg.grading.result import CellGrade
 
 try:
@@ -27,6 +30,7 @@ except ImportError as error:
     raise CourseError("nbgrader is not installed: `pip install -e '.[grade]'` brings it.") from error
 
 FULL_MARKS = "All points."
+AHEAD = Ahead()  # one for all notebooks: nbgrader makes a Judge for each
 
 
 def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None:
@@ -55,7 +59,7 @@ class Submission(NotebookExporter):
         about = resources["nbgrader"]
         source = solution_of(self.parent.coursedir, about["assignment"], about["notebook"])
         try:
-            answers = intake.read(intake.choose(Path(filename).parent, Path(filename).stem))
+            answers = alone.read(intake.choose(Path(filename).parent, Path(filename).stem))
         except intake.Refused:
             answers = NotebookNode(cells=[])  # the judge says why
         return self.from_notebook_node(with_answers(source, answers), resources, **options)
@@ -91,7 +95,10 @@ def with_answers(source: Path, answers: NotebookNode) -> NotebookNode:
 
 
 class Judge(NbGraderPreprocessor):
-    """Give each graded cell the outputs from which nbgrader computes the judge's points."""
+    """Give each graded cell the outputs from which nbgrader computes the judge's points.
+
+    The students who come next are graded meanwhile, as many at a time as there are cores.
+    """
 
     def preprocess(self, nb, resources):
         """Grade the submission as it was handed in; write the marks into the notebook's outputs."""
@@ -103,10 +110,12 @@ class Judge(NbGraderPreprocessor):
         except intake.Refused as error:
             graded, why = {}, str(error)
         else:
-            report = judge.grade_file(path, solution=source)
+            report = AHEAD.report(path, source, self._later(about))
+            if report.ungraded:  # nbgrader enters no marks, names the student and goes on
+                raise CourseError(" ".join(report.notes))
             graded, why = {cell.grade_id: cell for cell in report.cells}, " ".join(report.notes)
             for note in report.notes:
-                self.log.warning("%s: %s", about["student"], note)
+                self.log.warning("%s: %s", shown(about["student"]), printable(note))
         for cell in nb.cells:
             mark = cell.metadata.get("nbgrader", {})
             if cell.cell_type == "code":
@@ -114,6 +123,18 @@ class Judge(NbGraderPreprocessor):
                 if mark.get("grade") and not mark.get("solution"):
                     cell.outputs = outputs(graded.get(mark["grade_id"]), why)
         return nb, resources
+
+    def _later(self, about):
+        """Yield the submissions that nbgrader will come to after this one."""
+        autograde = self.parent.parent
+        folders = sorted(autograde.assignments)
+        own = autograde._format_source(about["assignment"], about["student"])
+        for folder in folders[folders.index(own) + 1 :] if own in folders else ():
+            student = Path(folder).parent.name
+            done = Path(autograde._format_dest(about["assignment"], student)).exists()
+            if autograde.force or not done:
+                with suppress(intake.Refused, OSError):
+                    yield intake.choose(Path(folder), about["notebook"])
 
 
 def outputs(graded: CellGrade | None, why: str = "") -> list:

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 
 from course_pkg.core.files import write
+from course_pkg.grading.names import printable
 
 COLUMNS = ("student", "exercise", "points", "max_points", "needs_manual_grade", "isolated", "seed", "notes")
 STYLE = """
@@ -39,15 +40,17 @@ def write_all(reports: list, folder: Path) -> None:
 def as_csv(reports: list) -> str:
     """Return one row for each submission, with a column of points for each graded cell.
 
-    The byte order mark lets spreadsheets read names with accents.
+    A test's column is named by its exercise too: ids need not differ between exercises. What was not graded has no
+    points, which is not 0 points. The byte order mark lets spreadsheets read names with accents.
     """
     cells = _cell_columns(reports)
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
-    rows.writerow([*COLUMNS, *(grade_id for _, grade_id in cells)])
+    rows.writerow([*COLUMNS, *(f"{exercise}/{grade_id}" for exercise, grade_id in cells)])
     for r in reports:
         points = {(r.exercise, cell.grade_id): _points(cell) for cell in r.cells}
-        about = [r.student, r.exercise, _number(r.points), _number(r.max_points), _manual(r), r.contained]
+        given = "" if r.ungraded else _number(r.points)
+        about = [r.student, r.exercise, given, _number(r.max_points), _manual(r), r.contained]
         row = [*about, r.seed, " ".join(r.notes)]
         rows.writerow([_harmless(value) for value in (*row, *(points.get(cell, "") for cell in cells))])
     return "\ufeff" + out.getvalue()
@@ -79,8 +82,8 @@ def _harmless(value) -> str:
 
 
 def _text(value) -> str:
-    """Return text that UTF-8 can hold: a file's name may hold bytes that are none."""
-    return str(value).encode("utf-8", "replace").decode()
+    """Return a value as one line of text that can be shown: notes may hold a learner's words."""
+    return printable(str(value))
 
 
 def _is_number(text: str) -> bool:
@@ -117,12 +120,17 @@ def _table(head: list[str], rows: list[list], numbers: set[int] = frozenset()) -
 def _summary(reports: list) -> str:
     rows = []
     for exercise in dict.fromkeys(r.exercise for r in reports):
-        points = [r.points for r in reports if r.exercise == exercise]
+        points = [r.points for r in reports if r.exercise == exercise and not r.ungraded]
         most = max(r.max_points for r in reports if r.exercise == exercise)
-        rows.append([exercise or "unknown", len(points), _number(median(points)), _number(most)])
+        rows.append(
+            [exercise or "unknown", len(points), _number(median(points)) if points else "–", _number(most)]
+        )
     warning = ""
+    missing = sum(bool(r.ungraded) for r in reports)
+    if missing:
+        warning += f'<p class="lost">Not graded: {missing}. Run the command again; the others are kept.</p>\n'
     if not all(r.contained for r in reports):
-        warning = (
+        warning += (
             '<p class="lost">Some submissions were graded without isolation: '
             "install bubblewrap and grade them again.</p>\n"
         )
@@ -140,8 +148,10 @@ def _tests(reports: list) -> str:
 
 
 def _submission(graded) -> str:
-    title = f"{graded.student}: {_number(graded.points)} of {_number(graded.max_points)}"
-    kind = "full" if graded.points == graded.max_points else "lost"
+    points = "not graded" if graded.ungraded else f"{_number(graded.points)} of {_number(graded.max_points)}"
+    title = f"{graded.student}: {points}"
+    full = graded.points == graded.max_points and not graded.ungraded
+    kind = "full" if full else "lost"
     notes = "".join(f"<p>{escape(_text(note))}</p>\n" for note in graded.notes)
     rows = [
         [cell.grade_id, _points(cell) or "–", _number(cell.max_points), _feedback(cell)]

@@ -42,6 +42,8 @@ class Report:
         Whether the learner's code ran in isolation.
     seed : int
         Draws the same inputs again.
+    ungraded : str
+        Why there are no marks, though nothing is wrong with the submission; empty where there are.
     """
 
     exercise: str
@@ -52,6 +54,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
     contained: bool = False
     seed: int = 0
+    ungraded: str = ""
 
     def add(self, cell: CellGrade) -> None:
         """Enter a cell's mark."""

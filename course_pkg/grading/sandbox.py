@@ -10,16 +10,23 @@ import secrets
 import shutil
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
 from course_pkg.core.errors import CourseError
-from course_pkg.grading import bubblewrap, protocol
-from course_pkg.grading.channel import Channel, Ended, processes_now, supported
+from course_pkg.grading import bubblewrap, protocol, seccomp
+from course_pkg.grading.channel import Channel, Ended, TooBusy, folder_for, processes_now, supported
+from course_pkg.grading.warm import crowd
 
-START_S = 60.0  # of Python itself: a slow machine is no learner's fault
+__all__ = ["LearnerError", "Limits", "Sandbox", "SandboxLost", "TooBusy"]
+
+START_S = 600.0  # of Python itself: a busy machine is no learner's fault
+PATIENCE = (
+    20  # wall time in units of what a request may take, times the load: beyond it the machine is to blame
+)
 
 
 @dataclass(frozen=True)
@@ -29,11 +36,12 @@ class Limits:
     Attributes
     ----------
     call_s, total_s : float
-        Wall time of one request, and of all of them.
+        Time of one request, and of all of them: processor time, and time in which the code sleeps. Time in which it
+        waits for a core is nobody's fault and does not count.
     cpu_s : int
         Processor time of a process.
     memory_bytes : int
-        Address space of a process, and memory of all of them.
+        Address space of a process, and memory of all of them, shared memory included.
     processes : int
         Processes and threads.
     file_bytes, tmp_bytes : int
@@ -110,13 +118,15 @@ class Sandbox:
     def __init__(self, limits: Limits | None = None, *, require: bool = False):
         self._limits = limits or Limits()
         self._channel, self._folder, self._lost = None, None, None
-        self._ready, self._number, self._spent_s = False, 0, 0.0
+        self._ready, self._number = False, 0
         self.output = ""
         if not supported():
             raise CourseError("Grading needs Linux or macOS: on Windows, run it inside WSL.")
         obstacle = bubblewrap.obstacle()
         self.contained = not obstacle
-        self.note = "" if self.contained else f"This code ran without a sandbox, not isolated: {obstacle}."
+        self.note = f"This code ran without a sandbox, not isolated: {obstacle}." if obstacle else ""
+        if self.contained and not seccomp.program():
+            self.note = f"{seccomp.MISSING}."
         if obstacle and (require or os.environ.get("CI", "").lower() in ("1", "true")):
             raise CourseError(f"A sandbox is required and there is none: {obstacle}.")
         self._start()
@@ -201,12 +211,16 @@ class Sandbox:
         parts = protocol.encode(request | {"id": self._number}, self._limits.message_bytes)
         self._await_start()
         begin = time.monotonic()
+        call_s = call_s or self._limits.call_s
+        self._channel.watch.begin(call_s)
         try:
-            reply = self._exchange(parts, begin, call_s or self._limits.call_s)
+            deadline = begin + PATIENCE * call_s * crowd()
+            self._channel.send(parts, deadline)
+            reply = self._channel.receive(deadline)
         except Ended as error:
             raise self._lose(str(error)) from None
         finally:
-            self._spent_s += time.monotonic() - begin
+            self._channel.watch.finish()
         if type(reply) is not dict or reply.get("id") != self._number:
             raise self._lose("your code sent something that is no result")
         self.output = _clean(reply.get("output"), self._limits.output_bytes)
@@ -214,25 +228,16 @@ class Sandbox:
             raise _learner_error(reply["error"])
         return reply
 
-    def _exchange(self, parts, begin, call_s):
-        left_s = self._limits.total_s - self._spent_s
-        late = f"your code did not come back within {call_s:g} s: is there an endless loop?"
-        if left_s < call_s:
-            late = f"your code took more than {self._limits.total_s:g} s in all: is there an endless loop?"
-        deadline = begin + min(left_s, call_s)
-        self._channel.send(parts, deadline, late)
-        return self._channel.receive(deadline, late)
-
     def _await_start(self) -> None:
         """Wait for the worker's first word."""
         if self._ready:
             return
         try:
-            self._channel.receive(time.monotonic() + START_S, f"nothing came within {START_S:g} s")
+            self._channel.receive(time.monotonic() + START_S)
         except Ended as error:
             said = self._channel.errors() or str(error)
             self._lose("the sandbox did not start")
-            raise CourseError(f"The sandbox did not start, check the installation: {said}") from None
+            raise TooBusy(f"the sandbox did not start, check the installation: {said}") from None
         self._ready = True
 
     def _lose(self, reason: str) -> SandboxLost:
@@ -248,11 +253,12 @@ class Sandbox:
             settings = self._settings(
                 str(inside), bubblewrap.packages_inside(), "/tmp", bubblewrap.new_uid(), inside / "judge", 0
             )
-            line = [*bubblewrap.command(self._limits.tmp_bytes), *python]
-            line += [str(inside / "judge" / "worker.py"), json.dumps(settings)]
-            self._channel = Channel(line, bubblewrap.own_environment(), "/", self._limits)
+            with _file_of(seccomp.program()) as keep:
+                line = [*bubblewrap.command(self._limits.tmp_bytes, *keep), *python]
+                line += [str(inside / "judge" / "worker.py"), json.dumps(settings)]
+                self._channel = Channel(line, bubblewrap.own_environment(), "/", self._limits, keep=keep)
             return
-        self._folder = tempfile.mkdtemp(prefix="course-grading-")
+        self._folder = folder_for(os.getpid())
         course, work = Path(self._folder, "course"), Path(self._folder, "work")
         work.mkdir()
         for path, name in bubblewrap.shown():
@@ -268,7 +274,11 @@ class Sandbox:
         }
         line = [*python, str(bubblewrap.HERE / "worker.py"), json.dumps(settings)]
         self._channel = Channel(
-            line, bubblewrap.environment(str(work)), str(work), self._limits, secrets.token_hex(8)
+            line,
+            bubblewrap.environment(str(work)),
+            str(work),
+            self._limits,
+            f"{os.getpid()}-{secrets.token_hex(8)}",
         )
 
     def _settings(self, course: str, packages: list, folder: str, uid: int, judge: Path, others: int) -> dict:
@@ -276,6 +286,7 @@ class Sandbox:
         limits = self._limits
         return asdict(limits) | {
             "uid": uid,
+            "alone": not self.contained,
             "folder": folder,
             "path": [course, *packages],
             "protocol": str(judge / "protocol.py"),
@@ -289,6 +300,18 @@ class Sandbox:
                 "RLIMIT_CORE": 0,
             },
         }
+
+
+@contextmanager
+def _file_of(data: bytes):
+    """Yield the descriptors of an open file that holds some bytes; none without bytes."""
+    if not data:
+        yield ()
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        yield (file.fileno(),)
 
 
 def _alike(old, new) -> bool:

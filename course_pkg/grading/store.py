@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from functools import cache
 from pathlib import Path
 
@@ -25,24 +26,37 @@ class Store:
                 f"{out} cannot be written ({error.strerror}): choose another folder with --out."
             ) from error
 
-    def key(self, submission, job) -> str:
-        """Return the hash of student, submission, exercise, seed and judge."""
-        parts = [submission.student, submission.path.name, job.solution_name, *self.common]
-        text = hashlib.sha256(json.dumps(parts).encode())
-        for data in (job.data, job.solution):
-            text.update(hashlib.sha256(data).digest())
+    def key(self, submission, data: bytes, given: str) -> str:
+        """Return the hash of student, submission, seed, judge, and the exercise if it is given."""
+        name = os.fsencode(submission.path.name).hex()
+        text = hashlib.sha256(json.dumps([submission.student, name, given, *self.common]).encode())
+        text.update(hashlib.sha256(data).digest())
         return text.hexdigest()[:32]
 
-    def get(self, key: str):
-        """Return the report kept under a key, or None; a damaged one counts as none."""
+    def get(self, key: str, solutions: dict[str, str]):
+        """Return the report kept under a key, or None; a damaged one, or one of another text, counts as none.
+
+        Parameters
+        ----------
+        solutions : dict of str to str
+            The hash of each exercise's text, by its name.
+        """
         try:
-            return Report.from_dict(json.loads((self.folder / f"{key}.json").read_text("utf-8")))
+            kept = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
+            graded = Report.from_dict(kept["report"])
+            return graded if kept["solution"] == self._of(graded, solutions) else None
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
-    def put(self, key: str, graded) -> None:
+    def put(self, key: str, graded, solutions: dict[str, str]) -> None:
         """Keep a report, in one step."""
-        write(self.folder / f"{key}.json", json.dumps(graded.to_dict(), indent=1) + "\n")
+        kept = {"solution": self._of(graded, solutions), "report": graded.to_dict()}
+        write(self.folder / f"{key}.json", json.dumps(kept, indent=1) + "\n")
+
+    @staticmethod
+    def _of(graded, solutions: dict[str, str]):
+        """Return the text that a report is about; what belongs to no exercise depends on all of them."""
+        return solutions[graded.exercise] if graded.exercise else sorted(solutions.values())
 
 
 @cache

@@ -7,6 +7,7 @@ lives in this process and may do to it what it likes: nothing here is trusted by
 
 import builtins
 import contextlib
+import ctypes
 import fcntl
 import importlib.util
 import io
@@ -34,6 +35,8 @@ def limit(settings: dict) -> None:
             resource.setrlimit(number, (value, top))
         except (ValueError, OSError):  # macOS refuses some of them
             continue
+    if settings["alone"] and sys.platform == "linux":  # no bubblewrap sees to it
+        ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)  # PR_SET_PDEATHSIG, SIGKILL
     if settings["uid"] != NOBODY:
         os.setgroups([])
         os.setresgid(*[settings["uid"]] * 3)

@@ -33,11 +33,11 @@ def test_the_csv_has_a_row_for_each_submission_and_a_column_for_each_test(tmp_pa
     report.write_all(REPORTS, tmp_path)
     with (tmp_path / "grades.csv").open(newline="", encoding="utf-8-sig") as file:
         head, *rows = csv.reader(file)
-    assert head == [*report.COLUMNS, "t1", "t2", "t1", "essay"]
+    assert head == [*report.COLUMNS, "01_a/t1", "01_a/t2", "02_b/t1", "02_b/essay"]
     assert rows == [
         ["ann", "01_a", "3.5", "5", "False", "True", "7", "", "2", "1.5", "", ""],
         ["'=cmd()", "01_a", "0", "5", "False", "True", "0", "<script>alert(1)</script>", "0", "0", "", ""],
-        ["caf? é", "02_b", repr(1 / 3), "4", "True", "False", "0", "a b", "", "", repr(1 / 3), ""],
+        [r"caf\xe9 é", "02_b", repr(1 / 3), "4", "True", "False", "0", "a b", "", "", repr(1 / 3), ""],
     ]
 
 

@@ -1,0 +1,84 @@
+"""Grade ahead: while nbgrader, which takes one student after the other, is at its paperwork, the next are judged."""
+
+import threading
+from pathlib import Path
+
+from course_pkg.core.host import available_cores
+from course_pkg.grading import alone, intake
+from course_pkg.grading.alone import Solution
+from course_pkg.grading.result import Report
+
+
+class Ahead:
+    """Reports of submissions that were asked for, or soon will be.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        Submissions graded at once; by default as many as there are cores.
+    """
+
+    def __init__(self, jobs: int | None = None):
+        self._jobs = jobs or available_cores()
+        self._started: dict[tuple[Path, bytes], _Grading] = {}
+
+    def report(self, path: Path, source: Path, later=()) -> Report:
+        """Return the report of a submission, as :func:`~.alone.grade_file`, and begin with later ones.
+
+        What was replaced meanwhile is graded as it is now.
+
+        Parameters
+        ----------
+        path : path
+            The submission.
+        source : path
+            The exercise.
+        later : iterable of path
+            What will be asked for next, in this order.
+        """
+        solution = Solution.read(source)
+        try:
+            wanted = self._start(path, solution)
+        except intake.Refused as error:
+            return alone.nothing(solution, str(error))
+        coming = {wanted}
+        for other in later:
+            if len(coming) > self._jobs:
+                break
+            try:
+                coming.add(self._start(other, solution))
+            except (intake.Refused, OSError):
+                continue  # it is said when its turn comes
+        grading = self._started[wanted]
+        # what nobody asked for in its turn, as its student was passed over, is let go
+        self._started = {key: self._started[key] for key in coming - {wanted}}
+        return grading.result()
+
+    def _start(self, path: Path, solution: Solution) -> tuple[Path, bytes]:
+        key = path, intake.raw(path)
+        if key not in self._started:
+            self._started[key] = _Grading(*key, solution)
+        return key
+
+
+class _Grading(threading.Thread):
+    """A thread that waits for one grading; it holds up nobody who leaves."""
+
+    def __init__(self, path: Path, data: bytes, solution: Solution):
+        super().__init__(name="grade-ahead", daemon=True)
+        self._what, self._report, self._error = (data, str(path), [solution]), None, None
+        self.start()
+
+    def run(self) -> None:
+        """Grade."""
+        try:
+            self._report = alone.grade_bytes(*self._what, given=True)
+        except BaseException as error:  # for who asks for the result
+            self._error = error
+
+    def result(self) -> Report:
+        """Wait for the report."""
+        self.join()
+        if self._error is not None:
+            raise self._error
+        return self._report

@@ -1,0 +1,152 @@
+"""What a child of the warm parent does: read one submission and grade it, within limits of its own.
+
+Here alone a submission is unpacked and parsed. What hangs, crashes or eats memory here costs its own submission; see
+:mod:`~.alone` for what becomes of it. Each part (the reading, a test) has a budget of processor time, which does not
+depend on what else the machine does; the kernel ends the process that has used it up.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+
+from course_pkg.core import CourseError
+from course_pkg.grading import archive, bubblewrap, intake, judge
+from course_pkg.grading.sandbox import TooBusy
+
+READ_CPU_S = 30.0
+READ_BYTES = 768 << 20  # beside what the process has already
+MEMORY_BYTES = 4 << 30  # of a process that interprets kernels; the sandbox has less
+PARENT_DEATH_SIGNAL = 1
+
+
+def main(line: int) -> int:
+    """Answer the one request that comes through a socket."""
+    parent = os.getppid()
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        return 1
+    with socket.socket(fileno=line) as end, end.makefile("rb") as heard, end.makefile("wb") as told:
+
+        def tell(**news) -> None:
+            told.write(json.dumps(news).encode() + b"\n")
+            told.flush()
+
+        tell(pid=os.getpid())
+        np.random.seed()  # the parent's state is the same for all children
+        lengths = [int(n) for n in heard.readline().split()]
+        request, data = json.loads(heard.read(lengths[0])), heard.read(lengths[1])
+        try:
+            _DO[request["do"]](request, data, tell, heard)
+        except intake.Refused as error:
+            tell(refused=str(error))
+        except CourseError as error:
+            tell(cannot=str(error))
+        except TooBusy as error:
+            tell(busy=str(error))
+    return 0
+
+
+def _grade(request: dict, data: bytes, tell, heard) -> None:
+    """Find the exercise, ask for its cells, grade."""
+    tell(contained=not bubblewrap.obstacle())
+    with _reading():
+        unpacked, refusal = b"", None
+        try:
+            unpacked = archive.unpacked(data)
+        except intake.Refused as error:
+            refusal = error
+        known = {name: {i.encode() for i in ids} for name, ids in request["exercises"].items()}
+        exercise = next(iter(known)) if request["given"] else intake.belongs(unpacked, request["path"], known)
+        tell(exercise=exercise)
+        if refusal:
+            raise refusal
+        if exercise is None:
+            raise intake.Refused(
+                "It belongs to no exercise of the course: hand in the exercise's own notebook."
+            )
+        cells = json.loads(heard.readline())
+        submitted = _plain(intake.parse(unpacked))
+    del unpacked, data
+    _limit(MEMORY_BYTES)
+    part_cpu_s = request["part_cpu_s"]
+    _budget(part_cpu_s)
+
+    def hear(news) -> None:
+        tell(**({"at": news} if isinstance(news, str) else {"cell": vars(news)}))
+        _budget(part_cpu_s)
+
+    report = judge.grade_cells(
+        submitted,
+        cells,
+        exercise=exercise.rpartition(".")[0],
+        seed=request["seed"],
+        require_sandbox=request["require_sandbox"],
+        skip=request["skip"],
+        heard=hear,
+    )
+    tell(report=report.to_dict())
+
+
+def _read(request: dict, data: bytes, tell, heard) -> None:
+    """Return a notebook's cells."""
+    with _reading():
+        cells = _plain(intake.parse(archive.unpacked(data)))
+    tell(cells=cells)
+
+
+_DO = {"grade": _grade, "read": _read}
+
+
+def _plain(notebook) -> list[dict]:
+    """Return of each cell what answers are found by, and its text."""
+    cells = []
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader") or {}
+        kept = {"nbgrader": {"grade_id": about["grade_id"]}} if about.get("grade_id") else {}
+        cells.append({"cell_type": cell.cell_type, "metadata": kept, "source": cell.source})
+    return cells
+
+
+@contextmanager
+def _reading():
+    """Bound what it takes to read a submission: a small archive can hold much, and little JSON make many objects."""
+    _limit(_data_bytes() + READ_BYTES)
+    _budget(READ_CPU_S)
+    try:
+        yield
+    except MemoryError:
+        raise intake.Refused(
+            f"It takes more than {READ_BYTES >> 20} MiB to read: hand in the exercise's own notebook, its outputs "
+            "cleared."
+        ) from None
+
+
+def _budget(seconds: float) -> None:
+    """Let the kernel end this process when it has used so much processor time from now on."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _limit(data_bytes: int) -> None:
+    """Bound this process's memory: beyond it an allocation fails."""
+    import resource
+
+    for what, most in ((resource.RLIMIT_DATA, data_bytes), (resource.RLIMIT_CORE, 0)):
+        hard = resource.getrlimit(what)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (most, hard))
+
+
+def _data_bytes() -> int:
+    """Return what this process has of the memory that the limit counts."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as file:
+            return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmData:"))
+    except (OSError, StopIteration):  # no Linux
+        return 1 << 30

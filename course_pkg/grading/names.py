@@ -1,0 +1,32 @@
+"""Names that learners chose, as text that is safe to show: on a terminal, in a table, on a page."""
+
+import os
+
+LONGEST = 120
+
+
+def shown(name) -> str:
+    r"""Return a name as printable text on one line, in the manner of ``repr``; no two short names look the same.
+
+    Bytes that are no UTF-8, control characters, marks that turn the direction of writing, and the backslash itself are
+    written out: ``\xff``, ``\x1b``, ``\u202e``, ``\\``. Of a very long name, beginning and end are kept.
+
+    >>> shown("ann\x1b[2J"), shown(b"caf\xe9"), shown("José")
+    ('ann\\x1b[2J', 'caf\\xe9', 'José')
+    """
+    text = os.fsdecode(name) if isinstance(name, (bytes, os.PathLike)) else str(name)
+    whole = "".join(map(_shown, text))
+    return whole if len(whole) <= LONGEST else f"{whole[: LONGEST - 30]}…{whole[-29:]}"
+
+
+def _shown(character: str) -> str:
+    if character == "\\":
+        return "\\\\"
+    if "\udc80" <= character <= "\udcff":  # how Python holds a byte that is no UTF-8
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character if character.isprintable() else ascii(character)[1:-1]
+
+
+def printable(text: str) -> str:
+    """Return a sentence that may hold such names as one line that a terminal only shows."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else _shown(c) for c in text)

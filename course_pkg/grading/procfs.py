@@ -1,0 +1,152 @@
+"""What the processes of a sandbox take, read off ``/proc``: processor time, memory shared and not, who is waiting."""
+
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+
+import psutil
+
+TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+RUNNABLE = "R"  # or waiting for a core; not D, in which a vfork puts a parent for as long as its child sleeps
+# memory that belongs to no file of a disk and outlives its mapping: anonymous shared memory, memfd, System V
+SHARED = re.compile(
+    r"^([0-9a-f]+)-([0-9a-f]+) ...s \S+ (\S+) (\d+)\s+(/dev/zero|/memfd:|/SYSV|/dev/shm/)", re.M
+)
+
+
+@dataclass
+class Taken:
+    """What a family of processes takes.
+
+    Attributes
+    ----------
+    processes : int
+        Processes and their threads.
+    cpu_s : float
+        Processor time of the living, and of the dead that they waited for.
+    busy : bool
+        Whether one of them runs, or would if it got a core.
+    """
+
+    processes: int = 0
+    cpu_s: float = 0.0
+    busy: bool = False
+
+
+def family(pid: int) -> list[tuple[int, list[str]]]:
+    """Return a process and all below it, each with the fields of its ``stat`` from the state on."""
+    table, below = {}, {}
+    for name in os.listdir("/proc"):
+        if name.isdigit() and (fields := _stat(f"/proc/{name}/stat")):
+            table[int(name)] = fields
+            below.setdefault(int(fields[1]), []).append(int(name))
+    found, todo = [], [pid]
+    while todo:
+        one = todo.pop()
+        if one in table:
+            found.append((one, table[one]))
+        todo += below.get(one, [])
+    return found
+
+
+def taken(members: list[tuple[int, list[str]]]) -> Taken:
+    """Add up what processes have taken."""
+    total = Taken()
+    for pid, fields in members:
+        threads = int(fields[17])
+        total.processes += max(threads, 1)
+        total.cpu_s += sum(int(n) for n in fields[11:15]) / TICKS
+        total.busy = total.busy or fields[0] == RUNNABLE or (threads > 1 and _a_thread_runs(pid))
+    return total
+
+
+def memory_bytes(pids: list[int], enough: int) -> int:
+    """Return the memory of processes: each page once, and shared memory whether it is mapped at the moment or not.
+
+    Beyond `enough` it is counted exactly, which takes longer; below, pages that forked processes share are counted for
+    each of them.
+    """
+    shared: dict[tuple, int] = {}
+    private = 0
+    for pid in pids:
+        private += _private(pid)
+        _shared(pid, shared)
+    if private + sum(shared.values()) > enough:
+        private = sum(_proportional(pid) for pid in pids)
+    return private + sum(shared.values())
+
+
+def portable(pid: int) -> tuple[Taken, int]:
+    """Return the same where there is no ``/proc``: less exact, and without shared memory."""
+    total, memory = Taken(), 0
+    try:
+        first = psutil.Process(pid)
+        members = [first, *first.children(recursive=True)]
+    except psutil.Error:
+        return total, memory
+    for one in members:
+        with suppress(psutil.Error):
+            times = one.cpu_times()
+            total.cpu_s += times.user + times.system
+            total.processes += one.num_threads()
+            total.busy = total.busy or one.status() == psutil.STATUS_RUNNING
+            memory += one.memory_info().rss
+    return total, memory
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:  # it has ended, or it is not ours to look at
+        return ""
+
+
+def _stat(path: str) -> list[str]:
+    return _read(path).rpartition(")")[2].split()
+
+
+def _a_thread_runs(pid: int) -> bool:
+    with suppress(OSError):
+        return any(
+            (_stat(f"/proc/{pid}/task/{tid}/stat") or "S")[0] == RUNNABLE
+            for tid in os.listdir(f"/proc/{pid}/task")
+        )
+    return False
+
+
+def _fields(text: str, *names: str) -> int:
+    """Return the sum of some lines of a ``/proc`` table, in bytes."""
+    return sum(int(n) << 10 for name, n in re.findall(r"^(\w+):\s+(\d+) kB", text, re.M) if name in names)
+
+
+def _private(pid: int) -> int:
+    return _fields(_read(f"/proc/{pid}/status"), "RssAnon", "VmSwap", "VmPTE")
+
+
+def _proportional(pid: int) -> int:
+    text = _read(f"/proc/{pid}/smaps_rollup")
+    page_tables = _fields(_read(f"/proc/{pid}/status"), "VmPTE")
+    return _fields(text, "Pss_Anon", "SwapPss") + page_tables if text else _private(pid)
+
+
+def _shared(pid: int, found: dict[tuple, int]) -> None:
+    """Enter the shared memory that a process maps or holds open, each piece with its size.
+
+    A page of it that no process maps any more is there all the same: a mapping counts with its whole length.
+    """
+    sizes: dict[tuple, int] = {}
+    for begin, end, device, inode, _ in SHARED.findall(_read(f"/proc/{pid}/maps")):
+        key = device, inode
+        sizes[key] = sizes.get(key, 0) + int(end, 16) - int(begin, 16)
+    with suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            path = f"/proc/{pid}/fd/{name}"
+            with suppress(OSError):
+                if os.readlink(path).startswith(("/memfd:", "/dev/shm/")):
+                    about = os.stat(path)
+                    key = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}", str(about.st_ino)
+                    sizes[key] = max(sizes.get(key, 0), about.st_blocks * 512)
+    for key, size in sizes.items():
+        found[key] = max(found.get(key, 0), size)

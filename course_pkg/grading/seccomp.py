@@ -1,0 +1,67 @@
+"""What the sandbox may ask the kernel for: a seccomp filter, made by libseccomp.
+
+bubblewrap takes away files, network and names. What is left open is closed here: sockets of every family (``AF_VSOCK``
+leads out of a virtual machine, and buffers of sockets count as nobody's memory), new namespaces, memory that belongs to
+no process, other processes' memory, and the kernel's larger machines (bpf, io_uring, keys, performance counters).
+"""
+
+import errno
+import functools
+import tempfile
+
+# Refused with EPERM; names that this machine's kernel or libseccomp does not know are left out.
+REFUSED = (
+    *("socket", "socketpair", "socketcall"),
+    *("unshare", "setns", "mount", "umount", "umount2", "pivot_root", "chroot", "swapon", "swapoff"),
+    *("move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr"),
+    *("memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "msgget", "msgsnd", "semget", "mq_open"),
+    *("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "process_madvise"),
+    *("bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register"),
+    *(
+        "keyctl",
+        "add_key",
+        "request_key",
+        "fanotify_init",
+        "open_by_handle_at",
+        "name_to_handle_at",
+        "quotactl",
+    ),
+    *("init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "syslog"),
+    *("acct", "settimeofday", "clock_settime", "adjtimex", "sethostname", "setdomainname", "vmsplice"),
+    *("personality", "mlock", "mlock2", "mlockall", "iopl", "ioperm", "nfsservctl", "lookup_dcookie"),
+)
+NEW_NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
+SHARED_ANONYMOUS = 0x21  # MAP_SHARED or MAP_SHARED_VALIDATE, with MAP_ANONYMOUS
+MISSING = "libseccomp is missing, so calls of the kernel are not filtered: `pip install pyseccomp`"
+
+
+@functools.cache
+def program() -> bytes:
+    """Return the filter as bubblewrap takes it; empty where libseccomp or its Python module is missing."""
+    try:
+        import pyseccomp as lib
+    except (ImportError, RuntimeError, OSError):  # a RuntimeError where there is a module and no library
+        return b""
+    try:
+        made = lib.SyscallFilter(lib.ALLOW)
+        for name in REFUSED:
+            _refuse(lib, made, name, errno.EPERM)
+        for flag in NEW_NAMESPACES:
+            _refuse(lib, made, "clone", errno.EPERM, lib.Arg(0, lib.MASKED_EQ, flag, flag))
+        # its flags lie in memory, where no filter can look; the C library then falls back on clone
+        _refuse(lib, made, "clone3", errno.ENOSYS)
+        _refuse(lib, made, "mmap", errno.EPERM, lib.Arg(3, lib.MASKED_EQ, SHARED_ANONYMOUS, SHARED_ANONYMOUS))
+        with tempfile.TemporaryFile() as file:
+            made.export_bpf(file)
+            file.seek(0)
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _refuse(lib, made, name: str, number: int, *arguments) -> None:
+    try:
+        lib.resolve_syscall(lib.system_arch(), name)
+    except ValueError:
+        return
+    made.add_rule(lib.ERRNO(number), name, *arguments)

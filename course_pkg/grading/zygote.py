@@ -1,0 +1,102 @@
+"""``python -m course_pkg.grading.zygote``: the warm parent. It imports the judge once and forks a child a request.
+
+Standard input is a socket. Each message brings two file descriptors: the child's line to the one who asked, and where
+to write how the child ended. This process has one thread, reads nothing of a submission, and ends with its children
+when the other end of the socket is closed.
+"""
+
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from contextlib import suppress
+
+from course_pkg.grading import bubblewrap, channel, child, seccomp, warm
+
+
+def main() -> None:
+    """Serve until the other end is closed."""
+    control = socket.socket(fileno=os.dup(0))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nothing, fd)
+    os.close(nothing)
+    bubblewrap.obstacle()  # found out once, for all children
+    seccomp.program()
+    channel.sweep()
+    gc.collect()
+    gc.freeze()  # a child that collects garbage does not touch, and so copy, what it shares with this process
+    _Nursery(control).serve()
+
+
+class _Nursery:
+    """Forks, waits for what it forked, and tells how that ended."""
+
+    def __init__(self, control: socket.socket):
+        self.control, self.running = control, {}
+        self.woken, waker = os.pipe()
+        for fd in (self.woken, waker):
+            os.set_blocking(fd, False)
+        self.waker = waker
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(waker)
+
+    def serve(self) -> None:
+        """Fork on request; when nobody can ask any more, end all children."""
+        while True:
+            ready, _, _ = select.select([self.control, self.woken], [], [])
+            if self.woken in ready:
+                with suppress(BlockingIOError):
+                    os.read(self.woken, 4096)
+                self.reap()
+            if self.control in ready:
+                message, fds, _, _ = socket.recv_fds(self.control, 1, 2)
+                if not message:
+                    break
+                self.fork(*fds)
+        for pid in list(self.running):
+            warm.end_family(pid)
+            os.waitpid(pid, 0)
+            channel.sweep(pid)
+
+    def fork(self, line: int, status: int) -> None:
+        """Start a child on its line."""
+        pid = os.fork()
+        if pid == 0:
+            self._be_child(line, status)
+        os.close(line)
+        self.running[pid] = status
+
+    def _be_child(self, line: int, status: int) -> None:
+        code = 70
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for fd in (self.woken, self.waker, status, *self.running.values()):
+                os.close(fd)
+            self.control.close()
+            code = child.main(line)
+        finally:
+            os._exit(code)
+
+    def reap(self) -> None:
+        """Take leave of the children that have ended."""
+        while self.running:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            told = self.running.pop(pid, None)
+            if told is None:
+                continue
+            code = os.waitstatus_to_exitcode(status)
+            if code:
+                channel.sweep(pid)  # what it could not put away itself
+            with suppress(OSError):
+                os.write(told, b"%d" % code)
+            os.close(told)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,335 @@
+"""A submission in processes of its own: marks that no load changes, and limits that hold from its first byte on."""
+
+import ast
+import json
+import os
+import signal
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+import submissions as s
+
+from course_pkg.core import CourseError
+from course_pkg.grading import alone, intake, judge, warm
+from course_pkg.grading.alone import Solution
+from course_pkg.grading.result import Report
+
+KERNEL = "@cuda.jit\ndef triad_kernel(a, b, s, out):\n"
+ENDLESS = "    while out.size:\n        out[0] = 1"
+SOLUTION = Solution.read(s.SOURCE)
+
+
+@pytest.fixture
+def handed_in(tmp_path):
+    def write(nb, name="handed_in.ipynb"):
+        nbformat.write(nb, tmp_path / name)
+        return tmp_path / name
+
+    return write
+
+
+def graded(data: bytes, **options) -> Report:
+    """Grade bytes as an answer to exercise 1."""
+    return alone.grade_bytes(data, "x.ipynb", [SOLUTION], seed=1, **options)
+
+
+def test_a_file_is_graded_as_in_this_process(handed_in):
+    nb, about = s.recipe(s.RECIPES[0])
+    here = s.grade(nb, seed=7)
+    there = alone.grade_file(handed_in(nb), seed=7)
+    assert there == here
+    assert s.lost(there) == about["lost"]
+    assert Report.from_dict(json.loads(json.dumps(there.to_dict()))) == there
+
+
+def test_a_file_that_is_no_notebook_is_a_report_of_no_points(tmp_path):
+    path = tmp_path / "01_memory_bound.ipynb"
+    path.write_bytes(b"\xff\xfe")
+    report = alone.grade_file(path)
+    assert (report.points, report.max_points, report.exercise) == (0, 20, "01_memory_bound")
+    assert all(cell.feedback == report.notes[0] for cell in report.cells)
+
+
+# ---- load
+
+
+def statements(nb, source, monkeypatch) -> int:
+    """The most statements of one launch while a notebook is graded."""
+    from course_pkg.simt.report import profiling
+    from course_pkg.simt.run import kernel, launch
+
+    most, run_launch = [0], launch.run_launch
+
+    def counted(*arguments, **options):
+        state = run_launch(*arguments, **options)
+        if state.steps is not None:
+            most.append(judge.STEPS - state.steps)
+        return state
+
+    for module in (kernel, profiling, launch):
+        if hasattr(module, "run_launch"):
+            monkeypatch.setattr(module, "run_launch", counted)
+    assert s.lost(s.grade(nb, source, seed=1)) == {}
+    assert len(most) > 1
+    return max(most)
+
+
+RIGHT = [(source.stem, s.solved(source), source) for source in s.SOURCES.values()]
+RIGHT += [(path.stem, s.recipe(path)[0], s.exercise_of(path)) for path in s.RIGHT]
+
+
+@pytest.mark.parametrize(("nb", "source"), [r[1:] for r in RIGHT], ids=[r[0] for r in RIGHT])
+def test_right_answers_stay_far_below_the_budget_of_statements(nb, source, monkeypatch):
+    assert statements(nb, source, monkeypatch) * 10 <= judge.STEPS
+
+
+def test_endless_kernels_cost_their_points_and_no_others(handed_in):
+    nb = s.submission({"triad": KERNEL + ENDLESS})
+    report = alone.grade_file(handed_in(nb), seed=1)
+    assert s.lost(report) == {"test_triad": 1, "test_triad_traffic": 1, "test_triad_hidden": 2}
+    assert "runs on and on" in s.said(report)["test_triad"]
+    assert report.notes == [] and report.ungraded == ""
+
+
+def test_a_part_that_takes_too_much_time_is_cut_short_and_the_others_are_graded(handed_in, monkeypatch):
+    """The budget is processor time: the kernel ends the child, whatever it does."""
+    source = SOLUTION.text.decode().replace(
+        "# A Tesla P100", "while True: pass  # a test without an end\n# A Tesla P100"
+    )
+    slow = Solution(SOLUTION.name, source.encode())
+    data = nbformat.writes(s.solved()).encode()
+    report = alone.grade_bytes(data, "x", [slow], seed=1, part_cpu_s=3)
+    assert s.lost(report) == {"test_balance": 1}
+    assert s.said(report)["test_balance"] == (
+        "It took more than 3 s of processor time: is there a loop without end?"
+    )
+    assert report.contained == (not judge.Sandbox(require=False).note.startswith("This code ran"))
+
+
+class Children:
+    """Stands for the warm parent: tells what a list says, and hears what is asked."""
+
+    def __init__(self, *endings):
+        self.endings, self.asked = list(endings), []
+
+    def ask(self, request, data, wall_s, answer):
+        self.asked.append(dict(request["skip"]))
+        told = self.endings.pop(0)
+        for line in told.lines:
+            answer(line)
+        return told
+
+
+def told(*lines, status=0, late=False):
+    return warm.Told([{"contained": True}, {"exercise": SOLUTION.name}, *lines], status, late)
+
+
+@pytest.fixture
+def children(monkeypatch):
+    def use(*endings):
+        made = Children(*endings)
+        monkeypatch.setattr(warm, "parent", lambda: made)
+        return made
+
+    return use
+
+
+REPORT = {"report": Report("01_memory_bound", points=20.0, max_points=20.0, contained=True).to_dict()}
+DISTURBED = {
+    "late": told({"at": "test_gain"}, late=True, status=-9),
+    "killed": told({"at": "test_gain"}, status=-signal.SIGKILL),
+    "busy": told({"at": "test_gain"}, {"busy": "the sandbox did not start"}),
+}
+
+
+@pytest.mark.parametrize("how", DISTURBED)
+def test_what_the_machine_did_is_tried_again_and_costs_nothing(how, children):
+    made = children(DISTURBED[how], told(REPORT))
+    assert graded(b"x").points == 20
+    assert made.asked == [{}, {}]
+
+
+@pytest.mark.parametrize("how", DISTURBED)
+def test_what_the_machine_did_twice_is_no_mark(how, children):
+    children(DISTURBED[how], DISTURBED[how])
+    report = graded(b"x")
+    assert report.ungraded and report.cells == []
+    assert report.notes[0].startswith("not graded: ") and report.max_points == 20
+
+
+def test_a_cell_that_ends_the_judge_costs_that_cell_alone(children):
+    balance = {"grade_id": "test_balance", "points": 1.0, "max_points": 1.0}
+    made = children(
+        told({"at": "test_balance"}, {"cell": balance}, {"at": "test_triad"}, status=-signal.SIGSEGV),
+        told(REPORT),
+    )
+    assert graded(b"x").points == 20
+    assert made.asked == [{}, {"test_triad": alone.BROKEN}]
+
+
+def test_a_judge_that_dies_between_two_tests_keeps_what_was_graded(children):
+    balance = {"grade_id": "test_balance", "points": 1.0, "max_points": 1.0}
+    children(told({"at": "test_balance"}, {"cell": balance}, status=1))
+    report = graded(b"x")
+    assert (report.points, report.max_points, report.notes, report.contained) == (1, 20, [alone.BROKEN], True)
+
+
+def test_isolation_that_is_required_and_missing_refuses(children):
+    children(told({"cannot": "A sandbox is required and there is none."}))
+    with pytest.raises(CourseError, match="sandbox is required"):
+        graded(b"x", require_sandbox=True)
+
+
+# ---- what is handed in is read within limits
+
+
+def zipped(path: Path, data: bytes, times: int = 1) -> bytes:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for number in range(times):
+            file.writestr(f"work{number or ''}.ipynb", data)
+    return path.read_bytes()
+
+
+MILLIONS = b'{"nbformat": 4, "cells": [' + b",".join([b'{"a":{}}'] * 2_200_000) + b"]}"
+BOMBS = {
+    "objects": MILLIONS,
+    "lists": b'{"nbformat": 4, "cells": ' + b"[" + b"[]," * 6_500_000 + b"[]]}",
+    "metadata": b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "metadata": {"m": ['
+    + b"{}," * 6_000_000
+    + b"{}]}}]}",
+    "deep": b"[" * 19_000_000,
+    "numbers": b'{"nbformat": 4, "cells": [' + b"1e9," * 4_500_000 + b"NaN]}",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_archive_costs_its_own_points_and_no_memory_of_the_parent(name, tmp_path):
+    data = zipped(tmp_path / "x.zip", BOMBS[name])
+    assert len(data) < 200_000
+    before = psutil.Process().memory_info().rss
+    report = graded(data, given=True)
+    assert (report.points, report.max_points) == (0, 20)
+    assert report.notes and not report.ungraded
+    assert psutil.Process().memory_info().rss - before < 60 << 20
+
+
+def test_reading_takes_no_more_than_it_may(tmp_path):
+    """What the child takes is seen from outside."""
+    most, done = [0], threading.Event()
+
+    def look():
+        while not done.wait(0.02):
+            for child in psutil.Process().children(recursive=True):
+                try:
+                    most.append(child.memory_info().rss)
+                except psutil.Error:
+                    continue
+
+    graded(b"{}", given=True)  # the warm parent is there
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    report = graded(zipped(tmp_path / "x.zip", BOMBS["metadata"]), given=True)
+    done.set()
+    watcher.join()
+    assert "MiB to read" in report.notes[0]
+    assert 200 << 20 < max(most) < 1400 << 20
+
+
+def test_a_notebook_with_numbers_that_are_none_is_graded():
+    nb = json.loads(nbformat.writes(s.solved()))
+    nb["metadata"]["x"] = nb["cells"][0]["metadata"]["x"] = float("nan")
+    assert "NaN" in json.dumps(nb)
+    assert graded(json.dumps(nb).encode()).points == 20
+
+
+def test_cells_are_read_in_a_child_too(handed_in):
+    nb = s.solved()
+    cells = alone.read(handed_in(nb)).cells
+    assert [c.source for c in cells] == [c.source for c in nb.cells]
+    ids = [c.metadata.get("nbgrader", {}).get("grade_id") for c in cells]
+    assert ids == [c.metadata.get("nbgrader", {}).get("grade_id") for c in nb.cells]
+    with pytest.raises(intake.Refused, match="was the upload cut short"):
+        alone.read(_written(handed_in(nb), b"{"))
+
+
+def _written(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+# ---- the warm parent
+
+
+def test_children_share_nothing_that_one_of_them_changed():
+    """Two submissions after each other: the first one's kernel module and names are gone."""
+    first = graded(nbformat.writes(s.submission({"triad": "import numpy\nSPOILT = 1"})).encode())
+    assert first.points < 20
+    assert graded(nbformat.writes(s.solved()).encode()).points == 20
+
+
+def test_stopping_ends_children_at_once_and_tells_who_waits():
+    nb = s.submission({"gain": "import time\ntime.sleep(600)\ndef remaining_gain(a, b): return 1"})
+    found = []
+
+    def ask():
+        try:
+            graded(nbformat.writes(nb).encode())
+        except warm.Gone as error:
+            found.append(error)
+
+    waiting = threading.Thread(target=ask)
+    waiting.start()
+    zygote = _wait_for(lambda: warm.parent()._process)
+    child = _wait_for(lambda: psutil.Process(zygote.pid).children())[0]
+    _wait_for(lambda: child.children())  # its sandbox
+    family = [psutil.Process(zygote.pid), *psutil.Process(zygote.pid).children(recursive=True)]
+    begin = time.monotonic()
+    warm.parent().stop()
+    waiting.join(10)
+    assert time.monotonic() - begin < 10 and len(found) == 1
+    assert psutil.wait_procs(family, 10)[1] == []
+
+
+def _wait_for(what, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = what()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError("it never came")
+
+
+def test_a_warm_parent_that_was_killed_is_replaced():
+    assert graded(b"{}", given=True).notes
+    os.kill(warm.parent()._process.pid, signal.SIGKILL)
+    warm.parent()._process.wait()
+    assert graded(b"{}", given=True).notes == ["The file is JSON but no notebook: hand in the .ipynb file."]
+
+
+def test_no_module_of_grading_imports_itself_over_others():
+    folder = Path(alone.__file__).parent
+    imports = {}
+    for path in folder.glob("*.py"):
+        found = imports[path.stem] = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):  # inside functions too
+            if isinstance(node, ast.ImportFrom) and node.module == "course_pkg.grading":
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("course_pkg.grading."):
+                found.add(node.module.rpartition(".")[2])
+            elif isinstance(node, ast.Import):
+                found |= {a.name.rpartition(".")[2] for a in node.names if "course_pkg.grading" in a.name}
+    assert imports["alone"] and "judge" in imports["child"]
+
+    def below(name, path=()):
+        assert name not in path, " → ".join([*path, name])
+        for other in imports.get(name, ()):
+            below(other, (*path, name))
+
+    for name in imports:
+        below(name)

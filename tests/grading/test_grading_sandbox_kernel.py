@@ -1,0 +1,162 @@
+"""What the kernel would still give behind bubblewrap: memory that is nobody's, sockets, namespaces. It is refused."""
+
+import errno
+import os
+import socket
+import time
+
+import pytest
+from sandbox_cases import contained, raised
+
+from course_pkg.grading import seccomp
+from course_pkg.grading.sandbox import LearnerError, SandboxLost
+
+ROUTES = {  # ways to memory that is no process's own
+    "shared mapping": "import mmap\nkept = []\nfor _ in range(30):\n    m = mmap.mmap(-1, 50 << 20)\n"
+    "    m.write(bytes(50 << 20))\n    kept.append(m)",
+    "forgotten pages": "import mmap\nkept = []\nfor _ in range(30):\n    m = mmap.mmap(-1, 50 << 20)\n"
+    "    m.write(bytes(50 << 20))\n    m.madvise(mmap.MADV_DONTNEED)\n    kept.append(m)",
+    "memfd": "import os\nfor _ in range(30):\n    fd = os.memfd_create('x')\n"
+    "    for _ in range(5): os.write(fd, bytes(10 << 20))",
+    "System V": "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nkept = []\nfor _ in range(30):\n"
+    "    number = libc.shmget(0, 50 << 20, 0o1600)\n    if number < 0: raise OSError(ctypes.get_errno())\n"
+    "    libc.shmat.restype = ctypes.c_void_p\n    ctypes.memset(libc.shmat(number, None, 0), 1, 50 << 20)",
+    "buffers of sockets": "import socket\nkept = []\nwhile True:\n    kept.append(socket.socketpair())\n"
+    "    kept[-1][0].setblocking(False)\n    kept[-1][0].send(bytes(100_000))",
+}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_memory_that_is_no_processs_own_is_not_to_be_had(route):
+    if not seccomp.program():
+        pytest.skip("libseccomp is missing")
+    with contained(memory_bytes=1 << 30) as sandbox:
+        assert raised(sandbox, ROUTES[route]).kind in ("PermissionError", "OSError")
+
+
+@pytest.mark.parametrize("route", ["shared mapping", "forgotten pages", "memfd"])
+def test_without_a_filter_such_memory_is_counted(route, monkeypatch):
+    monkeypatch.setattr(seccomp, "program", lambda: b"")
+    source = ROUTES[route] + "\nimport time\ntime.sleep(60)"
+    with contained(memory_bytes=600 << 20) as sandbox:
+        assert sandbox.note.startswith("libseccomp is missing")
+        try:
+            sandbox.run(source, "cell")
+        except SandboxLost as error:
+            assert error.reason == "your code took more than 600 MiB of memory"
+        except LearnerError as error:  # the kernel was quicker than the watch: no more address space
+            assert error.kind in ("MemoryError", "OSError")
+        else:
+            pytest.fail("nothing stopped it")
+
+
+def test_memory_taken_behind_the_judges_back_is_noticed():
+    """Between two requests nobody waits for the sandbox; it is watched all the same."""
+    source = """
+import os, time
+for _ in range(8):
+    if os.fork() == 0:
+        time.sleep(0.5)
+        x = bytearray(os.urandom(1 << 20)) * 200
+        time.sleep(600)
+"""
+    with contained(memory_bytes=600 << 20) as sandbox:
+        sandbox.run(source, "cell")
+        end = time.monotonic() + 60
+        while not sandbox._channel.watch.reason and time.monotonic() < end:
+            time.sleep(0.05)
+        with pytest.raises(SandboxLost, match=r"^your code took more than 600 MiB of memory$"):
+            sandbox.names()
+
+
+def test_pages_that_forked_processes_share_count_once():
+    source = """
+import os, time
+x = bytearray(os.urandom(1 << 20)) * 200
+if os.fork() and os.fork() and os.fork() and os.fork(): time.sleep(1)
+else: time.sleep(600)
+"""
+    with contained(memory_bytes=600 << 20) as sandbox:
+        sandbox.run(source, "cell")
+        assert sandbox.names() >= {"x"}
+
+
+FAMILIES = [n for n in dir(socket) if n.startswith("AF_")]
+
+
+@pytest.mark.parametrize("call", ["socket.socket({}, t)", "socket.socketpair({}, t)"])
+def test_sockets_of_no_family(call):
+    if not seccomp.program():
+        pytest.skip("libseccomp is missing")
+    source = f"""
+import socket
+made = []
+for family in range(64):
+    for t in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+        try:
+            {call.format("family")}
+            made.append(family)
+        except PermissionError:
+            pass
+"""
+    with contained() as sandbox:
+        sandbox.run(source, "cell")
+        assert sandbox.get("made") == []
+    assert max(getattr(socket, n) for n in FAMILIES) < 64
+
+
+CALLS = {
+    "unshare": "libc.unshare({})",
+    "clone": "libc.syscall(56, {} | 17, 0, 0, 0, 0)",
+    "setns": "libc.setns(0, {})",
+}
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of calls are this machine's")
+@pytest.mark.parametrize("call", CALLS)
+def test_no_new_namespaces_for_root_either(call):
+    if not seccomp.program():
+        pytest.skip("libseccomp is missing")
+    source = f"""
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+found = set()
+for flag in (0x10000000, 0x00020000, 0x20000000, 0x40000000):
+    if {CALLS[call].format("flag")} == 0 and {call!r} == "clone": os._exit(9)
+    found.add(ctypes.get_errno())
+found = sorted(found)
+"""
+    with contained() as sandbox:
+        sandbox.run(source, "cell")
+        assert sandbox.get("found") == [errno.EPERM]
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of calls are this machine's")
+def test_large_parts_of_the_kernel_are_closed():
+    numbers = {"ptrace": 101, "bpf": 321, "perf_event_open": 298, "userfaultfd": 323, "keyctl": 250,
+               "io_uring_setup": 425, "mount": 165, "process_vm_readv": 310, "memfd_secret": 447}  # fmt: skip
+    if not seccomp.program():
+        pytest.skip("libseccomp is missing")
+    source = f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+found = {{}}
+for name, number in {numbers!r}.items():
+    libc.syscall(number, 0, 0, 0, 0, 0)
+    found[name] = ctypes.get_errno()
+"""
+    with contained() as sandbox:
+        sandbox.run(source, "cell")
+        assert sandbox.get("found") == dict.fromkeys(numbers, errno.EPERM)
+
+
+def test_threads_processes_and_pipes_still_work():
+    source = """
+import os, subprocess, sys, threading
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(2) as pool: both = list(pool.map(abs, (-1, -2)))
+said = subprocess.run([sys.executable, "-S", "-c", "print(3)"], capture_output=True).stdout.decode()
+"""
+    with contained() as sandbox:
+        sandbox.run(source, "cell")
+        assert (sandbox.get("both"), sandbox.get("said")) == ([1, 2], "3\n")
