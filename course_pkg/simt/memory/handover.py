@@ -152,7 +152,7 @@ class Handovers:
             published = element.published
             until = len(published)
             if published:
-                last = next((p for p in reversed(published) if p.thread != thread), published[-1])
+                last = _last_of_another(published, until, thread)
                 otherwise[:, i] = published[0].before, last.before
             if before[i] != after[i]:
                 clocks = fences.clock(thread, row, lane, self.order), *self._known_to(thread)
@@ -172,7 +172,9 @@ class Handovers:
             The atomics that the decision rests on.
         """
         per_block = self.order.threads_per_block
-        for event in events:
+        some = decided.any(axis=0)
+        threads, decided = threads[some], decided[:, some]
+        for event in events if some.any() else ():
             pending = self._pending[event]
             of_block: dict = {}
             for thread, seen in pending.items():
@@ -183,16 +185,13 @@ class Handovers:
                     self._tell(thread, sight, first, last)
 
     def _tell(self, thread, sight, first, last) -> None:
-        seen = sight.element.published[: sight.until]
-        others = [p for p in seen if p.thread != thread] if last and not first else seen
-        if not others:
+        published, until = sight.element.published, sight.until
+        if not until:
             return
         if first and last:
             clocks = (sight.clock(),)
-        elif first or last:
-            clocks = others[0 if first else -1].clocks
         else:
-            return
+            clocks = (published[0] if first else _last_of_another(published, until, thread)).clocks
         for clock in clocks:
             known = self._knowledge.get(("thread", thread))
             if known is None:
@@ -257,6 +256,14 @@ class Handovers:
             clocks = self._known_to(int(thread_of(mine[i]))) if element else ()
             found[i] = any(c.get(("element", *name), -1) >= len(element.published) for c in clocks)
         return found
+
+
+def _last_of_another(published: list, until: int, thread: int) -> Publication:
+    """Return the last of the first publications that is another thread's; the last of all where there is none."""
+    at = until - 1
+    while at and published[at].thread == thread:
+        at -= 1
+    return published[at if published[at].thread != thread else until - 1]
 
 
 def _join(clock: dict, other: dict) -> None:
