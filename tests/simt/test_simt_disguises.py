@@ -7,6 +7,7 @@ from mutants import barriers as barrier_mutants
 from mutants import reductions, scans, scatter, stencils, tiles
 from mutants.algorithm import Case
 
+from course_pkg.simt.errors import SimtError
 from course_pkg.simt.run.kernel import Kernel
 from course_pkg.witness.cases import all_cases, mended_cases, racy_cases
 
@@ -22,6 +23,7 @@ NOT_NEEDED = {
     ("two_of_four_lanes_at_work", 0): "a thread reads the element that it wrote",
     ("shared_stride_1_float32", 0): "with stride 1 a thread reads the element that it wrote",
     ("centre_tiled_float32", 0): "the centre of the tile is what the thread wrote itself",
+    ("centre_tiled_halo_float32", 0): "only the centre of the tile is read, which the thread wrote itself",
     ("shift_in_place_mended", 2): "a thread reads the element that it wrote",
 }
 
@@ -71,7 +73,12 @@ def test_the_verdict_on_a_mutant_does_not_either(case):
     for disguise in KEEPING:
         kernel = disguised(plain.program, disguise)
         if kernel is not None:
-            found = kinds(kernel[configuration], tuple(case.arguments().values()))
+            try:
+                found = kinds(kernel[configuration], tuple(case.arguments().values()))
+            except SimtError as error:  # a row that lies outside stops the launch
+                assert "lies outside the array" in str(error)
+                assert "out_of_bounds" in verdict
+                continue
             assert found == verdict, disguise.__name__
 
 
