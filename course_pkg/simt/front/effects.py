@@ -24,6 +24,21 @@ def effects(frame, body: list) -> frozenset:
 
 
 @cache
+def unused_calls(function: ast.FunctionDef) -> frozenset:
+    """Return the calls whose results a function does not use: those that stand alone or go to a name nobody reads."""
+    read = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return frozenset(
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Expr)
+        or (
+            isinstance(node, ast.Assign)
+            and all(isinstance(t, ast.Name) and t.id not in read for t in node.targets)
+        )
+    )
+
+
+@cache
 def _places(body: tuple) -> tuple:
     """Names of arrays that statements write to; None for a barrier, or a call that may hold one."""
     places: list = []

@@ -3,7 +3,8 @@
 import numpy as np
 
 from course_pkg.simt.errors import HazardError
-from course_pkg.simt.memory.races import Access, Hazard, Shadow, Thread, place
+from course_pkg.simt.memory.races import Access, Hazard, Thread, place
+from course_pkg.simt.memory.shadow import SITES, Shadow, thread_of
 
 FATAL = ("out_of_bounds", "divergent_barrier")
 MOST = 200
@@ -80,7 +81,7 @@ class HazardLog:
         )
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
-    def access(self, run, place, kind, verb, lanes) -> None:
+    def access(self, run, place, kind, verb, lanes, operation="", looks=False) -> None:
         """Check an access against what other threads did to the same element."""
         array, region = place.array, place.array.region
         private = region.owner == "thread" or not region.written
@@ -94,7 +95,6 @@ class HazardLog:
         else:
             units, threads = units.reshape(-1), threads.reshape(-1)
         scale = array.dtype.itemsize // region.unit
-        first = array.byte0 // region.unit
         if region.initialised is not None:
             self._initialised(run, place, kind, units, scale, threads)
         if private:
@@ -102,15 +102,14 @@ class HazardLog:
         if region.shadow is None:
             total = region.size * (run.wave.blocks if region.owner == "block" else 1)
             region.shadow = Shadow(total)
-        stamps = run.stamps()
+        stamps = run.clock.stamps()
         stamps = stamps[chosen] if lanes.data is not None else stamps.reshape(-1)
-        site = self.races.site(Access(place.where.function, place.where.line, verb, kind == "atomic"))
+        floating = array.dtype.kind in "fc"
+        site = self.races.site(Access(*place.where, verb, operation, looks, floating))
+        check = {"load": self.races.read, "store": self.races.write, "atomic": self.races.update}[kind]
         for piece in range(scale):
-            at = units * scale + first + piece
-            if kind == "load":
-                clash, other = self.races.read(region.shadow, at, threads, stamps, site)
-            else:
-                clash, other = self.races.write(region.shadow, at, threads, stamps, site, kind == "atomic")
+            at = array.units(units) + piece
+            clash, other = check(region, at, threads, stamps, site)
             if clash.any():
                 lane = self._clearest(clash, other, threads)
                 self._race(run, place, verb, int(threads[lane]), int(other[lane]))
@@ -119,7 +118,7 @@ class HazardLog:
     def _clearest(self, clash, other, threads) -> int:
         """Return the lane that tells most: one that clashes with another warp, if there is any."""
         lanes = np.flatnonzero(clash)
-        same_warp = self.races.same_warp(other[lanes], threads[lanes] * self.races.SITES)
+        same_warp = self.races.order.same_warp(other[lanes], threads[lanes] * SITES)
         return int(lanes[int(same_warp.argmin())])
 
     def _initialised(self, run, place, kind, units, scale, threads):
@@ -148,13 +147,13 @@ class HazardLog:
 
     def _race(self, run, place, verb, thread: int, entry: int):
         other = self.races.access_of(entry)
-        first = entry // self.races.SITES
+        first = thread_of(entry)
         who, whom = (launch_thread(run.wave, t) for t in (thread, first))
         block, lane = self._split(run, thread)
         index = _index_of(run, place.indices, block, lane)
         name, line = place.array.name, place.where.line
         same_block = who.block == whom.block
-        per_block = self.races.threads_per_block
+        per_block = run.wave.threads_per_block
         same_warp = same_block and thread % per_block // 32 == first % per_block // 32
         where = f"line {line}" if other.line == line else f"lines {other.line} and {line}"
         what = f"{name}[{', '.join(map(str, index))}]"

@@ -1,16 +1,15 @@
 """Finding what a GPU would forgive only by luck: races, divergent barriers, indices astray, memory nobody wrote.
 
-Each element of a memory that a kernel both reads and writes has a shadow: who wrote it last, who read it since, and
-when. *When* counts the barriers that the block, and the warp, have passed. Two accesses of different threads are in
-order when a barrier of their block, or of their warp, lies between; blocks are never in order within one launch.
+Each element of a memory that a kernel may write has a shadow: who wrote it last, who read it or updated it since, and
+when (:mod:`course_pkg.simt.memory.shadow`). Lock step never shows a race; the barriers between two accesses do.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-BLOCK_SHIFT = 24  # a stamp holds the block's barriers above, the warp's below
-NONE = -1
+from course_pkg.simt.memory.handover import Handovers
+from course_pkg.simt.memory.shadow import NONE, SITES, Order
 
 
 @dataclass(frozen=True)
@@ -59,33 +58,42 @@ class Hazard:
         return self.message
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Access:
-    """A statement's access, as the shadow remembers it."""
+    """A statement's access, as the shadow remembers it.
+
+    Attributes
+    ----------
+    function : str
+    line : int
+    verb : str
+        ``reads``, ``writes`` or ``updates``.
+    operation : str
+        Of an update: ``add``, ``exch``, …; of those that commute, one name.
+    looks : bool
+        Whether the kernel uses what an update found.
+    floating : bool
+        Whether the element is a floating-point number: no lock, flag or counter.
+    """
 
     function: str
     line: int
-    verb: str  # "reads", "writes" or "updates"
-    atomic: bool = False
+    verb: str
+    operation: str = ""
+    looks: bool = False
+    floating: bool = False
 
+    def disagrees(self, other: "Access") -> bool:
+        """Tell whether two updates of one element, in no order, leave the result to luck.
 
-class Shadow:
-    """Who touched each unit of a region last."""
-
-    def __init__(self, units: int):
-        self.writer = np.full(units, NONE, np.int64)
-        self.write_stamp = np.zeros(units, np.int64)
-        self.reader: np.ndarray | None = None
-        self._units = units
-
-    def with_readers(self) -> "Shadow":
-        """Make room for readers: the last one, another of its block, and one of another block."""
-        if self.reader is None:
-            self.reader = np.full(self._units, NONE, np.int64)
-            self.read_stamp = np.zeros(self._units, np.int64)
-            self.second = np.full(self._units, NONE, np.int64)
-            self.foreign = np.full(self._units, NONE, np.int64)
-        return self
+        Sums, maxima and minima come out the same in any order as long as nobody looks at what is there in between.
+        Locks, flags and counters are looked at in between, by design: they are integers. A number that is computed
+        with is not to be read, or overwritten, while others update it.
+        """
+        if self.floating:
+            order_shows = self.looks or other.looks or self.operation == "exch"
+            return order_shows or self.operation != other.operation
+        return self.operation != other.operation and not self.looks and not other.looks
 
 
 class Races:
@@ -96,109 +104,89 @@ class Races:
     threads_per_block : int
     """
 
-    SITES = 4096  # an entry holds a thread's number and, below, the number of the statement
-
     def __init__(self, threads_per_block: int):
-        self.threads_per_block = threads_per_block
+        self.order = Order(threads_per_block)
+        self.handovers = Handovers(threads_per_block)
         self.sites: list[Access] = []
-        self._numbers: dict[tuple, int] = {}
+        self._numbers: dict[Access, int] = {}
 
     def site(self, access: Access) -> int:
         """Number a statement's access."""
-        name = access.function, access.line, access.verb
-        if name not in self._numbers:
-            self._numbers[name] = len(self.sites)
+        if access not in self._numbers:
+            self._numbers[access] = len(self.sites)
             self.sites.append(access)
-        return self._numbers[name] % self.SITES
+        return self._numbers[access] % SITES
 
-    def read(self, shadow, units, threads, stamps, site: int):
+    def read(self, region, units, threads, stamps, site: int):
         """Note that threads read units; return the lanes that clash with a write, and whose."""
-        shadow.with_readers()
-        entry = threads * self.SITES + site
-        writer = shadow.writer[units]
-        clash = self._clash(writer, shadow.write_stamp[units], threads, stamps)
-        last, last_stamp = shadow.reader[units], shadow.read_stamp[units]
-        second = shadow.second[units]
-        shadow.reader[units] = entry
-        shadow.read_stamp[units] = stamps
-        now = shadow.reader[units]
-        self._keep_second(shadow, units, entry, now, stamps, last, last_stamp, second)
-        return clash, writer
+        shadow, mine = region.shadow, threads * SITES + site
+        met = self._met_writer(shadow, units, mine, stamps)
+        if shadow.updaters is not None:
+            met = self._met_updaters(region, units, mine, stamps, met)
+        shadow.crowd("readers", self.order).add(units, mine, stamps)
+        return met
 
-    def _keep_second(self, shadow, units, entry, now, stamps, last, last_stamp, second):
-        """Keep a second reader of the same barrier interval, and one of another block, where there are any."""
-        block = self._block(now)
-        same_interval = (last_stamp >> BLOCK_SHIFT) == (stamps >> BLOCK_SHIFT)
-        known, differs = last != NONE, self._thread(last) != self._thread(now)
-        home = known & (self._block(last) == block)
-        keep = np.where(home & same_interval & differs, last, NONE)
-        keep = np.where((keep == NONE) & home & same_interval & (second != NONE), second, keep)
-        shadow.second[units] = keep
-        lost = self._thread(entry) != self._thread(now)
-        here = self._block(entry) == block
-        for others in (lost & here, lost & here & ~self.same_warp(entry, now)):  # the last one stays
-            shadow.second[units[others]] = entry[others]
-        abroad = lost & ~here
-        shadow.foreign[units[abroad]] = entry[abroad]
-        old_abroad = known & ~home
-        shadow.foreign[units[old_abroad]] = last[old_abroad]
-
-    def write(self, shadow, units, threads, stamps, site: int, atomic=False):
+    def write(self, region, units, threads, stamps, site: int):
         """Note that threads write units; return the lanes that clash, and with whom."""
-        entry = threads * self.SITES + site
-        before, before_stamp = shadow.writer[units], shadow.write_stamp[units]
-        clash = self._clash(before, before_stamp, threads, stamps)
-        if atomic:
-            clash &= ~self._is_atomic(before)
-        other = before
-        shadow.writer[units] = entry
-        shadow.write_stamp[units] = stamps
-        if not atomic:
-            now = shadow.writer[units]
-            lost = self._thread(now) != threads
-            clash, other = clash | lost, np.where(lost, now, other)
-        if shadow.reader is not None:
-            for whom, when in (
-                (shadow.reader[units], shadow.read_stamp[units]),
-                (shadow.second[units], shadow.read_stamp[units]),
-                (shadow.foreign[units], stamps),
-            ):
-                more = self._clash(whom, when, threads, stamps)
+        shadow, mine = region.shadow, threads * SITES + site
+        clash, other = self._met_writer(shadow, units, mine, stamps)
+        now = shadow.write(units, mine, stamps)
+        together = now != mine
+        met = clash | together, np.where(together, now, other)
+        if shadow.readers is not None:
+            met = self._met_crowd(shadow.readers, units, mine, stamps, met)
+        if shadow.updaters is not None:
+            met = self._met_updaters(region, units, mine, stamps, met)
+        return met
+
+    def update(self, region, units, threads, stamps, site: int):
+        """Note that threads update units by an atomic; return the lanes that clash, and with whom."""
+        shadow, mine, access = region.shadow, threads * SITES + site, self.sites[site]
+        met = self._met_writer(shadow, units, mine, stamps)
+        if shadow.readers is not None:
+            met = self._met_crowd(shadow.readers, units, mine, stamps, met)
+        updaters = shadow.crowd("updaters", self.order)
+        disagree = np.array([access.disagrees(other) for other in self.sites])
+        met = self._met_crowd(updaters, units, mine, stamps, met, disagree)
+        together, now = updaters.add(units, mine, stamps)
+        if disagree[site]:
+            met = met[0] | together, np.where(together, now, met[1])
+        return met
+
+    def _met_writer(self, shadow, units, mine, stamps):
+        if shadow.writer is None:
+            return np.zeros(len(mine), bool), np.full(len(mine), NONE)
+        entry, stamp = shadow.writer[units], shadow.write_stamp[units]
+        return self._clash(entry, stamp, mine, stamps), entry
+
+    def _met_crowd(self, crowd, units, mine, stamps, met, which=None):
+        """Look for a clash with a crowd; ``which`` tells for each site whether its accesses count."""
+        clash, other = met
+        for entry, stamp in crowd.meet(units):
+            more = self._clash(entry, stamp, mine, stamps)
+            if which is not None:
+                more[more] = which[entry[more] % SITES]
+            if more.any():
                 # of two that clash, name the one of another warp: no syncwarp would mend that
-                better = more & (~clash | (self.same_warp(other, entry) & ~self.same_warp(whom, entry)))
-                clash, other = clash | more, np.where(better, whom, other)
+                far = self.order.same_warp(other, mine) & ~self.order.same_warp(entry, mine)
+                clash, other = clash | more, np.where(more & (~clash | far), entry, other)
         return clash, other
 
-    def _clash(self, entry, stamp, threads, stamps):
-        """Which lanes meet an access of another thread that no barrier separates from theirs."""
-        thread = self._thread(entry)
-        same_block = thread // self.threads_per_block == threads // self.threads_per_block
-        same_warp = self.same_warp(entry, threads * self.SITES)
-        in_order = same_block & (stamp >> BLOCK_SHIFT < stamps >> BLOCK_SHIFT) | (
-            same_warp & (stamp < stamps)
-        )
-        return (entry != NONE) & (thread != threads) & ~in_order
+    def _met_updaters(self, region, units, mine, stamps, met):
+        clash, other = self._met_crowd(region.shadow.updaters, units, mine, stamps, met)
+        if self.handovers.active and (clash & ~met[0]).any():
+            clash = clash & (met[0] | ~self.handovers.saw_the_last(region, units, mine, clash))
+        return clash, other
 
-    def _thread(self, entry):
-        return entry // self.SITES
-
-    def same_warp(self, one, other):
-        """Tell for entries, in pairs, whether both are of one warp."""
-        a, b = self._thread(one), self._thread(other)
-        lane = self.threads_per_block
-        return (a // lane == b // lane) & (a % lane // 32 == b % lane // 32)
-
-    def _block(self, entry):
-        return entry // self.SITES // self.threads_per_block
-
-    def _is_atomic(self, entry):
-        known = entry != NONE
-        atomic = np.array([s.atomic for s in self.sites] or [False])
-        return atomic[np.where(known, entry % self.SITES, 0)] & known
+    def _clash(self, entry, stamp, mine, stamps):
+        clash = self.order.clash(entry, stamp, mine, stamps)
+        if self.handovers.active and clash.any():
+            clash &= ~self.handovers.known(entry, stamp, mine, clash)
+        return clash
 
     def access_of(self, entry: int) -> Access:
         """Return the statement behind an entry."""
-        return self.sites[entry % self.SITES]
+        return self.sites[entry % SITES]
 
 
 def place(number: int, extent) -> tuple[int, int, int]:

@@ -24,7 +24,9 @@ class Region:
     unit : int
         Bytes a unit.
     written : bool
-        Whether the kernel's source writes to it at all.
+        Whether the kernel may write to it at all; what is only read needs no shadow.
+    otherwise : ndarray or None
+        What would stand in it if atomics had come earlier (:mod:`course_pkg.simt.run.hindsight`).
     """
 
     number: int
@@ -34,6 +36,7 @@ class Region:
     written: bool = True
     shadow: Any = None
     initialised: np.ndarray | None = None
+    otherwise: Any = None
 
 
 @dataclass(eq=False)
@@ -52,6 +55,8 @@ class Array:
         Element at index 0, counted in the owner's copy.
     byte0 : int
         Address of ``flat[0]``, counted from an address that is a multiple of 256 bytes.
+    others : frozenset of str
+        Names of the arrays that it may stand for as well, in a sketch of a run.
     """
 
     name: str
@@ -67,11 +72,16 @@ class Array:
     region: Region
     key: int
     constant_index_only: bool = field(default=True)
+    others: frozenset = frozenset()
 
     @property
     def ndim(self) -> int:
         """Number of dimensions."""
         return len(self.shape)
+
+    def units(self, at):
+        """Return the first unit of the region that elements of ``flat`` take, and as many follow as they are wide."""
+        return at * (self.dtype.itemsize // self.region.unit) + self.byte0 // self.region.unit
 
 
 def row_major(shape) -> tuple[int, ...]:
@@ -107,7 +117,8 @@ class GlobalMemory:
             else:
                 together.append([start, end, [name]])
         for number, (start, end, names) in enumerate(together):
-            unit = int(np.gcd.reduce([arguments[n].dtype.itemsize for n in names]))
+            ends = [a for n in names for a in (arguments[n].dtype.itemsize, storage(arguments[n])[2] - start)]
+            unit = int(np.gcd.reduce(ends))
             region = Region(number, "launch", -(-(end - start) // unit), unit)
             for name in names:
                 self.regions[name] = region

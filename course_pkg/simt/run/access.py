@@ -10,7 +10,9 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import cast, evaluate, handles, unsupported
+from course_pkg.simt.run.hindsight import recall, remember
 from course_pkg.simt.run.lanes import Mask
+from course_pkg.simt.run.sketch import any_of, note_store
 from course_pkg.simt.run.values import Value
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
@@ -137,6 +139,8 @@ def _item(run, frame, node, values, mask):
     index = evaluate(run, frame, node.slice, mask)
     if not isinstance(index, Value) or not index.uniform:
         raise unsupported(frame, node, "a tuple's element chosen by a value that differs between threads")
+    if run.dry and not index.constant:
+        return any_of(run, values)
     if not -len(values) <= index.number < len(values):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: the tuple has {len(values)} elements and no [{index.number}]."
@@ -167,6 +171,7 @@ def load_place(run, frame, place: Place, mask: Mask) -> Value:
     value = run.derived(data, array.type, ("load", version), place.key)
     if run.races is not None:
         run.log.access(run, place, "load", VERBS["load"], place.inside)
+        recall(place, value)
     half, lanes = run.halves.get(value.key, (None, None))
     if half is not None and not place.inside.minus(lanes):
         return half
@@ -201,12 +206,14 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
         )
     value = cast(run, value, array.type)
     if run.dry:
+        note_store(run, array)
         return
     run.demand(value, mask)
     inside = place.inside
     if inside:
         if run.races is not None:
             run.log.access(run, place, "store", VERBS["store"], inside)
+            remember(run, place, value)
         if run.counters is not None:
             run.hold_store(place, inside, lambda lanes: _count(run, place, "store", lanes))
         write(run, array, place.at, value.data, inside)

@@ -4,11 +4,16 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.effects import unused_calls
+from course_pkg.simt.memory.handover import Fences
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.expressions import cast, unsupported
+from course_pkg.simt.run.hindsight import Otherwise
+from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.values import Value
 
+COMMUTING = {"sub": "add"}
 TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # the compiler lets one lane do it for its warp
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
 
@@ -34,6 +39,7 @@ def atomic(run, frame, node, name, arguments, mask):
         run.demand(v, mask)
     operands = [cast(run, v, array.type).data for v in values]
     if run.dry:
+        note_store(run, array)
         return run.blank(array.type)
     run.flush()
     if place.inside:
@@ -41,13 +47,31 @@ def atomic(run, frame, node, name, arguments, mask):
             together = name in TOGETHER and array.type in (types.int32, types.uint32) and one_a_block(place)
             run.counters.access(array, "atomic", place.where, place.offset, place.inside, together)
         if run.races is not None:
-            run.log.access(run, place, "atomic", VERBS["atomic"], place.inside)
-    if run.fenced and run.races is not None:
-        run.launch.forget_accesses()  # a fence and then an atomic: who reads that may read what came before it
-        run.fenced = False
+            operation, looks = COMMUTING.get(name, name), node not in unused_calls(frame.program.tree)
+            run.log.access(run, place, "atomic", VERBS["atomic"], place.inside, operation, looks)
     old = _update(run, name, place, operands, place.inside)
     run.kill(array.space)
-    return run.fresh(old, array.type)
+    value = run.fresh(old, array.type)
+    if run.races is not None and run.races.handovers.active and isinstance(array.type, types.Integer):
+        value.otherwise = _hand_over(run, place, old)
+    return value
+
+
+def _hand_over(run, place, old):
+    """Tell what the atomics publish, in the order in which they were done; return what they might have found."""
+    wave, lanes = run.wave, place.inside.full
+    at, found = np.broadcast_to(place.at, wave.shape)[lanes], old[lanes]
+    order = np.argsort(at, kind="stable")
+    at, found = at[order], found[order]
+    last = np.append(at[1:] != at[:-1], True)
+    left = np.where(last, place.array.flat[at], np.roll(found, -1))
+    row, lane = (one[order] for one in np.nonzero(wave.spread(lanes)))
+    region, units = place.array.region, place.array.units(at)
+    threads, fences = wave.thread_numbers[row, lane], run.clock.fences or Fences(wave)
+    might, event = run.races.handovers.atomics(region, units, threads, found, left, fences, row, lane)
+    data = np.stack([old, old])
+    data[:, *(one[order] for one in np.nonzero(lanes))] = might
+    return Otherwise(data, frozenset((event,)))
 
 
 def one_a_block(place) -> bool:

@@ -2,6 +2,8 @@
 
 import ast
 
+import numpy as np
+
 from course_pkg.simt.counting.operations import passed_on
 from course_pkg.simt.front.typing import BOOL, unify
 from course_pkg.simt.run.expressions import (
@@ -14,7 +16,9 @@ from course_pkg.simt.run.expressions import (
     truth,
     unsupported,
 )
+from course_pkg.simt.run.hindsight import decide, follow
 from course_pkg.simt.run.merge import merge
+from course_pkg.simt.run.sketch import any_of
 from course_pkg.simt.run.values import Value
 
 
@@ -41,7 +45,8 @@ def _identity(run, frame, node, op, left, right):
 def _both(run, a, b, mask):
     origin = passed_on(run, (a, b), mask)
     key = run.numbering.of("and", a.key, b.key)
-    return Value(a.data & b.data, BOOL, key, a.constant and b.constant, origin=origin)
+    value = Value(a.data & b.data, BOOL, key, a.constant and b.constant, origin=origin)
+    return follow(value, np.logical_and, a, b)
 
 
 @handles(ast.BoolOp)
@@ -54,12 +59,16 @@ def _bool_op(run, frame, node, mask):
             result = test
         else:
             what = "and" if conjunction else "or"
-            data = result.data & test.data if conjunction else result.data | test.data
+            both = np.logical_and if conjunction else np.logical_or
             key = run.numbering.of(what, result.key, test.key)
             origin = passed_on(run, (result, test), mask)
-            result = Value(data, BOOL, key, result.constant and test.constant, origin=origin)
+            constant = result.constant and test.constant
+            value = Value(both(result.data, test.data), BOOL, key, constant, origin=origin)
+            result = follow(value, both, result, test)
         if result.constant and result.number != conjunction:
             return result
+        if run.dry:
+            continue  # a sketch meets every part
         yes, no = inner.split(test.data)
         inner = yes if conjunction else no
         if not inner:
@@ -81,7 +90,7 @@ def _conditional(run, frame, node, mask):
 def _common_type(run, node, one, other):
     """Record, in a sketch, the type of a conditional expression."""
     if not isinstance(one, Value) or not isinstance(other, Value):
-        return one
+        return any_of(run, (one, other))
     kind = unify(one.type, other.type)
     run.types[run.path, id(node)] = kind
     return run.blank(kind)
@@ -91,6 +100,7 @@ def _chosen(run, frame, node, test, mask):
     if test.constant:
         return evaluate(run, frame, node.body if test.number else node.orelse, mask)
     run.demand(test, mask)
+    decide(run, test, mask)
     yes, no = mask.split(test.data)
     one = evaluate(run, frame, node.body, yes if yes else run.wave.nobody)
     other = evaluate(run, frame, node.orelse, no if no else run.wave.nobody)

@@ -10,6 +10,7 @@ from course_pkg.simt.counting.operations import count_operation
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
+from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.values import Value
 
 FALLBACK = "Numba's own simulator may run it: set NUMBA_ENABLE_CUDASIM=1 and use `from numba import cuda`"
@@ -115,7 +116,7 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
     key = _key(run, kind, function, result, a, b, keys)
     value = Value(data, result, key, constant=a.constant and b.constant)
     count_operation(run, frame, node, kind, value, a, b, mask)
-    return value
+    return follow(value, lambda x, y: _compute(kind, ufunc, x, y, dtype), a, b)
 
 
 def _signature(frame, node, function, *arguments):
@@ -193,7 +194,10 @@ def _unary(run, frame, node, mask):
     operand = evaluate(run, frame, node.operand, mask)
     if isinstance(node.op, ast.Not):
         test = truth(run, frame, operand, node)
-        return Value(~test.data, BOOL, run.numbering.of("not", test.key), test.constant, origin=test.origin)
+        opposite = Value(
+            ~test.data, BOOL, run.numbering.of("not", test.key), test.constant, origin=test.origin
+        )
+        return follow(opposite, np.logical_not, test)
     if not isinstance(operand, Value):
         raise unsupported(frame, node, f"{construct(node.op)} of something else than a number")
     function, ufunc = OPERATORS[type(node.op)]
@@ -208,7 +212,7 @@ def _unary(run, frame, node, mask):
     if run.counters is not None and isinstance(result, types.Integer):
         run.counters.integer_ops += mask.threads
         run.counters.issue(mask)
-    return value
+    return follow(value, lambda x: ufunc(x).astype(dtype_of(result), copy=False), a)
 
 
 def truth(run, frame, value, node) -> Value:
@@ -218,9 +222,9 @@ def truth(run, frame, value, node) -> Value:
     if value.type == BOOL:
         return value
     run.use(value)
-    return Value(
-        value.data != 0, BOOL, run.numbering.of("truth", value.key), value.constant, origin=value.origin
-    )
+    key = run.numbering.of("truth", value.key)
+    test = Value(value.data != 0, BOOL, key, value.constant, origin=value.origin)
+    return follow(test, lambda data: data != 0, value)
 
 
 def cast(run, value: Value, numba_type) -> Value:
@@ -231,17 +235,21 @@ def cast(run, value: Value, numba_type) -> Value:
         return run.constant(value.data.astype(dtype_of(numba_type)).reshape(-1)[0], numba_type)
     run.use(value)
     dtype = dtype_of(numba_type)
-    data = value.data
-    if dtype.kind != "c" and data.dtype.kind == "c":
-        data = data.real
-    if dtype.kind == "b":
-        data = data != 0
     integers = isinstance(value.type, types.Integer) and isinstance(numba_type, types.Integer)
     widened = (
         integers and numba_type.bitwidth >= value.type.bitwidth and value.type.signed <= numba_type.signed
     )
     key = value.key if widened else run.numbering.of(("cast", numba_type), value.key)
-    return Value(data.astype(dtype, copy=False), numba_type, key, origin=value.origin)
+    converted = Value(_convert(value.data, dtype), numba_type, key, origin=value.origin)
+    return follow(converted, lambda data: _convert(data, dtype), value)
+
+
+def _convert(data, dtype):
+    if dtype.kind != "c" and data.dtype.kind == "c":
+        data = data.real
+    if dtype.kind == "b":
+        data = data != 0
+    return data.astype(dtype, copy=False)
 
 
 def construct(node) -> str:

@@ -15,7 +15,7 @@ from course_pkg.simt.memory.regions import (
     row_major,
     shape_values,
 )
-from course_pkg.simt.run import atomics, pairs, warp
+from course_pkg.simt.run import atomics, hindsight, pairs, warp
 from course_pkg.simt.run.expressions import cast, unsupported
 from course_pkg.simt.run.values import TypeName, Value
 
@@ -164,7 +164,7 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
         torn = (here > 0) & (here < living)
         if torn.any():
             run.log.divergent(run, where, mask, alive, torn)
-    run.pass_barrier(here > 0)
+    run.clock.pass_barrier(here > 0)
     if run.counters is not None:
         run.counters.barriers += int((here > 0).sum())
         run.counters.issue(mask)
@@ -173,14 +173,19 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
     if name == "syncthreads":
         return None
     run.demand(arguments[0], mask)
-    predicate = wave.spread(arguments[0].data != 0) & wave.spread(mask.full)
-    count = np.count_nonzero(predicate, axis=1)
-    data = {"count": count, "and": count == here, "or": count > 0}[name.rpartition("_")[2]]
-    return run.fresh(data.astype(np.int32).reshape(*wave.count, 1, 1, 1), types.int32)
+
+    def counted(data):
+        predicate = wave.spread(data != 0) & wave.spread(mask.full)
+        count = np.count_nonzero(predicate, axis=1)
+        found = {"count": count, "and": count == here, "or": count > 0}[name.rpartition("_")[2]]
+        return found.astype(np.int32).reshape(*wave.count, 1, 1, 1)
+
+    value = run.fresh(counted(arguments[0].data), types.int32)
+    return hindsight.follow(value, hindsight.in_both(counted), arguments[0])
 
 
 def _fence(run, frame, node, name, arguments, named, mask):
-    run.fenced = True
+    run.clock.pass_fence(run.wave.spread(mask.full), for_device=name != "threadfence_block")
     run.flush()
     run.kill("global", "shared")
 

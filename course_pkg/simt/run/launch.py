@@ -12,7 +12,6 @@ from course_pkg.simt.counting.sites import Counters
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program, kept_program
 from course_pkg.simt.front.typing import type_of, type_of_number
-from course_pkg.simt.front.written import written_parameters
 from course_pkg.simt.memory.hazard_log import HazardLog
 from course_pkg.simt.memory.races import Races
 from course_pkg.simt.memory.regions import Array, GlobalMemory
@@ -57,7 +56,6 @@ class State:
     types: dict | None = None
     steps: int | None = None
     patience: int = field(default_factory=lambda: PATIENCE)
-    regions: tuple = ()
     programs: dict = field(default_factory=dict)
     local_arrays: list = field(default_factory=list)
     _numbers: dict = field(default_factory=dict)
@@ -65,11 +63,6 @@ class State:
     def number(self, site) -> int:
         """Number a region of a block's or a thread's own memory, the same in all waves."""
         return self._numbers.setdefault(site, 1000 + len(self._numbers))
-
-    def forget_accesses(self) -> None:
-        """Take what was done to global memory so far as in order with what follows."""
-        for region in self.regions:
-            region.shadow = None
 
     def program(self, function: Any) -> Program:
         """Return the syntax tree of a device function, read once."""
@@ -102,13 +95,13 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
     memory = GlobalMemory(
         {name: a for name, a in zip(program.parameters, arguments, strict=True) if is_array(a)}
     )
-    _mark_written(program, memory)
     with np.errstate(all="ignore"):
-        types = _sketch(launch, program, arguments, memory)
+        types, stored = _sketch(launch, program, arguments, memory)
+        for region in memory.regions.values():
+            region.written = any(r is region and name in stored for name, r in memory.regions.items())
         log = HazardLog(races, fatal_only=not check)
         state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps)
         state.programs[id(launch.kernel)] = program
-        state.regions = tuple(memory.regions.values())
         for wave in waves(grid, block, WAVE_THREADS):
             run = Run(wave, state)
             _run(run, program, arguments, memory)
@@ -128,8 +121,11 @@ def _run(run, program, arguments, memory) -> None:
     run.finish()
 
 
-def _sketch(launch, program, arguments, memory) -> dict:
-    """Return the types of the kernel's variables where two ways meet, found once for each kind of arguments."""
+def _sketch(launch, program, arguments, memory) -> tuple[dict, set]:
+    """Return the types of the kernel's variables where two ways meet, and the arrays that it may write to.
+
+    Both are found once for each kind of arguments.
+    """
     kinds = tuple(_kind(a) for a in arguments)
     known = launch.kernel.sketches
     if kinds not in known:
@@ -138,7 +134,7 @@ def _sketch(launch, program, arguments, memory) -> dict:
         state.programs[id(launch.kernel)] = program
         run = Run(next(waves(one, one, 1)), state)
         _run(run, program, arguments, memory)
-        known[kinds] = run.types
+        known[kinds] = run.types, run.stored
     return known[kinds]
 
 
@@ -147,13 +143,6 @@ def _kind(argument):
         writeable = getattr(argument, "host", argument).flags.writeable
         return np.dtype(argument.dtype), len(argument.shape), writeable
     return tuple(map(_kind, argument)) if isinstance(argument, tuple) else type(argument)
-
-
-def _mark_written(program, memory) -> None:
-    written = written_parameters(program)
-    for region in {id(r): r for r in memory.regions.values()}.values():
-        names = [n for n, r in memory.regions.items() if r is region]
-        region.written = written is None or any(n in written for n in names)
 
 
 def is_array(argument) -> bool:

@@ -9,6 +9,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import dtype_of
 from course_pkg.simt.run.expressions import evaluate, truth, unsupported
+from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.sketch import sketch_loop, widen
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
@@ -34,6 +35,7 @@ def _while(run, frame, node, mask):
             test = truth(run, frame, evaluate(run, frame, node.test, current), node)
             written_out = written_out and test.constant
             run.demand(test, current)
+            decide(run, test, current)
             stay, leave = current.split(test.data)
             left = left.union(leave)
             current = _one_pass(run, frame, loop, node, stay, written_out) if stay else stay
@@ -122,7 +124,8 @@ def _forget(run, frame, node, which) -> None:
         variable = frame.variables.get(name)
         value = variable.value if variable else None
         if which(value):
-            unknown = Value(value.data, value.type, run.numbering.fresh(), origin=value.origin)
+            fresh = run.numbering.fresh()
+            unknown = Value(value.data, value.type, fresh, origin=value.origin, otherwise=value.otherwise)
             frame.variables[name] = Variable(unknown, variable.mask)
 
 

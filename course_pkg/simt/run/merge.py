@@ -5,6 +5,7 @@ import numpy as np
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.typing import dtype_of, unify
 from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.values import Value
 
 
@@ -19,8 +20,11 @@ def merge(run, mask, new, old):
         numba_type = unify(new.type, old.type)
         dtype = dtype_of(numba_type)
         chosen = np.ones((1,) * 6, bool) if mask.data is None else mask.data
-        data = np.where(chosen, new.data.astype(dtype, copy=False), old.data.astype(dtype, copy=False))
-        return run.fresh(data, numba_type)
+
+        def choose(a, b):
+            return np.where(chosen, a.astype(dtype, copy=False), b.astype(dtype, copy=False))
+
+        return follow(run.fresh(choose(new.data, old.data), numba_type), choose, new, old)
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
         return tuple(merge(run, mask, a, b) for a, b in zip(new, old, strict=True))
     if new is old or (isinstance(new, Array) and isinstance(old, Array) and new.key == old.key):

@@ -9,6 +9,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, Place, locate, write
 from course_pkg.simt.run.expressions import cast
+from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.values import Value
 
 
@@ -51,6 +52,7 @@ def store_pair(run, frame, node, name, arguments, named, mask):
         )
     values = [cast(run, v, array.type) for v in arguments[2:]]
     if run.dry:
+        note_store(run, array)
         return
     for place, value in zip(places, values, strict=True):
         run.demand(value, mask)

@@ -6,6 +6,7 @@ not know is refused before the first number is written.
 """
 
 import ast
+from dataclasses import replace
 
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.typing import unify
@@ -57,7 +58,7 @@ def sketch_loop(run, frame, node, mask, execute, begin):
         ways = [*([frame.variables] if end else []), *loop.continuing]
         joined = _join(run, frame, node, [header, *ways])
         leaving = loop.breaking
-        if _types(joined) == _types(header):
+        if _settled(joined) == _settled(header):
             break
         header = joined
     frame.variables = header
@@ -99,17 +100,45 @@ def _common(run, frame, node, name, a, b):
             raise Unsupported(f"{frame.program.name}, line {node.lineno}: in {name!r}, {error}.") from None
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         return tuple(_common(run, frame, node, name, x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, Array) and isinstance(b, Array) and a.type == b.type and a.ndim == b.ndim:
-        return a
-    return a if b is None else b
+    return any_of(run, (a, b))
 
 
-def _types(variables: dict) -> dict:
-    return {n: v.value.type for n, v in variables.items() if isinstance(v.value, Value)}
+def any_of(run, things):
+    """Return what stands for any one of several things that no type is to be found for, arrays above all."""
+    first, *rest = [t for t in things if t is not None] or [None]
+    if isinstance(first, Value):
+        return run.blank(first.type)
+    if isinstance(first, tuple) and all(isinstance(t, tuple) and len(t) == len(first) for t in rest):
+        return tuple(any_of(run, parts) for parts in zip(first, *rest, strict=True))
+    if not isinstance(first, Array):
+        return first
+    others = [t for t in rest if isinstance(t, Array)]
+    return replace(first, others=_names(first).union(*map(_names, others))) if others else first
+
+
+def note_store(run, array: Array) -> None:
+    """Note that the kernel may write to an array, whatever name it has there."""
+    run.stored |= _names(array)
+
+
+def _names(array: Array) -> frozenset:
+    return array.others | {array.name}
+
+
+def _settled(variables: dict) -> dict:
+    """Return what of the variables must no longer change when a loop's sketch ends."""
+    return {n: _outline(v.value) for n, v in variables.items()}
+
+
+def _outline(value):
+    if isinstance(value, tuple):
+        return tuple(map(_outline, value))
+    return value.type if isinstance(value, Value) else _names(value) if isinstance(value, Array) else None
 
 
 def _record(run, frame, node) -> None:
-    run.types[run.path, id(node)] = _types(frame.variables)
+    values = {n: v.value for n, v in frame.variables.items()}
+    run.types[run.path, id(node)] = {n: v.type for n, v in values.items() if isinstance(v, Value)}
 
 
 def _stored(name: ast.Name) -> bool:

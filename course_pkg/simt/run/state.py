@@ -9,7 +9,7 @@ import numpy as np
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program, SourceLine
 from course_pkg.simt.front.typing import dtype_of
-from course_pkg.simt.memory.races import BLOCK_SHIFT
+from course_pkg.simt.run.clock import Clock
 from course_pkg.simt.run.lanes import Mask, Wave
 from course_pkg.simt.run.values import Constants, Numbering, Origin, Product, Value
 
@@ -65,10 +65,8 @@ class Run:
         self.allocations: dict = {}
         self.static_shared = 0
         self.exited = wave.nobody
-        self.fenced = False
-        self.block_epoch = np.zeros(wave.blocks, np.int64)
-        self.warp_epoch = np.zeros((wave.blocks, wave.warps_per_block), np.int64)
-        self._stamps = None
+        self.stored: set = set()  # names of the global arrays that a sketch may write to
+        self.clock = Clock(wave, launch.races)
         self.depth = 0
         self.depth_of_loops = 0
         self.dry = launch.types is None
@@ -243,23 +241,6 @@ class Run:
                 f"{launch.name} runs on and on, and was stopped: look for a loop whose condition never becomes false. "
                 "The threads run in step here, so one that waits in a loop for another waits for ever."
             )
-
-    def stamps(self) -> np.ndarray:
-        """When it is for each thread: barriers of its block and of its warp, shape (blocks, threads_per_block)."""
-        if self._stamps is None:
-            per_warp = (self.block_epoch[:, None] << BLOCK_SHIFT) | self.warp_epoch
-            self._stamps = np.repeat(per_warp, 32, axis=1)[:, : self.wave.threads_per_block]
-        return self._stamps
-
-    def pass_barrier(self, blocks: np.ndarray) -> None:
-        """Note that blocks have passed a barrier; one bool a block."""
-        self.block_epoch[blocks] += 1
-        self._stamps = None
-
-    def pass_warp_barrier(self, warps: np.ndarray) -> None:
-        """Note that warps have passed a barrier of their own, shape (blocks, warps_per_block)."""
-        self.warp_epoch[warps] += 1
-        self._stamps = None
 
     # counting
 

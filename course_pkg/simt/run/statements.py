@@ -9,9 +9,10 @@ from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run import access
 from course_pkg.simt.run.expressions import binary, evaluate, truth, unsupported
+from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.merge import merge
-from course_pkg.simt.run.sketch import sketch_if, widen
+from course_pkg.simt.run.sketch import any_of, sketch_if, widen
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.values import Value, Variable
 
@@ -117,6 +118,7 @@ def _if(run, frame, node, mask):
         branch, store = lowered
         return _assign(run, frame, store, _if(run, frame, branch, mask))
     run.demand(test, mask)
+    decide(run, test, mask)
     yes, no = mask.split(test.data)
     if run.counters is not None:
         run.counters.issue(mask)
@@ -154,6 +156,8 @@ def _return(run, frame, node, mask):
         earlier = frame.result_mask
         if run.dry and earlier is not None and isinstance(value, Value) and isinstance(frame.result, Value):
             value = run.blank(unify(value.type, frame.result.type))
+        if run.dry and earlier is not None and not isinstance(value, Value):
+            value = any_of(run, (value, frame.result))
         frame.result = value if earlier is None or run.dry else merge(run, mask, value, frame.result)
         frame.result_mask = mask if earlier is None else earlier.union(mask)
     frame.returned += 1

@@ -5,6 +5,7 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.run.hindsight import follow, in_both
 
 FULL = 0xFFFFFFFF
 
@@ -31,11 +32,10 @@ def undefined(dtype):
 
 
 def _gather(run, arguments, mask):
-    """Return the value to be shuffled, one row a warp."""
-    value = arguments[1]
+    """Return the value to be shuffled, and a function that lays it out, one row a warp."""
     for argument in arguments[1:]:
         run.demand(argument, mask)
-    return value, run.wave.by_warp(value.data, 0)
+    return arguments[1], lambda data: run.wave.by_warp(data, 0)
 
 
 def _shuffle(run, frame, node, name, arguments, mask):
@@ -44,7 +44,7 @@ def _shuffle(run, frame, node, name, arguments, mask):
             f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a member mask, a value and a lane "
             "or distance."
         )
-    value, rows = _gather(run, arguments, mask)
+    value, in_rows = _gather(run, arguments, mask)
     by = run.wave.by_warp(arguments[2].data.astype(np.int64), 0)
     lane = np.arange(32)
     source = {
@@ -57,10 +57,14 @@ def _shuffle(run, frame, node, name, arguments, mask):
     at_work = mask.rows
     _expect(run, frame, node, name, arguments, mask)
     asleep = at_work & ~np.take_along_axis(at_work, source, axis=1)
-    moved = np.where(asleep, undefined(rows.dtype), np.take_along_axis(rows, source, axis=1))
+
+    def moved(data):
+        taken = np.take_along_axis(in_rows(data), source, axis=1)
+        return run.wave.from_warps(np.where(asleep, undefined(taken.dtype), taken))
+
     if run.counters is not None:
         run.counters.issue(mask)
-    return run.fresh(run.wave.from_warps(moved), value.type)
+    return follow(run.fresh(moved(value.data), value.type), in_both(moved), value)
 
 
 def _vote(run, frame, node, name, arguments, mask):
@@ -68,29 +72,34 @@ def _vote(run, frame, node, name, arguments, mask):
     _expect(run, frame, node, name, arguments, mask)
     value = arguments[1]
     run.demand(value, mask)
-    rows = run.wave.by_warp(value.data, 0)
+
+    def voted(data):
+        return _laid_out(run, _outcome(name, at_work, run.wave.by_warp(data, 0)))
+
+    kind = types.int32 if name == "ballot_sync" else types.boolean
+    return follow(run.fresh(voted(value.data), kind), in_both(voted), value)
+
+
+def _outcome(name, at_work, rows):
+    """Return what each warp's vote comes to."""
     yes = at_work & (rows != 0)
     if name == "ballot_sync":
-        data = (yes.astype(np.int64) << np.arange(32)).sum(axis=1)
-        return _per_warp(run, data.astype(np.uint32).view(np.int32), types.int32)
+        return (yes.astype(np.int64) << np.arange(32)).sum(axis=1).astype(np.uint32).view(np.int32)
     if name == "any_sync":
-        data = yes.any(axis=1)
-    elif name == "all_sync":
-        data = (yes | ~at_work).all(axis=1)
-    else:
-        some = np.take_along_axis(rows, at_work.argmax(axis=1)[:, None], axis=1)
-        data = ((rows == some) | ~at_work).all(axis=1)
-    return _per_warp(run, data, types.boolean)
+        return yes.any(axis=1)
+    if name == "all_sync":
+        return (yes | ~at_work).all(axis=1)
+    some = np.take_along_axis(rows, at_work.argmax(axis=1)[:, None], axis=1)
+    return ((rows == some) | ~at_work).all(axis=1)
 
 
-def _per_warp(run, data, numba_type):
-    rows = np.broadcast_to(data[:, None], (len(data), 32))
-    return run.fresh(run.wave.from_warps(rows), numba_type)
+def _laid_out(run, data):
+    return run.wave.from_warps(np.broadcast_to(data[:, None], (len(data), 32)))
 
 
 def _activemask(run, frame, node, name, arguments, mask):
     data = (mask.rows.astype(np.int64) << np.arange(32)).sum(axis=1)
-    return _per_warp(run, data.astype(np.uint32).view(np.int32), types.int32)
+    return run.fresh(_laid_out(run, data.astype(np.uint32).view(np.int32)), types.int32)
 
 
 def _lanemask_lt(run, frame, node, name, arguments, mask):
@@ -101,7 +110,7 @@ def _lanemask_lt(run, frame, node, name, arguments, mask):
 def _syncwarp(run, frame, node, name, arguments, mask):
     wave, at_work = run.wave, mask.rows
     _expect(run, frame, node, name, arguments or [run.constant(FULL)], mask)
-    run.pass_warp_barrier(at_work.any(axis=1).reshape(wave.blocks, wave.warps_per_block))
+    run.clock.pass_warp_barrier(at_work.any(axis=1).reshape(wave.blocks, wave.warps_per_block))
     run.flush()
     run.kill("global", "shared")
     if run.counters is not None:

@@ -1,0 +1,95 @@
+"""The finder's verdict does not depend on names, and nothing but a barrier does what a barrier does."""
+
+import numpy as np
+import pytest
+from disguises import INSTEAD, KEEPING, barriers, disguised, kinds, without_barrier
+from mutants import barriers as barrier_mutants
+from mutants import reductions, scans, scatter, stencils, tiles
+from mutants.algorithm import Case
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.run.kernel import Kernel
+from course_pkg.witness.cases import all_cases, mended_cases, racy_cases
+
+MOST_THREADS = 6200
+ROOMS = (reductions, tiles, stencils, scans, scatter, barrier_mutants)
+ALGORITHMS = [a for room in ROOMS for a in room.ALGORITHMS]
+TEXTS = [Case(a, m) for a in ALGORITHMS for m in (None, *a.mutants)]
+
+# barriers that may go: every thread reads what it wrote itself
+NOT_NEEDED = {
+    ("upper_half_at_work", 0): "a thread reads the element that it wrote",
+    ("eight_lanes_at_work", 0): "a thread reads the element that it wrote",
+    ("two_of_four_lanes_at_work", 0): "a thread reads the element that it wrote",
+    ("shared_stride_1_float32", 0): "with stride 1 a thread reads the element that it wrote",
+    ("centre_tiled_float32", 0): "the centre of the tile is what the thread wrote itself",
+    ("centre_tiled_halo_float32", 0): "only the centre of the tile is read, which the thread wrote itself",
+    ("shift_in_place_mended", 2): "a thread reads the element that it wrote",
+}
+
+
+def _one_of_each_kernel():
+    smallest = {}
+    for case in all_cases().values():
+        known = smallest.setdefault(case.identity, case)
+        if _threads(case) < _threads(known):
+            smallest[case.identity] = case
+    return [*smallest.values(), *mended_cases().values()]
+
+
+def _threads(case):
+    return np.prod(case.grid) * np.prod(case.block)
+
+
+def _launch(case, kernel):
+    """The case's launch, of two blocks each way if it has many threads."""
+    grid = case.grid if _threads(case) <= MOST_THREADS else tuple(min(2, n) for n in case.grid)
+    return kernel[grid, case.block, 0, case.shared_bytes]
+
+
+CORRECT = _one_of_each_kernel()
+KNOWN = [*CORRECT, *racy_cases().values()]
+BARRIERS = [(case, number) for case in CORRECT for number in range(len(barriers(case.kernel.program.tree)))]
+
+
+@pytest.mark.parametrize("case", KNOWN, ids=lambda case: case.name)
+def test_a_verdict_does_not_depend_on_how_a_kernel_is_written(case):
+    verdict = kinds(_launch(case, case.kernel), case.args())
+    assert bool(verdict) == bool(case.hazard)
+    for disguise in KEEPING:
+        kernel = disguised(case.kernel.program, disguise)
+        if kernel is not None:
+            assert kinds(_launch(case, kernel), case.args()) == verdict, disguise.__name__
+
+
+@pytest.mark.parametrize(
+    "case", TEXTS, ids=lambda case: f"{case.name}: {case.mutant.name if case.mutant else 'mended'}"
+)
+def test_the_verdict_on_a_mutant_does_not_either(case):
+    configuration = case.blocks, case.algorithm.threads, 0, case.shared_bytes
+    plain = Kernel.from_source(case.source, case.name, case.algorithm.kernel.__globals__)
+    verdict = kinds(plain[configuration], tuple(case.arguments().values()))
+    assert bool(verdict) == bool(case.mutant)
+    for disguise in KEEPING:
+        kernel = disguised(plain.program, disguise)
+        if kernel is not None:
+            try:
+                found = kinds(kernel[configuration], tuple(case.arguments().values()))
+            except SimtError as error:  # a row that lies outside stops the launch
+                assert "lies outside the array" in str(error)
+                assert "out_of_bounds" in verdict
+                continue
+            assert found == verdict, disguise.__name__
+
+
+@pytest.mark.parametrize("instead", INSTEAD)
+@pytest.mark.parametrize(("case", "number"), BARRIERS, ids=[f"{c.name}-{n}" for c, n in BARRIERS])
+def test_nothing_else_does_what_a_barrier_does(case, number, instead):
+    kernel = disguised(case.kernel.program, without_barrier(number, INSTEAD[instead]))
+    found = kinds(_launch(case, kernel), (*case.args(), np.zeros(1, np.int32)))
+    raced = bool(found & {"race", "missing_syncwarp"})
+    assert raced == ((case.name, number) not in NOT_NEEDED)
+
+
+def test_every_barrier_that_may_go_is_there():
+    assert set(NOT_NEEDED) <= {(case.name, number) for case, number in BARRIERS}

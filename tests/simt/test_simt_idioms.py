@@ -1,0 +1,39 @@
+"""Published idioms are not accused, and do what they are for; their racy twins are found."""
+
+import numpy as np
+import pytest
+from idioms import IDIOMS
+
+from course_pkg import simt
+from course_pkg.simt.run.kernel import Kernel
+
+TWINS = [(idiom, *twin) for idiom in IDIOMS for twin in idiom.twins]
+
+
+def hazards(idiom, source):
+    arguments = idiom.arguments()
+    kernel = Kernel.from_source(source, idiom.name, idiom.kernel.__globals__)
+    return simt.profile(kernel[idiom.blocks, idiom.threads], *arguments.values()).hazards, arguments
+
+
+def test_there_are_twenty_idioms_and_most_have_a_twin():
+    assert len(IDIOMS) >= 20
+    assert all(idiom.twins for idiom in IDIOMS)
+
+
+@pytest.mark.parametrize("idiom", IDIOMS, ids=lambda idiom: idiom.name)
+def test_an_idiom_is_clean_and_right(idiom):
+    found, arguments = hazards(idiom, idiom.source)
+    assert found == [], [str(h) for h in found]
+    for name, expected in idiom.expected(idiom.arguments()).items():
+        np.testing.assert_array_equal(arguments[name], expected, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("idiom", "old", "new"),
+    TWINS,
+    ids=[f"{i.name}: {o.strip()[:40]} -> {n.strip()[:30]}" for i, o, n in TWINS],
+)
+def test_a_racy_twin_is_found(idiom, old, new):
+    found, _ = hazards(idiom, idiom.twin(old, new))
+    assert {"race", "missing_syncwarp"} & {h.kind for h in found}, [str(h) for h in found]
