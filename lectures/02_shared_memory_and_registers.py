@@ -64,6 +64,8 @@ from course_pkg.witness import record
 h200 = machine("h200")
 recorded, recorded_vector = bench.recorded("stencil"), bench.recorded("vector")
 counters, traffic = record.recorded(), record.recorded(record.TRAFFIC)
+
+# %% slideshow={"slide_type": "skip"}
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
 laplacian = {v.name: v for v in VARIANTS.of("laplacian")}
 centre = {v.name: v for v in VARIANTS.of("centre")}  # out = 6 u: the rungs between them
@@ -899,7 +901,6 @@ guess_spill.reveal(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.source(vector_gpu.block_sum)
-
 
 # %% slideshow={"slide_type": "skip"}
 numbers = np.random.default_rng(0).random(2**16)

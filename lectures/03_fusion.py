@@ -60,11 +60,12 @@ from course_pkg.device.launch import blocks_for
 from course_pkg.stencil import gpu_numba as stencil
 from course_pkg.vector import cost as stream_cost
 from course_pkg.vector import cpu_numba as streams
-from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import record
 from course_pkg.witness.cases import large_cases
 
 # %% slideshow={"slide_type": "skip"}
+from course_pkg.vector.variants import VARIANTS as STREAMS
+
 recorded = bench.recorded("cg")
 counters, traffic = record.recorded(), record.recorded(record.TRAFFIC)
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
