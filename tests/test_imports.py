@@ -10,7 +10,7 @@ import pytest
 
 import course_pkg
 from course_pkg.paths import repo_root
-from course_pkg.topics import topics, with_room
+from course_pkg.topics import with_room
 
 # needs what is blocked here: the door to CUDA, and the files with kernels, which pass through it when imported;
 # and the worker of the judge, which is run by its path
@@ -61,7 +61,7 @@ def test_everything_but_the_gpus_files_imports_without_gpu_cupy_and_mpi():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("topic", topics())
+@pytest.mark.parametrize("topic", with_room("gpu_cupy"))
 def test_without_cupy_one_line_says_what_to_install(topic):
     code = BLOCK.format(blocked={"cupy"})
     code += (
