@@ -5,7 +5,7 @@ Variants by idea:
     map_stencil_flat_kernel   the same, and s = A p2, where p2 at each of the seven points is computed again
 
 The stencil alone is ``laplacian_flat_kernel`` of the stencil topic. Grids are seen as vectors, rows without gaps;
-offsets have 32 bits. The methods of ``variants.py`` use kernels that march instead.
+offsets have 32 bits. The methods of ``methods.py`` use kernels that march instead.
 """
 
 import numpy as np

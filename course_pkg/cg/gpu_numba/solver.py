@@ -27,13 +27,13 @@ PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # pairs of iterations between two lo
 
 
 @dataclass(frozen=True)
-class Variant:
+class Iteration:
     """One way to do an iteration.
 
     Attributes
     ----------
-    iteration : callable
-        ``iteration(workspace, p1, p2, odd, stream)`` launches its kernels, which leave the search direction in p2; p1
+    queue : callable
+        ``queue(workspace, p1, p2, odd, stream)`` launches its kernels, which leave the search direction in p2; p1
         holds the one before. ``odd`` is true in every second iteration.
     swaps_p : bool
         Whether p1 and p2 are two fields that take turns, or one that is updated in place.
@@ -43,7 +43,7 @@ class Variant:
         Whether x is brought up to date in odd iterations only.
     """
 
-    iteration: Callable
+    queue: Callable
     swaps_p: bool = False
     stores_s: bool = True
     defers_x: bool = False
@@ -54,18 +54,18 @@ class Solver:
 
     Parameters
     ----------
-    variant : Variant
+    iteration : Iteration
     b, x0 : device array, shape (nz, ny, nx)
         x0 may be None. Both are left as they are.
     rtol, atol, maxiter
         As in ``cg/reference.py``.
     """
 
-    def __init__(self, variant, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None):
+    def __init__(self, iteration, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None):
         check_grids(b, x0, device=True)
         check_stops(rtol, atol, maxiter)
-        self.variant = variant
-        self.work = w = Workspace(b, swaps_p=variant.swaps_p, stores_s=variant.stores_s)
+        self.iteration = iteration
+        self.work = w = Workspace(b, swaps_p=iteration.swaps_p, stores_s=iteration.stores_s)
         self.norm_b = norm = w.residual(w.r)  # of b - A 0
         check_norm(norm, "b")
         if norm == 0:
@@ -85,7 +85,7 @@ class Solver:
     def one(self, odd: bool, stream=0) -> None:
         """Queue an iteration."""
         p1, p2 = reversed(self.work.p) if odd else self.work.p
-        self.variant.iteration(self.work, p1, p2, odd, stream)
+        self.iteration.queue(self.work, p1, p2, odd, stream)
 
     def two(self, stream=0) -> None:
         """Queue two iterations, after which p1 is p1 again."""
@@ -129,13 +129,13 @@ class Solver:
         while not self.stopped:
             self.one(odd=self.done % 2 == 1)
             self.look()
-            if self.stopped != at.NOT_DEFINITE and not (self.variant.defers_x and self.done % 2):
+            if self.stopped != at.NOT_DEFINITE and not (self.iteration.defers_x and self.done % 2):
                 callback(self.work.grid(self.work.x))
 
 
-def solve(variant, b, x0, rtol, atol, maxiter, callback):
+def solve(iteration, b, x0, rtol, atol, maxiter, callback):
     """Solve, and confirm on the true residual; arguments as in :class:`Solver`."""
-    solver = Solver(variant, b, x0, rtol=rtol, atol=atol, maxiter=maxiter)
+    solver = Solver(iteration, b, x0, rtol=rtol, atol=atol, maxiter=maxiter)
     w = solver.work
     if solver.norm_b == 0:
         w.fill(w.x)
@@ -144,7 +144,7 @@ def solve(variant, b, x0, rtol, atol, maxiter, callback):
         solver.run()
     else:
         solver.run_watched(callback)
-    if variant.defers_x and solver.done % 2:
+    if iteration.defers_x and solver.done % 2:
         w.over_pairs(add_kernel, 0, w.p[1], w.dtype.type(solver.alpha), w.x)
     trouble = why_stopped(solver.p_A_p, solver.done + 1) if solver.stopped == at.NOT_DEFINITE else ""
     x = w.grid(w.x)

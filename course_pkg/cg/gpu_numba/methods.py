@@ -1,11 +1,6 @@
 """Conjugate gradient, from the containers of the fusion document to two kernels an iteration.
 
-Variants by idea, with the bytes of a point and an iteration in float64, neighbours taken from a cache:
-    cg_baseline            every container a kernel: 112
-    cg_map_stencil_fused   p and A p in one kernel, two fields p that take turns: 104
-    cg_fused_dots          each reduction inside the kernel that makes its fields: 88
-    cg_two_kernel          A p is computed twice and never stored: 64
-    cg_deferred_x          the same, and x is updated in every second iteration, by both directions: 60
+The methods, each with its idea and the plan that says what it moves, are listed in ``course_pkg/cg/variants.py``.
 
 ``A`` is the 7-point Laplacian, zero outside the grid. Steps are numbered as in ``cg/reference.py``. Arguments of all
 variants:
@@ -26,7 +21,7 @@ comes first: two runs give the same digits.
 """
 
 from course_pkg.cg.gpu_numba.maps import update_p_kernel, update_x_and_r_dot_kernel, update_x_and_r_kernel
-from course_pkg.cg.gpu_numba.solver import Variant, solve
+from course_pkg.cg.gpu_numba.solver import Iteration, solve
 from course_pkg.cg.gpu_numba.stencils import (
     advance_kernel,
     map_stencil_kernel,
@@ -47,7 +42,7 @@ def baseline_iteration(w, p1, p2, odd, stream):
 
 def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
     """Solve ``A x = b`` with every container of the fusion document as a kernel of its own."""
-    return solve(BASELINE, b, x0, rtol, atol, maxiter, callback)
+    return solve(ITERATIONS["baseline"], b, x0, rtol, atol, maxiter, callback)
 
 
 def map_stencil_fused_iteration(w, p1, p2, odd, stream):
@@ -60,7 +55,7 @@ def map_stencil_fused_iteration(w, p1, p2, odd, stream):
 
 def cg_map_stencil_fused(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
     """Solve ``A x = b`` with the update of p and the stencil in one kernel."""
-    return solve(MAP_STENCIL_FUSED, b, x0, rtol, atol, maxiter, callback)
+    return solve(ITERATIONS["map_stencil_fused"], b, x0, rtol, atol, maxiter, callback)
 
 
 def fused_dots_iteration(w, p1, p2, odd, stream):
@@ -73,7 +68,7 @@ def fused_dots_iteration(w, p1, p2, odd, stream):
 
 def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
     """Solve ``A x = b`` with each reduction inside the kernel that makes its fields."""
-    return solve(FUSED_DOTS, b, x0, rtol, atol, maxiter, callback)
+    return solve(ITERATIONS["fused_dots"], b, x0, rtol, atol, maxiter, callback)
 
 
 def _search(w, p1, p2, stream):
@@ -96,7 +91,7 @@ def two_kernel_iteration(w, p1, p2, odd, stream):
 
 def cg_two_kernel(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
     """Solve ``A x = b`` by two kernels an iteration; ``A p`` is never stored."""
-    return solve(TWO_KERNEL, b, x0, rtol, atol, maxiter, callback)
+    return solve(ITERATIONS["two_kernel"], b, x0, rtol, atol, maxiter, callback)
 
 
 def deferred_x_iteration(w, p1, p2, odd, stream):
@@ -107,11 +102,14 @@ def deferred_x_iteration(w, p1, p2, odd, stream):
 
 def cg_deferred_x(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
     """Solve as :func:`cg_two_kernel` does, and update x in every second iteration."""
-    return solve(DEFERRED_X, b, x0, rtol, atol, maxiter, callback)
+    return solve(ITERATIONS["deferred_x"], b, x0, rtol, atol, maxiter, callback)
 
 
-BASELINE = Variant(baseline_iteration)
-MAP_STENCIL_FUSED = Variant(map_stencil_fused_iteration, swaps_p=True)
-FUSED_DOTS = Variant(fused_dots_iteration)
-TWO_KERNEL = Variant(two_kernel_iteration, swaps_p=True, stores_s=False)
-DEFERRED_X = Variant(deferred_x_iteration, swaps_p=True, stores_s=False, defers_x=True)
+# by the names of the variants
+ITERATIONS = {
+    "baseline": Iteration(baseline_iteration),
+    "map_stencil_fused": Iteration(map_stencil_fused_iteration, swaps_p=True),
+    "fused_dots": Iteration(fused_dots_iteration),
+    "two_kernel": Iteration(two_kernel_iteration, swaps_p=True, stores_s=False),
+    "deferred_x": Iteration(deferred_x_iteration, swaps_p=True, stores_s=False, defers_x=True),
+}
