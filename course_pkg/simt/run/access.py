@@ -64,7 +64,7 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
             raise SimtError(
                 f"{where.function}, line {where.line}: index {d} of {array.name} is a {found}: indices are integers."
             )
-        run.demand(part, inside)
+        run.ledger.demand(part, inside)
         if run.dry:
             continue
         inside, data = _within(run, array, indices, d, inside, where, _is_meant(node, d))
@@ -167,19 +167,7 @@ def load_place(run, frame, place: Place, mask: Mask) -> Value:
     value = run.derived(data, array.type, ("load", version), place.key)
     if run.races is not None:
         run.log.access(run, place, "load", VERBS["load"], place.inside)
-    half, lanes = run.halves.get(value.key, (None, None))
-    if half is not None and not place.inside.minus(lanes):
-        return half
-
-    def count(lanes):
-        new, _ = run.first_time(value.key, lanes)
-        if new:
-            _count(run, place, "load", new)
-
-    if run.counters is not None and value.key not in run.available[-1]:
-        run.flush()
-    run.originate(value, count, (), place.inside, space)
-    return value
+    return run.ledger.load(place, value)
 
 
 def store(run, frame, node: ast.Subscript, value, mask: Mask) -> None:
@@ -202,17 +190,15 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
     value = cast(run, value, array.type)
     if run.dry:
         return
-    run.demand(value, mask)
+    run.ledger.demand(value, mask)
     inside = place.inside
     if inside:
         if run.races is not None:
             run.log.access(run, place, "store", VERBS["store"], inside)
-        if run.counters is not None:
-            run.hold_store(place, inside, lambda lanes: _count(run, place, "store", lanes))
+        run.ledger.store(place)
         write(run, array, place.at, value.data, inside)
     run.kill(array.space)
-    key = run.numbering.of(("load", run.versions[array.space]), place.key)
-    run.available[-1][key] = [inside, None]
+    run.ledger.holds(run.numbering.of(("load", run.versions[array.space]), place.key), inside)
 
 
 def write(run, array, at, data, inside: Mask) -> None:
@@ -223,15 +209,3 @@ def write(run, array, at, data, inside: Mask) -> None:
     else:
         chosen = inside.full
         array.flat[np.broadcast_to(at, shape)[chosen]] = np.broadcast_to(data, shape)[chosen]
-
-
-def _count(run, place, kind, lanes: Mask) -> None:
-    """Count an access; a complex number is two accesses, of its two parts."""
-    array = place.array
-    if array.dtype.kind != "c":
-        run.counters.access(array, kind, place.where, place.offset, lanes)
-        return
-    part = np.dtype(f"f{array.dtype.itemsize // 2}")
-    halves = replace(array, dtype=part, flat=array.flat.view(part), extent=2 * array.extent)
-    for which in (0, 1):
-        run.counters.access(halves, kind, place.where, 2 * place.offset + which, lanes)

@@ -1,7 +1,6 @@
 """Atomic operations: threads that update one element take turns, in the order of their numbers."""
 
 import numpy as np
-from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
@@ -9,7 +8,6 @@ from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.expressions import cast, unsupported
 from course_pkg.simt.run.values import Value
 
-TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # the compiler lets one lane do it for its warp
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
 
 
@@ -31,15 +29,13 @@ def atomic(run, frame, node, name, arguments, mask):
     for v in values:
         if not isinstance(v, Value):
             raise unsupported(frame, node, f"cuda.atomic.{name} with something else than a number")
-        run.demand(v, mask)
+        run.ledger.demand(v, mask)
     operands = [cast(run, v, array.type).data for v in values]
     if run.dry:
         return run.blank(array.type)
-    run.flush()
+    run.ledger.flush()
     if place.inside:
-        if run.counters is not None:
-            together = name in TOGETHER and array.type in (types.int32, types.uint32) and one_a_block(place)
-            run.counters.access(array, "atomic", place.where, place.offset, place.inside, together)
+        run.ledger.atomic(place, name)
         if run.races is not None:
             run.log.access(run, place, "atomic", VERBS["atomic"], place.inside)
     if run.fenced and run.races is not None:
@@ -48,11 +44,6 @@ def atomic(run, frame, node, name, arguments, mask):
     old = _update(run, name, place, operands, place.inside)
     run.kill(array.space)
     return run.fresh(old, array.type)
-
-
-def one_a_block(place) -> bool:
-    """Return whether all threads of a block update one element, by construction."""
-    return np.ndim(place.offset) == 0 or place.offset.shape[-3:] == (1, 1, 1)
 
 
 def _update(run, name, place, values, mask):

@@ -107,7 +107,7 @@ def _builtin(run, frame, node, function, arguments, mask):
         return binary(run, frame, node, _BINARY[known.python](), *arguments, mask)
     if name in ("abs", "round"):
         value = _abs_or_round(run, name, arguments)
-        run.originate(value, run.nothing, arguments, mask)
+        run.ledger.made_of(value, arguments, mask)
         return value
     return _number_function(run, frame, node, known or BY_NAME[name], arguments, mask)
 
@@ -129,8 +129,8 @@ def _extreme(run, name, arguments, mask):
     """The smallest or largest, as compiled Numba decides it: a later argument wins only when it is truly beyond."""
     result = arguments[0]
     for other in arguments[1:]:
-        run.use(result)
-        run.use(other)
+        run.ledger.use(result)
+        run.ledger.use(other)
         kind = signature(min if name == "min" else max, result.type, other.type)[1]
         a, b = cast(run, result, kind), cast(run, other, kind)
         beyond = b.data < a.data if name == "min" else b.data > a.data
@@ -139,16 +139,15 @@ def _extreme(run, name, arguments, mask):
         data = np.where(beyond, b.data, a.data)
         value = run.derived(data, kind, (name, kind), a.key, b.key)
         value.constant = a.constant and b.constant
-        run.originate(value, run.nothing, (a, b), mask)
+        run.ledger.made_of(value, (a, b), mask)
         result = value
-        if run.counters is not None:
-            run.counters.issue(mask)
+        run.ledger.instruction(mask)
     return result
 
 
 def _abs_or_round(run, name, arguments):
     value = arguments[0]
-    run.use(value)
+    run.ledger.use(value)
     if name == "abs":
         _, kind = signature(abs, value.type)
         a = cast(run, value, kind) if isinstance(kind, types.Integer) else value
@@ -165,7 +164,7 @@ def _abs_or_round(run, name, arguments):
 
 def _number_function(run, frame, node, function, arguments, mask):
     for a in arguments:
-        run.use(a)
+        run.ledger.use(a)
     if function.name == "pow" and arguments[1].constant and isinstance(arguments[1].type, types.Integer):
         return binary(run, frame, node, ast.Pow(), *arguments, mask)
     wanted, result = signature(function.typed_as or function.python, *(a.type for a in arguments))
@@ -184,7 +183,7 @@ def _number_function(run, frame, node, function, arguments, mask):
         return value
     if function.counts:
         where = SourceLine(frame.program.name, node.lineno)
-        run.flop(value, function.counts, dtype_of(result).name, where, numbers, mask)
+        run.ledger.flop(value, function.counts, dtype_of(result).name, where, numbers, mask)
     else:
-        run.originate(value, run.nothing, numbers, mask)
+        run.ledger.made_of(value, numbers, mask)
     return value

@@ -2,7 +2,6 @@
 
 import ast
 
-from course_pkg.simt.counting.operations import passed_on
 from course_pkg.simt.front.typing import BOOL, unify
 from course_pkg.simt.run.expressions import (
     OPERATORS,
@@ -39,9 +38,10 @@ def _identity(run, frame, node, op, left, right):
 
 
 def _both(run, a, b, mask):
-    origin = passed_on(run, (a, b), mask)
     key = run.numbering.of("and", a.key, b.key)
-    return Value(a.data & b.data, BOOL, key, a.constant and b.constant, origin=origin)
+    value = Value(a.data & b.data, BOOL, key, a.constant and b.constant)
+    run.ledger.made_of(value, (a, b), mask)
+    return value
 
 
 @handles(ast.BoolOp)
@@ -56,8 +56,9 @@ def _bool_op(run, frame, node, mask):
             what = "and" if conjunction else "or"
             data = result.data & test.data if conjunction else result.data | test.data
             key = run.numbering.of(what, result.key, test.key)
-            origin = passed_on(run, (result, test), mask)
-            result = Value(data, BOOL, key, result.constant and test.constant, origin=origin)
+            both = Value(data, BOOL, key, result.constant and test.constant)
+            run.ledger.made_of(both, (result, test), mask)
+            result = both
         if result.constant and result.number != conjunction:
             return result
         yes, no = inner.split(test.data)
@@ -90,7 +91,7 @@ def _common_type(run, node, one, other):
 def _chosen(run, frame, node, test, mask):
     if test.constant:
         return evaluate(run, frame, node.body if test.number else node.orelse, mask)
-    run.demand(test, mask)
+    run.ledger.demand(test, mask)
     yes, no = mask.split(test.data)
     one = evaluate(run, frame, node.body, yes if yes else run.wave.nobody)
     other = evaluate(run, frame, node.orelse, no if no else run.wave.nobody)

@@ -6,7 +6,6 @@ import operator
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt.counting.operations import count_operation
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
@@ -114,7 +113,7 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
     keys = sorted((a.key, b.key)) if kind in COMMUTE else (a.key, b.key)
     key = _key(run, kind, function, result, a, b, keys)
     value = Value(data, result, key, constant=a.constant and b.constant)
-    count_operation(run, frame, node, kind, value, a, b, mask)
+    run.ledger.operation(kind, value, a, b, SourceLine(frame.program.name, node.lineno), mask)
     return value
 
 
@@ -172,7 +171,7 @@ def _power(run, frame, node, base, exponent, mask):
         value = Value(data.astype(dtype_of(result), copy=False), result, key, constant=a.constant)
         if isinstance(result, types.Float) and not a.constant:
             where = SourceLine(frame.program.name, node.lineno)
-            run.flop(value, "special", dtype_of(result).name, where, (a,), mask)
+            run.ledger.flop(value, "special", dtype_of(result).name, where, (a,), mask)
         return value
     if n < 0:
         up = _power(run, frame, node, base, run.constant(-n), mask)
@@ -205,9 +204,8 @@ def _unary(run, frame, node, mask):
     data = ufunc(a.data).astype(dtype_of(result), copy=False)
     value = Value(data, result, run.numbering.of((function.__name__, result), a.key))
     value.product, value.origin = a.product, a.origin  # a minus sign is free in a multiply-add
-    if run.counters is not None and isinstance(result, types.Integer):
-        run.counters.integer_ops += mask.threads
-        run.counters.issue(mask)
+    if isinstance(result, types.Integer):
+        run.ledger.integer(mask)
     return value
 
 
@@ -217,7 +215,7 @@ def truth(run, frame, value, node) -> Value:
         raise unsupported(frame, node, "the truth of something else than a number")
     if value.type == BOOL:
         return value
-    run.use(value)
+    run.ledger.use(value)
     return Value(
         value.data != 0, BOOL, run.numbering.of("truth", value.key), value.constant, origin=value.origin
     )
@@ -229,7 +227,7 @@ def cast(run, value: Value, numba_type) -> Value:
         return value
     if value.constant:
         return run.constant(value.data.astype(dtype_of(numba_type)).reshape(-1)[0], numba_type)
-    run.use(value)
+    run.ledger.use(value)
     dtype = dtype_of(numba_type)
     data = value.data
     if dtype.kind != "c" and data.dtype.kind == "c":

@@ -165,14 +165,12 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
         if torn.any():
             run.log.divergent(run, where, mask, alive, torn)
     run.pass_barrier(here > 0)
-    if run.counters is not None:
-        run.counters.barriers += int((here > 0).sum())
-        run.counters.issue(mask)
-    run.flush()
+    run.ledger.barrier(int((here > 0).sum()), mask)
+    run.ledger.flush()
     run.kill("global", "shared")
     if name == "syncthreads":
         return None
-    run.demand(arguments[0], mask)
+    run.ledger.demand(arguments[0], mask)
     predicate = wave.spread(arguments[0].data != 0) & wave.spread(mask.full)
     count = np.count_nonzero(predicate, axis=1)
     data = {"count": count, "and": count == here, "or": count > 0}[name.rpartition("_")[2]]
@@ -181,13 +179,13 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
 
 def _fence(run, frame, node, name, arguments, named, mask):
     run.fenced = True
-    run.flush()
+    run.ledger.flush()
     run.kill("global", "shared")
 
 
 def _bits(run, frame, node, name, arguments, named, mask):
     value = arguments[0]
-    run.demand(value, mask)
+    run.ledger.demand(value, mask)
     width = 64 if value.type.bitwidth > 32 else 32
     unsigned = np.uint64 if width == 64 else np.uint32
     data = value.data.astype(unsigned)
@@ -213,12 +211,12 @@ def _fma(run, frame, node, name, arguments, named, mask):
     kind = kind if isinstance(kind, types.Float) else types.float64
     a, b, c = (cast(run, v, kind) for v in arguments)
     for v in (a, b, c):
-        run.use(v)
+        run.ledger.use(v)
     wide = np.longdouble if kind == types.float64 else np.float64
     data = (a.data.astype(wide) * b.data + c.data).astype(dtype_of(kind))
     value = run.derived(data, kind, "fma", a.key, b.key, c.key)
     where = SourceLine(frame.program.name, node.lineno)
-    run.flop(value, "fma", dtype_of(kind).name, where, (a, b, c), mask)
+    run.ledger.flop(value, "fma", dtype_of(kind).name, where, (a, b, c), mask)
     return value
 
 
@@ -227,7 +225,7 @@ def _cbrt(run, frame, node, name, arguments, named, mask):
     a = cast(run, arguments[0], kind)
     value = run.derived(np.cbrt(a.data), kind, "cbrt", a.key)
     where = SourceLine(frame.program.name, node.lineno)
-    run.flop(value, "special", dtype_of(kind).name, where, (a,), mask)
+    run.ledger.flop(value, "special", dtype_of(kind).name, where, (a,), mask)
     return value
 
 
@@ -236,7 +234,7 @@ def _selp(run, frame, node, name, arguments, named, mask):
     kind = unify(a.type, b.type)
     a, b = cast(run, a, kind), cast(run, b, kind)
     value = run.derived(np.where(test.data != 0, a.data, b.data), kind, "selp", test.key, a.key, b.key)
-    run.originate(value, run.nothing, (test, a, b), mask)
+    run.ledger.made_of(value, (test, a, b), mask)
     return value
 
 

@@ -125,7 +125,7 @@ def _run(run, program, arguments, memory) -> None:
     for name, argument in zip(program.parameters, arguments, strict=True):
         frame.variables[name] = Variable(bind_argument(run, name, argument, memory), None)
     execute(run, frame, program.tree.body, run.wave.everyone)
-    run.finish()
+    run.ledger.finish()
 
 
 def _sketch(launch, program, arguments, memory) -> dict:

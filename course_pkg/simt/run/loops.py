@@ -29,11 +29,11 @@ def _while(run, frame, node, mask):
     while current:
         run.step()
         if not written_out:
-            run.new_block()
-        with run.one_pass(keep_all=written_out):
+            run.ledger.new_block()
+        with run.ledger.one_pass(keep_all=written_out):
             test = truth(run, frame, evaluate(run, frame, node.test, current), node)
             written_out = written_out and test.constant
-            run.demand(test, current)
+            run.ledger.demand(test, current)
             stay, leave = current.split(test.data)
             left = left.union(leave)
             current = _one_pass(run, frame, loop, node, stay, written_out) if stay else stay
@@ -65,7 +65,7 @@ def _for(run, frame, node, mask):
         )
     widen(run, frame, node)
     for end in (start, stop, step):
-        run.demand(end, mask)
+        run.ledger.demand(end, mask)
     trips = _trips(frame, node, start, stop, step)
     constant = start.constant and stop.constant and step.constant and int(trips.max()) <= UNROLLED
     together = 1 if constant or trips.size == 1 else unrolled_by(node)
@@ -78,8 +78,8 @@ def _for(run, frame, node, mask):
             continue
         run.step()
         if not constant:
-            run.new_block()
-        with run.one_pass(keep_all=constant):
+            run.ledger.new_block()
+        with run.ledger.one_pass(keep_all=constant):
             bind(run, frame, node.target, _loop_value(run, start, step, at, constant), stay)
             rest = _one_pass(run, frame, loop, node, stay, constant)
         if rest is not stay:
@@ -100,7 +100,7 @@ def _for_each(run, frame, node, mask, sequence):
 
 def _begin_loop(run, frame, node, mask, constant=False):
     if not constant:
-        run.flush()
+        run.ledger.flush()
         run.kill(*effects(frame, node.body))
         _forget(run, frame, node, _is_number)
     frame.loops.append(Loop(run.wave.nobody, run.wave.nobody))
@@ -147,7 +147,7 @@ def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
     frame.loops.pop()
     if not constant:
         run.kill(*effects(frame, node.body))
-        run.new_block()
+        run.ledger.new_block()
     if node.orelse:
         left = execute(run, frame, node.orelse, left)
     if frame.returned == returned and not node.orelse:

@@ -14,8 +14,8 @@ def merge(run, mask, new, old):
         if new.key == old.key and new.type == old.type:
             return new
         for value in (new, old):
-            run.use(value)
-            run.settle(value)
+            run.ledger.use(value)
+            run.ledger.settle(value)
         numba_type = unify(new.type, old.type)
         dtype = dtype_of(numba_type)
         chosen = np.ones((1,) * 6, bool) if mask.data is None else mask.data

@@ -2,7 +2,7 @@
 
 import ast
 
-from course_pkg.simt.counting.compiler import hoist, speculated, sunk
+from course_pkg.simt.counting.compiler import sunk
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import unify
@@ -116,26 +116,15 @@ def _if(run, frame, node, mask):
     if lowered is not None:
         branch, store = lowered
         return _assign(run, frame, store, _if(run, frame, branch, mask))
-    run.demand(test, mask)
+    run.ledger.demand(test, mask)
     yes, no = mask.split(test.data)
-    if run.counters is not None:
-        run.counters.issue(mask)
-    outer = run.speculating
-    if run.counters is not None:
-        run.hoisted = set()
-        if node.orelse:
-            hoist(run, frame, node, mask)
-        if run.speculating is None and speculated(run, frame, node):
-            run.speculating = mask
-    changed = effects(frame, node.body) | effects(frame, node.orelse)
-    before = dict(run.versions)
-    run.new_block()
-    after_yes = execute(run, frame, node.body, yes) if yes else yes
-    run.versions = before
-    run.new_block()
-    after_no = execute(run, frame, node.orelse, no) if no else no
-    run.new_block()
-    run.speculating = outer
+    with run.ledger.branch(run, frame, node, mask):
+        changed = effects(frame, node.body) | effects(frame, node.orelse)
+        before = dict(run.versions)
+        after_yes = execute(run, frame, node.body, yes) if yes else yes
+        run.versions.update(before)
+        run.ledger.new_block()
+        after_no = execute(run, frame, node.orelse, no) if no else no
     run.kill(*changed)
     widen(run, frame, node)
     if after_yes is yes and after_no is no:

@@ -29,7 +29,6 @@ class Origin:
     operands: tuple
     mask: Any
     block: int  # straight piece of the program
-    depth: int  # loops around it that are not written out
     version: Any = None  # of the memory that a load reads
     space: str = ""
     done: bool = False

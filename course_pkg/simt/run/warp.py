@@ -34,7 +34,7 @@ def _gather(run, arguments, mask):
     """Return the value to be shuffled, one row a warp."""
     value = arguments[1]
     for argument in arguments[1:]:
-        run.demand(argument, mask)
+        run.ledger.demand(argument, mask)
     return value, run.wave.by_warp(value.data, 0)
 
 
@@ -58,8 +58,7 @@ def _shuffle(run, frame, node, name, arguments, mask):
     _expect(run, frame, node, name, arguments, mask)
     asleep = at_work & ~np.take_along_axis(at_work, source, axis=1)
     moved = np.where(asleep, undefined(rows.dtype), np.take_along_axis(rows, source, axis=1))
-    if run.counters is not None:
-        run.counters.issue(mask)
+    run.ledger.instruction(mask)
     return run.fresh(run.wave.from_warps(moved), value.type)
 
 
@@ -67,7 +66,7 @@ def _vote(run, frame, node, name, arguments, mask):
     at_work = mask.rows
     _expect(run, frame, node, name, arguments, mask)
     value = arguments[1]
-    run.demand(value, mask)
+    run.ledger.demand(value, mask)
     rows = run.wave.by_warp(value.data, 0)
     yes = at_work & (rows != 0)
     if name == "ballot_sync":
@@ -102,10 +101,9 @@ def _syncwarp(run, frame, node, name, arguments, mask):
     wave, at_work = run.wave, mask.rows
     _expect(run, frame, node, name, arguments or [run.constant(FULL)], mask)
     run.pass_warp_barrier(at_work.any(axis=1).reshape(wave.blocks, wave.warps_per_block))
-    run.flush()
+    run.ledger.flush()
     run.kill("global", "shared")
-    if run.counters is not None:
-        run.counters.issue(mask)
+    run.ledger.instruction(mask)
 
 
 FUNCTIONS = {
