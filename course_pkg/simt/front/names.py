@@ -18,7 +18,7 @@ from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate, handles, unsupported
-from course_pkg.simt.run.values import Builtin, Intrinsic, Module, TypeName, Value
+from course_pkg.simt.run.values import Builtin, Intrinsic, Module, TypeName, Value, undefined
 
 SCALARS = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -60,12 +60,23 @@ MODULES = {
 def _name(run, frame, node, mask):
     variable = frame.variables.get(node.id)
     if variable is not None:
-        return variable.value
+        return _in_these_lanes(run, variable, mask)
     if node.id in frame.program.assigned:
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: the variable {node.id!r} is used before it has a value."
         )
     return entity(run, frame, node, frame.program.lookup(node.id, node.lineno))
+
+
+def _in_these_lanes(run, variable, mask):
+    """Return what a variable holds; lanes that never gave it a value find a number that shows."""
+    value, known = variable.value, variable.mask
+    if known is None or known is mask or run.dry or not isinstance(value, Value) or value.constant:
+        return value
+    if mask.within(known):
+        return value
+    data = np.where(known.data, value.data, undefined(value.data.dtype))
+    return run.derived(data, value.type, run.numbering.fresh(), (value,), known)
 
 
 @handles(ast.Attribute)
@@ -150,7 +161,7 @@ def member(run, frame, node, owner):
         return owner
     if isinstance(owner, Value) and name in ("real", "imag") and owner.data.dtype.kind == "c":
         part = owner.data.real if name == "real" else owner.data.imag
-        return run.derived(part, type_of(part.dtype), name, owner.key)
+        return run.view(owner, part, type_of(part.dtype), run.numbering.of(name, owner.key))
     if isinstance(owner, Value):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: {ast.unparse(node.value)} is a number and has no .{name}: "
@@ -164,7 +175,7 @@ def index_value(run, name):
     group, _, axis = name.partition(".")
     if name in ("warpsize", "laneid"):
         data = np.array(32) if name == "warpsize" else run.wave.thread_in_block % 32
-        return run.derived(
+        return run.given(
             data.astype(np.int32).reshape((1,) * (6 - data.ndim) + data.shape), types.int32, name
         )
     if group not in THREE or not axis:
@@ -177,7 +188,7 @@ def index_value(run, name):
     else:
         extent = run.wave.block[d] if group == "blockDim" else run.wave.grid[d]
         data = np.full((1,) * 6, extent, np.int32)
-    return run.derived(data, types.int32, name)
+    return run.given(data, types.int32, name)
 
 
 def _module_member(run, frame, node, owner, name):
@@ -206,7 +217,7 @@ def _array_member(run, array, name):
         if all(v.constant for v in array.shape):
             return run.constant(int(np.prod(sizes)))
         data = np.array(int(np.prod(sizes))).reshape((1,) * 6)
-        return run.derived(data, total.type, "size", array.key)
+        return run.given(data, total.type, "size", array.key)
     if name == "ndim":
         return run.constant(array.ndim)
     if name == "dtype":

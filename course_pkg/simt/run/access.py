@@ -11,7 +11,7 @@ from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import cast, evaluate, handles, unsupported
 from course_pkg.simt.run.lanes import Mask
-from course_pkg.simt.run.values import Value
+from course_pkg.simt.run.values import Value, undefined
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 
@@ -37,6 +37,7 @@ class Place:
     inside: Mask
     indices: tuple
     where: SourceLine
+    astray: bool = False  # whether some lanes at work are not inside
 
 
 def place_of(run, frame, node: ast.Subscript, mask: Mask) -> Place:
@@ -78,7 +79,8 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     terms.sort(key=np.size)
     offset = sum(terms[1:], start=terms[0]) + array.offset
     key = run.numbering.of(("element", array.key), *keys)
-    return Place(array, offset, offset + _owner(run, array), key, inside, indices, where)
+    at = offset + _owner(run, array)
+    return Place(array, offset, at, key, inside, indices, where, inside is not mask)
 
 
 def _is_meant(node, d) -> bool:
@@ -141,6 +143,7 @@ def _item(run, frame, node, values, mask):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: the tuple has {len(values)} elements and no [{index.number}]."
         )
+    run.ledger.demand(index, mask)
     return values[index.number]
 
 
@@ -162,12 +165,20 @@ def load_place(run, frame, place: Place, mask: Mask) -> Value:
     array, space = place.array, place.array.space
     if run.dry:
         return run.blank(array.type)
-    data = array.flat.take(place.at, mode="clip") if array.flat.size else np.zeros((1,) * 6, array.dtype)
     version = run.versions.get(space, 0)
-    value = run.derived(data, array.type, ("load", version), place.key)
+    data = read(array, place)
+    value = run.given(data, array.type, ("load", version), place.key)
     if run.races is not None:
         run.log.access(run, place, "load", VERBS["load"], place.inside)
     return run.ledger.load(place, value)
+
+
+def read(array: Array, place: Place) -> np.ndarray:
+    """Return the elements; a lane whose index lies outside the array finds a number that shows."""
+    if not array.flat.size:
+        return np.zeros((1,) * 6, array.dtype)
+    data = array.flat.take(place.at, mode="clip")
+    return np.where(place.inside.data, data, undefined(data.dtype)) if place.astray else data
 
 
 def store(run, frame, node: ast.Subscript, value, mask: Mask) -> None:

@@ -29,7 +29,6 @@ def atomic(run, frame, node, name, arguments, mask):
     for v in values:
         if not isinstance(v, Value):
             raise unsupported(frame, node, f"cuda.atomic.{name} with something else than a number")
-        run.ledger.demand(v, mask)
     operands = [cast(run, v, array.type).data for v in values]
     if run.dry:
         return run.blank(array.type)
@@ -43,7 +42,7 @@ def atomic(run, frame, node, name, arguments, mask):
         run.fenced = False
     old = _update(run, name, place, operands, place.inside)
     run.kill(array.space)
-    return run.fresh(old, array.type)
+    return run.fresh(old, array.type, values, mask)
 
 
 def _update(run, name, place, values, mask):

@@ -2,6 +2,7 @@
 
 import ast
 
+from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import BOOL, unify
 from course_pkg.simt.run.expressions import (
     OPERATORS,
@@ -21,7 +22,8 @@ from course_pkg.simt.run.values import Value
 def _compare(run, frame, node, mask):
     left, result = evaluate(run, frame, node.left, mask), None
     for op, right_node in zip(node.ops, node.comparators, strict=True):
-        inner = mask if result is None or not result.data.ndim else mask.split(result.data)[0]
+        inner = mask if result is None or run.dry else mask.split(result.data)[0]
+        _decide(run, frame, right_node, result, mask)
         right = evaluate(run, frame, right_node, inner)
         if type(op) not in OPERATORS:
             return _identity(run, frame, node, op, left, right)
@@ -29,6 +31,12 @@ def _compare(run, frame, node, mask):
         result = one if result is None else _both(run, result, one, mask)
         left = right
     return result
+
+
+def _decide(run, frame, node, result, mask) -> None:
+    """Note that a condition decides who comes to an expression, where that does more than to give a value."""
+    if result is not None and effects(run, frame, [node]):
+        run.ledger.demand(result, mask)
 
 
 def _identity(run, frame, node, op, left, right):
@@ -39,15 +47,14 @@ def _identity(run, frame, node, op, left, right):
 
 def _both(run, a, b, mask):
     key = run.numbering.of("and", a.key, b.key)
-    value = Value(a.data & b.data, BOOL, key, a.constant and b.constant)
-    run.ledger.made_of(value, (a, b), mask)
-    return value
+    return run.derived(a.data & b.data, BOOL, key, (a, b), mask, a.constant and b.constant)
 
 
 @handles(ast.BoolOp)
 def _bool_op(run, frame, node, mask):
     conjunction, result, inner = isinstance(node.op, ast.And), None, mask
     for part in node.values:
+        _decide(run, frame, part, result, mask)
         value = evaluate(run, frame, part, inner)
         test = truth(run, frame, value, node)
         if result is None:
@@ -56,11 +63,12 @@ def _bool_op(run, frame, node, mask):
             what = "and" if conjunction else "or"
             data = result.data & test.data if conjunction else result.data | test.data
             key = run.numbering.of(what, result.key, test.key)
-            both = Value(data, BOOL, key, result.constant and test.constant)
-            run.ledger.made_of(both, (result, test), mask)
-            result = both
+            constant = result.constant and test.constant
+            result = run.derived(data, BOOL, key, (result, test), mask, constant)
         if result.constant and result.number != conjunction:
             return result
+        if run.dry:
+            continue
         yes, no = inner.split(test.data)
         inner = yes if conjunction else no
         if not inner:

@@ -112,7 +112,7 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
     data = _compute(kind, ufunc, a.data, b.data, dtype)
     keys = sorted((a.key, b.key)) if kind in COMMUTE else (a.key, b.key)
     key = _key(run, kind, function, result, a, b, keys)
-    value = Value(data, result, key, constant=a.constant and b.constant)
+    value = run.derived(data, result, key, (a, b), mask, a.constant and b.constant)
     run.ledger.operation(kind, value, a, b, SourceLine(frame.program.name, node.lineno), mask)
     return value
 
@@ -168,7 +168,7 @@ def _power(run, frame, node, base, exponent, mask):
             if a.data.dtype.kind in "fc"
             else _integer_power(a.data, exponent.data, a.data.dtype)
         )
-        value = Value(data.astype(dtype_of(result), copy=False), result, key, constant=a.constant)
+        value = run.derived(data.astype(dtype_of(result), copy=False), result, key, (a,), mask, a.constant)
         if isinstance(result, types.Float) and not a.constant:
             where = SourceLine(frame.program.name, node.lineno)
             run.ledger.flop(value, "special", dtype_of(result).name, where, (a,), mask)
@@ -192,7 +192,7 @@ def _unary(run, frame, node, mask):
     operand = evaluate(run, frame, node.operand, mask)
     if isinstance(node.op, ast.Not):
         test = truth(run, frame, operand, node)
-        return Value(~test.data, BOOL, run.numbering.of("not", test.key), test.constant, origin=test.origin)
+        return run.view(test, ~test.data, BOOL, run.numbering.of("not", test.key), test.constant)
     if not isinstance(operand, Value):
         raise unsupported(frame, node, f"{construct(node.op)} of something else than a number")
     function, ufunc = OPERATORS[type(node.op)]
@@ -202,8 +202,8 @@ def _unary(run, frame, node, mask):
     if a.constant:
         return run.constant(dtype_of(result).type(ufunc(a.data).reshape(-1)[0]), result)
     data = ufunc(a.data).astype(dtype_of(result), copy=False)
-    value = Value(data, result, run.numbering.of((function.__name__, result), a.key))
-    value.product, value.origin = a.product, a.origin  # a minus sign is free in a multiply-add
+    value = run.view(a, data, result, run.numbering.of((function.__name__, result), a.key))
+    value.product = a.product  # a minus sign is free in a multiply-add
     if isinstance(result, types.Integer):
         run.ledger.integer(mask)
     return value
@@ -216,9 +216,7 @@ def truth(run, frame, value, node) -> Value:
     if value.type == BOOL:
         return value
     run.ledger.use(value)
-    return Value(
-        value.data != 0, BOOL, run.numbering.of("truth", value.key), value.constant, origin=value.origin
-    )
+    return run.view(value, value.data != 0, BOOL, run.numbering.of("truth", value.key), value.constant)
 
 
 def cast(run, value: Value, numba_type) -> Value:
@@ -234,12 +232,18 @@ def cast(run, value: Value, numba_type) -> Value:
         data = data.real
     if dtype.kind == "b":
         data = data != 0
-    integers = isinstance(value.type, types.Integer) and isinstance(numba_type, types.Integer)
-    widened = (
-        integers and numba_type.bitwidth >= value.type.bitwidth and value.type.signed <= numba_type.signed
-    )
-    key = value.key if widened else run.numbering.of(("cast", numba_type), value.key)
-    return Value(data.astype(dtype, copy=False), numba_type, key, origin=value.origin)
+    same = _keeps_its_number(value.type, numba_type)
+    key = value.key if same else run.numbering.of(("cast", numba_type), value.key)
+    return run.view(value, data.astype(dtype, copy=False), numba_type, key)
+
+
+def _keeps_its_number(before, after) -> bool:
+    """Return whether each integer of one type is the same integer in the other."""
+    if not isinstance(before, types.Integer) or not isinstance(after, types.Integer):
+        return False
+    if before.signed == after.signed:
+        return after.bitwidth >= before.bitwidth
+    return after.signed and after.bitwidth > before.bitwidth
 
 
 def construct(node) -> str:

@@ -80,7 +80,7 @@ def _for(run, frame, node, mask):
         if not constant:
             run.ledger.new_block()
         with run.ledger.one_pass(keep_all=constant):
-            bind(run, frame, node.target, _loop_value(run, start, step, at, constant), stay)
+            bind(run, frame, node.target, _loop_value(run, start, step, at, constant, stay), stay)
             rest = _one_pass(run, frame, loop, node, stay, constant)
         if rest is not stay:
             gone = gone.union(stay.minus(rest))
@@ -101,7 +101,7 @@ def _for_each(run, frame, node, mask, sequence):
 def _begin_loop(run, frame, node, mask, constant=False):
     if not constant:
         run.ledger.flush()
-        run.kill(*effects(frame, node.body))
+        run.kill(*effects(run, frame, node.body))
         _forget(run, frame, node, _is_number)
     frame.loops.append(Loop(run.wave.nobody, run.wave.nobody))
     return frame.loops[-1]
@@ -122,7 +122,7 @@ def _forget(run, frame, node, which) -> None:
         variable = frame.variables.get(name)
         value = variable.value if variable else None
         if which(value):
-            unknown = Value(value.data, value.type, run.numbering.fresh(), origin=value.origin)
+            unknown = run.view(value, value.data, value.type, run.numbering.fresh())
             frame.variables[name] = Variable(unknown, variable.mask)
 
 
@@ -146,7 +146,7 @@ def _read(test) -> set:
 def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
     frame.loops.pop()
     if not constant:
-        run.kill(*effects(frame, node.body))
+        run.kill(*effects(run, frame, node.body))
         run.ledger.new_block()
     if node.orelse:
         left = execute(run, frame, node.orelse, left)
@@ -163,12 +163,12 @@ def _trips(frame, node, start, stop, step) -> np.ndarray:
     return np.maximum(0, -((first - last) // by))
 
 
-def _loop_value(run, start, step, at, constant) -> Value:
+def _loop_value(run, start, step, at, constant, mask) -> Value:
     if constant:
         return run.constant(start.number + at * step.number, start.type)
     dtype = dtype_of(start.type)
     passed = np.asarray(at).astype(dtype)
-    return run.fresh((start.data + passed * step.data).astype(dtype), start.type)
+    return run.fresh((start.data + passed * step.data).astype(dtype), start.type, (start, step), mask)
 
 
 @runs(ast.Break)

@@ -11,15 +11,19 @@ from course_pkg.simt.run.values import Value
 def merge(run, mask, new, old):
     """Return ``new`` in the lanes at work and ``old`` in the others."""
     if isinstance(new, Value) and isinstance(old, Value):
-        if new.key == old.key and new.type == old.type:
+        if new is old:
             return new
+        if new.key == old.key and new.type == old.type:
+            # lanes of either side may have changed memory since: each keeps what it loaded
+            data = new.data if new.data is old.data else _choose(mask, new.data, old.data)
+            constant = new.constant and old.constant
+            return run.derived(data, new.type, new.key, (new, old), mask, constant)
         for value in (new, old):
             run.ledger.use(value)
             run.ledger.settle(value)
         numba_type = unify(new.type, old.type)
         dtype = dtype_of(numba_type)
-        chosen = np.ones((1,) * 6, bool) if mask.data is None else mask.data
-        data = np.where(chosen, new.data.astype(dtype, copy=False), old.data.astype(dtype, copy=False))
+        data = _choose(mask, new.data.astype(dtype, copy=False), old.data.astype(dtype, copy=False))
         return run.fresh(data, numba_type)
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
         return tuple(merge(run, mask, a, b) for a, b in zip(new, old, strict=True))
@@ -30,3 +34,7 @@ def merge(run, mask, new, old):
     raise Unsupported(
         "a variable names one thing in some threads and another thing in others, which only numbers may do"
     )
+
+
+def _choose(mask, new, old):
+    return new if mask.data is None else np.where(mask.data, new, old)

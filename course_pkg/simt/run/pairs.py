@@ -1,11 +1,10 @@
 """Two neighbouring elements by one access: ``load_pair`` and ``store_pair``."""
 
-import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import VERBS, Place, locate, write
+from course_pkg.simt.run.access import VERBS, Place, locate, read, write
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.values import Value
 
@@ -20,8 +19,7 @@ def load_pair(run, frame, node, name, arguments, named, mask):
     once = run.numbering.of(("load pair", version), places[0].key)
     values = []
     for place in places:
-        data = array.flat.take(place.at, mode="clip") if array.flat.size else np.zeros((1,) * 6, array.dtype)
-        value = run.derived(data, array.type, ("load", version), place.key)
+        value = run.given(read(array, place), array.type, ("load", version), place.key)
         if run.races is not None:
             run.log.access(run, place, "load", VERBS["load"], place.inside)
         values.append(value)
@@ -75,7 +73,8 @@ def _places(run, frame, node, name, arguments, wanted, mask) -> tuple[Place, Pla
     if not isinstance(index, Value) or not isinstance(index.type, types.Integer):
         raise SimtError(f"{where}: the index of {name} is an integer.")
     first = locate(run, frame, node, array, index, mask)
-    following = Value(index.data + index.data.dtype.type(1), index.type, run.numbering.plus(index.key, 1))
+    next_data = index.data + index.data.dtype.type(1)
+    following = run.view(index, next_data, index.type, run.numbering.plus(index.key, 1))
     second = locate(run, frame, node, array, following, first.inside)
     if not run.dry:
         _require_aligned(where, name, first)

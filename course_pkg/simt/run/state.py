@@ -77,13 +77,29 @@ class Run:
 
     # values
 
-    def fresh(self, data, numba_type) -> Value:
-        """Make a value that nothing else equals."""
-        return Value(np.asarray(data), numba_type, self.numbering.fresh())
+    # A kernel reads an element when it uses it. So each way to make a value says what it is made of, and a load is left
+    # out only where the value that it ends in is used by nobody: nothing else in this package makes a Value.
 
-    def derived(self, data, numba_type, what, *keys) -> Value:
-        """Make a value that is determined by others."""
+    def given(self, data, numba_type, what, *keys) -> Value:
+        """Make a value that is made of no other: an index, an extent, an argument, or an element that is loaded."""
         return Value(np.asarray(data), numba_type, self.numbering.of(what, *keys))
+
+    def derived(self, data, numba_type, key: int, operands, mask: Mask, constant=False) -> Value:
+        """Make a value of others, which are needed where it is."""
+        value = Value(np.asarray(data), numba_type, key, constant)
+        if not constant:
+            self.ledger.made_of(value, operands, mask)
+        return value
+
+    def view(self, value: Value, data, numba_type, key: int, constant=False) -> Value:
+        """Make a value that is another one, seen differently: cast, negated, one of its parts."""
+        return Value(np.asarray(data), numba_type, key, constant, origin=value.origin)
+
+    def fresh(self, data, numba_type, operands=(), mask: Mask | None = None) -> Value:
+        """Make a value that nothing else equals, and that takes its operands here and now."""
+        for operand in operands:
+            self.ledger.demand(operand, mask)
+        return Value(np.asarray(data), numba_type, self.numbering.fresh())
 
     def blank(self, numba_type) -> Value:
         """Return a value of a type, whatever it is."""

@@ -86,8 +86,10 @@ def assign_name(run, frame, name, value, mask):
             value.name = name
         frame.variables[name] = Variable(value, None if whole else mask)
         return
-    merged = merge(run, mask, value, old.value)
-    frame.variables[name] = Variable(merged, None)
+    known = None if old.mask is None else old.mask.union(mask)
+    if known is not None and known.threads == frame.entry.threads:
+        known = None
+    frame.variables[name] = Variable(merge(run, mask, value, old.value), known)
 
 
 @runs(ast.AugAssign)
@@ -119,7 +121,7 @@ def _if(run, frame, node, mask):
     run.ledger.demand(test, mask)
     yes, no = mask.split(test.data)
     with run.ledger.branch(run, frame, node, mask):
-        changed = effects(frame, node.body) | effects(frame, node.orelse)
+        changed = effects(run, frame, node.body) | effects(run, frame, node.orelse)
         before = dict(run.versions)
         after_yes = execute(run, frame, node.body, yes) if yes else yes
         run.versions.update(before)

@@ -124,6 +124,13 @@ class Variable:
     mask: Any
 
 
+def undefined(dtype: np.dtype):
+    """Return what a lane finds where it never got a value: a number that shows where it is used."""
+    if dtype.kind in "iu":
+        return np.full(dtype.itemsize, 0xCB, np.uint8).view(dtype)[0]
+    return dtype.type(np.nan if dtype.kind in "fc" else True)
+
+
 class Numbering:
     """Hash-consing of values: equal expressions get equal numbers.
 
