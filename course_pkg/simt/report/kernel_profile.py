@@ -11,7 +11,7 @@ from course_pkg.simt.counting.sites import Site, distinct, sector_numbers, wavef
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import FunctionSource, SourceLine
 from course_pkg.simt.memory.races import place
-from course_pkg.simt.report.quantities import AccessCounts, LineCounts
+from course_pkg.simt.report.quantities import LineCounts
 
 
 @dataclass(repr=False)
@@ -22,9 +22,11 @@ class KernelProfile(LineCounts):
     ----------
     kernel : str
     grid, block : tuple of int, (x, y, z)
-    global_load … constant_load, atomics : AccessCounts
-        Atomic operations on global and shared memory are counted apart from loads and stores:
-        ``l1tex__t_requests_pipe_lsu_mem_global_op_red.sum`` plus ``…_op_atom.sum``.
+    global_load … constant_load : AccessCounts
+    global_atomics, shared_atomics : AccessCounts
+        Atomic operations are counted apart from loads and stores, as Nsight Compute does:
+        ``l1tex__t_requests_pipe_lsu_mem_global_op_red.sum`` plus ``…_op_atom.sum``,
+        ``smsp__inst_executed_op_shared_atom.sum``. ``atomics`` is the sum of both.
     by_line : dict of SourceLine to LineCounts
     by_array : dict of str to LineCounts
     flops : Flops
@@ -36,8 +38,6 @@ class KernelProfile(LineCounts):
     barriers : int
         Block-wide barriers, summed over blocks.
     hazards : list of Hazard
-    global_atomics : AccessCounts
-        Those of ``atomics`` that go to global memory.
     in_registers : tuple of str
         Local arrays whose indices are all known to the compiler: they live in registers and are not counted.
     """
@@ -52,7 +52,6 @@ class KernelProfile(LineCounts):
     barriers: int = 0
     sources: dict[str, FunctionSource] = field(default_factory=dict)
     in_registers: tuple[str, ...] = ()
-    global_atomics: AccessCounts = field(default_factory=AccessCounts)
     sites: list[Site] = field(default_factory=list)
 
     def global_bytes(self, reuse: str = "none") -> int:
