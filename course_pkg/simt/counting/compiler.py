@@ -265,7 +265,7 @@ def _in_order(node):
 
 
 def _compared(test) -> set:
-    """Names that a condition compares by size: they are better known on either side of it."""
+    """Return the names that a condition compares by size: in a branch the compiler knows a tighter range for them."""
     found: set = set()
     for part in ast.walk(test):
         if isinstance(part, ast.Compare) and not all(isinstance(op, (ast.Eq, ast.NotEq)) for op in part.ops):

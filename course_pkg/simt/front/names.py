@@ -145,6 +145,11 @@ def member(run, frame, node, owner):
         whole = f"{owner.name}.{name}" if owner.name else name
         if whole in MEANINGS:
             return index_value(run, whole)
+        if whole.startswith("_") or _is_for_the_host(whole):
+            raise SimtError(
+                f"{frame.program.name}, line {node.lineno}: cuda.{whole} is for the host: a kernel cannot use it, and "
+                "cannot ask where it runs."
+            )
         near = get_close_matches(whole, MEANINGS, 1)
         if near:
             raise SimtError(
@@ -168,6 +173,12 @@ def member(run, frame, node, owner):
             "look at the order of the launch's arguments."
         )
     raise unsupported(frame, node, f"the attribute .{name}")
+
+
+def _is_for_the_host(name: str) -> bool:
+    from course_pkg.simt import api
+
+    return hasattr(api, name)
 
 
 def index_value(run, name):
