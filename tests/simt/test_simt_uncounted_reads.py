@@ -32,6 +32,47 @@ def test_a_variable_is_undefined_in_lanes_that_gave_it_no_value():
 
 
 @cuda.jit
+def pair_read_by_one_thread(u, out, other):
+    i = cuda.grid(1)
+    if i == 0:
+        pair = u[i], 1.0
+        other[0] = pair[0]
+    out[i] = pair[0]
+
+
+def test_parts_of_a_tuple_are_undefined_in_lanes_that_did_not_make_it():
+    profile, out = run(pair_read_by_one_thread, np.zeros(1))
+    assert np.isnan(out[1:]).all()
+    assert profile.global_load.thread_accesses == 1
+
+
+@cuda.jit
+def row_chosen_by_one_thread(u, out, rows):
+    i = cuda.grid(1)
+    if i == 0:
+        row = rows[int(u[i]) - 100]
+        out[0] = row[0]
+    out[i] = row[0]
+
+
+@cuda.jit
+def passes_known_to_one_thread(u, out, rows):
+    i = cuda.grid(1)
+    if i == 0:
+        passes = range(int(u[i]))
+    for _ in passes:
+        out[i] += 1.0
+
+
+@pytest.mark.parametrize("kernel", [row_chosen_by_one_thread, passes_known_to_one_thread])
+def test_a_row_or_a_range_that_only_some_threads_have_is_refused(kernel):
+    with pytest.raises(
+        SimtError, match=r"some threads come here without having given '(row|passes)' a value"
+    ):
+        run(kernel, np.ones((N, 2)))
+
+
+@cuda.jit
 def read_in_two_steps(u, out, other):
     i = cuda.grid(1)
     if i < 10 or i < 20:

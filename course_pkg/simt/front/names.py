@@ -18,7 +18,7 @@ from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate, handles, unsupported
-from course_pkg.simt.run.values import Builtin, Intrinsic, Module, TypeName, Value, undefined
+from course_pkg.simt.run.values import Builtin, Intrinsic, Module, Range, TypeName, Value, undefined
 
 SCALARS = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -60,7 +60,7 @@ MODULES = {
 def _name(run, frame, node, mask):
     variable = frame.variables.get(node.id)
     if variable is not None:
-        return _in_these_lanes(run, variable, mask)
+        return _in_these_lanes(run, frame, node, variable, mask)
     if node.id in frame.program.assigned:
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: the variable {node.id!r} is used before it has a value."
@@ -68,15 +68,28 @@ def _name(run, frame, node, mask):
     return entity(run, frame, node, frame.program.lookup(node.id, node.lineno))
 
 
-def _in_these_lanes(run, variable, mask):
+def _in_these_lanes(run, frame, node, variable, mask):
     """Return what a variable holds; lanes that never gave it a value find a number that shows."""
-    value, known = variable.value, variable.mask
-    if known is None or known is mask or run.dry or not isinstance(value, Value) or value.constant:
-        return value
-    if mask.within(known):
-        return value
-    data = np.where(known.data, value.data, undefined(value.data.dtype))
-    return run.derived(data, value.type, run.numbering.fresh(), (value,), known)
+    known = variable.mask
+    if known is None or run.dry or mask.within(known):
+        return variable.value
+    return _known_in(run, frame, node, variable.value, known)
+
+
+def _known_in(run, frame, node, thing, known):
+    if isinstance(thing, Value):
+        if thing.constant:
+            return thing
+        data = np.where(known.data, thing.data, undefined(thing.data.dtype))
+        return run.derived(data, thing.type, run.numbering.fresh(), (thing,), known)
+    if isinstance(thing, tuple):
+        return tuple(_known_in(run, frame, node, part, known) for part in thing)
+    if isinstance(thing, (Array, Range)):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: some threads come here without having given {node.id!r} a "
+            "value: give it one before they part."
+        )
+    return thing
 
 
 @handles(ast.Attribute)
