@@ -120,27 +120,25 @@ def test_a_way_uses_the_construct_that_it_stands_for():
                 assert f"{name}(" in way.source or "**" in way.source, way.source
 
 
-def test_values_are_made_in_one_place_alone():
-    """Each of the ways of ``Run`` to make a value says what it is made of; nothing goes round them."""
+def files_that_call(name):
+    """Return the interpreter's files that call a function or a method of this name."""
     package = Path(simt.__file__).parent
-    makers = {
+    return {
         path.relative_to(package).as_posix()
         for path in package.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Value"
+        if isinstance(node, ast.Call)
+        and name in (getattr(node.func, "id", ""), getattr(node.func, "attr", ""))
     }
-    assert makers == {"run/state.py", "run/values.py"}
+
+
+def test_values_are_made_in_one_place_alone():
+    """Each of the ways of ``Run`` to make a value says what it is made of; nothing goes round them."""
+    assert files_that_call("Value") == {"run/state.py", "run/values.py"}
 
 
 def test_values_that_are_made_of_no_other_are_indices_arguments_and_elements():
-    package = Path(simt.__file__).parent
-    given = {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "given"
-    }
-    assert given == {
+    assert files_that_call("given") == {
         *(
             "front/names.py",
             "run/launch.py",
