@@ -7,6 +7,7 @@ with values, for a test that the learner sees, and ``hint`` without any, for a h
 import numpy as np
 
 from course_pkg.core.access import BANK_BYTES, BANKS, SECTOR_BYTES
+from course_pkg.grading.limits import bounds, counter
 
 _SEED: list[int] | None = None
 
@@ -128,7 +129,7 @@ def hazard_hint(hazard) -> str:
 
 
 def at_most(profile, limits: dict, *, compulsory: dict) -> None:
-    """Check counters against thresholds.
+    """Check counters against thresholds; what the thresholds do not name is bounded too, see :mod:`.limits`.
 
     Parameters
     ----------
@@ -139,30 +140,21 @@ def at_most(profile, limits: dict, *, compulsory: dict) -> None:
     compulsory : dict of str to float
         What is needed, by the same names; where that is 0, nothing is allowed, whatever the limit.
     """
-    for name, limit in limits.items():
-        found, needed = counter(profile, name), compulsory[name]
-        if found > 0 and needed == 0:
-            why = _why(profile, name)
+    for bound in bounds(profile, limits, compulsory):
+        if bound.kept:
+            continue
+        words, why = _words(bound.name), _why(profile, bound)
+        if not bound.needed:
             raise Failed(
-                f"{profile.kernel} needs no {_words(name)} and makes {found:,.0f}{why}; none is allowed.",
-                f"{profile.kernel} makes {_words(name)} and needs none{why}.",
+                f"{profile.kernel} needs no {words} and makes {bound.found:,.0f}{why}; none is allowed.",
+                f"{profile.kernel} makes {words} and needs none{why}.",
             )
-        if found > limit * needed:
-            times, why = _times(found / needed), _why(profile, name)
-            raise Failed(
-                f"{profile.kernel} needs {needed:,.0f} {_words(name)} and makes {found:,.0f}, {times}{why}; "
-                f"{limit:g}× is allowed.",
-                f"{profile.kernel} makes {times} the {_words(name)} that it needs{why}.",
-            )
-
-
-def counter(profile, name: str):
-    """Return a counter of a profile by its dotted name."""
-    value = profile
-    for part in name.split("."):
-        by_precision = getattr(value, "by_precision", None)
-        value = value[part] if by_precision is not None and part.startswith("float") else getattr(value, part)
-    return value
+        times = _times(bound.found / bound.needed)
+        raise Failed(
+            f"{profile.kernel} needs {bound.needed:,.0f} {words} and makes {bound.found:,.0f}, {times}{why}; "
+            f"{bound.limit:g}× is allowed.",
+            f"{profile.kernel} makes {times} the {words} that it needs{why}.",
+        )
 
 
 def _times(ratio: float) -> str:
@@ -175,9 +167,11 @@ def _words(name: str) -> str:
     return "flops" if space == "flops" else f"{space} {what.replace('_', ' ')}"
 
 
-def _why(profile, name: str) -> str:
+def _why(profile, bound) -> str:
     """Say what makes a kernel move more than it needs, where its accesses tell."""
-    space, _, what = name.partition(".")
+    space, _, what = bound.name.partition(".")
+    if bound.atomics:
+        return ": atomic operations count among them, since each reads and writes"
     if not hasattr(profile, "sites"):
         return ""
     if what == "wavefronts":
@@ -240,7 +234,7 @@ def _accesses(profile, space: str):
     memory, _, kind = space.rpartition("_")
     kind = "atomic" if kind == "atomics" else kind
     for where, counts in profile.by_line.items():
-        if getattr(counts, "atomics" if kind == "atomic" else space):
+        if getattr(counts, space):
             for access in profile.accesses(where):
                 if access.kind == kind and memory in ("", access.space):
                     yield access
