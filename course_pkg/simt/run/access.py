@@ -179,11 +179,12 @@ def load_place(run, frame, place: Place, mask: Mask) -> Value:
 
 
 def read(array: Array, place: Place) -> np.ndarray:
-    """Return the elements; a lane whose index lies outside the array finds a number that shows."""
+    """Return the elements; a lane whose index lies outside finds NaN or 0: nobody's element, and no second fault."""
     if not array.flat.size:
         return np.zeros((1,) * 6, array.dtype)
     data = array.flat.take(place.at, mode="clip")
-    return np.where(place.inside.data, data, undefined(data.dtype)) if place.astray else data
+    outside = data.dtype.type(0) if data.dtype.kind in "iu" else undefined(data.dtype)
+    return np.where(place.inside.data, data, outside) if place.astray else data
 
 
 def store(run, frame, node: ast.Subscript, value, mask: Mask) -> None:

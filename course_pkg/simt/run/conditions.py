@@ -85,12 +85,20 @@ def _bool_op(run, frame, node, mask):
 @handles(ast.IfExp)
 def _conditional(run, frame, node, mask):
     test = truth(run, frame, evaluate(run, frame, node.test, mask), node)
+    if run.dry and test.constant and _is_literal(node.test):  # Numba drops the other way before it types
+        return evaluate(run, frame, node.body if test.number else node.orelse, mask)
     if run.dry:
         ways = [evaluate(run, frame, part, mask) for part in (node.body, node.orelse)]
         return _common_type(run, node, *ways)
     value = _chosen(run, frame, node, test, mask)
     wanted = run.types.get((run.path, id(node)))
     return cast(run, value, wanted) if wanted is not None and isinstance(value, Value) else value
+
+
+def _is_literal(node) -> bool:
+    """Whether a condition is a number, or compares two numbers, as they are written in the source."""
+    parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node]
+    return len(parts) <= 2 and all(isinstance(part, ast.Constant) for part in parts)
 
 
 def _common_type(run, node, one, other):

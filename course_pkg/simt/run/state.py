@@ -121,4 +121,3 @@ class Run:
                 f"{launch.name} runs on and on, and was stopped: look for a loop whose condition never becomes false. "
                 "The threads run in step here, so one that waits in a loop for another waits for ever."
             )
-
