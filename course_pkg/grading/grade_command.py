@@ -57,7 +57,7 @@ def run(args) -> int:
     else:
         _print_report(reports[0])
     for note in sorted({note for report in reports for note in report.notes if not report.contained}):
-        print(note, file=sys.stderr)
+        _say(note, file=sys.stderr)
     return 0
 
 
@@ -90,14 +90,19 @@ def _folder(args) -> list[Report]:
 def _print_report(report: Report) -> None:
     width = max((len(cell.grade_id) for cell in report.cells), default=0)
     for cell in report.cells:
-        print(f"{cell.grade_id:{width}}  {cell.points:g}/{cell.max_points:g}  {cell.feedback}".rstrip())
+        _say(f"{cell.grade_id:{width}}  {cell.points:g}/{cell.max_points:g}  {cell.feedback}".rstrip())
     print(f"{report.exercise or 'no exercise'}: {report.points:g} of {report.max_points:g} points.")
     for note in report.notes if report.contained else []:
-        print(note)
+        _say(note)
 
 
 def _print_table(reports: list[Report]) -> None:
     width = max(len(report.student) for report in reports)
     for report in reports:
         notes = f"  {report.notes[0]}" if report.notes and report.contained else ""
-        print(f"{report.student:{width}}  {report.exercise}  {report.points:g}/{report.max_points:g}{notes}")
+        _say(f"{report.student:{width}}  {report.exercise}  {report.points:g}/{report.max_points:g}{notes}")
+
+
+def _say(line: str, **where) -> None:
+    """Print a line without what a terminal would obey: names of files and notes come from learners."""
+    print("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line), **where)

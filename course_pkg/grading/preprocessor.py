@@ -15,7 +15,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from course_pkg.core import CourseError
-from course_pkg.grading import intake, judge
+from course_pkg.grading import cells as texts
+from course_pkg.grading import feedback, intake, judge
 from course_pkg.grading.exercise import read_solution
 from course_pkg.grading.result import CellGrade
 
@@ -77,14 +78,16 @@ def with_answers(source: Path, answers: NotebookNode) -> NotebookNode:
     to the teacher in a page that may change marks.
     """
     nb = read_solution(source)
-    # of an answer that is there twice the last one counts, as for the judge
-    given = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in answers.cells}
+    given = texts.answers(answers.cells)
+    prose = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in answers.cells}
     ClearSolutions(enforce_metadata=False).preprocess(nb, {})
     for cell in nb.cells:
         about = cell.metadata.get("nbgrader", {})
         cell.pop("attachments", None)
         if about.get("solution") and about["grade_id"] in given:
-            cell.source = given[about["grade_id"]].source
+            # the parts of a cell that was split follow each other, as the judge runs them
+            parts = given[about["grade_id"]].sources
+            cell.source = "\n\n".join(parts) if parts else prose[about["grade_id"]]
             if cell.cell_type == "markdown":
                 cell.source = SanitizeHTML().sanitize_html_tags(cell.source)
     return nb
@@ -106,7 +109,7 @@ class Judge(NbGraderPreprocessor):
             report = judge.grade_file(path, solution=source)
             graded, why = {cell.grade_id: cell for cell in report.cells}, " ".join(report.notes)
             for note in report.notes:
-                self.log.warning("%s: %s", about["student"], note)
+                self.log.warning("%s: %s", about["student"], feedback.one_line(note))
         for cell in nb.cells:
             mark = cell.metadata.get("nbgrader", {})
             if cell.cell_type == "code":
