@@ -108,10 +108,10 @@ def _as_plain(value):
     """Return what an instance of a derived class holds: a Counter is a dictionary, an IntEnum's member an int."""
     if type(value) is np.ndarray or type(value) in SCALARS or value is None or type(value) is bool:
         return value
-    if isinstance(value, np.ndarray):
-        return value.view(np.ndarray)
+    if issubclass(type(value), np.ndarray):
+        return value if issubclass(type(value), np.ma.MaskedArray) else value.view(np.ndarray)
     for kind in (int, float, complex, str, list, tuple, dict):
-        if isinstance(value, kind):
+        if issubclass(type(value), kind):  # what a class says of itself does not count
             return value if type(value) is kind else kind(value)
     return value
 
