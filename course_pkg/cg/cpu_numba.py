@@ -212,7 +212,7 @@ def _solve(search, advance, b, x0, rtol, atol, maxiter, callback) -> Solution:
     target = check_target(max(rtol * sqrt(_dot(b, b)), atol))
     delta, beta = _residual(b, w.x, w.r), 0.0  # 1
     check_norm(sqrt(delta), "x0")
-    norms, trouble = [sqrt(delta)], ""
+    norms, trouble = [sqrt(delta)], None
     limit = 10 * b.size if maxiter is None else maxiter
     while norms[-1] > target and len(norms) <= limit:
         p_A_p = search(w, w.real(beta))  # 9 of the iteration before; 2, 3

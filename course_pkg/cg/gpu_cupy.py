@@ -103,7 +103,7 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
     if x0 is not None:
         matvec(x, s)
         r -= s  # 1
-    norms, trouble = [_norm(r, delta)], ""
+    norms, trouble = [_norm(r, delta)], None
     check_norm(norms[0], "x0")
     limit = 10 * b.size if maxiter is None else maxiter
     while norms[-1] > target and len(norms) <= limit:

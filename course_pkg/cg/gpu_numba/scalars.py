@@ -12,6 +12,8 @@ Variants by idea:
 import numpy as np
 
 from course_pkg import cuda
+from course_pkg.cg.checks import why_stopped
+from course_pkg.core import Status
 from course_pkg.device.sums import block_total
 
 THREADS_FINISH = 1024
@@ -20,8 +22,25 @@ THREADS_FINISH = 1024
 DELTA, ALPHA, ALPHA_OLD, BETA, P_A_P, TARGET, ITERATION, MAXITER, STOPPED, TOTAL = range(10)
 STATE_SIZE = 16
 KEPT = 64  # residuals that the device keeps for the host's next look
-# values of state[STOPPED]
-RUNNING, CONVERGED, LIMIT, NOT_DEFINITE = 0, 1, 2, 3  # the last: p·Ap is not positive, or no number
+# values of state[STOPPED]; BROKEN: p·Ap is not a positive finite number
+RUNNING, CONVERGED, LIMIT, BROKEN = 0, 1, 2, 3
+
+
+def status_of(stopped: int, p_A_p: float) -> Status | None:
+    """Return why the device stopped, from ``state[STOPPED]`` and ``state[P_A_P]``; None while it still iterates.
+
+    The true residual is not yet confirmed.
+
+    Examples
+    --------
+    >>> status_of(LIMIT, 1.0)
+    <Status.MAXITER: 'the largest number of iterations was reached'>
+    >>> status_of(BROKEN, -1.0).name, status_of(BROKEN, np.inf).name
+    ('NOT_DEFINITE', 'OVERFLOW')
+    """
+    if stopped == BROKEN:
+        return why_stopped(p_A_p, 0).status
+    return {RUNNING: None, CONVERGED: Status.CONVERGED, LIMIT: Status.MAXITER}[stopped]
 
 
 @cuda.jit(device=True)
@@ -42,8 +61,8 @@ def alpha_kernel(partial, blocks, state):
         state[ALPHA_OLD] = state[ALPHA]
         if 0.0 < p_A_p < np.inf:
             state[ALPHA] = state[DELTA] / p_A_p
-        else:  # also when it is no number
-            state[STOPPED] = NOT_DEFINITE
+        else:  # also where it is NaN
+            state[STOPPED] = BROKEN
 
 
 @cuda.jit

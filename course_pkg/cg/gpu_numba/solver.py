@@ -21,6 +21,7 @@ from course_pkg.cg.gpu_numba import scalars as at
 from course_pkg.cg.gpu_numba.maps import add_kernel
 from course_pkg.cg.gpu_numba.workspace import Workspace
 from course_pkg.cg.outcome import finish, nothing_to_solve
+from course_pkg.core import Status
 from course_pkg.device.graphs import SIMT, captured
 
 PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # pairs of iterations between two looks
@@ -75,7 +76,7 @@ class Solver:
             norm = w.residual(w.r)  # 1
             check_norm(norm, "x0")
         self.target = check_target(max(rtol * self.norm_b, atol)) if self.norm_b else 0.0
-        self.norms, self.done = [norm], 0
+        self.norms, self.done, self.p_A_p, self.alpha = [norm], 0, 0.0, 0.0
         self.stopped = at.CONVERGED if norm <= self.target else at.RUNNING
         state = np.zeros(at.STATE_SIZE)  # beta is zero in the first iteration
         state[at.DELTA], state[at.TARGET], state[at.STOPPED] = norm**2, self.target**2, self.stopped
@@ -97,9 +98,8 @@ class Solver:
         if SIMT:
             return self.two
         state = self.work.state.copy_to_host()
-        self.work.state.copy_to_device(
-            np.full_like(state, at.LIMIT)
-        )  # stopped: kernels compile, nothing changes
+        # the kernels compile, and change nothing, because the solver has stopped
+        self.work.state.copy_to_device(np.full_like(state, at.LIMIT))
         self.two()
         self.work.state.copy_to_device(state)
         return captured(self.two)
@@ -112,6 +112,11 @@ class Solver:
         kept = [float(np.sqrt(history[k % at.KEPT])) for k in range(self.done + lost + 1, done + 1)]
         self.norms += [np.nan] * lost + kept
         self.done, self.p_A_p, self.alpha = done, float(state[at.P_A_P]), float(state[at.ALPHA])
+
+    @property
+    def status(self) -> Status | None:
+        """Why the device stopped, as the last look found it; None while it iterates."""
+        return at.status_of(self.stopped, self.p_A_p)
 
     def run(self) -> None:
         """Iterate until the device stops."""
@@ -129,7 +134,7 @@ class Solver:
         while not self.stopped:
             self.one(odd=self.done % 2 == 1)
             self.look()
-            if self.stopped != at.NOT_DEFINITE and not (self.variant.defers_x and self.done % 2):
+            if self.stopped != at.BROKEN and not (self.variant.defers_x and self.done % 2):
                 callback(self.work.grid(self.work.x))
 
 
@@ -146,7 +151,7 @@ def solve(variant, b, x0, rtol, atol, maxiter, callback):
         solver.run_watched(callback)
     if variant.defers_x and solver.done % 2:
         w.over_pairs(add_kernel, 0, w.p[1], w.dtype.type(solver.alpha), w.x)
-    trouble = why_stopped(solver.p_A_p, solver.done + 1) if solver.stopped == at.NOT_DEFINITE else ""
+    trouble = why_stopped(solver.p_A_p, solver.done + 1) if solver.stopped == at.BROKEN else None
     x = w.grid(w.x)
     true = w.residual(w.s)  # waits for the device: x may be read on any stream
     return finish(x, solver.norms, solver.target, true, trouble)
