@@ -33,6 +33,11 @@ class Count:
         The document's flops.
     halo : int
         Elements that a GPU between two others receives in an iteration.
+
+    Examples
+    --------
+    >>> (Count(reads=2, writes=1) + Count(reads=7, writes=1)).reads
+    9
     """
 
     reads: int = 0
@@ -76,6 +81,12 @@ def count(plan_or_kernel, shape) -> Count:
     ------
     CourseError
         If the plan cannot run.
+
+    Examples
+    --------
+    >>> found = count(VARIANTS["cg_baseline"], (10, 10, 10))
+    >>> found.reads_reused, found.writes, found.halo
+    (10000, 4000, 200)
     """
     if isinstance(plan_or_kernel, Plan):
         plan_or_kernel.require_legal()
@@ -91,27 +102,58 @@ def count(plan_or_kernel, shape) -> Count:
 
 
 def update_p(shape) -> Count:
-    """Count the map ``p = r + beta p``: two fields in, one out, one multiplication a point."""
+    """Count the map ``p = r + beta p``: two fields in, one out, one multiplication a point.
+
+    Examples
+    --------
+    >>> update_p((10, 10, 10)).reads, update_p((10, 10, 10)).writes
+    (2000, 1000)
+    """
     return _container("updateP", shape)
 
 
 def matvec(shape, points: int = POINTS) -> Count:
-    """Count the stencil ``s = A p`` with ``points`` coefficients; each GPU needs a face of p from either neighbour."""
+    """Count the stencil ``s = A p`` with ``points`` coefficients; each GPU needs a face of p from either neighbour.
+
+    Examples
+    --------
+    >>> found = matvec((10, 10, 10))
+    >>> found.reads, found.reads_reused, found.halo
+    (7000, 1000, 200)
+    """
     return _container("matVec", shape, points)
 
 
 def dot(shape, *, same: bool = False) -> Count:
-    """Count the reduction ``<a, b>``, or ``<a, a>`` when both are the ``same`` field."""
+    """Count the reduction ``<a, b>``, or ``<a, a>`` when both are the ``same`` field.
+
+    Examples
+    --------
+    >>> dot((10, 10, 10)).reads, dot((10, 10, 10), same=True).reads
+    (2000, 1000)
+    """
     return _container("dot rr" if same else "dot pAp", shape)
 
 
 def update_x_and_r(shape) -> Count:
-    """Count the map ``x += alpha p; r -= alpha s``: four fields in, two out, two multiplications a point."""
+    """Count the map ``x += alpha p; r -= alpha s``: four fields in, two out, two multiplications a point.
+
+    Examples
+    --------
+    >>> update_x_and_r((10, 10, 10)).reads, update_x_and_r((10, 10, 10)).writes
+    (4000, 2000)
+    """
     return _container("updateXandR", shape)
 
 
 def map_and_stencil(shape, points: int = POINTS) -> Count:
-    """Count steps 2 and 3 as the two containers of the baseline."""
+    """Count steps 2 and 3 as the two containers of the baseline.
+
+    Examples
+    --------
+    >>> map_and_stencil((10, 10, 10)).reads_reused
+    3000
+    """
     return update_p(shape) + matvec(shape, points)
 
 
@@ -119,6 +161,12 @@ def map_stencil_fused(shape, points: int = POINTS) -> Count:
     """Count steps 2 and 3 as one kernel: ``p2 = r + beta p1`` at each of the stencil's points, then ``s = A p2``.
 
     Every coefficient's multiplication takes one for ``beta`` with it. The halo is of two fields, r and p1.
+
+    Examples
+    --------
+    >>> found = map_stencil_fused((10, 10, 10))
+    >>> found.reads_reused, found.multiplications, found.halo
+    (2000, 14000, 400)
     """
     fused = plan(conjugate_gradient(points), VARIANTS["cg_map_stencil_fused"].groups)
     return count(fused.kernels[0], shape)
@@ -128,6 +176,11 @@ def halo(shape, gpus: int, fields: int = 1) -> list[int]:
     """Return the elements that each of ``gpus`` GPUs receives, for a grid that is cut along z.
 
     The first and the last GPU have one neighbour, those between have two; a single GPU has none.
+
+    Examples
+    --------
+    >>> halo((12, 10, 10), gpus=3)
+    [100, 200, 100]
     """
     require_count(gpus=gpus, fields=fields)
     if gpus < 1 or gpus > shape[0]:
@@ -158,6 +211,11 @@ def iteration(variant: str, shape, dtype="float64") -> Cost:
     -----
     Of ``cg_deferred_x``, whose iterations differ in turn, the mean. Flops are those of one thread a point; a kernel
     that marches keeps p2 of some neighbours and does fewer: ``course verify counters`` has them.
+
+    Examples
+    --------
+    >>> iteration("cg_two_kernel", (10, 10, 10)).bytes / 1000  # bytes per point
+    64.0
     """
     if variant not in PASSES:
         raise CourseError(f"No variant of CG is called {variant!r}: choose from {', '.join(PASSES)}.")
@@ -184,6 +242,11 @@ def cost(chosen: Plan, shape, dtype="float64") -> Cost:
     -----
     Neighbours are taken to come from a cache. Flops are additions and multiplications of the Laplacian, which has one
     for each point of the stencil that lies in the grid; a map that is fused into it is evaluated at each of them.
+
+    Examples
+    --------
+    >>> cost(VARIANTS["cg_baseline"], (10, 10, 10)).bytes / 1000  # bytes per point
+    112.0
     """
     chosen.require_legal()
     reads, writes = chosen.passes
@@ -201,6 +264,12 @@ def facts(chosen: Plan, machine: Machine, *, sides=(250, 1000), dtype="float64")
         Its bandwidth predicts the time: bytes over T_peak, the measured one where it was measured.
     sides : sequence of int
         Grids of side³ points.
+
+    Examples
+    --------
+    >>> from course_pkg.core import machine
+    >>> facts(VARIANTS["cg_two_kernel"], machine("h200"))[0]
+    ('bytes a point', '64 B')
     """
     itemsize = np.dtype(dtype).itemsize
     reads, writes = chosen.passes

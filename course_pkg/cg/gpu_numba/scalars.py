@@ -1,12 +1,13 @@
 """The scalars of an iteration, in GPU memory: no iteration waits for the host.
 
-Kernels that pass over the fields leave one sum a block in ``partial``; a kernel of one block sums them up and makes the
-next scalar. Nothing depends on which block comes first, so the last digit is the same in every run.
+Kernels that pass over the fields leave one sum per block in ``partial``. A kernel of one block adds these up and makes
+the next scalar. Nothing depends on which block comes first, so the last digit is the same in every run. Steps are
+numbered as ``cg/reference.py`` explains.
 
 Variants by idea:
     alpha_kernel   p·Ap from its parts, and alpha = delta / p·Ap
     beta_kernel    delta = r·r from its parts, beta = delta / delta_old, and whether the iteration ends here
-    total_kernel   a sum alone
+    total_kernel   the sum of the parts, and no scalar from it
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ THREADS_FINISH = 1024
 # places in ``state``, float64
 DELTA, ALPHA, ALPHA_OLD, BETA, P_A_P, TARGET, ITERATION, MAXITER, STOPPED, TOTAL = range(10)
 STATE_SIZE = 16
-KEPT = 64  # residuals that the device keeps for the host's next look
+KEPT = 64  # the device keeps that many residuals, until the host looks at them
 # values of state[STOPPED]; BROKEN: p·Ap is not a positive finite number
 RUNNING, CONVERGED, LIMIT, BROKEN = 0, 1, 2, 3
 
@@ -54,7 +55,7 @@ def sum_of(partial, blocks):
 
 @cuda.jit
 def alpha_kernel(partial, blocks, state):
-    """Steps 3 and 4: ``pAp = <p, s>`` and ``alpha = delta / pAp``; stop if A is not positive definite."""
+    """Steps 3 and 4: ``pAp = <p, s>`` and ``alpha = delta / pAp``; stop if pAp is not a positive finite number."""
     p_A_p = sum_of(partial, blocks)
     if cuda.threadIdx.x == 0 and state[STOPPED] == RUNNING:
         state[P_A_P] = p_A_p
@@ -67,9 +68,9 @@ def alpha_kernel(partial, blocks, state):
 
 @cuda.jit
 def beta_kernel(partial, blocks, state, history):
-    """Step 8, beta of step 9, and whether to stop: ``delta = <r, r>``, ``beta = delta / delta_old``.
+    """As alpha_kernel, for step 8 and beta of step 9; it also ends the iteration, and decides whether to stop.
 
-    ``history`` keeps delta of the latest iterations, iteration k at ``k % history.size``.
+    ``history`` keeps delta of the latest iterations, that of iteration k at ``k % history.size``.
     """
     delta = sum_of(partial, blocks)
     if cuda.threadIdx.x == 0 and state[STOPPED] == RUNNING:
@@ -86,7 +87,7 @@ def beta_kernel(partial, blocks, state, history):
 
 @cuda.jit
 def total_kernel(partial, blocks, state):
-    """Sum the parts into ``state[TOTAL]``."""
+    """Sum the parts into ``state[TOTAL]``, outside the iterations: it runs even if the solver has stopped."""
     total = sum_of(partial, blocks)
     if cuda.threadIdx.x == 0:
         state[TOTAL] = total

@@ -1,7 +1,8 @@
-"""The loop around the kernels: what is set before it, when the host looks, and what it says at the end.
+"""The loop around the kernels: how it begins, when the host looks at it, and how it ends.
 
-The host queues iterations as CUDA graphs and looks at the scalars now and then. The device stops by itself: kernels of
-a solver that has stopped change nothing, so that x is that of the very iteration in which the residual became small.
+The host queues iterations as CUDA graphs, and looks at the scalars only now and then. The device stops by itself: once
+the solver has stopped, its kernels change nothing. So x is that of the iteration in which the residual became small,
+although the host may have queued more. Steps are numbered as ``cg/reference.py`` explains.
 """
 
 from collections.abc import Callable
@@ -34,14 +35,20 @@ class Variant:
     Attributes
     ----------
     iteration : callable
-        ``iteration(workspace, p1, p2, odd, stream)`` launches its kernels, which leave the search direction in p2; p1
-        holds the one before. ``odd`` is true in every second iteration.
+        ``iteration(workspace, p1, p2, odd, stream)`` launches the kernels of an iteration. They leave the search
+        direction in p2; p1 holds the direction before it. ``odd`` is true in every second iteration.
     swaps_p : bool
-        Whether p1 and p2 are two fields that take turns, or one that is updated in place.
+        Whether p1 and p2 are two fields that take turns. Otherwise they are one field, which is updated in place.
     stores_s : bool
         Whether ``s = A p`` is a field.
     defers_x : bool
         Whether x is brought up to date in odd iterations only.
+
+    Examples
+    --------
+    >>> from course_pkg.cg.gpu_numba import BASELINE, TWO_KERNEL
+    >>> BASELINE.stores_s, TWO_KERNEL.stores_s
+    (True, False)
     """
 
     iteration: Callable
@@ -60,6 +67,16 @@ class Solver:
         x0 may be None. Both are left as they are.
     rtol, atol, maxiter
         As in ``cg/reference.py``.
+
+    Examples
+    --------
+    >>> from course_pkg import cuda
+    >>> from course_pkg.cg.gpu_numba import TWO_KERNEL
+    >>> solver = Solver(TWO_KERNEL, cuda.to_device(np.ones((4, 4, 4))))
+    >>> solver.two()
+    >>> solver.look()
+    >>> solver.done, solver.status, len(solver.norms)
+    (2, None, 3)
     """
 
     def __init__(self, variant, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None):
@@ -89,7 +106,7 @@ class Solver:
         self.variant.iteration(self.work, p1, p2, odd, stream)
 
     def two(self, stream=0) -> None:
-        """Queue two iterations, after which p1 is p1 again."""
+        """Queue two iterations; after two, p1 and p2 are back in their places."""
         self.one(False, stream)
         self.one(True, stream)
 
@@ -105,10 +122,10 @@ class Solver:
         return captured(self.two)
 
     def look(self) -> None:
-        """Wait for the device, and take note of what it did since the last look; a norm that it lost is NaN."""
+        """Wait for the device, and record what it did since the last look; norms that it no longer has become NaN."""
         state, history = self.work.state.copy_to_host(), self.work.history.copy_to_host()
         done, self.stopped = int(state[at.ITERATION]), int(state[at.STOPPED])
-        lost = max(0, done - self.done - at.KEPT)  # more iterations than the device keeps residuals of
+        lost = max(0, done - self.done - at.KEPT)  # iterations whose residuals the device has overwritten
         kept = [float(np.sqrt(history[k % at.KEPT])) for k in range(self.done + lost + 1, done + 1)]
         self.norms += [np.nan] * lost + kept
         self.done, self.p_A_p, self.alpha = done, float(state[at.P_A_P]), float(state[at.ALPHA])
