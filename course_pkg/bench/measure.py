@@ -47,6 +47,12 @@ class Measurement:
         Day of the measurement (UTC), ``YYYY-MM-DD``.
     observed : dict
         What else was seen in the run, such as ``peak_bytes``; it does not tell one measurement from another.
+
+    Examples
+    --------
+    >>> m = measure(np.copyto, np.empty(8), np.ones(8), name="copy", cost=Cost(64, 64), samples=3)
+    >>> m.name, len(m.samples_s), m.min_s <= m.median_s
+    ('copy', 3, True)
     """
 
     name: str
@@ -155,6 +161,14 @@ def measure(
         If ``samples``, ``warmup`` or ``min_sample_s`` make no sense.
     AssertionError
         Whatever ``check`` raises: nothing is timed then.
+
+    Examples
+    --------
+    >>> out = np.zeros(8)
+    >>> def check():
+    ...     np.testing.assert_array_equal(out, 1)
+    >>> measure(np.copyto, out, np.ones(8), check=check, samples=3).cache_state
+    'warm'
     """
     run = Run(
         fn, args, cost, check, name, parameters, warmup, min_sample_s, flush, hold, wait, observe, footprint

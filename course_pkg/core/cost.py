@@ -26,6 +26,14 @@ class Cost:
 
     The first three belong to the variant, the last two to the problem: every variant of one step has the same
     ``a_eff_bytes``. Costs of consecutive steps add, and ``n * cost`` is the cost of n steps.
+
+    Examples
+    --------
+    >>> step = Cost(bytes_read=16000, bytes_written=8000, flops=8000, unknown_bytes=8000, known_bytes=8000)
+    >>> step.bytes, step.a_eff_bytes, step.redundancy
+    (24000, 24000, 1.0)
+    >>> step.t_eff_gb_s(time_s=1e-5), (2 * step).flops
+    (2.4, 16000)
     """
 
     bytes_read: int = 0

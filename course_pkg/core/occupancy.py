@@ -29,6 +29,13 @@ class Occupancy:
     limits : dict of str to int
         Blocks that each of these alone would allow. Shared memory is absent where none is taken: before compute
         capability 8.0, if the kernel uses none.
+
+    Examples
+    --------
+    >>> from course_pkg.core import machine
+    >>> found = occupancy(machine("h200"), 256, registers_per_thread=40)
+    >>> found.warps_per_sm, found.share, found.limited_by
+    (48, 0.75, 'registers')
     """
 
     blocks_per_sm: int
@@ -67,6 +74,12 @@ def occupancy(
         If the machine is no such GPU, or if it could not run a single block.
 
     Source: NVIDIA, CUDA Toolkit, ``cuda_occupancy.h`` (``cudaOccMaxActiveBlocksPerMultiprocessor``).
+
+    Examples
+    --------
+    >>> from course_pkg.core import machine
+    >>> occupancy(machine("h200"), 256, registers_per_thread=32).share
+    1.0
     """
     _check_machine(machine)
     require_count(

@@ -29,6 +29,15 @@ def access_strip(access: WarpAccess) -> Picture:
     ------
     CourseError
         If the access does not describe 32 lanes.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import copy_kernel
+    >>> profile = simt.profile(copy_kernel[2, 32], np.ones(64), np.empty(64))
+    >>> line = next(iter(profile.by_line)).line
+    >>> access_strip(profile.accesses(line)[0]).alt
+    '...'
     """
     if np.shape(access.offsets) != (WARP,):
         raise CourseError(
@@ -66,6 +75,15 @@ def access_strips(accesses):
     ------
     CourseError
         If there is no access.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import copy_kernel
+    >>> profile = simt.profile(copy_kernel[2, 32], np.ones(64), np.empty(64))
+    >>> line = next(iter(profile.by_line)).line
+    >>> type(access_strips(profile.accesses(line))).__name__
+    'VBox'
     """
     accesses = list(accesses)
     if not accesses:

@@ -59,6 +59,12 @@ def graph_picture(containers, edges, *, groups=(), again=(), badges=None, title=
     ------
     CourseError
         If there is nothing to draw or too much, or a container stands in no group or in two.
+
+    Examples
+    --------
+    >>> from course_pkg.cg.program import CG
+    >>> graph_picture(CG.containers, CG.edges).alt
+    'updateP, a map: p ← r + β p; matVec, a stencil: s ← A p; ...'
     """
     graph = Graph(containers, edges, groups, again, badges or {})
     height = graph.height + (34 if title else 10) + 28

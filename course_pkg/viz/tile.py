@@ -103,6 +103,11 @@ def tile_picture(block, *, halo=0, padding=0, itemsize=8, facts=()) -> Picture:
     ------
     CourseError
         If a number is no count, if the tile has too many cells to be told apart, or if the table is too long.
+
+    Examples
+    --------
+    >>> tile_picture((32, 8), halo=1).alt
+    '32 × 8 threads keep 34 × 10 cells of 8 B: 2.66 KiB. ...'
     """
     tile = _checked(block, halo, padding, itemsize, facts)
     size = tile.columns * tile.rows * itemsize
