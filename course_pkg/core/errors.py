@@ -1,4 +1,4 @@
-"""The course's one base error."""
+"""The base class of the course's errors."""
 
 
 class CourseError(Exception):

@@ -1,4 +1,4 @@
-"""Machines: what their datasheets promise, and what a measurement found."""
+"""Machines: the figures of their datasheets, and a measured bandwidth."""
 
 import tomllib
 from dataclasses import dataclass, field, fields, replace
@@ -81,7 +81,7 @@ class Machine:
         return self.peak_gflop_s(dtype) / self.bandwidth_gb_s * np.dtype(dtype).itemsize
 
     def ridge(self, dtype="float64") -> float:
-        """Return the intensity, in flop/byte, at which the roofline bends."""
+        """Return the intensity, in flop/byte, from which on the flop rate is the limit, and no longer the memory."""
         return self.peak_gflop_s(dtype) / self.t_peak_gb_s
 
     def attainable_gflop_s(self, intensity, dtype="float64"):

@@ -1,4 +1,4 @@
-"""Tables for people: text in a terminal, HTML in a notebook and on a slide."""
+"""Tables: text in a terminal, HTML in a notebook and on a slide."""
 
 import html
 

@@ -1,4 +1,4 @@
-"""Quantities for people: three digits and a unit that fits."""
+"""Quantities as text: three digits and a suitable unit."""
 
 
 def format_time(time_s: float) -> str:

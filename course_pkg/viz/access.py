@@ -61,10 +61,10 @@ def access_strip(access: WarpAccess) -> Picture:
 
 
 def access_strips(accesses):
-    """Return a slider over requests: warps, and the times that each passed the line.
+    """Return a slider over requests: one for each warp, and for each time that the warp passed the line.
 
-    Every frame is drawn beforehand, so that the slider works on a slide, without a kernel. More than 24 requests are
-    thinned evenly, first and last kept, and the slider's label says so. A single request gives its picture alone.
+    Every frame is drawn beforehand, so that the slider works on a slide, without a kernel. Of more than 24 requests,
+    24 evenly spaced ones are shown, with the first and the last; the label says so. A single request gives a picture.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""T_eff against anything: the size of a grid, the bytes on their way."""
+"""T_eff plotted against any number, such as the size of a grid or the bytes in flight."""
 
 from itertools import cycle
 

@@ -126,7 +126,7 @@ def memory_wall(machines, *, dtype="float64") -> Picture:
 
 
 def _short(name):
-    """Drop from a machine's name what the figure does not need to tell it from the others."""
+    """Return a machine's name without the parts that the figure does not need to distinguish it."""
     return re.sub(r" \(.*\)| 9654| 7 7840U|Tesla |GeForce | SXM\d?", "", name)
 
 

@@ -64,7 +64,7 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
 
 
 def bars(comparison, *, title="", note="") -> Picture:
-    """Draw T_eff of each variant of a comparison against the bound, and what each moves besides.
+    """Draw T_eff of each variant of a comparison, the bound, and the throughput of all bytes that it moves.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def bars(comparison, *, title="", note="") -> Picture:
 
 
 def flops_sweep(series, *, title="", note="") -> Picture:
-    """Draw time against flops an element: flat while memory is the bound, then rising with the arithmetic.
+    """Draw time against flops per element: flat while memory is the bound, then rising with the arithmetic.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ MOST_LINES = 4
 
 
 def plan_picture(plan, name: str, machine, facts) -> Picture:
-    """Draw a plan with what it costs on a machine; where it cannot run, with the reason in place of the numbers.
+    """Draw a plan with its cost on a machine or, if it cannot run, with the reason.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def planner(choices, machines, facts, *, start=None) -> W.VBox:
     Parameters
     ----------
     choices : dict of str to plan
-        Plans by their names, those included that cannot run.
+        Plans by name; they may include plans that cannot run.
     machines : sequence of Machine
     facts : callable
         As for :func:`plan_picture`.
@@ -132,9 +132,9 @@ def planner(choices, machines, facts, *, start=None) -> W.VBox:
 
 
 def free_planner(judge, containers, machines, facts, *, options=()) -> W.VBox:
-    """Return a widget in which each boundary between containers is free: for JupyterLab, it needs a kernel.
+    """Return a widget that switches each boundary between containers on or off; it needs JupyterLab and a kernel.
 
-    On a slide it shows the plan that it starts with: every container in a kernel of its own.
+    On a slide it shows only the plan with which it starts: every container in a kernel of its own.
 
     Parameters
     ----------

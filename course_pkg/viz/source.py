@@ -1,4 +1,4 @@
-"""Code of the package, shown as it stands there."""
+"""Code of the package, shown in a notebook or on a slide."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""Widgets that live in JupyterLab and on a static slide alike.
+"""Widgets that work in JupyterLab and on a static slide.
 
 A slide has no kernel, so every frame of a slider is drawn beforehand and the browser switches between them; in
 JupyterLab it is the same object. :func:`slider` does this for one quantity, :func:`explorer` for several.
@@ -161,7 +161,7 @@ def _control(label, values, index, **layout):
 
 
 class Prediction:
-    """A question whose answer is kept, to be set against the measurement later.
+    """A question that is asked before a measurement; the guess is kept, and shown beside the result.
 
     The guess is remembered in ``lectures/.predictions.json``, so that it is still
     there when the notebook is opened again. On a slide, without a kernel, the choices can be clicked all the same.
