@@ -16,9 +16,8 @@ from numba.extending import register_jitable
 
 from course_pkg.stencil.checks import check_laplacian, check_step, check_work
 
-CACHE_BYTES = (
-    2**19
-)  # for three strips of u: half of 1 MiB, a common size of a core's L2; out needs the other half
+# Room for three strips of u: half of 1 MiB, a common size of a core's L2. The other half is for out.
+CACHE_BYTES = 2**19
 LEAST_ROWS = 8  # rows of a tile; it also reads two rows of its neighbours
 
 
