@@ -147,7 +147,7 @@ def update_x_and_r(shape) -> Count:
 
 
 def map_and_stencil(shape, points: int = POINTS) -> Count:
-    """Count steps 2 and 3 as the two containers of the baseline.
+    """Count the document's steps 2 and 3, the update of p and ``s = A p``, as two containers.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def map_and_stencil(shape, points: int = POINTS) -> Count:
 
 
 def map_stencil_fused(shape, points: int = POINTS) -> Count:
-    """Count steps 2 and 3 as one kernel: ``p2 = r + beta p1`` at each of the stencil's points, then ``s = A p2``.
+    """Count the document's steps 2 and 3 as one kernel: ``p2 = r + beta p1`` at each stencil point, then ``s = A p2``.
 
     Every coefficient's multiplication takes one for ``beta`` with it. The halo is of two fields, r and p1.
 
