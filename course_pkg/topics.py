@@ -26,4 +26,4 @@ def with_room(room: str) -> tuple[str, ...]:
     >>> "vector" in with_room("cases")
     True
     """
-    return tuple(sorted(path.parent.name for path in PACKAGE.glob(f"*/{room}.py")))
+    return tuple(sorted(path.relative_to(PACKAGE).parts[0] for path in PACKAGE.glob(f"*/{room}.py")))

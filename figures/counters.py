@@ -1,7 +1,6 @@
 """The README's tables on the interpreter: its agreement with Nsight Compute, and its speed."""
 
 from course_pkg import bench
-from course_pkg.core import CourseError
 from course_pkg.paths import recorded_dir
 from course_pkg.viz import Picture
 from course_pkg.witness import compare, record, suite
@@ -35,12 +34,10 @@ def _speed() -> str:
 
 
 def _agreement() -> str:
-    recorded = record.load(record.path_of())
-    cases, listed = list(all_cases().values()), compare.exceptions()
-    if missing := [case.name for case in cases if case.name not in recorded.counters]:
-        raise CourseError(
-            f"Not recorded: {', '.join(missing)}; run `course verify counters --record` on a GPU."
-        )
+    recorded = record.recorded()
+    listed = compare.exceptions()
+    cases = [case for case in all_cases().values() if case.name in recorded.counters]
+    others = len(all_cases()) - len(cases)
     lines = [
         "| trip counts of loops | kernels | exact in every counter | launches | exact in every counter |",
         "|---|---:|---:|---:|---:|",
@@ -56,6 +53,8 @@ def _agreement() -> str:
         "Compared to the last unit: requests, sectors, wavefronts, atomics, and additions, multiplications and fused "
         f"pairs of both precisions. {recorded.origin}",
     ]
+    if others:
+        lines[-1] += f" Not recorded yet: {others} of {len(all_cases())} launches."
     return "\n".join(lines)
 
 

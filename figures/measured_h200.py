@@ -1,47 +1,33 @@
 """The README's figures and its table, from the catalogue and from figures/data."""
 
 from course_pkg import bench, viz
-from course_pkg.cg.cost import PASSES
-from course_pkg.core import catalogue, machine
+from course_pkg.cg.demands import COPY, RTOL
+from course_pkg.cg.problem import PUBLISHED
+from course_pkg.cg.variants import METHODS
+from course_pkg.cg.variants import VARIANTS as CG
+from course_pkg.core import Library, catalogue, machine
+from course_pkg.stencil.variants import VARIANTS as STENCIL
 from course_pkg.vector.peak import recorded_t_peak
+from course_pkg.vector.variants import VARIANTS as VECTOR
 
-HEAT = (
-    "diffusion 2D, CuPy arrays",
-    "diffusion 2D four statements, Numba CUDA",
-    "diffusion 2D fused, Numba CUDA",
-)
-
-
-STREAM = (
-    "copy, CuPy",
-    "copy, Numba CUDA",
-    "copy, two doubles a thread",
-    "triad, Numba CUDA",
-)
+CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
+STREAM = (VECTOR["copy"].by(CUPY), *(VECTOR[name].by(CUDA) for name in ("copy", "copy_two", "triad")))
 LAPLACIAN = (
-    "laplacian naive, Numba CUDA",
-    "laplacian flat, Numba CUDA",
-    "laplacian tiled, Numba CUDA",
-    "laplacian marching, Numba CUDA",
-    "laplacian vectorised, Numba CUDA",
-    "laplacian vectorised, CuPy",
+    *(STENCIL[f"laplacian_{name}"].by(CUDA) for name in ("naive", "flat", "tiled", "marching", "vectorised")),
+    STENCIL["laplacian_vectorised"].by(CUPY),
 )
-CG = {
-    "baseline": "cg_baseline",
-    "map-stencil fused": "cg_map_stencil_fused",
-    "fused dots": "cg_fused_dots",
-    "two-kernel": "cg_two_kernel",
-    "deferred x": "cg_deferred_x",
-}
-CG_EDGES = (250, 1000)
+HEAT = (
+    *(STENCIL["diffusion_step_2d_four_statements"].by(library) for library in (CUPY, CUDA)),
+    STENCIL["diffusion_step_2d"].by(CUDA),
+)
 GRID = {"shape": [512, 512, 512], "dtype": "float64", "threads_per_block": None, "max_registers": None}
 
 
 def pictures() -> dict[str, viz.Picture]:
     vector, stencil = bench.recorded("vector"), bench.recorded("stencil")
     t_peak = recorded_t_peak(vector)
-    laplacian = stencil.compare("laplacian vectorised, Numba CUDA", **GRID).measurements[0]
-    triad = vector.select("triad, Numba CUDA", n=2**30)["triad, Numba CUDA"][0]
+    laplacian = stencil.one(STENCIL["laplacian_vectorised"].by(CUDA), **GRID)
+    triad = vector.one(VECTOR["triad"].by(CUDA), n=2**30)
     points = [
         (name, m.cost.intensity, m.gflop_s) for name, m in (("triad", triad), ("7-point stencil", laplacian))
     ]
@@ -59,26 +45,29 @@ def tables() -> dict[str, str]:
 def _conjugate_gradient() -> str:
     """Return an iteration of each variant, beside the time that its bytes take a copy."""
     cg = bench.recorded("cg")
-    small, large = CG_EDGES
-    copy_gb_s = cg.one("copy, CuPy", shape=[large] * 3).t_eff_gb_s
+    small, large = PUBLISHED
+    copy = cg.one(COPY, shape=[large] * 3)
     lines = [
-        f"| conjugate gradient on an H200, fp64 | bytes a point | {small}³ | of its bound | {large}³ | of its bound |",
+        "| conjugate gradient on an H200, fp64 | bytes a point "
+        f"| {small}³ | time / bound | {large}³ | time / bound |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    for name, variant in CG.items():
-        cells, bytes_a_point = [name, f"{8 * sum(PASSES[variant]):g}"], 8 * sum(PASSES[variant])
-        for edge in CG_EDGES:
-            pair = cg.one(f"cg {name}, Numba CUDA", shape=[edge] * 3, iterations=2)
-            bound_s = bytes_a_point * edge**3 / copy_gb_s / 1e9
-            cells += [bench.format_time(pair.median_s / 2), f"{pair.median_s / 2 / bound_s:.2f}×"]
+    for variant in METHODS:
+        cells = [variant.title, f"{8 * sum(variant.plan.passes):g}"]
+        for edge in PUBLISHED:
+            pair = cg.one(variant.by(CUDA), shape=[edge] * 3, iterations=2)
+            cells += [bench.format_time(pair.median_s / 2), f"{pair.over_bound(copy):.2f}×"]
         lines.append("| " + " | ".join(cells) + " |")
-    solves = (cg.one("cg two-kernel, Numba CUDA: solve", shape=[edge] * 3) for edge in CG_EDGES)
+    two_kernel = CG["cg_two_kernel"]
+    solves = (cg.one(two_kernel.by(CUDA), shape=[edge] * 3, rtol=RTOL) for edge in PUBLISHED)
     told = "; ".join(
-        f"{edge}³ to 1e-6 in {m.observed['iterations']} iterations, {bench.format_time(m.median_s)}"
-        for edge, m in zip(CG_EDGES, solves, strict=True)
+        f"{edge}³ to {RTOL:.0e} in {m.observed['iterations']} iterations, {bench.format_time(m.median_s)}"
+        for edge, m in zip(PUBLISHED, solves, strict=True)
     )
-    bound = f"The bound is the bytes over the bandwidth of a copy, {copy_gb_s:,.0f} GB/s."
-    return "\n".join([*lines, "", f"An iteration. {bound} Two-kernel: {told}. {cg.origin}"])
+    bound = f"The bound is the bytes over the bandwidth of a copy, {copy.throughput_gb_s:,.0f} GB/s."
+    return "\n".join(
+        [*lines, "", f"An iteration. {bound} {two_kernel.title.capitalize()}: {told}. {cg.origin}"]
+    )
 
 
 def _streams_and_stencils() -> str:
@@ -96,7 +85,7 @@ def _streams_and_stencils() -> str:
     for m in measured:
         gain = f"{t_peak / m.t_eff_gb_s:.2f}×"
         row = (
-            m.name,
+            m.label,
             bench.format_time(m.median_s),
             f"{m.throughput_gb_s:,.0f}",
             f"{m.t_eff_gb_s:,.0f}",

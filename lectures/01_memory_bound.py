@@ -45,14 +45,18 @@ import numpy as np
 from IPython.display import Markdown
 
 from course_pkg import bench, cuda, simt, viz
-from course_pkg.core import catalogue, machine
+from course_pkg.core import Library, catalogue, machine
 from course_pkg.paths import figure
 from course_pkg.stencil import cost as stencil_cost
 from course_pkg.stencil import cpu_numba as stencil_cpu
 from course_pkg.stencil import reference as stencil_reference
 from course_pkg.stencil.problem import HeatProblem
+from course_pkg.stencil.variants import VARIANTS as STENCILS
 from course_pkg.vector import cost, cpu_numba, peak, reference
 from course_pkg.vector.problem import VectorProblem
+from course_pkg.vector.variants import VARIANTS
+
+CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
 
 h200 = bench.recorded("vector", "nvidia-h200")
 h200_stencil = bench.recorded("stencil", "nvidia-h200")
@@ -91,14 +95,14 @@ live_flops = peak.horner_sweep((1, 2, 4, 8, 16, 32, 64), samples=7)  # each chec
 viz.flops_sweep(
     {
         "this CPU": live_flops,
-        "H200, recorded": h200.select("horner, Numba CUDA")["horner, Numba CUDA"],
+        "H200, recorded": h200.all(VARIANTS["horner"].by(CUDA)),
     },
     note=f"{this_machine}\n{h200.origin}",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 ratio = live_flops[4].median_s / live_flops[0].median_s
-gpu_horner = h200.select("horner, Numba CUDA")["horner, Numba CUDA"]
+gpu_horner = h200.all(VARIANTS["horner"].by(CUDA))
 guess_flops.reveal(
     f"16 times the flops took {ratio:.2f} times the time here, "
     f"and {gpu_horner[4].median_s / gpu_horner[0].median_s:.2f} times on the H200"
@@ -223,7 +227,7 @@ t_peak = stream.t_peak_gb_s
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [
-        {"loop": m.name, "time": bench.format_time(m.median_s), "GB/s": f"{m.t_eff_gb_s:.1f}"}
+        {"loop": m.label, "time": bench.format_time(m.median_s), "GB/s": f"{m.t_eff_gb_s:.1f}"}
         for m in stream.measurements
     ],
     stream.caption(),
@@ -245,8 +249,9 @@ bench.Table(
 # ## T_peak of an H200
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-names = "copy, CuPy", "copy, Numba CUDA", "copy, two doubles a thread", "triad, Numba CUDA"
-h200_stream = h200.compare(*names, n=2**30)
+copies = VARIANTS["copy"].by(CUPY), VARIANTS["copy"].by(CUDA), VARIANTS["copy_two"].by(CUDA)
+triad = VARIANTS["triad"].by(CUDA)
+h200_stream = h200.compare(*copies, triad, n=2**30)
 h200_peak = peak.recorded_t_peak(h200)  # the best copy or triad
 bench.Table(
     [{k: row[k] for k in ("variant", "time", "spread", "T_eff GB/s")} for row in h200_stream.rows()],
@@ -254,7 +259,7 @@ bench.Table(
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-one, two = (h200_stream[k].t_eff_gb_s for k in names[1:3])
+one, two = (h200_stream[k].t_eff_gb_s for k in copies[1:])
 promised = machine("h200").bandwidth_gb_s
 Markdown(
     f"The datasheet says {promised:,.0f} GB/s; the best loop reaches **T_peak = {h200_peak:,.0f} GB/s**, "
@@ -317,7 +322,7 @@ guess_cache.reveal(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.t_eff_sweep(
-    h200.select("copy, CuPy", "copy, two doubles a thread", "triad, Numba CUDA", degree=None),
+    h200.select(copies[0], copies[2], triad, shape=None),
     t_peak_gb_s=h200_peak,
     caches=[("L2, 60 MiB", h200.device.llc_bytes)],
     note=h200.origin,
@@ -346,7 +351,7 @@ p = big
 noisy = bench.measure(
     cpu_numba.triad, p.a, p.b, p.s, p.out, cost=cost.triad(p.a.size), samples=40, name="40 triads, this CPU"
 )
-quiet = h200.select("triad, Numba CUDA", n=2**30)["triad, Numba CUDA"][0]
+quiet = h200.one(triad, n=2**30)
 viz.samples([noisy, quiet], title="", note=f"Left: {this_machine}\nRight: {h200.origin}")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -433,16 +438,13 @@ guess_paradox.reveal(
 # ## The paradox: fewer bytes, lower throughput, faster
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-heat_names = (
-    "diffusion 2D, CuPy arrays",
-    "diffusion 2D four statements, Numba CUDA",
-    "diffusion 2D fused, Numba CUDA",
-)
-h200_steps = h200_stencil.compare(*heat_names, t_peak_gb_s=h200_peak)
+four_steps = STENCILS["diffusion_step_2d_four_statements"]
+heat_steps = four_steps.by(CUPY), four_steps.by(CUDA), STENCILS["diffusion_step_2d"].by(CUDA)
+h200_steps = h200_stencil.compare(*heat_steps, t_peak_gb_s=h200_peak)
 viz.bars(h200_steps, note=f"16384 × 16384.\n{h200_stencil.origin}")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-arrays, four, fused = (h200_steps[name] for name in heat_names)
+arrays, four, fused = h200_steps.measurements
 Markdown(
     f"From four kernels to one, throughput does not rise, it even falls ({four.throughput_gb_s:,.0f} to "
     f"{fused.throughput_gb_s:,.0f} GB/s), and the step is **{four.median_s / fused.median_s:.1f} times faster**."
@@ -569,11 +571,11 @@ viz.roofline_explorer(roof)
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 grid = {"shape": [512, 512, 512], "dtype": "float64", "threads_per_block": None}
 laplacians = h200_stencil.compare(
-    "laplacian naive, Numba CUDA", "laplacian flat, Numba CUDA", t_peak_gb_s=h200_peak, **grid
+    STENCILS["laplacian_naive"].by(CUDA), STENCILS["laplacian_flat"].by(CUDA), t_peak_gb_s=h200_peak, **grid
 )
 naive, flat = laplacians.measurements
 kernels = [
-    ("triad", h200_stream["triad, Numba CUDA"]),
+    ("triad", h200_stream[triad]),
     ("7-point Laplacian, naive", naive),
     ("Horner, degree 32", gpu_horner[5]),
     ("Horner, degree 128", gpu_horner[-1]),
@@ -596,7 +598,7 @@ viz.roofline(roof, [(k, m.cost.intensity, m.gflop_s) for k, m in kernels])
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 gain_rows = [
     {
-        "on the H200": m.name.replace(", Numba CUDA", ""),
+        "on the H200": m.label,
         "time": bench.format_time(m.median_s),
         "T_eff GB/s": f"{m.t_eff_gb_s:,.0f}",
         "remaining gain": f"{h200_peak / m.t_eff_gb_s:.2f}×",

@@ -46,28 +46,35 @@ import numpy as np
 from IPython.display import Markdown
 
 from course_pkg import bench, cuda, simt, viz
-from course_pkg.core import machine, occupancy
+from course_pkg.core import Library, machine, occupancy
 from course_pkg.device.launch import blocks_for
 from course_pkg.paths import figure
 from course_pkg.stencil import cost, cpu_numba, reference
 from course_pkg.stencil import gpu_numba as gpu
 from course_pkg.stencil.problem import HeatProblem
 from course_pkg.stencil.tuning import planes_for
+from course_pkg.stencil.variants import VARIANTS
 from course_pkg.vector import cost as stream_cost
 from course_pkg.vector import cpu_numba as streams
 from course_pkg.vector import gpu_numba as vector_gpu
+from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import record
 
 # %% slideshow={"slide_type": "skip"}
 h200 = machine("h200")
 recorded, recorded_vector = bench.recorded("stencil"), bench.recorded("vector")
-counters, traffic = record.load(record.path_of()), record.load(record.path_of(file=record.TRAFFIC_FILE))
+counters, traffic = record.recorded(), record.recorded(record.TRAFFIC)
+
+# %% slideshow={"slide_type": "skip"}
+CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
+laplacian = {v.name: v for v in VARIANTS.of("laplacian")}
+centre = {v.name: v for v in VARIANTS.of("centre")}  # out = 6 u: the rungs between them
 DEFAULT = {"shape": [512, 512, 512], "dtype": "float64", "threads_per_block": None, "max_registers": None}
 
 
-def on_h200(variant, library="Numba CUDA", **parameters):
+def on_h200(variant, library=CUDA, **parameters):
     """Return the recorded measurement of a variant, on 512³ points and in double precision unless said otherwise."""
-    return recorded.one(f"{variant}, {library}", **{**DEFAULT, **parameters})
+    return recorded.one(variant.by(library), **{**DEFAULT, **parameters})
 
 
 def seen(case, metric):
@@ -80,7 +87,7 @@ def from_memory(case, what="read"):
     return traffic.counters[f"laplacian_{case}"][f"dram__bytes_{what}.sum"]
 
 
-copy_gb_s = on_h200("copy", "CuPy").t_eff_gb_s
+copy_gb_s = on_h200(STREAMS["copy"], CUPY).t_eff_gb_s
 INSTRUCTIONS, SECTORS = "smsp__inst_executed.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 
 # %% slideshow={"slide_type": "skip"}
@@ -104,17 +111,17 @@ def count(kernel, block, *more, width=1, planes=None):
 block, queue = gpu.BLOCK_TILED, gpu.BLOCK_MARCHING
 some, few = np.uint32(gpu.PLANES_MARCHING), np.uint32(4)
 counted = {
-    "flat": count(gpu.laplacian_flat_kernel, block),
-    "centre flat": count(gpu.centre_flat_kernel, block),
-    "centre tiled": count(gpu.centre_tiled_kernel(block), block),
-    "centre tiled halo": count(gpu.centre_tiled_halo_kernel(block), block),
-    "tiled": count(gpu.laplacian_tiled_kernel(block), block),
-    "marching": count(gpu.laplacian_marching_kernel, queue, some, planes=some),
-    "marching tiled": count(gpu.laplacian_marching_tiled_kernel(queue), queue, some, planes=some),
-    "vectorised": count(gpu.laplacian_vectorised_kernel, gpu.BLOCK_VECTORISED, few, planes=few, width=2),
-    "centre pairs": count(gpu.centre_pairs_kernel, block, width=2),
+    laplacian["flat"]: count(gpu.laplacian_flat_kernel, block),
+    centre["flat"]: count(gpu.centre_flat_kernel, block),
+    centre["tiled"]: count(gpu.centre_tiled_kernel(block), block),
+    centre["tiled_halo"]: count(gpu.centre_tiled_halo_kernel(block), block),
+    laplacian["tiled"]: count(gpu.laplacian_tiled_kernel(block), block),
+    laplacian["marching"]: count(gpu.laplacian_marching_kernel, queue, some, planes=some),
+    laplacian["marching_tiled"]: count(gpu.laplacian_marching_tiled_kernel(queue), queue, some, planes=some),
+    laplacian["vectorised"]: count(gpu.laplacian_vectorised_kernel, gpu.BLOCK_VECTORISED, few, planes=few, width=2),
+    centre["pairs"]: count(gpu.centre_pairs_kernel, block, width=2),
 }
-counted["naive"] = simt.profile(
+counted[laplacian["naive"]] = simt.profile(
     gpu.laplacian_naive_kernel[blocks_for(u.shape, block), block], u, np.empty_like(u)
 )
 
@@ -122,15 +129,14 @@ counted["naive"] = simt.profile(
 # %% slideshow={"slide_type": "skip"}
 def rung(variant):
     """Return a row: counted on 64³ points, measured on an H200 on 512³."""
-    name = variant if variant.startswith("centre") else f"laplacian {variant}"
-    m, p = on_h200(name), counted[variant]
+    m, p = on_h200(variant), counted[variant]
     return {
-        "kernel": variant,
+        "kernel": variant.title if variant.operation == "laplacian" else f"{variant.operation} {variant.title}",
         "load requests": f"{p.global_load.requests:,}",
         "sectors": f"{p.global_load.sectors / compulsory:.2f}×",
         "unique in a block": f"{p.global_load.block_unique_bytes / u.nbytes:.2f}×",
         "shared wavefronts": f"{p.shared_load.wavefronts + p.shared_store.wavefronts:,}",
-        "instructions": f"{seen(name.replace(' ', '_'), INSTRUCTIONS) * 32 / N**3:.0f}",
+        "instructions": f"{seen(variant.function_name, INSTRUCTIONS) * 32 / N**3:.0f}",
         "time": bench.format_time(m.median_s),
         "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
         "could gain": f"{copy_gb_s / m.t_eff_gb_s:.2f}×",
@@ -155,10 +161,10 @@ def rungs(*variants):
 # they share, and read their neighbours there.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-fewer = counted["flat"].global_load.sectors / counted["tiled"].global_load.sectors
+fewer = counted[laplacian["flat"]].global_load.sectors / counted[laplacian["tiled"]].global_load.sectors
 Markdown(
-    f"Counted on 64³ points: **{counted['flat'].global_load.sectors:,}** sectors without the tile, "
-    f"**{counted['tiled'].global_load.sectors:,}** with it: {fewer:.1f} times fewer."
+    f"Counted on 64³ points: **{counted[laplacian['flat']].global_load.sectors:,}** sectors without the tile, "
+    f"**{counted[laplacian['tiled']].global_load.sectors:,}** with it: {fewer:.1f} times fewer."
 )
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
@@ -173,7 +179,7 @@ guess_tile
 # ## Fewer loads, and slower
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-flat, tiled = on_h200("laplacian flat"), on_h200("laplacian tiled")
+flat, tiled = on_h200(laplacian["flat"]), on_h200(laplacian["tiled"])
 viz.bars(bench.Comparison((flat, tiled), copy_gb_s), note=f"512³ points, fp64. {recorded.origin}")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -212,7 +218,7 @@ bench.Table(
 # One read and one write a point: $A_\text{eff}$ is 16 bytes a point in double precision.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-floor = on_h200("copy", "CuPy")
+floor = on_h200(STREAMS["copy"], CUPY)
 Markdown(
     f"On 512³ points the driver's copy of the grid takes **{bench.format_time(floor.median_s)}**, {copy_gb_s:,.0f} GB/s. "
     "It is our bound: of all kernels recorded at this size none is faster. We climb towards it, one small change at a time."
@@ -253,14 +259,14 @@ guess_index
 # ## Instructions are not free
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-naive = on_h200("laplacian naive")
+naive = on_h200(laplacian["naive"])
 warps = N**3 / 32
 instructions = {v: seen(f"laplacian_{v}", INSTRUCTIONS) / warps for v in ("naive", "flat")}
 bench.Table(
     [
         {
             "kernel": v,
-            "load sectors, counted": f"{counted[v].global_load.sectors:,}",
+            "load sectors, counted": f"{counted[laplacian[v]].global_load.sectors:,}",
             "load sectors, ncu": f"{seen(f'laplacian_{v}', SECTORS):,}",
             "instructions a warp, ncu": f"{instructions[v]:.0f}",
             "registers": m.observed["registers"],
@@ -316,7 +322,7 @@ def shape_profile(s):
     return profiles[s] if s in profiles else profiles.setdefault(s, count(gpu.laplacian_flat_kernel, s))
 
 
-swept = [(s, on_h200("laplacian flat", threads_per_block=list(s))) for s in shown]
+swept = [(s, on_h200(laplacian["flat"], threads_per_block=list(s))) for s in shown]
 bench.Table(
     [
         {
@@ -358,10 +364,10 @@ guess_strip
 # Same threads, same offsets, `out[c] = 6 * u[c]`: what do the neighbours cost?
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-rungs("flat", "centre flat")
+rungs(laplacian["flat"], centre["flat"])
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bare = on_h200("centre flat")
+bare = on_h200(centre["flat"])
 guess_strip.reveal(f"{1 - bare.median_s / flat.median_s:.0%} less time, for a seventh of the sectors")
 
 # %% slideshow={"slide_type": "fragment"} tags=["hide-input"]
@@ -378,7 +384,7 @@ Markdown(
 # ## Why do six more loads cost so little?
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-p = counted["flat"]
+p = counted[laplacian["flat"]]
 bench.Table(
     [
         {"on 64³ points": "asked for by the threads", "bytes": f"{p.global_load.bytes_requested:,}", "from": "the interpreter"},
@@ -416,10 +422,10 @@ guess_stage
 # ```
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-rungs("centre flat", "centre tiled")
+rungs(centre["flat"], centre["tiled"])
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-staged = on_h200("centre tiled")
+staged = on_h200(centre["tiled"])
 guess_stage.reveal(f"{staged.median_s / bare.median_s - 1:.0%} more time, for a load and a store of shared memory and a barrier")
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
@@ -444,10 +450,10 @@ viz.Picture.load(
 # ## Rung 5: load the halo, and do not use it yet
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-rungs("centre tiled", "centre tiled halo")
+rungs(centre["tiled"], centre["tiled_halo"])
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-halo = on_h200("centre tiled halo")
+halo = on_h200(centre["tiled_halo"])
 guess_halo.reveal(
     f"{halo.median_s / staged.median_s - 1:.0%} more time: a tile of 32 × 4 × 2 points has a halo of "
     f"{2 * (32 * 4 + 32 * 2 + 4 * 2)} for its {32 * 4 * 2}"
@@ -458,10 +464,10 @@ guess_halo.reveal(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 worst = min(
-    (w for w, c in counted["tiled"].by_line.items() if c.global_load),
-    key=lambda w: counted["tiled"].by_line[w].global_load.thread_accesses / counted["tiled"].by_line[w].global_load.requests,
+    (w for w, c in counted[laplacian["tiled"]].by_line.items() if c.global_load),
+    key=lambda w: counted[laplacian["tiled"]].by_line[w].global_load.thread_accesses / counted[laplacian["tiled"]].by_line[w].global_load.requests,
 )
-viz.access_strip(counted["tiled"].access(worst, block=9))
+viz.access_strip(counted[laplacian["tiled"]].access(worst, block=9))
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # One lane of 32 at work, 8 of 32 bytes used; and an instruction for the whole warp.
@@ -470,10 +476,10 @@ viz.access_strip(counted["tiled"].access(worst, block=9))
 # ## Rung 6: put the neighbours back
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-rungs("flat", "centre tiled halo", "tiled")
+rungs(laplacian["flat"], centre["tiled_halo"], laplacian["tiled"])
 
 # %% slideshow={"slide_type": "fragment"} tags=["hide-input"]
-least = {v: counted[v].global_load.block_unique_bytes / u.nbytes for v in ("flat", "tiled")}
+least = {v: counted[laplacian[v]].global_load.block_unique_bytes / u.nbytes for v in ("flat", "tiled")}
 work = {v: seen(f"laplacian_{v}", INSTRUCTIONS) for v in ("flat", "tiled")}
 Markdown(
     f"Per byte needed, a block with a tile fetches **{least['tiled']:.2f}** bytes, a block without **{least['flat']:.2f}**. The tile "
@@ -590,13 +596,13 @@ guess_transpose
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 
 
-def turned_on_h200(name, library="Numba CUDA"):
-    return recorded_vector.one(f"{name}, {library}", shape=[16384, 16384])
+def turned_on_h200(name, library=CUDA, **settings):
+    return recorded_vector.one(STREAMS[name].by(library), shape=[16384, 16384], **settings)
 
 
-turns = {"naive": "transpose naive", 0: "transpose tiled", 1: "transpose tiled padded"}
-turns = {how: turned_on_h200(name) for how, name in turns.items()}
-straight = turned_on_h200("copy", "CuPy")
+turns = {"naive": turned_on_h200("transpose_naive")}
+turns |= {padding: turned_on_h200("transpose_tiled", padding=padding) for padding in (0, 1)}
+straight = turned_on_h200("copy", CUPY)
 bench.Table(
     [
         {
@@ -634,7 +640,7 @@ def change(before, after):
     return f"{before} → {after}".replace(" ", "\u00a0")
 
 
-stencil_sectors = {v: (counted[v].global_load.sectors + counted[v].global_store.sectors) / (2 * compulsory) for v in ("flat", "tiled")}
+stencil_sectors = {v: (counted[laplacian[v]].global_load.sectors + counted[laplacian[v]].global_store.sectors) / (2 * compulsory) for v in ("flat", "tiled")}
 bench.Table(
     [
         {
@@ -663,7 +669,7 @@ bench.Table(
 
 # %% slideshow={"slide_type": "skip"}
 plane = HeatProblem.random((96, 96)).T
-mean, registers = np.empty_like(plane), on_h200("laplacian tiled").observed["registers"]
+mean, registers = np.empty_like(plane), on_h200(laplacian["tiled"]).observed["registers"]
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Explore a tile
@@ -736,10 +742,10 @@ guess_march
 # ## Registers beat shared memory
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-rungs("flat", "tiled", "marching", "marching tiled")
+rungs(laplacian["flat"], laplacian["tiled"], laplacian["marching"], laplacian["marching_tiled"])
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-marched, both = on_h200("laplacian marching"), on_h200("laplacian marching tiled")
+marched, both = on_h200(laplacian["marching"]), on_h200(laplacian["marching_tiled"])
 guess_march.reveal(
     f"the queue alone, {marched.t_eff_gb_s / copy_gb_s:.0%} of the copy; with a tile as well {both.t_eff_gb_s / copy_gb_s:.0%}"
 )
@@ -756,9 +762,8 @@ guess_march.reveal(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 in_flight = {}
 for dtype, size in (("float32", 4), ("float64", 8)):
-    for variant, width in (("centre strided", 1), ("centre strided pairs", 2)):
-        name = f"{variant}, Numba CUDA"
-        ms = recorded.select(name, shape=[512, 512, 512], dtype=dtype)[name]
+    for variant, width in (("strided", 1), ("strided_pairs", 2)):
+        ms = recorded.all(centre[variant].by(CUDA), shape=[512, 512, 512], dtype=dtype)
         in_flight[f"{size * width} B a thread: {dtype}{' pairs' if width == 2 else ''}"] = [
             (m.parameters["blocks_per_sm"] * m.parameters["threads_per_block"] * size * width, m) for m in ms
         ]
@@ -787,7 +792,7 @@ Markdown(
 # `load_pair(u, c)` is one load of 128 bits; CUDA C++ writes `double2`.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-pairs = counted["vectorised"]
+pairs = counted[laplacian["vectorised"]]
 viz.access_strip(next(a for where in pairs.by_line for a in pairs.accesses(where) if a.itemsize == 16))
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
@@ -802,12 +807,12 @@ guess_pairs
 # ## The top of the ladder
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-rungs("naive", "flat", "marching", "vectorised", "centre pairs")
+rungs(laplacian["naive"], laplacian["flat"], laplacian["marching"], laplacian["vectorised"], centre["pairs"])
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-best = on_h200("laplacian vectorised")
+best = on_h200(laplacian["vectorised"])
 single = {"dtype": "float32"}
-gain_32 = on_h200("laplacian marching", **single).median_s / on_h200("laplacian vectorised", **single).median_s
+gain_32 = on_h200(laplacian["marching"], **single).median_s / on_h200(laplacian["vectorised"], **single).median_s
 guess_pairs.reveal(
     f"{marched.median_s / best.median_s - 1:.0%} in double precision; {gain_32 - 1:.0%} in single, where a thread's 4 bytes "
     "leave more room"
@@ -817,16 +822,16 @@ guess_pairs.reveal(
 # ## Registers are not free
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-variants = ("naive", "flat", "tiled", "marching", "marching tiled", "vectorised")
-launched = {"marching": gpu.BLOCK_MARCHING, "marching tiled": gpu.BLOCK_MARCHING, "vectorised": gpu.BLOCK_VECTORISED}
+variants = ("naive", "flat", "tiled", "marching", "marching_tiled", "vectorised")
+launched = {"marching": gpu.BLOCK_MARCHING, "marching_tiled": gpu.BLOCK_MARCHING, "vectorised": gpu.BLOCK_VECTORISED}
 table = []
 for variant in variants:
-    m = on_h200(f"laplacian {variant}")
+    m = on_h200(laplacian[variant])
     threads = int(np.prod(launched.get(variant, gpu.BLOCK_3D)))
     fits = occupancy(h200, threads, registers_per_thread=m.observed["registers"], shared_bytes=m.observed["shared_bytes"])
     table.append(
         {
-            "kernel": variant,
+            "kernel": laplacian[variant].title,
             "registers": m.observed["registers"],
             "shared, B": f"{m.observed['shared_bytes']:,}",
             "threads a block": threads,
@@ -841,7 +846,7 @@ bench.Table(table, f"Registers and shared memory as the compiler reports them. {
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
     "Occupancy = resident warps / 64, the most that a multiprocessor holds. All of these are full, and they differ by a "
-    f"factor of {naive.median_s / on_h200('laplacian vectorised').median_s:.1f}."
+    f"factor of {naive.median_s / on_h200(laplacian['vectorised']).median_s:.1f}."
 )
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
@@ -857,7 +862,7 @@ guess_spill
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 limited = [
-    (variant, on_h200(f"laplacian {variant}", max_registers=most))
+    (variant, on_h200(laplacian[variant], max_registers=most))
     for variant in ("vectorised", "marching")
     for most in ("free", 32, 24)
 ]
@@ -896,22 +901,13 @@ guess_spill.reveal(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.source(vector_gpu.block_sum)
 
-
 # %% slideshow={"slide_type": "skip"}
-def sum_on_h200(idea):
-    return recorded_vector.one(f"reduce_sum {idea}, Numba CUDA")
-
-
 numbers = np.random.default_rng(0).random(2**16)
 sums = {}
-for name, kernel in (
-    ("tree", vector_gpu.reduce_sum_tree_kernel),
-    ("shuffle", vector_gpu.reduce_sum_shuffle_kernel),
-    ("grid stride", vector_gpu.reduce_sum_grid_stride_kernel),
-):
-    size = 32 if name == "grid stride" else 256
-    partial = np.zeros(size)
-    sums[name] = simt.profile(kernel[size, 256], numbers, partial)
+for variant in STREAMS.of("reduce_sum", CUDA):
+    (kernel,), blocks = variant.kernel_objects(), 32 if variant.name == "grid_stride" else 256
+    partial = np.zeros(blocks)
+    sums[variant] = simt.profile(kernel[blocks, 256], numbers, partial)
     np.testing.assert_allclose(partial.sum(), numbers.sum())
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -923,13 +919,13 @@ for name, kernel in (
 bench.Table(
     [
         {
-            "sum by": name,
+            "sum by": variant.title,
             "sectors / needed": f"{p.global_load.sectors / (numbers.nbytes / 32):.2f}",
             "barriers": f"{p.barriers:,}",
             "shared requests": f"{p.shared_load.requests + p.shared_store.requests:,}",
-            "time, 2^28, H200": bench.format_time(sum_on_h200(name).median_s),
+            "time, 2^28, H200": bench.format_time(recorded_vector.one(variant.by(CUDA)).median_s),
         }
-        for name, p in sums.items()
+        for variant, p in sums.items()
     ],
     f"Counted on 2^16 numbers. {recorded_vector.origin}",
 )
@@ -958,8 +954,8 @@ for name, kernel, launch in (
     ("along rows, a warp each", vector_gpu.cumsum_rows_chunked_kernel, (32, 256)),
 ):
     scans[name] = simt.profile(kernel[launch], square, np.empty_like(square))
-for name, measured in zip(scans, ("cumsum_columns", "cumsum_rows serial", "cumsum_rows chunked"), strict=True):
-    scan_times[name] = recorded_vector.one(f"{measured}, Numba CUDA").median_s
+for name, measured in zip(scans, ("cumsum_columns", "cumsum_rows_serial", "cumsum_rows_chunked"), strict=True):
+    scan_times[name] = recorded_vector.one(STREAMS[measured].by(CUDA)).median_s
 bench.Table(
     [
         {
@@ -991,15 +987,12 @@ guess_scan.reveal(f"the rows, by {columns / rows - 1:.0%}; and 32 numbers at a t
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 sweep = {}
-for label, name in {
-    "copy": "copy, CuPy",
-    "naive": "laplacian naive, Numba CUDA",
-    "flat": "laplacian flat, Numba CUDA",
-    "marching": "laplacian marching, Numba CUDA",
-    "vectorised": "laplacian vectorised, Numba CUDA",
-    "vectorised, CUDA C++": "laplacian vectorised, CuPy",
+for label, what in {
+    "copy": STREAMS["copy"].by(CUPY),
+    **{name: laplacian[name].by(CUDA) for name in ("naive", "flat", "marching", "vectorised")},
+    "vectorised, CUDA C++": laplacian["vectorised"].by(CUPY),
 }.items():
-    found = recorded.select(name, dtype="float64", threads_per_block=None, max_registers=None)[name]
+    found = recorded.all(what, dtype="float64", threads_per_block=None, max_registers=None)
     sweep[label] = sorted(((m.parameters["shape"][0], m) for m in found), key=lambda point: point[0])
 l2_edge = (recorded.device.llc_bytes / 16) ** (1 / 3)
 viz.t_eff_against(
@@ -1014,8 +1007,8 @@ viz.t_eff_against(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 cube = {"shape": [1024, 1024, 1024]}
-large_copy = on_h200("copy", "CuPy", **cube).t_eff_gb_s
-share = {v: on_h200(f"laplacian {v}", **cube).t_eff_gb_s / large_copy for v in ("flat", "vectorised")}
+large_copy = on_h200(STREAMS["copy"], CUPY, **cube).t_eff_gb_s
+share = {v: on_h200(laplacian[v], **cube).t_eff_gb_s / large_copy for v in ("flat", "vectorised")}
 Markdown(
     "Left: too little work to fill the GPU; at 128³ both grids fit in L2, and the copy outruns memory. Right: at 1024³ the copy is as "
     f"fast as ever, *flat* falls to {share['flat']:.0%} of it, *vectorised* to {share['vectorised']:.0%}. What happened?"
@@ -1089,14 +1082,14 @@ for v in depth:
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 others = [
-    on_h200("laplacian", "CuPy"),
-    on_h200("laplacian naive"),
-    on_h200("laplacian", "jax.jit slices"),
-    on_h200("laplacian elementwise", "CuPy"),
-    on_h200("laplacian", "torch.compile slices"),
-    on_h200("laplacian flat"),
-    on_h200("laplacian vectorised", "CuPy"),
-    on_h200("laplacian vectorised"),
+    on_h200(laplacian[""], CUPY),
+    on_h200(laplacian["naive"]),
+    on_h200(laplacian["slices"], Library.JAX),
+    on_h200(laplacian["elementwise"], CUPY),
+    on_h200(laplacian["slices"], Library.PYTORCH),
+    on_h200(laplacian["flat"]),
+    on_h200(laplacian["vectorised"], CUPY),
+    on_h200(laplacian["vectorised"]),
 ]
 viz.bars(bench.Comparison(tuple(others), copy_gb_s), note=f"512³ points, fp64, one run. {recorded.origin}")
 
@@ -1173,15 +1166,15 @@ Markdown(
     f"At 512³ the best kernel takes {best.median_s / floor.median_s:.2f} times the copy. What would more take?\n\n"
     "- **Fewer passes**: fuse this stencil with what comes before and after it (lecture 3).\n"
     "- **Several steps in one pass**: time blocking, where an algorithm allows it.\n"
-    f"- **Fewer bytes a number**: in single precision this kernel takes {on_h200('laplacian vectorised', **single).median_s / best.median_s:.0%} "
-    f"of the time (the naive one {on_h200('laplacian naive', **single).median_s / naive.median_s:.0%})."
+    f"- **Fewer bytes a number**: in single precision this kernel takes {on_h200(laplacian['vectorised'], **single).median_s / best.median_s:.0%} "
+    f"of the time (the naive one {on_h200(laplacian['naive'], **single).median_s / naive.median_s:.0%})."
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-rungs("naive", "flat", "tiled", "marching tiled", "marching", "vectorised")
+rungs(laplacian["naive"], laplacian["flat"], laplacian["tiled"], laplacian["marching_tiled"], laplacian["marching"], laplacian["vectorised"])
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["statement"]
 # Ask what the cache has done already; then keep more bytes on their way.

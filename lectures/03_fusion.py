@@ -49,11 +49,12 @@ from course_pkg import bench, cuda, simt, viz
 from course_pkg.cg import cost, cpu_numba, fusion, reference
 from course_pkg.cg import gpu_numba as gpu
 from course_pkg.cg.cases import BOXES
-from course_pkg.cg.problem import PoissonProblem
+from course_pkg.cg.demands import COPY, RTOL
+from course_pkg.cg.problem import PUBLISHED, PoissonProblem
 from course_pkg.cg.program import CG
 from course_pkg.cg.rivals import scipy_csr
-from course_pkg.cg.suite import matrix_iteration
-from course_pkg.core import CourseError, machine
+from course_pkg.cg.variants import METHODS, VARIANTS
+from course_pkg.core import CourseError, Library, machine
 from course_pkg.device import sums as device_sums
 from course_pkg.device.launch import blocks_for
 from course_pkg.stencil import gpu_numba as stencil
@@ -63,33 +64,34 @@ from course_pkg.witness import record
 from course_pkg.witness.cases import large_cases
 
 # %% slideshow={"slide_type": "skip"}
+from course_pkg.vector.variants import VARIANTS as STREAMS
+
 recorded = bench.recorded("cg")
-counters = record.load(record.path_of())
-traffic = record.load(record.path_of(file=record.TRAFFIC_FILE))
-VARIANTS = {
-    "baseline": "cg_baseline",
-    "map-stencil fused": "cg_map_stencil_fused",
-    "fused dots": "cg_fused_dots",
-    "two-kernel": "cg_two_kernel",
-    "deferred x": "cg_deferred_x",
-}
-SMALL, LARGE = 250, 1000
+counters, traffic = record.recorded(), record.recorded(record.TRAFFIC)
+CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
+baseline, map_stencil_fused, fused_dots, two_kernel, deferred_x = METHODS
+SMALL, LARGE = PUBLISHED
 
 
 # %% slideshow={"slide_type": "skip"}
-def on_h200(name, edge, library="Numba CUDA", **parameters):
+def on_h200(what, edge, **parameters):
     """Return a recorded measurement on a cube."""
-    return recorded.one(f"{name}, {library}", shape=[edge] * 3, **parameters)
+    return recorded.one(what, shape=[edge] * 3, **parameters)
+
+
+def two_iterations(variant, edge=SMALL):
+    """Return the recorded pair of iterations in the midst of a solve: one graph."""
+    return on_h200(variant.by(CUDA), edge, iterations=2)
 
 
 def iteration_s(variant, edge=SMALL):
     """Return the seconds of one iteration: two were timed together."""
-    return on_h200(f"cg {variant}", edge, iterations=2).median_s / 2
+    return two_iterations(variant, edge).median_s / 2
 
 
 def solved(variant, edge=SMALL):
     """Return the recorded solve to a residual of 1e-6: all iterations, and what comes before and after."""
-    return recorded.one(f"cg {variant}, Numba CUDA: solve", shape=[edge] * 3)
+    return on_h200(variant.by(CUDA), edge, rtol=RTOL)
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -105,11 +107,11 @@ def flops_a_point(*kernels):
 
 def bytes_a_point(variant):
     """Return what an iteration moves for each point, in double precision."""
-    return 8 * sum(cost.PASSES[VARIANTS[variant]])
+    return 8 * sum(variant.plan.passes)
 
 
-copy_gb_s = on_h200("copy", LARGE, "CuPy").t_eff_gb_s
-h200 = machine("h200").measured(copy_gb_s)
+long_copy = on_h200(COPY, LARGE)
+h200 = machine("h200").measured(long_copy.t_eff_gb_s)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## More work, and less throughput
@@ -118,7 +120,7 @@ h200 = machine("h200").measured(copy_gb_s)
 # two: it uses $A p$ for one dot, does **not store it**, and computes it again.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-old, new = (on_h200(f"cg {v}", SMALL, iterations=2) for v in ("baseline", "two-kernel"))
+old, new = two_iterations(baseline), two_iterations(two_kernel)
 dots = sum(c.flops for c in CG.containers if c.kind == "reduction")  # their kernels are counted on another grid
 flops = {
     "five kernels, A p once": flops_a_point("update_p", "matvec", "update_x_and_r") + dots,
@@ -149,17 +151,17 @@ bench.Table(
     [
         {
             "program": words,
-            "bytes a point": bytes_a_point(v),
+            "bytes a point": f"{bytes_a_point(v):g}",
             "time of an iteration": bench.format_time(iteration_s(v)),
             "a whole solve": bench.format_time(solved(v).median_s),
         }
-        for v, words in zip(("baseline", "two-kernel"), flops, strict=True)
+        for v, words in zip((baseline, two_kernel), flops, strict=True)
     ],
     recorded.origin,
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-guess_twice.reveal(f"{1 - iteration_s('two-kernel') / iteration_s('baseline'):.0%} less")
+guess_twice.reveal(f"{1 - iteration_s(two_kernel) / iteration_s(baseline):.0%} less")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Throughput is what a program is praised for; time is what it is used for. Here the better program shows
@@ -474,34 +476,26 @@ viz.planner(fusion.CHOICES, gpus, cost.facts)
 # ## What each fusion saves
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-IDEAS = {
-    "baseline": "every container a kernel",
-    "map-stencil fused": "updateP inside matVec",
-    "fused dots": "dots where fields are made",
-    "map, stencil, dots": "both (not timed)",
-    "two-kernel": "both; A p never stored",
-    "deferred x": "x every second iteration",
-}
-all_passes = {v: cost.PASSES[name] for v, name in VARIANTS.items()}
-all_passes["map, stencil, dots"] = fusion.CHOICES["map, stencil, dots"].passes
-bytes_of = {v: 8 * sum(passes) for v, passes in all_passes.items()}
+all_fused = fusion.CHOICES["map, stencil, dots"]
+steps = [(v.title, v.idea, v.plan) for v in METHODS]
+steps.insert(METHODS.index(two_kernel), ("map, stencil, dots", "both of them (not timed)", all_fused))
 bench.Table(
     [
         {
-            "variant": v,
+            "variant": title,
             "idea": idea,
-            "read, written": "{:g}, {:g}".format(*all_passes[v]),
-            "bytes a point": f"{bytes_of[v]:g}",
-            "saved": f"{1 - bytes_of[v] / bytes_of['baseline']:.0%}" if v != "baseline" else "",
+            "read, written": "{:g}, {:g}".format(*plan.passes),
+            "bytes a point": f"{8 * sum(plan.passes):g}",
+            "saved": f"{1 - sum(plan.passes) / sum(baseline.plan.passes):.0%}" if title != baseline.title else "",
         }
-        for v, idea in IDEAS.items()
+        for title, idea, plan in steps
     ]
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 guess_saving.reveal(
-    f"{1 - bytes_of['map-stencil fused'] / bytes_of['baseline']:.0%}; after the dots, "
-    f"{1 - bytes_of['map, stencil, dots'] / bytes_of['fused dots']:.0%}",
+    f"{1 - bytes_a_point(map_stencil_fused) / bytes_a_point(baseline):.0%}; after the dots, "
+    f"{1 - 8 * sum(all_fused.passes) / bytes_a_point(fused_dots):.0%}",
     how="Counted",
 )
 
@@ -524,7 +518,7 @@ viz.source(device_sums.leave_total)
 # case, and some flops, which are free.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-lean = fusion.VARIANTS["cg_two_kernel"]
+lean = two_kernel.plan
 viz.graph_picture(lean.containers, lean.edges, groups=lean.groups, again=lean.again, badges=lean.badges)
 
 # %% slideshow={"slide_type": "skip"}
@@ -536,7 +530,7 @@ viz.source(gpu.advance_kernel)
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_bound = viz.Prediction(
     "03-bound",
-    f"{bytes_a_point('two-kernel'):g} bytes a point, over the bandwidth of a copy of {LARGE}³, is the yardstick. The two kernels take …",
+    f"{bytes_a_point(two_kernel):g} bytes a point, over the bandwidth of a copy of {LARGE}³, is the yardstick. The two kernels take …",
     ["as long", "a fifth longer", "twice as long"],
 )
 guess_bound
@@ -548,29 +542,28 @@ guess_bound
 # %% slideshow={"slide_type": "skip"}
 def measured_row(variant, edge):
     """Return a row: the bytes of an iteration, the time they would take a copy, and the time they took."""
-    bound_s = bytes_a_point(variant) * edge**3 / copy_gb_s / 1e9
-    t = iteration_s(variant, edge)
+    pair = two_iterations(variant, edge)
     return {
-        "variant": variant,
+        "variant": variant.title,
         "bytes a point": f"{bytes_a_point(variant):g}",
-        "bound": bench.format_time(bound_s),
-        "measured": bench.format_time(t),
-        "over its bound": f"{t / bound_s:.2f}×",
-        "against baseline": f"{t / iteration_s('baseline', edge):.0%}",
-        "of the bytes": f"{bytes_a_point(variant) / bytes_a_point('baseline'):.0%}",
+        "bound": bench.format_time(pair.bound_s(long_copy) / 2),
+        "measured": bench.format_time(pair.median_s / 2),
+        "time / bound": f"{pair.over_bound(long_copy):.2f}×",
+        "against baseline": f"{pair.median_s / two_iterations(baseline, edge).median_s:.0%}",
+        "of the bytes": f"{bytes_a_point(variant) / bytes_a_point(baseline):.0%}",
     }
 
 
 def measured(edge):
-    return bench.Table([measured_row(v, edge) for v in VARIANTS], f"An iteration, {edge}³. {recorded.origin}")
+    return bench.Table([measured_row(v, edge) for v in METHODS], f"An iteration, {edge}³. {recorded.origin}")
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 measured(SMALL)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-over = {e: iteration_s("two-kernel", e) * copy_gb_s * 1e9 / bytes_a_point("two-kernel") / e**3 for e in (SMALL, LARGE)}
-own = over[SMALL] * on_h200("copy", SMALL, "CuPy").t_eff_gb_s / copy_gb_s
+over = {e: two_iterations(two_kernel, e).over_bound(long_copy) for e in (SMALL, LARGE)}
+own = two_iterations(two_kernel).over_bound(on_h200(COPY, SMALL))
 guess_bound.reveal(f"{over[SMALL]:.2f} times at {SMALL}³, {over[LARGE]:.2f} at {LARGE}³; over a copy of {SMALL}³ itself, {own:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -586,7 +579,7 @@ guess_bound.reveal(f"{over[SMALL]:.2f} times at {SMALL}³, {over[LARGE]:.2f} at 
 measured(LARGE)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-big = solved("two-kernel", LARGE)
+big = solved(two_kernel, LARGE)
 Markdown(
     f"**{LARGE}³ unknowns: {big.observed['iterations']} iterations in {big.median_s:.1f} s**, true residual "
     f"{big.observed['true_residual']:.2e} of ‖b‖. The s-step paper solved this problem on 64 A100; without a stored matrix it fits in the "
@@ -598,14 +591,14 @@ Markdown(
 # ## What memory really moved
 
 # %% slideshow={"slide_type": "skip"}
-def moved_row(what, *names):
+def moved_row(variant, *names):
     """Return a row: bytes a point that must move in an iteration, and that did, by Nsight Compute."""
-    cases = [(large_cases()[f"cg_{name}_250"], traffic.counters[f"cg_{name}_250"]) for name in names]
+    cases = [(large_cases()[f"cg_{name}_{SMALL}"], traffic.counters[f"cg_{name}_{SMALL}"]) for name in names]
     must = sum(case.cost.bytes_read + case.cost.bytes_written for case, _ in cases)
     read, written = (sum(c[f"dram__bytes_{way}.sum"] for _, c in cases) for way in ("read", "write"))
     points = SMALL**3
     return {
-        "variant": what,
+        "variant": variant.title,
         "passes": len(names),
         "must": f"{must / points:.0f} B",
         "read": f"{read / points:.1f} B",
@@ -617,10 +610,10 @@ def moved_row(what, *names):
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [
-        moved_row("baseline", "update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr"),
-        moved_row("map-stencil fused", "map_stencil", "dot_pAp", "update_x_and_r", "dot_rr"),
-        moved_row("fused dots", "update_p", "matvec_dot", "update_x_and_r_dot"),
-        moved_row("two-kernel", "search", "advance"),
+        moved_row(baseline, "update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr"),
+        moved_row(map_stencil_fused, "map_stencil", "dot_pAp", "update_x_and_r", "dot_rr"),
+        moved_row(fused_dots, "update_p", "matvec_dot", "update_x_and_r_dot"),
+        moved_row(two_kernel, "search", "advance"),
     ],
     f"For a point of {SMALL}³; each kernel by itself, with an empty cache. {traffic.origin}",
 )
@@ -639,12 +632,12 @@ bench.Table(
 # - The host looks now and then, and finds x as it was in the iteration that met the tolerance.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-asked = recorded.one("cg baseline, CuPy", shape=[SMALL] * 3)
+asked = on_h200(baseline.by(CUPY), SMALL)
 asked_s = asked.median_s / asked.parameters["iterations"]
 Markdown(
     f"The same containers by CuPy's kernels, with the host asking in every iteration: **{bench.format_time(asked_s)}**; by ours, in graphs: "
-    f"**{bench.format_time(iteration_s('baseline'))}**. Two causes: asking the host every iteration, and CuPy's slow dot, which reaches "
-    f"{bench.recorded('vector').one('dot, CuPy', n=2**24).t_eff_gb_s:,.0f} GB/s on 2²⁴ numbers."
+    f"**{bench.format_time(iteration_s(baseline))}**. Two causes: asking the host every iteration, and CuPy's slow dot, which reaches "
+    f"{bench.recorded('vector').one(STREAMS['dot'].by(CUPY), n=2**24).t_eff_gb_s:,.0f} GB/s on 2²⁴ numbers."
 )
 
 
@@ -652,10 +645,13 @@ Markdown(
 # ## What others make of it
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-def library_row(name, what):
-    m = recorded.one(name, shape=[SMALL] * 3)
-    t = m.median_s / m.parameters["iterations"]
-    return {"method": name, "how": what, "an iteration": bench.format_time(t), "over two-kernel": f"{t / whole_s('two-kernel'):.1f}×"}
+def library_row(variant, library, how):
+    m = on_h200(variant.by(library), SMALL)
+    return row(m.label, how, m.median_s / m.parameters["iterations"])
+
+
+def row(method, how, t):
+    return {"method": method, "how": how, "an iteration": bench.format_time(t), "over two kernel": f"{t / whole_s(two_kernel):.1f}×"}
 
 
 def whole_s(variant):
@@ -665,11 +661,11 @@ def whole_s(variant):
 
 bench.Table(
     [
-        library_row("cg CSR, CuPy", "cupyx cg, stored matrix"),
-        library_row("cg matrix-free, CuPy", "cupyx cg, our stencil"),
-        library_row("cg baseline, CuPy", "containers, by CuPy"),
-        {"method": "cg baseline, Numba CUDA", "how": "the same, by our kernels", "an iteration": bench.format_time(whole_s("baseline")), "over two-kernel": f"{whole_s('baseline') / whole_s('two-kernel'):.1f}×"},
-        library_row("cg slices, JAX", "jax cg, padded slices"),
+        library_row(VARIANTS["cg_csr"], CUPY, "cupyx cg, stored matrix"),
+        library_row(VARIANTS["cg_matrix_free"], CUPY, "cupyx cg, our stencil"),
+        library_row(baseline, CUPY, "containers, by CuPy"),
+        row(baseline.by(CUDA).label, "the same, by our kernels", whole_s(baseline)),
+        library_row(VARIANTS["cg_slices"], Library.JAX, "jax cg, padded slices"),
     ],
     f"{SMALL}³ unknowns, fp64, whole calls. {recorded.origin}",
 )
@@ -729,15 +725,15 @@ on_cpu = bench.compare(
         "triad": streams.triad,
         "SciPy, CSR": lambda b: library.call(10),
         "baseline": lambda b: cpu_numba.cg_baseline(b, rtol=1e-100, maxiter=10),
-        "two-kernel": lambda b: cpu_numba.cg_two_kernel(b, rtol=1e-100, maxiter=10),
+        "two kernel": lambda b: cpu_numba.cg_two_kernel(b, rtol=1e-100, maxiter=10),
     },
     problem.b,
     arguments={"triad": (*ones, 3.0, room)},
     cost={
         "triad": stream_cost.triad(problem.b.size),
-        "SciPy, CSR": 10 * matrix_iteration(shape),
-        "baseline": 10 * cost.iteration("cg_baseline", shape),
-        "two-kernel": 10 * cost.iteration("cg_two_kernel", shape),
+        "SciPy, CSR": 10 * cost.with_matrix(shape),
+        "baseline": 10 * baseline.cost(shape),
+        "two kernel": 10 * two_kernel.cost(shape),
     },
     samples=5,
 )
@@ -745,7 +741,7 @@ bench.Comparison(on_cpu.measurements, on_cpu["triad"].t_eff_gb_s)
 
 # %% slideshow={"slide_type": "skip"}
 xeon = bench.recorded("cg", "intel-xeon-processor")
-ours, theirs = (xeon.one(name, shape=[SMALL] * 3) for name in ("cg two-kernel, Numba CPU", "cg CSR, SciPy"))
+ours, theirs = (xeon.one(what, shape=[SMALL] * 3) for what in (two_kernel.by(CPU), VARIANTS["cg_csr"].by(Library.SCIPY)))
 print(f"{SMALL}³ unknowns: {theirs.median_s / ours.median_s:.1f} times as fast as SciPy. {xeon.origin}")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -780,11 +776,11 @@ for what, call in {
 # ## The limit
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-best = iteration_s("deferred x", LARGE)
+best = iteration_s(deferred_x, LARGE)
 Markdown(
     f"At {LARGE}³ the two kernels take **{over[LARGE]:.2f} times** as long as a copy would for their bytes. They move no more than they "
     "must; why memory waits, we have not found. And beyond?\n\n"
-    f"- **x every second iteration**: {bytes_a_point('deferred x'):g} bytes, {bench.format_time(best)} in place of {bench.format_time(iteration_s('two-kernel', LARGE))}.\n"
+    f"- **x every second iteration**: {bytes_a_point(deferred_x):g} bytes, {bench.format_time(best)} in place of {bench.format_time(iteration_s(two_kernel, LARGE))}.\n"
     "- **Smaller numbers**: p or r in single precision, with care for the last digits (lecture 4).\n"
     "- **Fewer iterations**: a preconditioner; it has passes of its own.\n"
     "- **Several steps for one reduction**: s-step methods (lecture 5)."
@@ -797,13 +793,13 @@ Markdown(
 bench.Table(
     [
         {
-            "variant": v,
+            "variant": v.title,
             "bytes a point": f"{bytes_a_point(v):g}",
             f"iteration, {SMALL}³": bench.format_time(iteration_s(v)),
             f"solve, {SMALL}³": bench.format_time(solved(v).median_s),
             f"iteration, {LARGE}³": bench.format_time(iteration_s(v, LARGE)),
         }
-        for v in VARIANTS
+        for v in METHODS
     ],
     recorded.origin,
 )

@@ -3,7 +3,7 @@
 from course_pkg.bench.compare import Comparison, compare, progress
 from course_pkg.bench.compiled import compiled
 from course_pkg.bench.device import Device, cpu, gpu
-from course_pkg.bench.measure import Measurement, measure
+from course_pkg.bench.measure import Measurement, matching, measure
 from course_pkg.bench.record import Recorded, load, origin, record, recorded
 from course_pkg.core.table import Table
 from course_pkg.core.units import format_time
@@ -20,6 +20,7 @@ __all__ = [
     "format_time",
     "gpu",
     "load",
+    "matching",
     "measure",
     "origin",
     "progress",

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from course_pkg.bench.measure import CACHE_STATES, Measurement, Run
-from course_pkg.core import Cost, CourseError, Machine
+from course_pkg.core import Cost, CourseError, Implementation, Machine, Variant
 from course_pkg.core.table import html_table, text_table
-from course_pkg.core.units import format_time
+from course_pkg.core.units import format_time, or_unknown
 
 
 @dataclass(frozen=True)
@@ -38,30 +38,34 @@ class Comparison:
         if self.t_peak_gb_s is not None and not self.t_peak_gb_s > 0:
             raise CourseError(f"t_peak_gb_s is {self.t_peak_gb_s!r}: it must be a positive number of GB/s.")
 
-    def __getitem__(self, name: str) -> Measurement:
+    def __getitem__(self, what: "str | Implementation | Variant") -> Measurement:
+        """Return the measurement of an implementation, or of what was given this name."""
+        wanted = Implementation.of(what)
         for m in self.measurements:
-            if m.name == name:
+            if m.what == wanted:
                 return m
-        raise CourseError(
-            f"No variant {name!r} was measured; there are {', '.join(m.name for m in self.measurements)}."
-        )
+        known = ", ".join(m.label for m in self.measurements)
+        raise CourseError(f"No variant {wanted.label!r} was measured; there are {known}.")
 
     def rows(self) -> list[dict]:
         """Return one dictionary a variant: times, throughputs, speed against the first, and share of the bound."""
         first = self.measurements[0]
         return [
             {
-                "variant": m.name,
+                "variant": m.label,
                 "time": format_time(m.median_s),
                 "spread": f"{m.spread:.1%}",
-                "bytes / A_eff": f"{m.cost.redundancy:.2f}",
-                "moved GB/s": f"{m.throughput_gb_s:.1f}",
-                "T_eff GB/s": f"{m.t_eff_gb_s:.1f}",
+                "bytes / A_eff": or_unknown(m.cost and m.cost.redundancy, ".2f"),
+                "moved GB/s": or_unknown(m.throughput_gb_s),
+                "T_eff GB/s": or_unknown(m.t_eff_gb_s),
                 "speed-up": f"{first.median_s / m.median_s:.2f}×",
-                **({"of T_peak": f"{m.t_eff_gb_s / self.t_peak_gb_s:.0%}"} if self.t_peak_gb_s else {}),
+                **({"of T_peak": or_unknown(self._share(m), ".0%")} if self.t_peak_gb_s else {}),
             }
             for m in self.measurements
         ]
+
+    def _share(self, m: Measurement) -> float | None:
+        return m.t_eff_gb_s and m.t_eff_gb_s / self.t_peak_gb_s
 
     def caption(self) -> str:
         """Return the origin of the numbers in one sentence."""
@@ -80,12 +84,12 @@ class Comparison:
 
 
 def compare(
-    variants: dict[str, Callable],
+    variants: dict[str | Implementation, Callable],
     *args,
-    cost: Cost | dict[str, Cost],
-    check: Callable[[], None] | dict[str, Callable[[], None]] | None = None,
+    cost: Cost | dict | None,
+    check: Callable[[], None] | dict | None = None,
     t_peak_gb_s: float | Machine | None = None,
-    arguments: dict[str, tuple] | None = None,
+    arguments: dict | None = None,
     samples: int = 20,
     **options,
 ) -> Comparison:
@@ -95,10 +99,10 @@ def compare(
 
     Parameters
     ----------
-    variants : dict of str to callable
-        By name; every one is called as ``fn(*args)``.
+    variants : dict of str or Implementation to callable
+        By name, or by the implementation; every one is called as ``fn(*args)``.
     cost : Cost or dict of Cost
-        One for all, or one for each name.
+        One for all, or one for each name; None where nobody knows it.
     check : callable or dict of callable
         Called after each variant's first call; raises when its result is wrong.
     t_peak_gb_s : float or Machine
@@ -127,7 +131,7 @@ def compare(
     ...     {"copy": np.copyto, "add": lambda out, a: np.add(a, 0, out=out)},
     ...     np.empty(8), np.ones(8), cost=Cost(64, 64), samples=3,
     ... )
-    >>> [(m.name, len(m.samples_s)) for m in found.measurements]
+    >>> [(m.label, len(m.samples_s)) for m in found.measurements]
     [('copy', 3), ('add', 3)]
     """
     if not variants or not isinstance(variants, dict):
@@ -142,20 +146,20 @@ def compare(
         strangers = set(given) - set(variants) if isinstance(given, dict) else set()
         if strangers:
             raise CourseError(
-                f"{what} names {', '.join(sorted(strangers))}, which no variant is called: use its name."
+                f"{what} names {', '.join(sorted(map(str, strangers)))}, which no variant is called: use its name."
             )
     if isinstance(cost, dict) and set(variants) - set(cost):
         raise CourseError(
-            f"cost has nothing for {', '.join(sorted(set(variants) - set(cost)))}: give each a Cost."
+            f"cost has nothing for {', '.join(sorted(map(str, set(variants) - set(cost))))}: give each a Cost."
         )
     runs = []
     with progress(len(variants) + 1) as step:
         for name, fn in variants.items():
-            step(name)
+            step(str(name))
             own = (arguments or {}).get(name, args)
             its_cost = cost[name] if isinstance(cost, dict) else cost
             its_check = check.get(name) if isinstance(check, dict) else check
-            runs.append(Run(fn, own, its_cost, its_check, name, **options))
+            runs.append(Run(fn, own, cost=its_cost, check=its_check, name=name, **options))
         step("all in turn")
         for _ in range(samples):
             for run in runs:

@@ -9,9 +9,9 @@ import numpy as np
 
 from course_pkg.bench.device import Device
 from course_pkg.bench.timers import DeviceTimer, HeldTimer, HostTimer, WaitingTimer
-from course_pkg.core import Cost, CourseError
+from course_pkg.core import Cost, CourseError, Implementation, Variant
 from course_pkg.core.checks import on_device, require_count
-from course_pkg.core.units import format_time
+from course_pkg.core.units import format_time, or_unknown
 
 EXCEEDS, WARM, FLUSHED = "exceeds", "warm", "flushed"
 CACHE_STATES = {
@@ -27,8 +27,8 @@ class Measurement:
 
     Attributes
     ----------
-    name : str
-        Name of the variant.
+    what : Implementation
+        Operation, variant and library; a name of one's own, a text, is taken for the variant.
     samples_s : tuple of float
         Seconds a call, one for each sample, in order.
     warmup_s : tuple of float
@@ -37,8 +37,8 @@ class Measurement:
         Calls that one sample averages, so that it is long against the clock's resolution.
     cache_state : str
         ``"exceeds"``, ``"warm"`` or ``"flushed"``.
-    cost : Cost
-        What one call moves and computes.
+    cost : Cost or None
+        What one call moves and computes; None where nobody knows.
     device : Device
         Where it ran.
     parameters : dict
@@ -51,20 +51,43 @@ class Measurement:
     Examples
     --------
     >>> m = measure(np.copyto, np.empty(8), np.ones(8), name="copy", cost=Cost(64, 64), samples=3)
-    >>> m.name, len(m.samples_s), m.min_s <= m.median_s
+    >>> m.label, len(m.samples_s), m.min_s <= m.median_s
     ('copy', 3, True)
     """
 
-    name: str
+    what: Implementation
     samples_s: tuple[float, ...]
     warmup_s: tuple[float, ...]
     calls_per_sample: int
     cache_state: str
-    cost: Cost
+    cost: Cost | None
     device: Device
     parameters: dict
     date: str
     observed: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        object.__setattr__(self, "what", Implementation.of(self.what))
+
+    @property
+    def operation(self) -> str:
+        """What was done, such as ``"laplacian"``; empty for a function with a name of its own."""
+        return self.what.operation
+
+    @property
+    def variant(self) -> str:
+        """In which way, such as ``"tiled"``; the given name where somebody gave one."""
+        return self.what.variant
+
+    @property
+    def library(self) -> str:
+        """By whom, such as ``"Numba CUDA"``; empty for a function of one's own."""
+        return self.what.library
+
+    @property
+    def label(self) -> str:
+        """How it is called in tables and plots."""
+        return self.what.label
 
     @property
     def median_s(self) -> float:
@@ -86,25 +109,67 @@ class Measurement:
         return (self.quantile_s(0.75) - self.quantile_s(0.25)) / self.median_s
 
     @property
-    def t_eff_gb_s(self) -> float:
-        """T_eff = A_eff / median time, in GB/s."""
-        return self.cost.t_eff_gb_s(self.median_s)
+    def t_eff_gb_s(self) -> float | None:
+        """T_eff = A_eff / median time, in GB/s; None where the cost is unknown, as are the next two."""
+        return self.cost and self.cost.t_eff_gb_s(self.median_s)
 
     @property
-    def throughput_gb_s(self) -> float:
+    def throughput_gb_s(self) -> float | None:
         """All bytes that the variant moves, over the median time, in GB/s."""
-        return self.cost.throughput_gb_s(self.median_s)
+        return self.cost and self.cost.throughput_gb_s(self.median_s)
 
     @property
-    def gflop_s(self) -> float:
+    def gflop_s(self) -> float | None:
         """Flops of the variant over the median time, in GFLOP/s."""
-        return self.cost.gflop_s(self.median_s)
+        return self.cost and self.cost.gflop_s(self.median_s)
+
+    def bound_s(self, copy: "Measurement") -> float:
+        """Return the seconds that as many bytes take a copy: all that this variant moves over a copy's bandwidth.
+
+        Raises
+        ------
+        CourseError
+            If either cost is unknown.
+        """
+        for m in (self, copy):
+            if m.cost is None:
+                raise CourseError(f"Nobody knows what {m.label} moves, so it has no bound: give it a Cost.")
+        return self.cost.bytes / (copy.throughput_gb_s * 1e9)
+
+    def over_bound(self, copy: "Measurement") -> float:
+        """Return the median time over :meth:`bound_s`: 1 for a variant that is as fast as memory allows."""
+        return self.median_s / self.bound_s(copy)
 
     def __str__(self):
         return (
-            f"{self.name}: {format_time(self.median_s)} (median of {len(self.samples_s)}, spread {self.spread:.1%}), "
-            f"T_eff {self.t_eff_gb_s:.1f} GB/s on {self.device.name}; {CACHE_STATES[self.cache_state]}"
+            f"{self.label}: {format_time(self.median_s)} (median of {len(self.samples_s)}, spread {self.spread:.1%}), "
+            f"T_eff {or_unknown(self.t_eff_gb_s)} GB/s on {self.device.name}; {CACHE_STATES[self.cache_state]}"
         )
+
+
+def matching(measurements, what: "str | Implementation | Variant", **parameters) -> list[Measurement]:
+    """Return the measurements of an implementation whose parameters include these, in their order.
+
+    Parameters
+    ----------
+    what : str or Implementation or Variant
+        A variant that one library alone has may be given for its implementation.
+    **parameters
+        One with the value None selects measurements without that parameter.
+
+    Examples
+    --------
+    >>> a = np.ones(8)
+    >>> runs = [measure(np.copyto, a[:n], a[:n], name="copy", parameters={"n": n}, samples=2) for n in (4, 8)]
+    >>> [m.parameters for m in matching(runs, "copy", n=8)]
+    [{'n': 8}]
+    """
+    wanted = Implementation.of(what)
+    return [
+        m
+        for m in measurements
+        if m.what == wanted and all(m.parameters.get(k) == v for k, v in parameters.items())
+    ]
 
 
 def measure(
@@ -112,7 +177,7 @@ def measure(
     *args,
     cost: Cost | None = None,
     check: Callable[[], None] | None = None,
-    name: str | None = None,
+    name: "str | Implementation | Variant | None" = None,
     parameters: dict | None = None,
     samples: int = 20,
     warmup: int = 2,
@@ -131,8 +196,10 @@ def measure(
         Runs asynchronously on the GPU when any of ``args`` lives there; it is then timed by device events on the
         default stream, behind one more call that is not counted, so that the time of launching from Python stays
         out as long as a call takes longer than its launch. Else it is timed by the host's clock.
-    cost : Cost
-        What one call moves and computes.
+    cost : Cost, optional
+        What one call moves and computes; unknown when it is left out.
+    name : str or Implementation or Variant
+        What is measured; the function's own name when it is left out.
     check : callable
         Called once after the first call; raises (``numpy.testing``) when the result is wrong. Nothing is timed
         then: a fast wrong answer has no speed.
@@ -171,7 +238,19 @@ def measure(
     'warm'
     """
     run = Run(
-        fn, args, cost, check, name, parameters, warmup, min_sample_s, flush, hold, wait, observe, footprint
+        fn,
+        args,
+        cost=cost,
+        check=check,
+        name=name,
+        parameters=parameters,
+        warmup=warmup,
+        min_sample_s=min_sample_s,
+        flush=flush,
+        hold=hold,
+        wait=wait,
+        observe=observe,
+        footprint=footprint,
     )
     run.sample(samples)
     return run.finish()
@@ -187,6 +266,7 @@ class Run:
         self,
         fn,
         args,
+        *,
         cost=None,
         check=None,
         name=None,
@@ -212,8 +292,8 @@ class Run:
             raise CourseError(
                 "A sample is flushed or held, not both: hold fills the cache that flush empties."
             )
-        self.fn, self.args, self.cost = fn, args, cost or Cost()
-        self.name = name or getattr(fn, "__name__", str(fn))
+        self.fn, self.args, self.cost = fn, args, cost
+        self.what = Implementation.of(name or getattr(fn, "__name__", str(fn)))
         self.parameters = dict(parameters or {})
         self.observe = observe
         self.footprint = _footprint(args) if footprint is None else footprint
@@ -253,7 +333,7 @@ class Run:
         """Return what was measured."""
         exceeds = self.footprint > 2 * self.timer.device.llc_bytes
         return Measurement(
-            name=self.name,
+            what=self.what,
             samples_s=tuple(self.samples_s),
             warmup_s=tuple(self.warmup_s),
             calls_per_sample=self.calls,

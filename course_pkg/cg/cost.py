@@ -2,8 +2,8 @@
 
 Two conventions, side by side. The *containers* of the fusion document count elements, one multiplication a flop, and no
 boundary; :class:`Count` holds such numbers, and sums of them give the document's table for any grid and stencil. A
-:class:`~course_pkg.core.Cost` counts bytes, additions and multiplications; with :func:`iteration` it is what the course
-measures against. Neither is typed: both follow from the program and from which of its containers share a kernel.
+:class:`~course_pkg.core.Cost` counts bytes, additions and multiplications; with :func:`cost` it is what the course
+measures against. Both follow from the program and from which of its containers share a kernel.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ from math import prod
 
 import numpy as np
 
-from course_pkg.cg.fusion import VARIANTS, Plan, cut, plan
+from course_pkg.cg.fusion import BASELINE, MAP_AND_STENCIL, Plan, cut, plan
+from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.program import POINTS, conjugate_gradient
 from course_pkg.core import Cost, CourseError, Machine
 from course_pkg.core.checks import require_count
@@ -84,7 +85,7 @@ def count(plan_or_kernel, shape) -> Count:
 
     Examples
     --------
-    >>> found = count(VARIANTS["cg_baseline"], (10, 10, 10))
+    >>> found = count(BASELINE, (10, 10, 10))
     >>> found.reads_reused, found.writes, found.halo
     (10000, 4000, 200)
     """
@@ -168,7 +169,7 @@ def map_stencil_fused(shape, points: int = POINTS) -> Count:
     >>> found.reads_reused, found.multiplications, found.halo
     (2000, 14000, 400)
     """
-    fused = plan(conjugate_gradient(points), VARIANTS["cg_map_stencil_fused"].groups)
+    fused = plan(conjugate_gradient(points), MAP_AND_STENCIL)
     return count(fused.kernels[0], shape)
 
 
@@ -191,42 +192,8 @@ def halo(shape, gpus: int, fields: int = 1) -> list[int]:
     return [face, *[2 * face] * (gpus - 2), face]
 
 
-# fields read and written by an iteration, whatever the stencil: neighbours come from a cache
-PASSES = {name: chosen.passes for name, chosen in VARIANTS.items()}
-# x is read and written in every second iteration, which reads the direction of the first, too
-DEFERRED_X = "cg_deferred_x"
-PASSES[DEFERRED_X] = (PASSES["cg_two_kernel"][0] - 0.5 + 0.5, PASSES["cg_two_kernel"][1] - 0.5)
-
-
-def iteration(variant: str, shape, dtype="float64") -> Cost:
-    """Return what one iteration of a variant moves and computes.
-
-    Parameters
-    ----------
-    variant : str
-        One of ``PASSES``.
-    shape : (nz, ny, nx)
-
-    Notes
-    -----
-    Of ``cg_deferred_x``, whose iterations differ in turn, the mean. Flops are those of one thread a point; a kernel
-    that marches keeps p2 of some neighbours and does fewer: ``course verify counters`` has them.
-
-    Examples
-    --------
-    >>> iteration("cg_two_kernel", (10, 10, 10)).bytes / 1000  # bytes per point
-    64.0
-    """
-    if variant not in PASSES:
-        raise CourseError(f"No variant of CG is called {variant!r}: choose from {', '.join(PASSES)}.")
-    if variant != DEFERRED_X:
-        return cost(VARIANTS[variant], shape, dtype)
-    reads, writes = (int(n * _points(shape) * np.dtype(dtype).itemsize) for n in PASSES[variant])
-    return Cost(reads, writes, cost(VARIANTS["cg_two_kernel"], shape, dtype).flops)
-
-
 def cost(chosen: Plan, shape, dtype="float64") -> Cost:
-    """Return what one iteration of a plan moves and computes.
+    """Return what one iteration of a plan moves and computes; of a plan of two iterations, the mean.
 
     Parameters
     ----------
@@ -241,20 +208,44 @@ def cost(chosen: Plan, shape, dtype="float64") -> Cost:
     Notes
     -----
     Neighbours are taken to come from a cache. Flops are additions and multiplications of the Laplacian, which has one
-    for each point of the stencil that lies in the grid; a map that is fused into it is evaluated at each of them.
+    for each point of the stencil that lies in the grid; a map that is fused into it is evaluated at each of them. This
+    is for one thread per point: a kernel that marches keeps p2 of some neighbours and does fewer, see ``course verify
+    counters``.
 
     Examples
     --------
-    >>> cost(VARIANTS["cg_baseline"], (10, 10, 10)).bytes / 1000  # bytes per point
+    >>> cost(BASELINE, (10, 10, 10)).bytes / 1000  # bytes per point
     112.0
     """
     chosen.require_legal()
     reads, writes = chosen.passes
     size = _points(shape) * np.dtype(dtype).itemsize
-    return Cost(reads * size, writes * size, sum(_flops(k, shape) for k in chosen.kernels))
+    flops = sum(_flops(k, shape) for k in chosen.kernels)
+    return Cost(int(reads * size), int(writes * size), flops // chosen.program.iterations)
 
 
-def facts(chosen: Plan, machine: Machine, *, sides=(250, 1000), dtype="float64") -> list[tuple[str, str]]:
+def with_matrix(shape, dtype="float64") -> Cost:
+    """Return what an iteration with a stored matrix moves and computes: the baseline's fields, and the matrix once.
+
+    The matrix is CSR: a number and a 32-bit column for each entry, and a 32-bit beginning for each row.
+
+    Examples
+    --------
+    >>> shape = (100, 100, 100)
+    >>> with_matrix(shape).bytes / cost(BASELINE, shape).bytes  # the matrix costs nearly as much as the fields
+    1.77...
+    """
+    points, itemsize = prod(shape), np.dtype(dtype).itemsize
+    entries = 7 * points - 2 * sum(points // n for n in shape)
+    matrix = Cost(bytes_read=(itemsize + 4) * entries + 4 * points, flops=2 * entries)
+    fields = cost(BASELINE, shape, dtype)
+    vectors = Cost(fields.bytes_read, fields.bytes_written, 10 * points)
+    return matrix + vectors
+
+
+def facts(
+    chosen: Plan, machine: Machine, *, edges=tuple(PUBLISHED), dtype="float64"
+) -> list[tuple[str, str]]:
     """Return what an iteration of a plan costs, as rows of a table: what, and how much of it.
 
     Parameters
@@ -262,13 +253,14 @@ def facts(chosen: Plan, machine: Machine, *, sides=(250, 1000), dtype="float64")
     chosen : Plan
     machine : Machine
         Its bandwidth predicts the time: bytes over T_peak, the measured one where it was measured.
-    sides : sequence of int
-        Grids of side³ points.
+    edges : sequence of int
+        Grids of edge³ points.
 
     Examples
     --------
+    >>> from course_pkg.cg.fusion import TWO_KERNEL
     >>> from course_pkg.core import machine
-    >>> facts(VARIANTS["cg_two_kernel"], machine("h200"))[0]
+    >>> facts(TWO_KERNEL, machine("h200"))[0]
     ('bytes a point', '64 B')
     """
     itemsize = np.dtype(dtype).itemsize
@@ -284,11 +276,11 @@ def facts(chosen: Plan, machine: Machine, *, sides=(250, 1000), dtype="float64")
         ("multiplications alone", f"{per_point.multiplications}"),
         ("halo of a GPU, numbers", f"{per_point.halo} n²"),
     ]
-    for side in sides:
-        needed = len(chosen.fields) * side**3 * itemsize
-        time_s = cost(chosen, (side,) * 3, dtype).time_floor_s(machine, dtype)
+    for edge in edges:
+        needed = len(chosen.fields) * edge**3 * itemsize
+        time_s = cost(chosen, (edge,) * 3, dtype).time_floor_s(machine, dtype)
         fits = needed <= machine.memory_gb * 1e9
-        rows.append((f"time, {side}³", format_time(time_s) if fits else f"{needed / 1e9:.0f} GB: too large"))
+        rows.append((f"time, {edge}³", format_time(time_s) if fits else f"{needed / 1e9:.0f} GB: too large"))
     return rows
 
 

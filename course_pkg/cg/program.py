@@ -5,7 +5,7 @@ containers that is repeated in every iteration. Nobody lists the dependences: th
 before it is read. In conjugate gradient, the containers are steps 9, 2, 3, 5 with 6, and 8 of ``cg/reference.py``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from course_pkg.core import CourseError
@@ -175,6 +175,8 @@ class Program:
         Fields that are needed after the last iteration.
     points : int
         Points of the stencil, the centre included.
+    iterations : int
+        Iterations of the method that one turn of the loop does.
 
     Examples
     --------
@@ -188,9 +190,12 @@ class Program:
     containers: tuple[Container, ...]
     results: tuple[str, ...] = ()
     points: int = POINTS
+    iterations: int = 1
 
     def __post_init__(self):
-        require_count(points=self.points)
+        require_count(points=self.points, iterations=self.iterations)
+        if self.iterations < 1:
+            raise CourseError("A turn of the loop does at least one iteration: pass iterations=1.")
         if self.points < 1:
             raise CourseError(
                 "A stencil has at least one point: 7 are those of the Laplacian in three dimensions."
@@ -260,6 +265,50 @@ def conjugate_gradient(points: int = POINTS) -> Program:
         results=("x",),
         points=points,
     )  # fmt: skip
+
+
+def deferred_x(points: int = POINTS) -> Program:
+    """Return two iterations of conjugate gradient, of which the second brings x up to date by both directions.
+
+    The search directions are two fields that take turns, as the scalars are; s is two, for each is computed again.
+
+    Examples
+    --------
+    >>> program = deferred_x()
+    >>> program.iterations, [c.name for c in program.containers if "x" in c.writes]
+    (2, ['updateXandR 2'])
+    """
+    even, odd = (_one_iteration(here, before, points) for here, before in ((1, 2), (2, 1)))
+    advance = Container(
+        "updateXandR 2", "map", "x ← x + α₁ p₁ + α₂ p₂, r ← r − α₂ s₂", reads=("x", "p1", "p2", "r", "s2"),
+        writes=("x", "r"), needs=("delta1", "delta2", "pAp1", "pAp2"), coefficient="alpha", multiplications=3, flops=6,
+    )  # fmt: skip
+    containers = (*even, *(advance if c.name == "updateR 2" else c for c in odd))
+    return Program("conjugate gradient, x deferred", containers, ("x",), points, iterations=2)
+
+
+def _one_iteration(here: int, before: int, points: int) -> tuple[Container, ...]:
+    """Return an iteration that makes p, s and the scalars with one number from those with the other, and leaves x."""
+    renamed = {"p": f"p{here}", "s": f"s{here}", "pAp": f"pAp{here}", "delta": f"delta{before}"}
+
+    def rename(names):
+        return tuple(renamed.get(name, name) for name in names)
+
+    found = []
+    for c in conjugate_gradient(points).containers:
+        changed = {what: rename(getattr(c, what)) for what in TUPLES}
+        if c.name == "updateP":
+            changed["reads"] = ("r", f"p{before}")
+        if c.name == "dot rr":
+            changed["makes"] = (f"delta{here}",)
+        if c.name == "updateXandR":
+            changed |= {
+                "name": "updateR", "formula": "r ← r − α s", "reads": ("r", f"s{here}"), "writes": ("r",),
+                "multiplications": 1, "flops": 2,
+            }  # fmt: skip
+        changed["name"] = f"{changed.get('name', c.name)} {here}"
+        found.append(replace(c, **changed))
+    return tuple(found)
 
 
 CG = conjugate_gradient()

@@ -103,11 +103,3 @@ def _like(b, x):
     from course_pkg.cg.gpu_cupy import cp
 
     return cp.from_dlpack(x)
-
-
-CPU_RIVALS = {"cg CSR, SciPy": scipy_csr}
-GPU_RIVALS = {
-    "cg CSR, CuPy": cupy_csr,
-    "cg matrix-free, CuPy": cupy_matrix_free,
-    "cg slices, JAX": jax_slices,
-}

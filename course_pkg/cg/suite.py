@@ -10,22 +10,16 @@ from math import prod
 import numpy as np
 
 from course_pkg.bench import Measurement, compare, gpu
-from course_pkg.cg import cost, cpu_numba, reference
+from course_pkg.cg import reference
 from course_pkg.cg.demands import FIELDS, NEVER, demands
-from course_pkg.cg.problem import PoissonProblem
-from course_pkg.cg.rivals import CPU_RIVALS
-from course_pkg.core import Cost, CourseError
-from course_pkg.vector import cost as stream_cost
-from course_pkg.vector import cpu_numba as streams
+from course_pkg.cg.problem import PUBLISHED, PoissonProblem
+from course_pkg.cg.variants import METHODS, VARIANTS
+from course_pkg.core import CourseError, Library
+from course_pkg.vector.variants import VARIANTS as STREAMS
 
-SHAPE, QUICK = (250, 250, 250), (32, 32, 32)
+SHAPE, QUICK = (min(PUBLISHED),) * 3, (32, 32, 32)
 ITERATIONS = 30  # a call
-VARIANTS = {
-    "cg baseline, Numba CPU": cpu_numba.cg_baseline,
-    "cg map-stencil fused, Numba CPU": cpu_numba.cg_map_stencil_fused,
-    "cg fused dots, Numba CPU": cpu_numba.cg_fused_dots,
-    "cg two-kernel, Numba CPU": cpu_numba.cg_two_kernel,
-}
+CPU, SCIPY = Library.NUMBA_CPU, Library.SCIPY
 
 __all__ = ["demands", "run"]
 
@@ -49,18 +43,23 @@ def _in_turns(shape, samples) -> Iterator[Measurement]:
     problem = PoissonProblem.ones(shape)
     expected = reference.cg(problem.matvec, problem.b, rtol=NEVER, maxiter=ITERATIONS).x
     found = {}  # the last x of each
-    fns = {name: _ours(solve, found, name) for name, solve in VARIANTS.items()}
-    fns |= {name: _theirs(make(problem.b), found, name) for name, make in CPU_RIVALS.items()}
-    costs = {name: ITERATIONS * cost.iteration(solve.__name__, shape) for name, solve in VARIANTS.items()}
-    costs |= {name: ITERATIONS * matrix_iteration(shape) for name in CPU_RIVALS}
+    ours = [v for v in METHODS if CPU in v.libraries]
+    theirs = [v for v in VARIANTS if SCIPY in v.rivals]
+    triad, fns, costs = STREAMS["triad"].by(CPU), {}, {}
+    for v in ours:
+        fns[v.by(CPU)] = _ours(v.function(CPU), found, v.by(CPU))
+    for v in theirs:
+        fns[v.by(SCIPY)] = _theirs(v.rival(SCIPY)(problem.b), found, v.by(SCIPY))
+    for v, library in [*((v, CPU) for v in ours), *((v, SCIPY) for v in theirs)]:
+        costs[v.by(library)] = ITERATIONS * v.cost_by(library)(shape)
     ones, out = np.ones((2, prod(shape))), np.full(prod(shape), np.nan)
     yield from compare(
-        {"triad, Numba CPU": _triads, **fns},
+        {triad: _triads, **fns},
         problem.b,
-        arguments={"triad, Numba CPU": (*ones, 3.0, out)},
-        cost={"triad, Numba CPU": ITERATIONS * stream_cost.triad(prod(shape)), **costs},
+        arguments={triad: (*ones, 3.0, out)},
+        cost={triad: ITERATIONS * STREAMS["triad"].cost(prod(shape)), **costs},
         check={
-            "triad, Numba CPU": lambda: np.testing.assert_array_equal(out, 4.0),
+            triad: lambda: np.testing.assert_array_equal(out, 4.0),
             **{name: lambda name=name: _check(found.pop(name, None), expected) for name in fns},
         },
         parameters={"shape": list(shape), "dtype": "float64", "iterations": ITERATIONS},
@@ -70,19 +69,10 @@ def _in_turns(shape, samples) -> Iterator[Measurement]:
     ).measurements
 
 
-def matrix_iteration(shape) -> Cost:
-    """Return what an iteration with a CSR matrix moves and computes: the baseline's fields, and the matrix once."""
-    points = prod(shape)
-    entries = 7 * points - 2 * sum(points // n for n in shape)
-    matrix = Cost(bytes_read=12 * entries + 4 * points, flops=2 * entries)
-    fields = cost.iteration("cg_baseline", shape)
-    vectors = Cost(fields.bytes_read, fields.bytes_written, 10 * points)
-    return matrix + vectors
-
-
 def _triads(*arguments):
+    triad = STREAMS["triad"].function(CPU)
     for _ in range(ITERATIONS):
-        streams.triad(*arguments)
+        triad(*arguments)
 
 
 def _ours(solve, found, name):

@@ -9,23 +9,23 @@ import numpy as np
 
 from course_pkg import cuda
 from course_pkg.bench import Measurement, gpu, measure, progress
-from course_pkg.cg import cost, gpu_cupy, gpu_numba
-from course_pkg.cg.demands import FIELDS, NEVER, PUBLISHED, RTOL
+from course_pkg.cg import gpu_cupy, gpu_numba
+from course_pkg.cg.demands import COPY, FIELDS, NEVER, RTOL
 from course_pkg.cg.gpu_cupy import cp
 from course_pkg.cg.outcome import SLACK
-from course_pkg.cg.rivals import GPU_RIVALS
-from course_pkg.core import CourseError
-from course_pkg.stencil import cost as stencil_cost
+from course_pkg.cg.problem import PUBLISHED
+from course_pkg.cg.variants import METHODS, VARIANTS
+from course_pkg.core import CourseError, Library
+from course_pkg.vector.variants import VARIANTS as STREAMS
 
 QUICK = (32, 64)
-VARIANTS = {  # what an iteration launches, and the method that does it to the end
-    "cg baseline, Numba CUDA": (gpu_numba.BASELINE, gpu_numba.cg_baseline),
-    "cg map-stencil fused, Numba CUDA": (gpu_numba.MAP_STENCIL_FUSED, gpu_numba.cg_map_stencil_fused),
-    "cg fused dots, Numba CUDA": (gpu_numba.FUSED_DOTS, gpu_numba.cg_fused_dots),
-    "cg two-kernel, Numba CUDA": (gpu_numba.TWO_KERNEL, gpu_numba.cg_two_kernel),
-    "cg deferred x, Numba CUDA": (gpu_numba.DEFERRED_X, gpu_numba.cg_deferred_x),
-}
-SOLVED_LARGE = ("cg two-kernel, Numba CUDA", "cg deferred x, Numba CUDA")  # the others would take minutes
+CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
+OURS = [v for v in METHODS if CUDA in v.libraries]
+SOLVED_LARGE = [VARIANTS["cg_two_kernel"], VARIANTS["cg_deferred_x"]]  # the others would take minutes
+BY_LIBRARIES = [
+    *((v, CUPY) for v in METHODS if CUPY in v.libraries),
+    *((v, library) for v in VARIANTS for library in v.rivals if library != Library.SCIPY),
+]
 LIBRARY_ITERATIONS = 100  # a call
 
 
@@ -33,16 +33,16 @@ def run(*, quick: bool) -> Iterator[Measurement]:
     """Yield the measurements; ``quick`` takes small grids."""
     small, large = QUICK if quick else tuple(PUBLISHED)
     _require_memory(large)
-    with progress(2 * (1 + len(VARIANTS)) + len(VARIANTS) + len(SOLVED_LARGE) + 1 + len(GPU_RIVALS)) as step:
+    with progress(2 * (1 + len(OURS)) + len(OURS) + len(SOLVED_LARGE) + len(BY_LIBRARIES)) as step:
         for edge in (small, large):
             step(f"copy, {edge}³")
             yield _copy(edge)
-            for name in VARIANTS:
-                step(f"{name}, {edge}³")
-                yield _iterations(name, edge, samples=5 if quick or edge > small else 20)
-            for name in VARIANTS if edge == small else SOLVED_LARGE:
-                step(f"{name}: solve, {edge}³")
-                yield _solve(name, edge, samples=5 if edge == small else 1)
+            for v in OURS:
+                step(f"{v.title}, {edge}³")
+                yield _iterations(v, edge, samples=5 if quick or edge > small else 20)
+            for v in OURS if edge == small else SOLVED_LARGE:
+                step(f"{v.title}: solve, {edge}³")
+                yield _solve(v, edge, samples=5 if edge == small else 1)
             cp.get_default_memory_pool().free_all_blocks()
         yield from _libraries(small, step, samples=3 if quick else 10)
 
@@ -65,19 +65,18 @@ def _copy(edge) -> Measurement:
         lambda a, b: b.data.copy_from_device_async(a.data, a.nbytes),
         source,
         out,
-        cost=stencil_cost.copy(source.shape),
+        cost=STREAMS["copy"].cost(source.size),
         check=lambda: cp.testing.assert_array_equal(out, source),
-        name="copy, CuPy",
+        name=COPY,
         parameters=_parameters(edge),
         hold=True,
     )
 
 
-def _iterations(name, edge, samples) -> Measurement:
-    """Two iterations in the midst of a solve, by one graph."""
-    variant, method = VARIANTS[name]
+def _iterations(variant, edge, samples) -> Measurement:
+    """Two iterations in the midst of a solve, by one graph; ``iterations`` tells them from a solve."""
     # no residual is small enough: what stopped would take no time
-    solver = gpu_numba.Solver(variant, _b(edge), rtol=NEVER)
+    solver = gpu_numba.Solver(gpu_numba.ITERATIONS[variant.name], _b(edge), rtol=NEVER)
     two = solver.graph()
 
     def confirm():
@@ -88,15 +87,15 @@ def _iterations(name, edge, samples) -> Measurement:
     def still_running():
         solver.look()
         if solver.stopped:
-            raise AssertionError(f"{name} stopped after {solver.done} iterations while it was timed")
+            raise AssertionError(f"{variant.title} stopped after {solver.done} iterations while it was timed")
         return {"iterations": solver.done}
 
     return measure(
         lambda x: two(),
         solver.work.x,
-        cost=2 * cost.iteration(method.__name__, (edge,) * 3),
+        cost=2 * variant.cost((edge,) * 3),
         check=confirm,
-        name=name,
+        name=variant.by(CUDA),
         parameters=_parameters(edge, iterations=2),
         samples=samples,
         warmup=1,
@@ -106,17 +105,17 @@ def _iterations(name, edge, samples) -> Measurement:
     )
 
 
-def _solve(name, edge, samples) -> Measurement:
-    """A solve as whoever calls it has it: from b to a confirmed x, host and graphs included."""
-    found, b = {}, _b(edge)
+def _solve(variant, edge, samples) -> Measurement:
+    """A solve as whoever calls it has it: from b to a confirmed x, host and graphs included; ``rtol`` tells it."""
+    found, b, method = {}, _b(edge), variant.function(CUDA)
 
     def call(b):
-        found["solution"] = VARIANTS[name][1](b, rtol=RTOL)
+        found["solution"] = method(b, rtol=RTOL)
 
     def confirm():
         solution = found["solution"]
         if not solution.converged:
-            raise AssertionError(f"{name}: {solution}")
+            raise AssertionError(f"{variant.title}: {solution}")
 
     def observe():
         solution = found["solution"]
@@ -131,7 +130,7 @@ def _solve(name, edge, samples) -> Measurement:
         call,
         b,
         check=confirm,
-        name=f"{name}: solve",
+        name=variant.by(CUDA),
         parameters=_parameters(edge, rtol=RTOL),
         samples=samples,
         warmup=0,
@@ -152,30 +151,40 @@ def residual(x, b) -> float:
 def _libraries(edge, step, samples) -> Iterator[Measurement]:
     """CuPy's and JAX's methods, and ours by CuPy: so many iterations from x = 0, as whoever calls them has them."""
     b = cp.ones((edge,) * 3)
-    fns = {
-        "cg baseline, CuPy": lambda maxiter, rtol: (
-            gpu_cupy.cg_baseline(b, rtol=rtol or NEVER, maxiter=maxiter).x
-        )
-    }
-    for name, make in GPU_RIVALS.items():
+    for variant, library in BY_LIBRARIES:
+        what = variant.by(library)
+        step(f"{what}, {edge}³")
         try:
-            fns[name] = _result_of(make(b))
+            fn = (
+                _result_of(variant.rival(library)(b))
+                if library in variant.rivals
+                else _ours(variant, library, b)
+            )
         except ImportError as error:
-            print(f"Not measured: {name} ({error}).")
-    for name, fn in fns.items():
-        step(f"{name}, {edge}³")
+            print(f"Not measured: {what} ({error}).")
+            continue
         if not residual(fn(10 * edge, RTOL), b) <= SLACK * RTOL * np.sqrt(edge**3):
-            raise AssertionError(f"{name} does not solve the problem")
+            raise AssertionError(f"{what} does not solve the problem")
         yield measure(
             lambda b, fn=fn: fn(LIBRARY_ITERATIONS, 0.0),
             b,
-            name=name,
+            cost=_times(LIBRARY_ITERATIONS, variant.cost_by(library)((edge,) * 3)),
+            name=what,
             parameters=_parameters(edge, iterations=LIBRARY_ITERATIONS),
             samples=samples,
             min_sample_s=0,
             wait=cp.cuda.Device().synchronize,
             footprint=_footprint(edge),
         )
+
+
+def _times(n, cost):
+    return None if cost is None else n * cost
+
+
+def _ours(variant, library, b):
+    method = variant.function(library)
+    return lambda maxiter, rtol: method(b, rtol=rtol or NEVER, maxiter=maxiter).x
 
 
 def _result_of(rival):

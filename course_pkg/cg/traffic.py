@@ -6,18 +6,19 @@ the results, so that memory stays as it is found.
 
 import numpy as np
 
+from course_pkg.cg import fusion
 from course_pkg.cg import gpu_numba as cg
 from course_pkg.cg.cases import state
-from course_pkg.cg.fusion import VARIANTS
 from course_pkg.cg.gpu_numba import maps
 from course_pkg.cg.gpu_numba.marches import Marches, row_pitch
+from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.program import CG
 from course_pkg.device.case import Cases, Unwritten
 from course_pkg.device.launch import blocks_for
 from course_pkg.stencil import gpu_numba as stencil
 
 large = Cases()
-EDGE, EDGE_FLAT = 250, 512
+EDGE, EDGE_FLAT = min(PUBLISHED), 512
 ITEMSIZE = 8
 
 
@@ -50,9 +51,9 @@ FIELD = EDGE**2 * PITCH
 MARCHES = Marches.on(SHAPE, ITEMSIZE)
 
 
-def _passes(variant, container):
-    """Return the fields that the kernel of a variant reads and writes which holds this container."""
-    kernel = next(k for k in VARIANTS[variant].kernels if container in [c.name for c in k.containers])
+def _passes(plan, container):
+    """Return the fields that the kernel of a plan reads and writes which holds this container."""
+    kernel = next(k for k in plan.kernels if container in [c.name for c in k.containers])
     return len(kernel.reads), len(kernel.writes)
 
 
@@ -68,12 +69,12 @@ def _marching(name, kernel, before, after, passes, march=MARCHES.stencil):
     large.add_traffic(kernel, blocks, march.block, make, POINTS, *passes, f"cg_{name}_{EDGE}")
 
 
-FUSED, TWO = _passes("cg_map_stencil_fused", "matVec"), _passes("cg_two_kernel", "matVec")
-_marching("matvec", cg.matvec_kernel, 1, 1, _passes("cg_baseline", "matVec"))
-_marching("matvec_dot", cg.matvec_dot_kernel, 1, 1, _passes("cg_fused_dots", "matVec"))
+FUSED, TWO = _passes(fusion.MAP_STENCIL_FUSED, "matVec"), _passes(fusion.TWO_KERNEL, "matVec")
+_marching("matvec", cg.matvec_kernel, 1, 1, _passes(fusion.BASELINE, "matVec"))
+_marching("matvec_dot", cg.matvec_dot_kernel, 1, 1, _passes(fusion.FUSED_DOTS, "matVec"))
 _marching("map_stencil", cg.map_stencil_kernel, 2, 2, FUSED, MARCHES.two_fields)
 _marching("search", cg.search_kernel, 2, 1, TWO, MARCHES.search)
-_marching("advance", cg.advance_kernel(1), 2, 2, _passes("cg_two_kernel", "updateXandR"), MARCHES.advance)
+_marching("advance", cg.advance_kernel(1), 2, 2, _passes(fusion.TWO_KERNEL, "updateXandR"), MARCHES.advance)
 
 
 def _over_pairs(name, kernel, make, passes, blocks=None):
@@ -86,7 +87,7 @@ def _over_pairs(name, kernel, make, passes, blocks=None):
     large.add_traffic(kernel, blocks, maps.THREADS_MAP, make_args, POINTS, *passes, f"cg_{name}_{EDGE}")
 
 
-BASELINE = {c.name: _passes("cg_baseline", c.name) for c in CG.containers}
+BASELINE = {c.name: _passes(fusion.BASELINE, c.name) for c in CG.containers}
 _over_pairs("update_p", cg.update_p_kernel, lambda p, r, x, s, sums: (r, state(), p), BASELINE["updateP"])
 _over_pairs(
     "update_x_and_r",
@@ -98,7 +99,7 @@ _over_pairs(
     "update_x_and_r_dot",
     cg.update_x_and_r_dot_kernel,
     lambda p, r, x, s, sums: (p, s, state(), x, r, sums),
-    _passes("cg_fused_dots", "updateXandR"),
+    _passes(fusion.FUSED_DOTS, "updateXandR"),
 )
 _over_pairs(
     "dot_pAp", cg.dot_kernel, lambda p, r, x, s, sums: (p, s, sums), BASELINE["dot pAp"], maps.DOT_BLOCKS

@@ -4,19 +4,22 @@ import importlib
 from pathlib import Path
 
 from course_pkg import bench
+from course_pkg.core.units import or_unknown
 from course_pkg.paths import recorded_dir
+from course_pkg.topics import topics, with_room
 
-SUITES = {
-    "cg": "course_pkg.cg.suite",
-    "simt": "course_pkg.witness.suite",
-    "stencil": "course_pkg.stencil.suite",
-    "vector": "course_pkg.vector.suite",
-}
+
+def suites() -> dict[str, str]:
+    """Return the modules that can be measured: those of the topics, and the interpreter's, which is no topic."""
+    found = {topic: f"course_pkg.{topic}.suite" for topic in with_room("suite") if topic in topics()}
+    return {**found, "simt": "course_pkg.witness.suite"}
 
 
 def add_arguments(parser):
     """Declare the subcommand's options."""
-    parser.add_argument("topic", choices=SUITES, help="which suite to measure; simt: the interpreter itself")
+    parser.add_argument(
+        "topic", choices=suites(), help="which suite to measure; simt: the interpreter itself"
+    )
     parser.add_argument("--device", choices=("cpu", "gpu"), help="default: the GPU where there is one")
     parser.add_argument("--quick", action="store_true", help="few sizes, few samples: a look, not a record")
     parser.add_argument(
@@ -27,7 +30,7 @@ def add_arguments(parser):
 
 def run(args) -> int:
     """Do it; return the exit status."""
-    suite = importlib.import_module(SUITES[args.topic])
+    suite = importlib.import_module(suites()[args.topic])
     device = args.device or getattr(suite, "DEVICE", None) or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
     measurements = []
     for m in suite.run(device, quick=args.quick):
@@ -38,8 +41,8 @@ def run(args) -> int:
         measurements.append(m)
         what = ", ".join(f"{k}={v}" for k, v in m.parameters.items() if k != "dtype")
         print(
-            f"{bench.format_time(m.median_s):>10}  {m.spread:>7.1%}  {m.throughput_gb_s:>7.1f} GB/s  "
-            f"{m.t_eff_gb_s:>7.1f} GB/s  {m.gflop_s:>9.1f}  {m.name} ({what})",
+            f"{bench.format_time(m.median_s):>10}  {m.spread:>7.1%}  {or_unknown(m.throughput_gb_s):>7} GB/s  "
+            f"{or_unknown(m.t_eff_gb_s):>7} GB/s  {or_unknown(m.gflop_s):>9}  {m.label} ({what})",
             flush=True,
         )
     print(f"Medians on {measurements[0].device.name}.")

@@ -7,6 +7,7 @@ what ``cost.py`` says must move against the bytes between the GPU and its memory
 from pathlib import Path
 
 from course_pkg import bench
+from course_pkg.bench.document import KINDS
 from course_pkg.core import CourseError
 from course_pkg.device.case import Case
 from course_pkg.paths import recorded_dir
@@ -31,7 +32,7 @@ def add_arguments(parser):
     parser.add_argument(
         "--record",
         action="store_true",
-        help=f"keep the GPU's counters in figures/data/<device>/{record.FILE} or {record.TRAFFIC_FILE}",
+        help="add what was counted to the counters or the traffic in figures/data/<device>",
     )
     parser.add_argument("--out", type=Path, help="record into this folder instead of figures/data")
 
@@ -39,15 +40,15 @@ def add_arguments(parser):
 def run(args) -> int:
     """Do it; return the exit status."""
     on_gpu = args.device == "gpu" or (args.device is None and bench.gpu().kind == "gpu")
-    if args.record and (args.what == "races" or args.case or not on_gpu):
+    if args.record and (args.what == "races" or not on_gpu):
         raise CourseError(
-            "A record is one run of all cases on a GPU: use `course verify counters --device gpu --record`, or traffic "
-            "in place of counters, without --case."
+            "A record is counted on a GPU: use `course verify counters --device gpu --record`, or traffic in place of "
+            "counters; --case NAME adds one case to the record."
         )
     return {"counters": _counters, "races": _races, "traffic": _traffic}[args.what](args, on_gpu)
 
 
-def _counted(args, on_gpu, cases, metrics, file):
+def _counted(args, on_gpu, cases, metrics):
     """Count the cases on the GPU, and record them if that is asked for, or read a record.
 
     Returns
@@ -59,14 +60,23 @@ def _counted(args, on_gpu, cases, metrics, file):
         One line that says where they were counted.
     """
     if not on_gpu:
-        recorded = record.load(record.path_of(args.against, file))
+        recorded = record.recorded(args.what, args.against)
         return recorded.counters, recorded.absent, recorded.origin
     collected = ncu.collect(cases, metrics)
     if args.record:
-        origin = f"course verify {args.what} --device gpu --record"
-        path = record.record(collected, bench.gpu(), args.out or recorded_dir(), origin=origin, file=file)
+        origin = KINDS[args.what].command
+        path = record.record(
+            collected, bench.gpu(), args.out or recorded_dir(), origin=origin, kind=args.what
+        )
         print(f"Recorded in {path}.")
     return collected.counters, collected.absent, f"Counted on {bench.gpu().name}."
+
+
+def _not_there(case: Case, kind: str, on_gpu: bool) -> str:
+    """Say that a case has no counters, and how it gets them."""
+    if on_gpu:
+        return f"{case.name}: Nsight Compute counted nothing that can be compared; run it with --case alone."
+    return f"{case.name}: not recorded yet; `{record.how_to_record(case.name, kind)}` does it."
 
 
 def _traffic(args, on_gpu: bool) -> int:
@@ -75,18 +85,17 @@ def _traffic(args, on_gpu: bool) -> int:
         raise CourseError(
             f"{small[0]} fits in a cache: `course verify traffic` takes {', '.join(large_cases())}."
         )
-    counters, _, where = _counted(args, on_gpu, cases, ncu.TRAFFIC, record.TRAFFIC_FILE)
+    counters, _, where = _counted(args, on_gpu, cases, ncu.TRAFFIC)
     print(f"{'must read':>10}  {'read':>10}  {'':>6}  {'must write':>10}  {'written':>10}  {'':>6}  MB, case")
-    troubles = []
+    troubles, missing = [], []
     for case in cases:
         if not set(ncu.TRAFFIC[:2]) <= set(counters.get(case.name, ())):
-            troubles.append(f"Not counted: {case.name}; record anew with `course verify traffic --record`.")
+            missing.append(_not_there(case, record.TRAFFIC, on_gpu))
             continue
         _print_traffic(case, counters[case.name])
         troubles += compare.too_little(case, counters[case.name])
     print("Written too little: what the L2 cache still held when the kernel ended.")
-    print(*([where, *troubles]), sep="\n")
-    return 1 if troubles else 0
+    return _end(where, troubles, missing, on_gpu or len(missing) == len(cases))
 
 
 def _print_traffic(case: Case, counted: dict):
@@ -100,18 +109,23 @@ def _print_traffic(case: Case, counted: dict):
     print("  ".join(columns), f" {case.name}")
 
 
+def _end(where: str, troubles: list[str], missing: list[str], must: bool) -> int:
+    """Print what is wrong or missing; return the status: 1 if something is wrong, or missing where it must be."""
+    print(where, *troubles, *missing, sep="\n")
+    return 1 if troubles or (missing and must) else 0
+
+
 def _counters(args, on_gpu: bool) -> int:
     cases = choose(args.case)
     if large := [case.name for case in cases if case.name in large_cases()]:
         raise CourseError(f"{large[0]} is too large for the interpreter: use `course verify traffic`.")
-    counters, absent, where = _counted(args, on_gpu, cases, ncu.METRICS, record.FILE)
-    troubles = _print_counters(cases, counters, every_quantity=bool(args.case))
+    counters, absent, where = _counted(args, on_gpu, cases, ncu.METRICS)
+    there = [case for case in cases if case.name in counters]
+    missing = [_not_there(case, record.COUNTERS, on_gpu) for case in cases if case.name not in counters]
+    troubles = _print_counters(there, counters, every_quantity=bool(args.case))
     if absent:
         print(f"The device did not count {', '.join(absent)}.")
-    print(where)
-    for trouble in troubles:
-        print(trouble)
-    return 1 if troubles else 0
+    return _end(where, troubles, missing, on_gpu or not there)
 
 
 def _print_counters(cases: list[Case], counters: dict, *, every_quantity: bool) -> list[str]:
@@ -119,9 +133,6 @@ def _print_counters(cases: list[Case], counters: dict, *, every_quantity: bool) 
     listed, troubles = compare.exceptions(), []
     print(f"{'interpreter':>12}  {'hardware':>12}  {'':9}  quantity, case")
     for case in cases:
-        if case.name not in counters:
-            troubles.append(f"{case.name}: not counted: record anew with `course verify counters --record`.")
-            continue
         rows = compare.compare(case, counters[case.name])
         for row in rows:
             if not row.equal or (every_quantity and (row.counted or row.measured)):

@@ -27,3 +27,14 @@ def format_bytes(n: float) -> str:
 def _three_digits(value: float) -> str:
     # from 1000 on, three digits would need an exponent
     return f"{value:,.0f}" if value >= 999.5 else f"{value:#.3g}".rstrip(".")
+
+
+def or_unknown(value: float | None, form: str = ".1f") -> str:
+    """Write a number for people, or that nobody knows it.
+
+    Examples
+    --------
+    >>> or_unknown(1.25, ".2f"), or_unknown(None)
+    ('1.25', 'unknown')
+    """
+    return "unknown" if value is None else format(value, form)

@@ -1,7 +1,7 @@
 """The walls of the sandbox: the command line of bubblewrap, and what of this machine can be seen through it.
 
 Inside there is no network, no environment, no ``/proc``, no ``/sys``, and nothing to write to but a small ``/tmp``. Of
-the course only what a learner's code may import is there: no reference implementation, no grading, no repository.
+the course only what a learner's code may import is there: no reference implementation, no judge, no repository.
 
 An ordinary user gets a user namespace. Root must not: in one, root of the sandbox would still be root where the kernel
 asks for the user's number (limits on processes, ``/proc/sys``). There the worker itself becomes a user that nobody else
@@ -26,6 +26,12 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 IMPORTABLE = (
     *("__init__.py", "core", "simt", "viz"),
     *("cuda.py", "setup", "paths.py", "notebook.py"),
+    *(
+        "grading/__init__.py",
+        "grading/check.py",
+        "grading/limits.py",
+    ),  # what exercises import, answers may use
+    *("cg/__init__.py", "cg/program.py", "cg/legality.py", "cg/fusion.py"),
 )
 INSIDE = "/course"
 NOBODY = -1

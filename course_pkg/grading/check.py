@@ -1,24 +1,24 @@
 """Checks for an exercise's tests, in a learner's notebook as in the judge.
 
-``check.rng()`` draws inputs; the other functions raise :class:`Failed`, which says what is wrong twice: ``message``
-with values, for a test that the learner sees, and ``hint`` without any, for a hidden one.
+``check.rng()`` draws inputs; the other functions raise :class:`Failed`, which says what is wrong twice: in a message
+with values, for a test that the learner sees, and in a verdict without any, for a hidden one.
 """
 
 import numpy as np
 
 from course_pkg.core.access import BANK_BYTES, BANKS, SECTOR_BYTES
+from course_pkg.grading.limits import bounds, counter
 
 _SEED: list[int] | None = None
 
-_HAZARDS = {
-    "race": "different threads touch one element of {array} on {lines}, at least one of them writes, and no barrier "
-    "puts them in order",
-    "missing_syncwarp": "threads of one warp exchange {array} on {lines} without cuda.syncwarp() or "
-    "cuda.syncthreads() in between",
-    "divergent_barrier": "{lines} holds a barrier that some threads of a block never reach",
-    "out_of_bounds": "{lines} touches an element of {array} that is not there",
-    "negative_index": "{lines} uses a negative index of {array}, which counts from its end and is hardly meant",
-    "uninitialised": "{lines} reads an element of {array} before any thread has written it",
+HAZARDS = {
+    "race": "different threads touch one element, at least one of them writes, and no barrier puts them in order",
+    "missing_syncwarp": "threads of one warp exchange elements without cuda.syncwarp() or cuda.syncthreads() in "
+    "between",
+    "divergent_barrier": "some threads of a block never reach a barrier at which others wait",
+    "out_of_bounds": "a thread touches an element that is not there",
+    "negative_index": "a thread uses a negative index, which counts from the array's end and is hardly meant",
+    "uninitialised": "a thread reads an element of shared or local memory before any thread has written it",
 }
 
 
@@ -39,15 +39,19 @@ def out(shape, dtype="float64") -> Out:
 class Failed(AssertionError):
     """A check that failed.
 
-    Attributes
+    Parameters
     ----------
-    hint : str
-        What is wrong without a value of the test; empty when that would say nothing.
+    message : str
+        What is wrong, with values.
+    about : str
+        The teacher's words for what was checked.
+    verdict : str
+        What is wrong about it: one of a fixed set of sentences, in which nothing is an answer's choice.
     """
 
-    def __init__(self, message: str, hint: str = ""):
+    def __init__(self, message: str, about: str = "", verdict: str = ""):
         super().__init__(message)
-        self.hint = hint
+        self.about, self.verdict = about, verdict
 
 
 def rng() -> np.random.Generator:
@@ -66,7 +70,7 @@ def seed(numbers: list[int] | None) -> None:
 
 
 def that(condition, message: str) -> None:
-    """Check a condition; the message is shown for hidden tests too, so it holds no values."""
+    """Check a condition; of a hidden test the message is shown as far as it is written out in the exercise."""
     if not condition:
         raise Failed(message, message)
 
@@ -91,14 +95,15 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
         kind = "a single number" if expected.ndim == 0 else f"an array of {expected.ndim} dimension(s)"
         raise Failed(
             f"{what}: found the shape {array.shape} and expected {expected.shape}.",
-            f"{what}: expected {kind} of another shape.",
+            what,
+            f": expected {kind} of another shape.",
         )
     wrong = ~np.isclose(array, expected, rtol=rtol, atol=atol, equal_nan=True)
     if not wrong.any():
         return
     if expected.ndim == 0:
         raise Failed(
-            f"{what}: found {array.item():.10g}, expected {expected.item():.10g}.", f"{what} is wrong."
+            f"{what}: found {array.item():.10g}, expected {expected.item():.10g}.", what, " is wrong."
         )
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
     missing = np.isnan(array[wrong]) & ~np.isnan(expected[wrong])
@@ -106,7 +111,8 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
     raise Failed(
         f"{what}: {int(wrong.sum())} of {wrong.size} elements are wrong; at {list(at)} found {array[at]:.10g}, "
         f"expected {expected[at]:.10g}{why if np.isnan(array[at]) else ''}.",
-        f"{what}: some elements are wrong{' or were written by no thread' if missing.any() else ''}.",
+        what,
+        f": some elements are wrong{' or were written by no thread' if missing.any() else ''}.",
     )
 
 
@@ -114,21 +120,17 @@ def no_hazards(profile) -> None:
     """Check that a profile met no race, no index astray, no divergent barrier and no read of unwritten memory."""
     if profile.hazards:
         first = profile.hazards[0]
-        raise Failed(first.message, hazard_hint(first))
+        raise Failed(first.message, verdict=of_hazard(first))
 
 
-def hazard_hint(hazard) -> str:
-    """Return what a hazard is, with its lines and no thread, index or size."""
-    lines = sorted({line for line in (hazard.line, hazard.other_line) if line})
-    named = " and ".join(f"line {line}" for line in lines) or "a line"
-    text = _HAZARDS.get(hazard.kind, "{lines} is not safe: {array}").format(
-        lines=named, array=hazard.array or "the array"
-    )
-    return f"In {hazard.function}, {text}."
+def of_hazard(hazard) -> str:
+    """Return what kind of hazard it is, with no line, array, thread or index."""
+    what = HAZARDS.get(hazard.kind, "threads get into each other's way")
+    return f"In one of the launches, {what}."
 
 
 def at_most(profile, limits: dict, *, compulsory: dict) -> None:
-    """Check counters against thresholds.
+    """Check counters against thresholds; what the thresholds do not name is bounded too, see :mod:`.limits`.
 
     Parameters
     ----------
@@ -139,30 +141,21 @@ def at_most(profile, limits: dict, *, compulsory: dict) -> None:
     compulsory : dict of str to float
         What is needed, by the same names; where that is 0, nothing is allowed, whatever the limit.
     """
-    for name, limit in limits.items():
-        found, needed = counter(profile, name), compulsory[name]
-        if found > 0 and needed == 0:
-            why = _why(profile, name)
+    for bound in bounds(profile, limits, compulsory):
+        if bound.kept:
+            continue
+        words, why = _words(bound.name), _why(profile, bound)
+        if not bound.needed:
             raise Failed(
-                f"{profile.kernel} needs no {_words(name)} and makes {found:,.0f}{why}; none is allowed.",
-                f"{profile.kernel} makes {_words(name)} and needs none{why}.",
+                f"{profile.kernel} needs no {words} and makes {bound.found:,.0f}{why}; none is allowed.",
+                verdict=f"The kernel makes {words} and needs none.",
             )
-        if found > limit * needed:
-            times, why = _times(found / needed), _why(profile, name)
-            raise Failed(
-                f"{profile.kernel} needs {needed:,.0f} {_words(name)} and makes {found:,.0f}, {times}{why}; "
-                f"{limit:g}× is allowed.",
-                f"{profile.kernel} makes {times} the {_words(name)} that it needs{why}.",
-            )
-
-
-def counter(profile, name: str):
-    """Return a counter of a profile by its dotted name."""
-    value = profile
-    for part in name.split("."):
-        by_precision = getattr(value, "by_precision", None)
-        value = value[part] if by_precision is not None and part.startswith("float") else getattr(value, part)
-    return value
+        times = _times(bound.found / bound.needed)
+        raise Failed(
+            f"{profile.kernel} needs {bound.needed:,.0f} {words} and makes {bound.found:,.0f}, {times}{why}; "
+            f"{bound.limit:g}× is allowed.",
+            verdict=f"The kernel makes more {words} than its limit allows.",
+        )
 
 
 def _times(ratio: float) -> str:
@@ -175,9 +168,11 @@ def _words(name: str) -> str:
     return "flops" if space == "flops" else f"{space} {what.replace('_', ' ')}"
 
 
-def _why(profile, name: str) -> str:
+def _why(profile, bound) -> str:
     """Say what makes a kernel move more than it needs, where its accesses tell."""
-    space, _, what = name.partition(".")
+    space, _, what = bound.name.partition(".")
+    if bound.atomics:
+        return ": atomic operations count among them, since each reads and writes"
     if not hasattr(profile, "sites"):
         return ""
     if what == "wavefronts":
@@ -240,7 +235,7 @@ def _accesses(profile, space: str):
     memory, _, kind = space.rpartition("_")
     kind = "atomic" if kind == "atomics" else kind
     for where, counts in profile.by_line.items():
-        if getattr(counts, "atomics" if kind == "atomic" else space):
+        if getattr(counts, space):
             for access in profile.accesses(where):
                 if access.kind == kind and memory in ("", access.space):
                     yield access
@@ -253,8 +248,8 @@ def _numbers(found, what: str) -> np.ndarray:
         array = np.asarray(None)
     if array.dtype.kind not in "biufc":
         got = "nothing (None)" if found is None else f"a {type(found).__name__}"
-        said = f"{what}: expected a number or an array of numbers, and got {got}."
-        raise Failed(said, said)
+        wanted = ": expected a number or an array of numbers"
+        raise Failed(f"{what}{wanted}, and got {got}.", what, f"{wanted}.")
     return array
 
 

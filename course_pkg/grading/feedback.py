@@ -1,7 +1,14 @@
-"""From what stopped a test to one line for the learner; for a hidden test one without any value of the test."""
+"""From what stopped a test to one line for the learner.
 
-import builtins
+Of a test that the learner sees, the line says what was found. Of a hidden test it says what is tested, in the words of
+the exercise, and which of a fixed set of verdicts holds: no value, no line, no name and no message, since an answer can
+put what it was given into each of these.
+"""
+
+import ast
 import re
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import course_pkg
@@ -10,9 +17,84 @@ from course_pkg.grading import check
 from course_pkg.grading.exercise import HIDDEN
 from course_pkg.grading.sandbox import LearnerError, SandboxLost
 from course_pkg.simt import HazardError, SimtError
+from course_pkg.simt.run.expressions import FALLBACK
 
 LONGEST = 400
 OURS = Path(course_pkg.__file__).parent
+
+GONE = "The answer cell is not in the notebook."
+TEXT = "The answer cell is no code cell any more."
+UNREADABLE = "The answer cell cannot be read as Python."
+NO_KERNEL = "The answer cell defines no kernel of the name that is tested."
+UNDEFINED = "The answer cell does not define what is tested."
+NOT_WRITTEN = "It is not written yet."
+WRONG = "The result is wrong."
+RAISES = "Your code raises an error."
+REFUSED = "The kernel cannot be run, or it raises an error."
+ENDLESS = "Your code does not come to its end in time."
+ENDED = "Your code ended its process, or took more than it may."
+NOT_PLAIN = "Your code gave something that is no number, text, list, dictionary or array."
+MEMORY = "Your code needs more memory than the judge has."
+STUCK = "The test cannot go on with what your code gave."
+FAILED = "The judge itself failed here; this is not your fault: tell your teacher."
+
+INSTEAD = {  # a construct that Numba may run and the interpreter does not: what to write
+    "an assignment inside an expression": "give the value to the name on a line of its own, before",
+    "a lambda": "write a function with def under @cuda.jit(device=True)",
+    "function_without_def": "write a function with def under @cuda.jit(device=True)",
+    "a function inside a kernel": "write the function beside the kernel, under @cuda.jit(device=True)",
+    "the type ": "keep helpers and constants as functions under @cuda.jit(device=True) and names of their own",
+    "starred": "write the arguments or names out",
+    "optional, keyword-only": "give it plain positional ones",
+    "a slice": "loop over the elements",
+}
+PLAIN = "write it with assignments, if, for, while and functions under @cuda.jit(device=True)"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why a name that tests use is not there: ``said`` to a learner who sees the test, ``verdict`` otherwise."""
+
+    said: str
+    verdict: str
+
+
+class Words:
+    """The words of an exercise: texts that its cells write out, and texts put together of such.
+
+    Parameters
+    ----------
+    sources : iterable of str
+        The cells of the solution.
+    """
+
+    def __init__(self, sources):
+        self._sources = list(sources)
+
+    @cached_property
+    def _known(self) -> tuple[set, list]:
+        texts, patterns = set(), []
+        for source in self._sources:
+            try:
+                tree = ast.parse(source)
+            except SyntaxError:  # a line for IPython
+                continue
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    texts.add(node.value)
+                elif isinstance(node, ast.JoinedStr):
+                    patterns.append(node)
+        hole = "(?:" + "|".join(re.escape(t) for t in sorted(texts, key=len, reverse=True) if t) + ")"
+        parts = [
+            "".join(re.escape(v.value) if isinstance(v, ast.Constant) else hole for v in node.values)
+            for node in patterns
+        ]
+        return texts, parts
+
+    def hold(self, text: str) -> bool:
+        """Return whether every word of a text stands in the exercise."""
+        texts, patterns = self._known
+        return text in texts or any(re.fullmatch(pattern, text) for pattern in patterns)
 
 
 def is_hidden(source: str) -> bool:
@@ -26,7 +108,7 @@ def about(source: str) -> str:
     return "" if first.startswith("###") else first.lstrip("# ").strip()
 
 
-def of(error: BaseException, source: str, missing: dict[str, str]) -> str:
+def of(error: BaseException, source: str, missing: dict[str, Missing], words: Words) -> str:
     """Return the line for an error in a test cell.
 
     Parameters
@@ -36,12 +118,13 @@ def of(error: BaseException, source: str, missing: dict[str, str]) -> str:
         The test cell, as its teacher wrote it.
     missing : dict
         Why a name that the answers should define is not there.
+    words : Words
+        Of the exercise.
     """
-    hidden = is_hidden(source)
-    said = _said(error, source, missing, hidden)
-    if hidden:
-        said = " ".join(part for part in (about(source), said) if part) or "A hidden test failed."
-    return one_line(said)
+    if not is_hidden(source):
+        return one_line(_said(error, missing))
+    verdict = _verdict(error, missing, words)
+    return one_line(f"{about(source) or 'A hidden test.'} {verdict}")
 
 
 def one_line(text: str) -> str:
@@ -55,18 +138,20 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
-def of_learner(error: LearnerError, *, hidden: bool) -> str:
-    """Return what a learner's code raised; hidden inputs could stand in its message and in the name of its class."""
-    kind = error.kind
-    if kind == "NotPlain":
-        what = "something that is no number, text, list, dictionary or array"
-        return sentence(f"your code gave {what}" if hidden else error.message)
-    if kind == "NotImplementedError":
-        return "It is not written yet: NotImplementedError is raised" + _at(error.line) + "."
-    if hidden and not _is_builtin(kind):
-        kind = "an exception"
-    said = f": {error.message}" if error.message and not hidden else ""
-    return f"Your code raises {kind}{_at(error.line)}{said.rstrip('.')}."
+def of_learner(error: LearnerError) -> str:
+    """Return what a learner's code raised."""
+    if error.kind == "NotPlain":
+        return sentence(error.message)
+    if error.kind == "NotImplementedError":
+        return f"It is not written yet: NotImplementedError is raised{_at(error.line)}."
+    said = f": {error.message}" if error.message else ""
+    return f"Your code raises {error.kind}{_at(error.line)}{said.rstrip('.')}."
+
+
+def missing(error: CourseError) -> Missing:
+    """Return why an answer cell came to no end."""
+    said = sentence(error.reason) if isinstance(error, SandboxLost) else of_learner(error)
+    return Missing(one_line(said), _verdict(error, {}, Words(())))
 
 
 def is_ours(error: BaseException) -> bool:
@@ -80,40 +165,58 @@ def is_ours(error: BaseException) -> bool:
     return OURS in file.parents and file.name != "check.py"  # which is handed whatever an answer gives
 
 
-def _said(error, source, missing, hidden) -> str:
-    if isinstance(error, check.Failed):
-        return error.hint if hidden else str(error)
+def _said(error, missing) -> str:
+    """Return what stopped a test that the learner sees."""
     if isinstance(error, NameError) and error.name in missing:
-        return missing[error.name]
+        return missing[error.name].said
     if isinstance(error, SandboxLost):
         return sentence(error.reason)
     if isinstance(error, LearnerError):
-        return of_learner(error, hidden=hidden)
-    if isinstance(error, HazardError):
-        return check.hazard_hint(error.hazard) if hidden else str(error)
+        return of_learner(error)
     if isinstance(error, SimtError):
-        return str(error)  # it speaks of the kernel's source
+        return in_the_judges_words(str(error))  # it speaks of the kernel's source
     if isinstance(error, MemoryError):
-        return "Your code needs more memory than the judge has."
+        return MEMORY
     if isinstance(error, AssertionError):
-        return _assertion(str(error), source, hidden)
-    what = "" if hidden else f": {error}"
+        return str(error) or "The test failed."
     if is_ours(error):
         return f"The judge itself failed here ({type(error).__name__}); this is not your fault: tell your teacher."
-    return f"The test cannot go on with what your code gave ({type(error).__name__}{what})."
+    return f"The test cannot go on with what your code gave ({type(error).__name__}: {error})."
 
 
-def _assertion(message: str, source: str, hidden: bool) -> str:
-    """A message written out in the source holds no values; one that was computed may."""
-    if not hidden:
-        return message or "The test failed."
-    return sentence(message) if message and repr(message)[1:-1] in source else ""
+def _verdict(error, missing, words: Words) -> str:
+    """Return what stopped a hidden test: a sentence of this module's, of ``check``'s or of the exercise."""
+    if isinstance(error, check.Failed):
+        known = error.about if words.hold(error.about) else ""
+        if error.verdict[:1] in (" ", ":"):
+            return (known or "The result") + error.verdict
+        return error.verdict or known or WRONG
+    if isinstance(error, NameError) and error.name in missing:
+        return missing[error.name].verdict
+    if isinstance(error, SandboxLost):
+        return ENDLESS if "loop" in error.reason else ENDED
+    if isinstance(error, LearnerError):
+        return {"NotPlain": NOT_PLAIN, "NotImplementedError": NOT_WRITTEN}.get(error.kind, RAISES)
+    if isinstance(error, HazardError):
+        return check.of_hazard(error.hazard)
+    if isinstance(error, SimtError):
+        said = str(error)
+        not_written = "raises NotImplementedError" in said
+        return NOT_WRITTEN if not_written else ENDLESS if "runs on and on" in said else REFUSED
+    if isinstance(error, MemoryError):
+        return MEMORY
+    if isinstance(error, AssertionError):
+        return sentence(str(error)) if words.hold(str(error)) and str(error) else WRONG
+    return FAILED if is_ours(error) else STUCK
+
+
+def in_the_judges_words(said: str) -> str:
+    """Return what the interpreter says without a way out that the judge would not take."""
+    if f"{FALLBACK}." not in said:
+        return said
+    instead = next((way for what, way in INSTEAD.items() if what in said), PLAIN)
+    return said.replace(f"{FALLBACK}.", f"For the judge, {instead}.")
 
 
 def _at(line) -> str:
     return f" on line {line}" if isinstance(line, int) and line > 0 else ""
-
-
-def _is_builtin(kind: str) -> bool:
-    found = getattr(builtins, kind, None) if re.fullmatch(r"\w+", kind) else None
-    return isinstance(found, type) and issubclass(found, BaseException)

@@ -104,4 +104,6 @@ def _print_table(reports: list[Report]) -> None:
     for report in reports:
         notes = f"  {printable(report.notes[0])}" if report.notes and report.contained else ""
         points = "–" if report.ungraded else f"{report.points:g}"
-        print(f"{report.student:{width}}  {report.exercise}  {points}/{report.max_points:g}{notes}")
+        print(
+            f"{printable(report.student):{width}}  {report.exercise}  {points}/{report.max_points:g}{notes}"
+        )

@@ -17,6 +17,7 @@ from nbformat.v4 import new_output
 
 from course_pkg.core import CourseError
 from course_pkg.grading import alone, intake
+from course_pkg.grading import cells as texts
 from course_pkg.grading.ahead import Ahead
 from course_pkg.grading.exercise import read_solution
 from course_pkg.grading.names import printable, shown
@@ -81,14 +82,16 @@ def with_answers(source: Path, answers: NotebookNode) -> NotebookNode:
     to the teacher in a page that may change marks.
     """
     nb = read_solution(source)
-    # of an answer that is there twice the last one counts, as for the judge
-    given = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in answers.cells}
+    given = texts.answers(answers.cells)
+    prose = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in answers.cells}
     ClearSolutions(enforce_metadata=False).preprocess(nb, {})
     for cell in nb.cells:
         about = cell.metadata.get("nbgrader", {})
         cell.pop("attachments", None)
         if about.get("solution") and about["grade_id"] in given:
-            cell.source = given[about["grade_id"]].source
+            # the parts of a cell that was split follow each other, as the judge runs them
+            parts = given[about["grade_id"]].sources
+            cell.source = "\n\n".join(parts) if parts else prose[about["grade_id"]]
             if cell.cell_type == "markdown":
                 cell.source = SanitizeHTML().sanitize_html_tags(cell.source)
     return nb

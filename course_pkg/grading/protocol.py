@@ -79,6 +79,7 @@ def encode(value, limit: int) -> list[bytes]:
 
 
 def _encode(value, blobs, seen, limit, depth):
+    value = _as_plain(value)
     kind = type(value)
     if depth > DEPTH:
         raise NotPlain(f"something nested more than {DEPTH} deep")
@@ -101,6 +102,18 @@ def _encode(value, blobs, seen, limit, depth):
     if kind in SCALARS:
         return {"scalar": _blob(np.asarray(value), blobs, {}, limit)}
     raise NotPlain(f"a {kind.__name__}")
+
+
+def _as_plain(value):
+    """Return what an instance of a derived class holds: a Counter is a dictionary, an IntEnum's member an int."""
+    if type(value) is np.ndarray or type(value) in SCALARS or value is None or type(value) is bool:
+        return value
+    if issubclass(type(value), np.ndarray):
+        return value if issubclass(type(value), np.ma.MaskedArray) else value.view(np.ndarray)
+    for kind in (int, float, complex, str, list, tuple, dict):
+        if issubclass(type(value), kind):  # what a class says of itself does not count
+            return value if type(value) is kind else kind(value)
+    return value
 
 
 def _encode_entries(value, blobs, seen, limit, depth):
@@ -147,6 +160,7 @@ def _blob(array, blobs, seen, limit) -> int:
     npy.write_array_header_1_0(file, header)
     blobs.append(file.getvalue() + array.tobytes("F" if header["fortran_order"] else "C"))
     seen[id(array)] = len(blobs) - 1
+    seen[-len(blobs)] = array  # kept, so that no other array gets its number meanwhile
     return len(blobs) - 1
 
 

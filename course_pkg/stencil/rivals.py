@@ -40,9 +40,6 @@ def torch_slices(u) -> Rival:
     return Rival(call, torch.cuda.synchronize, lambda: _from_dlpack(last[0]), torch.__version__)
 
 
-RIVALS = {"laplacian, jax.jit slices": jax_slices, "laplacian, torch.compile slices": torch_slices}
-
-
 def of_padded(v, p):
     """Return the 7-point Laplacian of a grid ``v`` from ``p``, the grid padded by a zero on every side."""
     inner = slice(1, -1)

@@ -6,17 +6,24 @@ from math import prod
 import numpy as np
 
 from course_pkg.bench import Measurement, compare, gpu, progress
-from course_pkg.core import CourseError
-from course_pkg.stencil import cost, cpu_numba, reference, suite_steps
+from course_pkg.core import CourseError, Library
+from course_pkg.stencil import reference, suite_steps
 from course_pkg.stencil.problem import HeatProblem
-from course_pkg.vector import cost as stream_cost
-from course_pkg.vector import cpu_numba as streams
+from course_pkg.stencil.variants import VARIANTS
+from course_pkg.vector.variants import VARIANTS as STREAMS
 
+CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 SHAPES = {  # device: (3-D grid, 2-D grid)
     "cpu": ((384, 384, 384), (8192, 8192)),
     "gpu": ((512, 512, 512), (16384, 16384)),
 }
 QUICK = ((64, 64, 64), (512, 512))
+# of the best Laplacian by a library: device, the stream that bounds it, and the share of its bandwidth
+DEMANDED = (
+    (CUDA, "gpu", STREAMS["copy"].by(CUPY), 0.88),
+    (CUPY, "gpu", STREAMS["copy"].by(CUPY), 0.92),
+    (CPU, "cpu", STREAMS["triad"].by(CPU), 0.80),
+)
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
@@ -24,22 +31,21 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     shape_3d, shape_2d = QUICK if quick else SHAPES[device]
     if device == "gpu":
         _require_gpu(quick, shape_2d)
-        from course_pkg.stencil import suite_laplacian
+        from course_pkg.stencil import suite_gpu
 
-        with progress(suite_laplacian.steps(quick)) as step:
-            for name, m in suite_laplacian.run(quick=quick):
-                step(name)
+        with progress(suite_gpu.steps(quick)) as step:
+            for m in suite_gpu.run(quick=quick):
+                step(m.label)
                 yield m
     else:
         yield from _in_turns(shape_3d, quick)
-    with progress(len(suite_steps.variants(device))) as step:
-        options = {"samples": 5 if quick else 20}
-        for name, m in suite_steps.run(device, {2: shape_2d, 3: shape_3d}, options):
-            step(name)
+    shapes = {"diffusion_step_2d": shape_2d, "diffusion_step_3d": shape_3d}
+    with progress(sum(len(suite_steps.implementations(device, op)) for op in shapes)) as step:
+        for m in suite_steps.run(device, shapes, {"samples": 5 if quick else 20}):
+            step(m.label)
             yield m
     if device == "gpu":
-        for _, m in suite_laplacian.rivals(quick=quick):
-            yield m
+        yield from suite_gpu.rivals(quick=quick)
 
 
 def demands(measurements: list[Measurement]) -> list[dict]:
@@ -48,34 +54,21 @@ def demands(measurements: list[Measurement]) -> list[dict]:
     On a GPU the bound is the driver's copy of the same grid, on a CPU the triad; all from one run.
     """
     rows = []
-
-    def share(what, bound, of, limit):
-        if bound and of:
-            best = max(of, key=lambda m: m.t_eff_gb_s)
+    for library, device, stream, limit in DEMANDED:
+        here = [m for m in measurements if m.parameters == _parameters(SHAPES[device][0])]
+        bound = [m for m in here if m.what == stream]
+        ours = [m for m in here if (m.operation, m.library) == ("laplacian", library)]
+        if bound and ours:
+            best = max(ours, key=lambda m: m.t_eff_gb_s)
             found = best.t_eff_gb_s / bound[0].t_eff_gb_s
             rows.append(
                 {
-                    "what": f"{what}: {best.name}",
+                    "what": f"share of the {stream.operation}: {best.label}",
                     "demand": f"≥ {limit:.2f}",
                     "measured": f"{found:.3f}",
                     "met": "yes" if found >= limit else "NO",
                 }
             )
-
-    def named(end, shape):
-        return [
-            m
-            for m in measurements
-            if m.name.startswith("laplacian") and m.name.endswith(end) and m.parameters == _parameters(shape)
-        ]
-
-    def bound(name, shape):
-        return [m for m in measurements if m.name == name and m.parameters == _parameters(shape)]
-
-    gpu_shape, cpu_shape = SHAPES["gpu"][0], SHAPES["cpu"][0]
-    share("share of the copy", bound("copy, CuPy", gpu_shape), named(", Numba CUDA", gpu_shape), 0.88)
-    share("share of the copy", bound("copy, CuPy", gpu_shape), named(", CuPy", gpu_shape), 0.92)
-    share("share of the triad", bound("triad, Numba CPU", cpu_shape), named(", Numba CPU", cpu_shape), 0.80)
     return rows
 
 
@@ -96,25 +89,21 @@ def _in_turns(shape, quick) -> Iterator[Measurement]:
     u, expected = _laplacian_oracle(shape)
     out, room = np.full(shape, np.nan), np.zeros(prod(shape))
     vectors = u.reshape(-1), expected.reshape(-1), 3.0, room
-    its_cost = cost.laplacian(shape)
+    triad = STREAMS["triad"].by(CPU)
+    chosen = [(v, library) for library in (Library.NUMPY, CPU) for v in VARIANTS.of("laplacian", library)]
+    laplacians = {v.by(library): v.function(library) for v, library in chosen}
     found = compare(
-        {
-            "triad, Numba CPU": streams.triad,
-            "laplacian, NumPy": reference.laplacian,
-            "laplacian, Numba CPU": cpu_numba.laplacian,
-        },
+        {triad: STREAMS["triad"].function(CPU), **laplacians},
         u,
         out,
-        arguments={"triad, Numba CPU": vectors},
+        arguments={triad: vectors},
         cost={
-            "triad, Numba CPU": stream_cost.triad(u.size),
-            "laplacian, NumPy": cost.laplacian_arrays(shape),
-            "laplacian, Numba CPU": its_cost,
+            triad: STREAMS["triad"].cost(u.size),
+            **{v.by(library): v.cost_by(library)(shape) for v, library in chosen},
         },
         check={
-            "triad, Numba CPU": lambda: suite_steps.check(room, vectors[0] + 3.0 * vectors[1]),
-            "laplacian, NumPy": lambda: suite_steps.check(out, expected),
-            "laplacian, Numba CPU": lambda: suite_steps.check(out, expected),
+            triad: lambda: suite_steps.check(room, vectors[0] + 3.0 * vectors[1]),
+            **dict.fromkeys(laplacians, lambda: suite_steps.check(out, expected)),
         },
         parameters=_parameters(shape),
         samples=5 if quick else 20,

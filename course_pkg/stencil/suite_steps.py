@@ -1,109 +1,94 @@
 """What ``course bench stencil`` measures of the diffusion steps, on a CPU and on a GPU."""
 
+import inspect
 from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
 
 from course_pkg.bench import Measurement, compare, measure
-from course_pkg.stencil import cost, cpu_numba, reference
+from course_pkg.core import Library
+from course_pkg.stencil import reference
 from course_pkg.stencil.problem import HeatProblem
+from course_pkg.stencil.variants import VARIANTS
 
-IDEAS = ("tiled", "marching", "marching_tiled", "vectorised")
-
-
-def variants(device: str) -> dict[str, tuple]:
-    """Return function, cost and number of dimensions of each variant, by name."""
-    four, fused = cost.diffusion_step_2d_four_statements, cost.diffusion_step
-    if device == "cpu":
-        arrays = reference.diffusion_step_2d_four_statements
-        return {
-            "diffusion 2D, NumPy arrays": (arrays, cost.diffusion_step_2d_arrays, 2),
-            "diffusion 2D four statements, Numba CPU": (cpu_numba.diffusion_step_2d_four_statements, four, 2),
-            "diffusion 2D fused, Numba CPU": (cpu_numba.diffusion_step_2d, fused, 2),
-            "diffusion 3D fused, Numba CPU": (cpu_numba.diffusion_step_3d, fused, 3),
-        }
-    from course_pkg.stencil import gpu_cupy, gpu_numba
-
-    found = {
-        "diffusion 2D, CuPy arrays": (
-            gpu_cupy.diffusion_step_2d_four_statements,
-            cost.diffusion_step_2d_arrays,
-            2,
-        ),
-        "diffusion 2D four statements, Numba CUDA": (
-            gpu_numba.diffusion_step_2d_four_statements,
-            four,
-            2,
-        ),
-    }
-    for ndim in (2, 3):
-        plain = f"diffusion_step_{ndim}d"
-        found[f"diffusion {ndim}D fused, Numba CUDA"] = getattr(gpu_numba, plain), fused, ndim
-        for idea in IDEAS:
-            name = f"diffusion {ndim}D {idea.replace('_', ' ')}, Numba CUDA"
-            found[name] = getattr(gpu_numba, f"{plain}_{idea}"), fused, ndim
-    return found
+LIBRARIES = {
+    "cpu": (Library.NUMPY, Library.NUMBA_CPU),
+    "gpu": (Library.CUPY, Library.NUMBA_CUDA),
+}
+# of the steps by array statements only the one that a learner writes first
+ONE_FORMULA = {"diffusion_step_2d", "diffusion_step_3d"}
+BY_ARRAYS = {Library.NUMPY, Library.CUPY}
 
 
-def run(device: str, shapes: dict[int, tuple], options: dict) -> Iterator[tuple[str, Measurement]]:
-    """Yield each variant's name and its measurement; ``shapes`` are the grids by number of dimensions.
+def implementations(device: str, operation: str) -> list[tuple]:
+    """Return what is measured of a step: pairs of a variant and a library."""
+    return [
+        (variant, library)
+        for library in LIBRARIES[device]
+        for variant in VARIANTS.of(operation, library)
+        if not (library in BY_ARRAYS and variant.function_name in ONE_FORMULA)
+    ]
+
+
+def run(device: str, shapes: dict[str, tuple], options: dict) -> Iterator[Measurement]:
+    """Yield the measurement of each implementation; ``shapes`` are the grids by operation.
 
     On a CPU, which has other work too, the variants of one grid take turns; on a GPU they come one after the other.
     """
     one_grid = _in_turns if device == "cpu" else _one_by_one
-    for ndim, shape in shapes.items():
-        chosen = {name: (fn, its_cost) for name, (fn, its_cost, n) in variants(device).items() if n == ndim}
+    for operation, shape in shapes.items():
         parameters = {"shape": list(shape), "dtype": "float64"}
-        for m in one_grid(tuple(shape), chosen, {"parameters": parameters, **options}):
-            yield m.name, m
+        chosen = implementations(device, operation)
+        yield from one_grid(operation, tuple(shape), chosen, {"parameters": parameters, **options})
 
 
-def _in_turns(shape, chosen, options) -> Iterator[Measurement]:
+def _in_turns(operation, shape, chosen, options) -> Iterator[Measurement]:
     """Measure on the host, one sample of each variant after the other."""
-    problem, expected = _oracle(shape)
+    problem, expected = _oracle(operation, shape)
     grids = problem.T, problem.Cp, np.full(shape, np.nan)  # for all: grids for each would need gigabytes
     yield from compare(
-        {name: fn for name, (fn, _) in chosen.items()},
-        arguments={name: _arguments(problem, its_cost, grids) for name, (_, its_cost) in chosen.items()},
-        cost={name: its_cost(shape) for name, (_, its_cost) in chosen.items()},
+        {v.by(library): v.function(library) for v, library in chosen},
+        arguments={v.by(library): _arguments(problem, v.function(library), grids) for v, library in chosen},
+        cost={v.by(library): v.cost_by(library)(shape) for v, library in chosen},
         check=lambda: check(grids[-1], expected),
         **options,
     ).measurements
 
 
-def _one_by_one(shape, chosen, options) -> Iterator[Measurement]:
+def _one_by_one(operation, shape, chosen, options) -> Iterator[Measurement]:
     """Measure on the GPU, each variant on arrays as its library likes them."""
-    problem, expected = _oracle(shape)
-    for name, (fn, its_cost) in chosen.items():
-        put = _for_numba if "Numba" in name else _for_cupy
+    problem, expected = _oracle(operation, shape)
+    for variant, library in chosen:
+        put = _for_numba if library == Library.NUMBA_CUDA else _for_cupy
         T, Cp, out = (put(a) for a in (problem.T, problem.Cp, np.full(shape, np.nan)))
+        fn = variant.function(library)
         yield measure(
             fn,
-            *_arguments(problem, its_cost, (T, Cp, out), put),
-            cost=its_cost(shape),
+            *_arguments(problem, fn, (T, Cp, out), put),
+            cost=variant.cost_by(library)(shape),
             check=lambda out=out: check(out, expected),
-            name=name,
+            name=variant.by(library),
             hold=True,
             **options,
         )
 
 
-def _arguments(problem, its_cost, grids, put=lambda array: array) -> tuple:
+def _arguments(problem, fn, grids, put=lambda array: array) -> tuple:
     """Return the arguments of a variant on these grids; the fields between its statements are its own."""
     T, Cp, out = grids
     args = (T, Cp, problem.lam, problem.dt, problem.h, out)
-    if its_cost is cost.diffusion_step:
+    if "work" not in inspect.signature(fn).parameters:
         return args
     work = reference.work_arrays_2d(problem.T, lambda view: np.empty(view.shape, view.dtype))
     return (*args, tuple(put(field) for field in work))
 
 
 @cache
-def _oracle(shape):
+def _oracle(operation, shape):
     problem = HeatProblem.random(shape)
     expected = np.empty_like(problem.T)
-    getattr(reference, f"diffusion_step_{len(shape)}d")(*problem.arguments(), expected)
+    getattr(reference, operation)(*problem.arguments(), expected)
     return problem, expected
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import psutil
 
 from course_pkg.bench import Comparison, Measurement, Recorded, compare, cpu, gpu
-from course_pkg.core import CourseError
+from course_pkg.core import CourseError, Library
 from course_pkg.vector import cost, cpu_c, cpu_numba, reference
 from course_pkg.vector.problem import VectorProblem
+from course_pkg.vector.variants import VARIANTS
 
 LEAST, MOST = 2**22, 2**27  # elements
 
@@ -37,21 +38,28 @@ def stream(*, n: int | None = None, samples: int = 10) -> Comparison:
 
     Examples
     --------
-    >>> stream(n=4096, samples=2).measurements[0].name
-    'copy, Numba'
+    >>> stream(n=4096, samples=2).measurements[0].label
+    'copy, Numba CPU'
     """
     n = n or stream_size(cpu().llc_bytes)
     p = VectorProblem.random(n)
-    cases = {"copy, Numba": cpu_numba.copy, "triad, Numba": cpu_numba.triad}
+    copy, triad = VARIANTS["copy"], VARIANTS["triad"]
+    copy_by_numba, triads = copy.by(Library.NUMBA_CPU), [Library.NUMBA_CPU]
     if cpu_c.available():
-        cases["triad, C with OpenMP"] = cpu_c.triad
-    triad_args = (p.a, p.b, p.s, p.out)
+        triads.append(Library.C)
+    by_library = {triad.by(library): library for library in triads}
     found = compare(
-        cases,
-        *triad_args,
-        check={name: partial(_check_copy if name.startswith("copy") else _check_triad, p) for name in cases},
-        arguments={"copy, Numba": (p.a, p.out)},
-        cost={name: cost.copy(n) if name.startswith("copy") else cost.triad(n) for name in cases},
+        {
+            copy_by_numba: copy.function(Library.NUMBA_CPU),
+            **{what: triad.function(library) for what, library in by_library.items()},
+        },
+        p.a,
+        p.b,
+        p.s,
+        p.out,
+        check={copy_by_numba: partial(_check_copy, p), **dict.fromkeys(by_library, partial(_check_triad, p))},
+        arguments={copy_by_numba: (p.a, p.out)},
+        cost={copy_by_numba: cost.copy(n), **dict.fromkeys(by_library, cost.triad(n))},
         samples=samples,
     )
     return Comparison(found.measurements, max(m.t_eff_gb_s for m in found.measurements))
@@ -89,9 +97,7 @@ def recorded_t_peak(recorded: Recorded) -> float:
     True
     """
     # the copies that were measured beside the transposes have a shape instead of n
-    streams = [
-        m for m in recorded.measurements if m.name.startswith(("copy", "triad")) and "n" in m.parameters
-    ]
+    streams = [m for m in recorded.measurements if m.operation in ("copy", "triad") and "n" in m.parameters]
     longest = max(m.parameters["n"] for m in streams)
     return max(m.t_eff_gb_s for m in streams if m.parameters["n"] == longest)
 

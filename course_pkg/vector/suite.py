@@ -1,6 +1,7 @@
 """What ``course bench vector`` measures: the streams over sizes; on one size flops, sums and transposes."""
 
 import functools
+import inspect
 import math
 from collections.abc import Iterator
 
@@ -8,29 +9,24 @@ import numpy as np
 import psutil
 
 from course_pkg.bench import Measurement, compare, gpu, progress
-from course_pkg.core import CourseError
-from course_pkg.vector import cost, cpu_c, cpu_numba, reference
+from course_pkg.core import CourseError, Library
+from course_pkg.vector import cpu_c, reference
+from course_pkg.vector.variants import VARIANTS
 
-# argument names of each operation, in the order of its signature
-OPERATIONS = {
-    "copy": ("a", "out"),
-    "scale": ("a", "s", "out"),
-    "add": ("a", "b", "out"),
-    "triad": ("a", "b", "s", "out"),
-    "dot": ("a", "b", "total"),
-}
+STREAMS = ("copy", "scale", "add", "triad", "dot")
+ON_SQUARE = ("reduce_sum", "cumsum_columns", "cumsum_rows", "transpose")
+TOTALS = ("dot", "reduce_sum")  # their result is one number
 DEGREES_CPU = (1, 2, 4, 8, 16, 32, 64)
 DEGREES_GPU = (*DEGREES_CPU, 128)
-SUMS = {"reduce_sum": ("a", "total"), "cumsum_columns": ("a", "out"), "cumsum_rows": ("a", "out")}
-ON_SQUARE = {**SUMS, "transpose": ("a", "out")}
+LIBRARIES = {
+    "cpu": (Library.NUMBA_CPU, Library.NUMPY, Library.C),
+    "gpu": (Library.NUMBA_CUDA, Library.CUPY),
+}
+TOO_SLOW = {("horner", Library.NUMPY)}  # two passes for each degree
+COPY_BY = {"cpu": Library.NUMBA_CPU, "gpu": Library.CUPY}  # the copy that stands beside the transposes
+SETTINGS = {"transpose_tiled": ({"padding": 0}, {"padding": 1})}  # measured with each of these
 # edge of the square array that is summed and transposed, if the vectors are as long
 EDGE = {"cpu": 4096, "gpu": 16384}
-# operations that the GPU's file has in several variants only
-VARIANTS_GPU = {
-    "reduce_sum": ("reduce_sum_tree", "reduce_sum_shuffle", "reduce_sum_grid_stride"),
-    "cumsum_rows": ("cumsum_rows_serial", "cumsum_rows_chunked"),
-    "transpose": ("transpose_naive", "transpose_tiled"),
-}
 CHECKED = 1 << 20  # elements of a large result that are compared with the oracle
 
 
@@ -40,85 +36,77 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     data = _HostData(2 ** exponents[-1]) if device == "cpu" else _DeviceData(2 ** exponents[-1])
     degrees = DEGREES_CPU if device == "cpu" else DEGREES_GPU
     samples = 5 if quick else 20
-    variants = {op: dict(_variants(device, op)) for op in (*OPERATIONS, "horner", *ON_SQUARE)}
+    measured = {op: implementations(device, op) for op in (*STREAMS, "horner", *ON_SQUARE)}
     with progress(len(exponents) + len(degrees) + len(ON_SQUARE)) as step:
         for e in exponents:
             step(f"2^{e} elements")
-            for op, names in OPERATIONS.items():
-                parameters = {"n": 2**e, "dtype": "float64"}
-                yield from _in_turn(data, op, names, variants[op], parameters, samples)
+            for op in STREAMS:
+                yield from _in_turn(data, measured[op], {"n": 2**e, "dtype": "float64"}, samples)
         for degree in degrees:
             step(f"degree {degree}")
             parameters = {"n": data.n // 8, "dtype": "float64", "degree": degree}
-            yield from _in_turn(data, "horner", ("a", degree, "out"), variants["horner"], parameters, samples)
+            yield from _in_turn(data, measured["horner"], parameters, samples)
         edge = min(EDGE[device], math.isqrt(data.n))
-        for op, names in ON_SQUARE.items():
+        for op in ON_SQUARE:
             step(op)
             size = {"n": edge**2} if op == "reduce_sum" else {"shape": [edge, edge]}
-            parameters = {**size, "dtype": "float64"}
-            yield from _in_turn(data, op, names, variants[op], parameters, samples)
+            yield from _in_turn(data, measured[op], {**size, "dtype": "float64"}, samples)
 
 
-def _in_turn(data, op, names, variants, parameters, samples):
-    """Return the measurements of all variants of one operation, their samples taken in turn."""
+def implementations(device: str, op: str) -> list[tuple]:
+    """Return what is measured of an operation: pairs of a variant and a library."""
+    found = [
+        (variant, library)
+        for library in LIBRARIES[device]
+        for variant in VARIANTS.of(op, library)
+        if (op, library) not in TOO_SLOW and (library != Library.C or cpu_c.available())
+    ]
+    return found + ([(VARIANTS["copy"], COPY_BY[device])] if op == "transpose" else [])
+
+
+def arguments_of(op: str) -> tuple[str, ...]:
+    """Return the names of an operation's arguments, as its reference has them; ``total`` where it is one number."""
+    names = tuple(inspect.signature(getattr(reference, op)).parameters)
+    return (*names[:-1], "total") if op in TOTALS else names
+
+
+def _in_turn(data, chosen, parameters, samples):
+    """Yield the measurements of implementations in turn; then of those that are measured with several settings."""
+    together = [(v, library) for v, library in chosen if v.function_name not in SETTINGS]
+    yield from _compare(data, together, parameters, {}, samples)
+    for variant, library in chosen:
+        for settings in SETTINGS.get(variant.function_name, ()):
+            yield from _compare(data, [(variant, library)], parameters, settings, samples)
+
+
+def _compare(data, chosen, parameters, settings, samples):
     shape = tuple(parameters.get("shape") or [parameters["n"]])
-    # beside the transposes stands a copy, which takes vectors
-    does = {variant: "copy" if variant.startswith("copy") else op for variant in variants}
-    args = {
-        variant: data.arguments(names, shape if does[variant] == op else (math.prod(shape),), variant)
-        for variant in variants
-    }
+    fns, args, costs, checks = {}, {}, {}, {}
+    for variant, library in chosen:
+        what, op = variant.by(library), variant.operation
+        fns[what] = functools.partial(_launched(variant, library), **settings)
+        # a copy takes vectors, also where it stands beside the transposes
+        flat = op == "copy"
+        size = {"n": math.prod(shape), "dtype": parameters["dtype"]} if flat else parameters
+        args[what] = data.arguments(
+            arguments_of(op), (math.prod(shape),) if flat else shape, library, parameters.get("degree")
+        )
+        costs[what] = variant.cost_by(library)(**size)
+        checks[what] = lambda op=op, a=args[what]: data.check(op, a)
+    parameters = {**parameters, **settings}
     return compare(
-        variants,
-        arguments=args,
-        cost={variant: _cost(op, variant, **parameters) for variant in variants},
-        check={variant: lambda op=does[variant], a=a: data.check(op, a) for variant, a in args.items()},
-        parameters=parameters,
-        samples=samples,
+        fns, arguments=args, cost=costs, check=checks, parameters=parameters, samples=samples
     ).measurements
 
 
-def _cost(op, variant, **parameters):
-    if variant in ("triad, NumPy", "triad, CuPy"):
-        return cost.triad_two_passes(**parameters)
-    if variant.startswith(("reduce_sum tree", "reduce_sum shuffle")):
-        from course_pkg.vector.gpu_numba import THREADS_PER_BLOCK
+def _launched(variant, library):
+    """Return the function of an implementation; memory for the blocks' sums is allocated once, and not timed."""
+    function = variant.function(library)
+    if library == Library.NUMBA_CUDA and variant.operation in TOTALS:
+        from course_pkg.vector import gpu_numba
 
-        return cost.reduce_sum_tree(**parameters, threads_per_block=THREADS_PER_BLOCK)
-    return getattr(cost, op)(**parameters)
-
-
-def _variants(device, op):
-    """Return ``(name, function)`` of each implementation of an operation."""
-    if device == "cpu":
-        found = [(f"{op}, Numba CPU", getattr(cpu_numba, op))]
-        if op != "horner":
-            found.append((f"{op}, NumPy", getattr(reference, op)))
-        if op == "triad" and cpu_c.available():
-            found.append(("triad, C with OpenMP", cpu_c.triad))
-        if op == "transpose":
-            found.append(("copy, Numba CPU", cpu_numba.copy))
-        return found
-    from course_pkg.vector import gpu_cupy, gpu_numba
-
-    found = []
-    for variant in VARIANTS_GPU.get(op, (op,)):
-        numba_fn = getattr(gpu_numba, variant)
-        if op in ("dot", "reduce_sum"):  # memory allocated once: an allocation would be timed with the sum
-            numba_fn = functools.partial(numba_fn, partial=gpu_numba.partial_sums(EDGE[device] ** 2))
-        name = " ".join([op, *variant.removeprefix(op).split("_")[1:]])
-        if variant == "transpose_tiled":
-            found.append((f"{name}, Numba CUDA", functools.partial(numba_fn, padding=0)))
-            name += " padded"
-        found.append((f"{name}, Numba CUDA", numba_fn))
-    found.append((f"{op}, CuPy", getattr(gpu_cupy, op)))
-    if op == "copy":
-        found.append(("copy, two doubles a thread", gpu_numba.copy_two))
-    if op == "triad":
-        found.append(("triad, CuPy fused", gpu_cupy.triad_fused))
-    if op == "transpose":
-        found.append(("copy, CuPy", gpu_cupy.copy))
-    return found
+        return functools.partial(function, partial=gpu_numba.partial_sums(EDGE["gpu"] ** 2))
+    return function
 
 
 class _HostData:
@@ -136,10 +124,10 @@ class _HostData:
         self.host = {"a": rng.random(n), "b": rng.random(n), "s": 3.0}
         self.out, self.total = np.full(n, np.nan), np.zeros(1)
 
-    def arguments(self, names, shape, variant):
-        """Return the named arguments cut to the elements of a shape, as the variant's library likes them."""
-        whole = {"a": self.a, "b": self.b, "s": 3.0, "out": self.out, "total": self.total}
-        picked = (whole[name] if isinstance(name, str) else name for name in names)
+    def arguments(self, names, shape, library, degree=None):
+        """Return the named arguments cut to the elements of a shape, as the library likes them."""
+        whole = {"a": self.a, "b": self.b, "s": 3.0, "degree": degree, "out": self.out, "total": self.total}
+        picked = (whole[name] for name in names)
         n = math.prod(shape)
         return tuple(v[:n].reshape(shape) if getattr(v, "size", 0) > 1 else v for v in picked)
 
@@ -155,7 +143,7 @@ class _HostData:
     def check(self, op, args):
         """Compare the result of one call with the oracle, on all elements or on a random million of them."""
         out, n = args[-1], args[0].size
-        if op in ("dot", "reduce_sum"):
+        if op in TOTALS:
             a, b = self.host["a"][:n], self.host["b"][:n]
             expected = np.dot(a, b) if op == "dot" else np.sum(a)
             np.testing.assert_allclose(self.fetch(out, slice(None)), [expected], rtol=1e-11)
@@ -167,7 +155,7 @@ class _HostData:
         where = slice(None) if n <= CHECKED else np.random.default_rng(1).integers(0, n, CHECKED)
         a, b = self.host["a"][:n][where], self.host["b"][:n][where]
         values = {"a": a, "b": b, "s": 3.0}
-        inputs = [a, args[1]] if op == "horner" else [values[name] for name in OPERATIONS[op][:-1]]
+        inputs = [a, args[1]] if op == "horner" else [values[name] for name in arguments_of(op)[:-1]]
         expected = np.empty_like(a)
         getattr(reference, op)(*inputs, expected)
         np.testing.assert_allclose(self.fetch(out, where), expected, rtol=1e-12)
@@ -208,9 +196,9 @@ class _DeviceData(_HostData):
     a = property(lambda self: self.device["a"])
     b = property(lambda self: self.device["b"])
 
-    def arguments(self, names, shape, variant):
-        args = super().arguments(names, shape, variant)
-        if "Numba" not in variant:
+    def arguments(self, names, shape, library, degree=None):
+        args = super().arguments(names, shape, library, degree)
+        if library != Library.NUMBA_CUDA:
             return args
         from course_pkg import cuda
 

@@ -5,7 +5,7 @@ from itertools import cycle
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from course_pkg.core.units import format_bytes, format_time
+from course_pkg.core.units import format_bytes, format_time, or_unknown
 from course_pkg.viz.axes import draw_bound, note_below, plain_log, require_points
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GAIN, INK, MEMORY, MUTED, SERIES, WASTED
@@ -55,6 +55,7 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
         figure.legend(loc="outside upper center", ncols=len(series))
         note_below(figure, note)
 
+    series = {str(name): ms for name, ms in series.items()}  # an implementation is drawn by its label
     ends = "; ".join(
         f"{n}: "
         + ", ".join(f"{m.t_eff_gb_s:,.1f} GB/s at {format_bytes(m.cost.bytes)}" for m in (ms[0], ms[-1]))
@@ -65,6 +66,8 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
 
 def bars(comparison, *, title="", note="") -> Picture:
     """Draw T_eff of each variant of a comparison, the bound, and the throughput of all bytes that it moves.
+
+    A variant of which nobody knows what it moves has no bar.
 
     Examples
     --------
@@ -79,11 +82,10 @@ def bars(comparison, *, title="", note="") -> Picture:
     def plot(figure):
         ax = figure.subplots()
         y = np.arange(len(rows))[::-1]
-        widest = max([m.throughput_gb_s for m in rows] + [comparison.t_peak_gb_s or 0])
-        ax.barh(y, [m.throughput_gb_s for m in rows], color=WASTED, height=0.62, label="all bytes moved")
-        ax.barh(
-            y, [m.t_eff_gb_s for m in rows], color=MEMORY, height=0.62, label="T_eff: bytes that had to move"
-        )
+        moved, needed = ([v or 0 for v in column] for column in zip(*map(_throughputs, rows), strict=True))
+        widest = max([*moved, comparison.t_peak_gb_s or 0]) or 1
+        ax.barh(y, moved, color=WASTED, height=0.62, label="all bytes moved")
+        ax.barh(y, needed, color=MEMORY, height=0.62, label="T_eff: bytes that had to move")
         for yi, m in zip(y, rows, strict=True):
             ax.text(1.02 * widest, yi, f" {format_time(m.median_s)}", va="center", weight="bold")
         if comparison.t_peak_gb_s:
@@ -94,7 +96,7 @@ def bars(comparison, *, title="", note="") -> Picture:
                 ls="--",
                 label=f"T_peak {comparison.t_peak_gb_s:,.0f} GB/s",
             )
-        ax.set_yticks(y, [m.name for m in rows])
+        ax.set_yticks(y, [m.label for m in rows])
         ax.grid(axis="y", visible=False)
         ax.set_xlim(0, widest * 1.17)
         ax.set(xlabel="GB/s", title=title)
@@ -102,12 +104,17 @@ def bars(comparison, *, title="", note="") -> Picture:
         note_below(figure, note)
 
     listed = "; ".join(
-        f"{m.name}: {format_time(m.median_s)}, T_eff {m.t_eff_gb_s:,.0f} of {m.throughput_gb_s:,.0f} GB/s moved"
-        for m in rows
+        f"{m.label}: {format_time(m.median_s)}, T_eff {or_unknown(needed, ',.0f')} of {or_unknown(moved, ',.0f')} GB/s "
+        "moved"
+        for m, (moved, needed) in zip(rows, map(_throughputs, rows), strict=True)
     )
     if comparison.t_peak_gb_s:
         listed += f"; T_peak: {comparison.t_peak_gb_s:,.0f} GB/s"
     return draw(plot, f"{title} {listed}. {note}", size=(8.6, 1.75 + 0.62 * len(rows)))
+
+
+def _throughputs(m) -> tuple[float | None, float | None]:
+    return m.throughput_gb_s, m.t_eff_gb_s
 
 
 def flops_sweep(series, *, title="", note="") -> Picture:
@@ -180,13 +187,13 @@ def samples(measurements, *, title="", note="") -> Picture:
                 (t.min(), GAIN, "minimum"),
             ):
                 ax.axhline(value, color=colour, lw=2, label=f"{label} {value:.3g} ms")
-            ax.set(xlabel="sample", ylabel="ms", title=m.name)
+            ax.set(xlabel="sample", ylabel="ms", title=m.label)
             ax.legend(loc="best")
             ax.set_ylim(0, 1.1 * t.max())
         note_below(figure, note)
 
     listed = "; ".join(
-        f"{m.name}: minimum {format_time(m.min_s)}, median {format_time(m.median_s)}, "
+        f"{m.label}: minimum {format_time(m.min_s)}, median {format_time(m.median_s)}, "
         f"mean {format_time(np.mean(m.samples_s))}"
         for m in measurements
     )

@@ -1,4 +1,4 @@
-"""``python -m course_pkg.witness.alone WHO SIZE SAMPLES``: one kernel in a process of its own, as JSON on one line.
+"""``python -m course_pkg.witness.alone WHO EDGE SAMPLES``: one kernel in a process of its own, as JSON on one line.
 
 WHO is ``simulator`` (Numba's own, which must be chosen before numba.cuda is imported), ``plain`` or ``counted`` (the
 interpreter, whose memory is measured best where nothing else needs any).
@@ -17,14 +17,14 @@ from course_pkg.core import CourseError
 WHO = ("simulator", "plain", "counted")
 
 
-def ask(who: str, size: int, samples: int = 1, timeout_s: float = 900) -> dict:
+def ask(who: str, edge: int, samples: int = 1, timeout_s: float = 900) -> dict:
     """Run the 7-point Laplacian on a cubic fp64 grid in a process of its own.
 
     Parameters
     ----------
     who : str
         One of ``WHO``.
-    size : int
+    edge : int
         Points along an edge of the grid.
 
     Returns
@@ -41,7 +41,7 @@ def ask(who: str, size: int, samples: int = 1, timeout_s: float = 900) -> dict:
     environment.pop("NUMBA_ENABLE_CUDASIM", None)
     if who == "simulator":
         environment["NUMBA_ENABLE_CUDASIM"] = "1"
-    command = [sys.executable, "-m", "course_pkg.witness.alone", who, str(size), str(samples)]
+    command = [sys.executable, "-m", "course_pkg.witness.alone", who, str(edge), str(samples)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=timeout_s)
     except subprocess.TimeoutExpired:
@@ -54,7 +54,7 @@ def ask(who: str, size: int, samples: int = 1, timeout_s: float = 900) -> dict:
     return json.loads(done.stdout)
 
 
-def launcher(who: str, size: int):
+def launcher(who: str, edge: int):
     """Return what launches the kernel on ``(u, out)``, checked by the caller."""
     from course_pkg import simt
     from course_pkg.device.launch import blocks_for
@@ -63,7 +63,7 @@ def launcher(who: str, size: int):
     if who not in WHO:
         raise CourseError(f"{who!r} is nobody: choose from {', '.join(WHO)}.")
     function = laplacian_naive_kernel.py_func
-    configuration = blocks_for((size,) * 3, BLOCK_3D), BLOCK_3D
+    configuration = blocks_for((edge,) * 3, BLOCK_3D), BLOCK_3D
     if who == "simulator":
         from numba import cuda as simulated
 
@@ -81,15 +81,15 @@ def main(words) -> int:
 
     from course_pkg.stencil import reference
 
-    who, size, samples = words[0], int(words[1]), int(words[2])
+    who, edge, samples = words[0], int(words[1]), int(words[2])
     u = np.random.default_rng(0).random(
-        (size,) * 3
+        (edge,) * 3
     )  # a HeatProblem's generator needs more memory than the launch
     out = np.full_like(u, np.nan)
     if who != "simulator":  # the first launch of all loads Numba's types
         few = np.zeros((2, 2, 2))
         launcher(who, 2)(few, np.empty_like(few))
-    launch, seconds = launcher(who, size), []
+    launch, seconds = launcher(who, edge), []
     for _ in range(samples):
         start = time.perf_counter()
         launch(u, out)

@@ -1,25 +1,32 @@
-"""Keep what Nsight Compute counted: one file a device, with all that is needed to trust or repeat it."""
+"""Keep what Nsight Compute counted, counters or traffic: a file a device, with all that it takes to repeat it."""
 
-import json
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 
 from course_pkg.bench import Device
-from course_pkg.bench.record import dumps
+from course_pkg.bench.document import COUNTERS, KINDS, TRAFFIC, Document, counted, keep, read
 from course_pkg.core import CourseError
-from course_pkg.core.files import write
 from course_pkg.paths import recorded_dir
 from course_pkg.witness.ncu import Collected, Counters
 
-SCHEMA = 1
-FILE, TRAFFIC_FILE = "counters.json", "traffic.json"
+__all__ = [
+    "COUNTERS",
+    "DEVICE",
+    "TRAFFIC",
+    "RecordedCounters",
+    "how_to_record",
+    "load",
+    "path_of",
+    "record",
+    "recorded",
+]
 DEVICE = "nvidia-h200"
 
 
 @dataclass(frozen=True)
 class RecordedCounters:
-    """Counters of all cases on one device, and where they come from.
+    """Counters of cases on one device, and where they come from.
 
     Attributes
     ----------
@@ -38,73 +45,68 @@ class RecordedCounters:
     origin: str
 
 
-def record(collected: Collected, device: Device, folder: Path, *, origin: str, file: str = FILE) -> Path:
-    """Write the counters to ``folder/<device>/<file>``, in place of what is there, and return the path.
+def record(collected: Collected, device: Device, folder: Path, *, origin: str, kind: str = COUNTERS) -> Path:
+    """Write counters to ``folder/<device>/<kind>.json`` and return the path.
 
-    A record is one run of all cases: counters of two compilers are never side by side in a file.
+    Cases that were counted replace the recorded ones or join them; counters of two drivers, compilers or versions of
+    the tool are never side by side in a file.
 
     Parameters
     ----------
     origin : str
-        The command that made them.
+        The command that makes them all.
+    kind : str
+        ``COUNTERS`` or ``TRAFFIC``.
+
+    Raises
+    ------
+    CourseError
+        If nothing was counted, or the file that is there comes from another device or other software, or is corrupt.
+        Nothing is written then.
     """
-    path = Path(folder) / device.slug / file
-    document = {
-        "schema": SCHEMA,
-        "origin": origin,
-        "date": date.today().isoformat(),
-        "ncu": collected.version,
-        "device": device.to_dict(),
-        "absent": list(collected.absent),
-        "measurements": [{"case": name, **counters} for name, counters in collected.counters.items()],
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write(path, dumps(document))
-    return path
+    if not collected.counters:
+        raise CourseError("There is nothing to record: no case was counted.")
+    path = Path(folder) / device.slug / f"{kind}.json"
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    rows = [{"case": name, "date": today, **counters} for name, counters in collected.counters.items()]
+    counted_before = load(path, kind) if path.exists() else None
+    head = {"origin": origin, "ncu": collected.version, "absent": _absent(collected, counted_before)}
+    return keep(path, Document(kind, head, device, rows))
 
 
-def path_of(device: str = DEVICE, file: str = FILE) -> Path:
+def path_of(device: str = DEVICE, kind: str = COUNTERS) -> Path:
     """Return the path of a device's recorded counters, by its folder's name in ``figures/data``."""
-    return recorded_dir() / device / file
+    return recorded_dir() / device / f"{kind}.json"
 
 
-def load(path: Path) -> RecordedCounters:
-    """Return recorded counters.
+def recorded(kind: str = COUNTERS, device: str = DEVICE) -> RecordedCounters:
+    """Return the recorded counters, or the traffic, of a device. Raises as :func:`load` does."""
+    return load(path_of(device, kind), kind)
+
+
+def load(path: Path, kind: str = COUNTERS) -> RecordedCounters:
+    """Return the counters of a record of this kind.
 
     Raises
     ------
     CourseError
         If the file is missing or is no record of counters; the file is left as it is.
     """
-    path = Path(path)
-    if not path.exists():
-        raise CourseError(
-            f"{path} is not there: record it on a GPU with `course verify {_what(path)} --record`."
-        )
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if document["schema"] != SCHEMA:
-            raise CourseError(
-                f"{path} has schema {document['schema']}, this course reads {SCHEMA}: record it again."
-            )
-        rows = [dict(row) for row in document["measurements"]]
-        counters = {row.pop("case"): row for row in rows}
-        device = Device(**document["device"])
-        return RecordedCounters(counters, tuple(document["absent"]), device, _caption(document))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CourseError(
-            f"{path} is corrupt ({type(error).__name__}: {error}): restore it with `git checkout -- {path}`, "
-            "or move it away and record it again."
-        ) from None
+    document = read(path, kind)
+    counters = {row["case"]: counted(row) for row in document.rows}
+    return RecordedCounters(counters, tuple(document.head["absent"]), document.device, document.caption)
 
 
-def _what(path) -> str:
-    return "traffic" if path.name == TRAFFIC_FILE else "counters"
+def _absent(new: Collected, old: RecordedCounters | None) -> list[str]:
+    """Return the metrics that were asked for in one of the runs and counted in none."""
+    if old is None:
+        return list(new.absent)
+    seen = {
+        metric for counters in (new.counters, old.counters) for row in counters.values() for metric in row
+    }
+    return [metric for metric in dict.fromkeys((*old.absent, *new.absent)) if metric not in seen]
 
 
-def _caption(document) -> str:
-    device = document["device"]
-    return (
-        f"Recorded on {device['name']}, driver {device['driver']}, {document['date']}, with Nsight Compute "
-        f"{document['ncu']} by `{document['origin']}`."
-    )
+def how_to_record(case: str, kind: str = COUNTERS) -> str:
+    """Return the command that counts one case and adds it to the record."""
+    return f"{KINDS[kind].command} --case {case}"

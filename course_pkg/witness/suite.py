@@ -6,14 +6,16 @@ from datetime import UTC, datetime
 import numpy as np
 
 from course_pkg.bench import Measurement, cpu, measure, progress
-from course_pkg.core import CourseError
+from course_pkg.core import CourseError, Implementation
 from course_pkg.stencil import cost, reference
 from course_pkg.stencil.problem import HeatProblem
+from course_pkg.stencil.variants import VARIANTS
 from course_pkg.witness import alone
 
 DEVICE = "cpu"  # the interpreter's time is the host's
 PLAIN, COUNTED, SIMULATOR = "interpreter", "interpreter, counting", "Numba's simulator"
 NAMES = {"plain": PLAIN, "counted": COUNTED, "simulator": SIMULATOR}
+KERNEL = VARIANTS["laplacian_naive"]  # that each of them runs, in the place of a GPU
 SMALL, MIDDLE, LARGE, LARGEST = 32, 64, 128, 256
 GROWTH = (LARGEST // SMALL) ** 3
 
@@ -28,12 +30,12 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     """
     if device != DEVICE:
         raise CourseError("The interpreter runs on the host: use `course bench simt --device cpu`.")
-    sizes, largest, small = ((8,), 12, 8) if quick else ((SMALL, MIDDLE, LARGE), LARGEST, SMALL)
-    with progress(2 * len(sizes) + 3) as step:
-        for size in sizes:
+    edges, largest, small = ((8,), 12, 8) if quick else ((SMALL, MIDDLE, LARGE), LARGEST, SMALL)
+    with progress(2 * len(edges) + 3) as step:
+        for edge in edges:
             for who in ("plain", "counted"):
-                step(f"{NAMES[who]}, {size}³")
-                yield _here(who, size, samples=3 if quick else 11 if size < LARGE else 3)
+                step(f"{NAMES[who]}, {edge}³")
+                yield _here(who, edge, samples=3 if quick else 11 if edge < LARGE else 3)
         step(f"{SIMULATOR}, {small}³")
         yield _in_a_process("simulator", small, 1)
         for who in ("plain", "counted"):
@@ -46,7 +48,7 @@ def demands(measurements: list[Measurement]) -> list[dict]:
 
     Demands whose grids were not measured are left out.
     """
-    found = {(m.name, m.parameters["shape"][0]): m for m in measurements}
+    found = {(m.library, m.parameters["shape"][0]): m for m in measurements}
     rows = []
 
     def add(what, keys, measured, limit, form, at_least=False):
@@ -78,38 +80,43 @@ def _peak_gb(m) -> float:
     return m.observed["peak_bytes"] / 1e9
 
 
-def _here(who, size, samples) -> Measurement:
-    u = HeatProblem.random((size,) * 3).T
+def what(who: str) -> Implementation:
+    """Return what is measured: the naive Laplacian, as one of ``NAMES`` runs it."""
+    return Implementation(KERNEL.operation, KERNEL.name, who)
+
+
+def _here(who, edge, samples) -> Measurement:
+    u = HeatProblem.random((edge,) * 3).T
     out, expected = np.full_like(u, np.nan), np.empty_like(u)
     reference.laplacian(u, expected)
     return measure(
-        alone.launcher(who, size),
+        alone.launcher(who, edge),
         u,
         out,
         cost=cost.laplacian(u.shape),
         check=lambda: np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-11),
-        name=NAMES[who],
-        parameters=_parameters(size),
+        name=what(NAMES[who]),
+        parameters=_parameters(edge),
         samples=samples,
     )
 
 
-def _in_a_process(who, size, samples) -> Measurement:
-    found = alone.ask(who, size, samples)
-    shape = (size,) * 3
+def _in_a_process(who, edge, samples) -> Measurement:
+    found = alone.ask(who, edge, samples)
+    shape = (edge,) * 3
     return Measurement(
-        name=NAMES[who],
+        what=what(NAMES[who]),
         samples_s=tuple(found["samples_s"]),
         warmup_s=(),
         calls_per_sample=1,
-        cache_state="exceeds" if 16 * size**3 > 2 * cpu().llc_bytes else "warm",
+        cache_state="exceeds" if 16 * edge**3 > 2 * cpu().llc_bytes else "warm",
         cost=cost.laplacian(shape),
         device=cpu(),
-        parameters=_parameters(size),
+        parameters=_parameters(edge),
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         observed={"peak_bytes": found["peak_bytes"]},
     )
 
 
-def _parameters(size) -> dict:
-    return {"shape": [size] * 3, "dtype": "float64"}
+def _parameters(edge) -> dict:
+    return {"shape": [edge] * 3, "dtype": "float64"}

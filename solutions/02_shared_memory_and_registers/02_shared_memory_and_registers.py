@@ -14,8 +14,8 @@
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
 # - The cell after it tests a part of what will be graded; further tests are hidden. Inputs are drawn anew each time.
-# - Kernels are also judged by what they move and by whether their threads get into each other's way; `limits` in a
-#   test says how many times what is needed they may move.
+# - Kernels are also judged by what they move and by whether their threads get into each other's way, which is looked
+#   for in every launch; `limits` in a test says how many times what is needed they may move.
 # - Only what stands in the answer cells is graded: put your own helpers and constants there too.
 # - Before you hand in: *Kernel → Restart Kernel and Run All Cells*.
 #

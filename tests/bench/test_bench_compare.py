@@ -6,7 +6,7 @@ import pytest
 
 from course_pkg.bench import Comparison, Device, Measurement, compare, progress
 from course_pkg.bench import compare as compare_function
-from course_pkg.core import Cost, CourseError, machine
+from course_pkg.core import Cost, CourseError, Implementation, machine
 
 QUICK = {"samples": 3, "warmup": 1, "min_sample_s": 0}
 
@@ -22,7 +22,7 @@ def test_variants_take_turns_and_are_checked_before_any_sample():
     )
     a, b = ("a", 7), ("b", 7)
     assert events == [a, "check", a, b, "check", b] + [a, b] * 3
-    assert [m.name for m in found.measurements] == ["a", "b"]
+    assert [m.label for m in found.measurements] == ["a", "b"]
     assert [len(m.samples_s) for m in found.measurements] == [3, 3]
 
 
@@ -126,6 +126,28 @@ def test_a_variant_is_found_by_its_name():
     assert found["fast"] is TWO[1]
     with pytest.raises(CourseError, match=r"No variant 'fats' was measured; there are slow, fast"):
         found["fats"]
+
+
+def test_what_is_compared_may_be_an_implementation():
+    flat, copy = Implementation("laplacian", "flat", "Numba CUDA"), Implementation("copy", "", "CuPy")
+    found = compare(
+        {flat: lambda: None, copy: lambda: None},
+        cost={flat: Cost(8), copy: None},
+        check={copy: lambda: None},
+        **QUICK,
+    )
+    assert found[flat].what == flat
+    assert [row["variant"] for row in found.rows()] == ["laplacian flat, Numba CUDA", "copy, CuPy"]
+    with pytest.raises(CourseError, match="cost has nothing for copy, CuPy"):
+        compare({flat: lambda: None, copy: lambda: None}, cost={flat: Cost(8)})
+
+
+def test_what_nobody_has_counted_is_unknown_in_the_table():
+    rows = Comparison((TWO[0], measurement("library", [1.0], None)), 16.0).rows()
+    unknown = [k for k, v in rows[1].items() if v == "unknown"]
+    assert unknown == ["bytes / A_eff", "moved GB/s", "T_eff GB/s", "of T_peak"]
+    assert rows[1]["speed-up"] == "2.00×"
+    assert "unknown" not in rows[0].values()
 
 
 def test_the_caption_says_where_and_in_which_cache_state():

@@ -3,12 +3,17 @@
 import copy
 import json
 from dataclasses import replace
+from importlib import import_module
+from math import prod
 
 import pytest
 
 from course_pkg.bench import Device, Measurement, Recorded, load, origin, record, recorded
-from course_pkg.core import Cost, CourseError, machine
+from course_pkg.bench.document import COUNTERS, MEASUREMENTS, SCHEMA, TRAFFIC, dumps, read
+from course_pkg.core import Cost, CourseError, Implementation, machine
 from course_pkg.paths import recorded_dir
+from course_pkg.topics import topics
+from course_pkg.vector.variants import VARIANTS
 
 GPU = Device("gpu", "A GPU", 132, 10**11, 6 * 10**7, "580.1", "13.0", {"numpy": "2.4.0"})
 
@@ -47,7 +52,7 @@ def test_the_file_has_one_measurement_a_line(path):
 
 def test_the_same_measurement_is_replaced_and_others_are_kept(path, tmp_path):
     record("vector", [measurement("copy", [8.0], n=2)], tmp_path, origin="again")
-    found = {(m.name, m.parameters["n"]): m.samples_s for m in load(path)}
+    found = {(m.label, m.parameters["n"]): m.samples_s for m in load(path)}
     assert found == {("copy", 1): (0.25, 0.5), ("triad", 1): (0.25, 0.5), ("copy", 2): (8.0,)}
     assert len(load(path)) == 3
 
@@ -110,14 +115,16 @@ def _with(value, *keys):
     return damage
 
 
-ROW = ("measurements", 1)
+ROW = ("rows", 1)
 DAMAGES = {
     "no schema": _without("schema"),
     "no origin": _without("origin"),
     "no device": _without("device"),
     "no device name": _without("device", "name"),
-    "no measurements": _without("measurements"),
-    "empty measurements": _with([], "measurements"),
+    "no rows": _without("rows"),
+    "no kind": _without("kind"),
+    "unknown kind": _with("guesses", "kind"),
+    "empty rows": _with([], "rows"),
     "unknown field of the device": _with("blue", "device", "colour"),
     "empty samples": _with([], *ROW, "samples_s"),
     "samples that are no numbers": _with(["fast"], *ROW, "samples_s"),
@@ -125,7 +132,9 @@ DAMAGES = {
     **{
         f"no {key}": _without(*ROW, key)
         for key in (
-            "name",
+            "operation",
+            "variant",
+            "library",
             "date",
             "cost",
             "samples_s",
@@ -140,14 +149,14 @@ DAMAGES = {
 
 def is_refused_and_left(path):
     before = path.read_bytes()
-    for read in (
+    for ask in (
         load,
         origin,
         Recorded,
         lambda p: record("vector", [measurement()], p.parent.parent, origin="x"),
     ):
         with pytest.raises(CourseError) as error:
-            read(path)
+            ask(path)
         assert str(path) in str(error.value)
         assert "git checkout -- " in str(error.value)
         assert "record it again" in str(error.value)
@@ -164,7 +173,7 @@ def test_a_damaged_file_is_named_with_its_mend_and_left_as_it_is(path, damage):
     is_refused_and_left(path)
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"null", b"3", b"\xff\xfe", b'{"schema": 1}'], ids=repr)
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"null", b"3", b"\xff\xfe", b'{"schema": 2}'], ids=repr)
 def test_a_file_of_something_else_is_refused(path, text):
     path.write_bytes(text)
     is_refused_and_left(path)
@@ -176,8 +185,8 @@ def test_a_truncated_file_is_refused(path):
 
 
 def test_another_schema_is_refused(path):
-    path.write_text(path.read_text(encoding="utf-8").replace('"schema": 1', '"schema": 2'), encoding="utf-8")
-    with pytest.raises(CourseError, match=r"vector\.json has schema 2, this course reads 1: record it again"):
+    path.write_text(path.read_text(encoding="utf-8").replace('"schema": 2', '"schema": 1'), encoding="utf-8")
+    with pytest.raises(CourseError, match=r"vector\.json has schema 1, this course reads 2: record it again"):
         load(path)
 
 
@@ -197,60 +206,96 @@ def test_the_origin_is_one_line(path, tmp_path):
     assert origin(other) == "Recorded on A CPU, 2026-01-02, by `x`."
 
 
-def test_select_by_name_and_parameters(tmp_path):
+def test_select_by_implementation_and_parameters(tmp_path):
+    copy, horner = Implementation("copy", "", "CuPy"), Implementation("horner", "", "CuPy")
     rows = [
-        measurement("copy", [i], n=n, dtype=d)
-        for i, (n, d) in enumerate([(1, "f8"), (2, "f8"), (2, "f4")], 1)
+        measurement(copy, [i], n=n, dtype=d) for i, (n, d) in enumerate([(1, "f8"), (2, "f8"), (2, "f4")], 1)
     ]
-    rows.append(measurement("horner", [9.0], n=2, degree=4))
+    rows.append(measurement(horner, [9.0], n=2, degree=4))
     data = Recorded(record("vector", rows, tmp_path, origin="x"))
     assert data.device == GPU
     assert data.origin.startswith("Recorded on A GPU")
-    assert [m.samples_s[0] for m in data.select("copy")["copy"]] == [1, 2, 3]
-    assert [m.samples_s[0] for m in data.select("copy", n=2)["copy"]] == [2, 3]
-    assert [m.samples_s[0] for m in data.select("copy", n=2, dtype="f4")["copy"]] == [3]
-    assert [m.samples_s[0] for m in data.select("copy", n=2, degree=None)["copy"]] == [2, 3]
-    assert list(data.select("horner", "copy")) == ["horner", "copy"]
-    with pytest.raises(CourseError, match=r"called 'horner' with .*degree.*None.*; there are: copy, horner"):
-        data.select("horner", degree=None)
-    with pytest.raises(CourseError, match="No recorded measurement is called 'scale'"):
-        data.select("copy", "scale")
-    comparison = data.compare("copy", "horner", t_peak_gb_s=10.0, n=2)
+    assert [m.samples_s[0] for m in data.all(copy)] == [1, 2, 3]
+    assert [m.samples_s[0] for m in data.select(copy, n=2)[copy]] == [2, 3]
+    assert [m.samples_s[0] for m in data.all(copy, n=2, dtype="f4")] == [3]
+    assert [m.samples_s[0] for m in data.all(copy, n=2, degree=None)] == [2, 3]
+    assert data.one(copy, n=2).samples_s == (2,)
+    assert list(data.select(horner, copy)) == [horner, copy]
+    with pytest.raises(
+        CourseError, match=r"called 'horner, CuPy' with .*degree.*None.*; there are: copy, CuPy, horner, CuPy"
+    ):
+        data.select(horner, degree=None)
+    with pytest.raises(CourseError, match="No recorded measurement is called 'scale, CuPy'"):
+        data.select(copy, Implementation("scale", "", "CuPy"))
+    comparison = data.compare(copy, horner, t_peak_gb_s=10.0, n=2)
     assert [m.samples_s[0] for m in comparison.measurements] == [3, 9]
     assert comparison.t_peak_gb_s == 10
 
 
+def test_a_variant_that_one_library_has_stands_for_its_implementation(tmp_path):
+    data = Recorded(record("v", [measurement(VARIANTS["copy_two"].by())], tmp_path, origin="x"))
+    assert data.one(VARIANTS["copy_two"]) == data.measurements[0]
+    with pytest.raises(CourseError, match="copy has no implementation by one library alone: choose from"):
+        data.one(VARIANTS["copy"])
+
+
+def test_an_unknown_cost_is_kept_as_such(tmp_path):
+    path = record("v", [replace(measurement(), cost=None)], tmp_path, origin="x")
+    assert '"cost": null' in path.read_text(encoding="utf-8")
+    assert load(path)[0].cost is None
+
+
+def test_a_record_of_another_kind_is_refused(path, tmp_path):
+    with pytest.raises(CourseError, match=r"vector\.json holds measurements, counters are wanted"):
+        read(path, COUNTERS)
+    assert read(path).kind == "measurements"
+
+
 # ---- what is recorded in this repository
 
-# counters are no times: tests/witness reads them
-FILES = sorted(
-    path for path in recorded_dir().glob("*/*.json") if path.name not in ("counters.json", "traffic.json")
-)
+EVERY = sorted(recorded_dir().glob("*/*.json"))
+FILES = [path for path in EVERY if read(path).kind == MEASUREMENTS]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}-{p.stem}")
+def name_of(path):
+    return f"{path.parent.name}-{path.stem}"
+
+
+@pytest.mark.parametrize("path", EVERY, ids=name_of)
+def test_every_record_says_its_kind_and_is_read_by_one_reader(path):
+    found = read(path)
+    assert found.kind == (path.stem if path.stem in (COUNTERS, TRAFFIC) else MEASUREMENTS)
+    assert found.caption.startswith(f"Recorded on {found.device.name}")
+    head = {"schema": SCHEMA, "kind": found.kind, **found.head, "device": found.device.to_dict()}
+    assert path.read_text(encoding="utf-8") == dumps(head, found.rows), "as it would be written now"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_recorded_files_are_whole(path):
     data = Recorded(path)
     assert path.parent.name == data.device.slug
     assert json.loads(path.read_text(encoding="utf-8"))["topic"] == path.stem
     assert data.device.driver or data.device.kind == "cpu"
     assert {"python", "numpy", "numba"} <= set(data.device.versions)
-    keys = [(m.name, json.dumps(m.parameters, sort_keys=True)) for m in data.measurements]
+    keys = [(m.what, json.dumps(m.parameters, sort_keys=True)) for m in data.measurements]
     assert len(keys) == len(set(keys))
     for m in data.measurements:
         # a run of Numba's simulator takes seconds, and a billion unknowns more
-        assert len(m.samples_s) >= (1 if path.stem in ("simt", "cg") else 20), m.name
+        assert len(m.samples_s) >= (1 if path.stem in ("simt", "cg") else 20), m.label
         assert len(m.warmup_s) >= (0 if path.stem == "simt" else 1)
         assert min(m.samples_s) > 0
         assert m.cache_state in ("exceeds", "warm", "flushed")
         if path.stem == "cg":
-            continue  # what a library moves is not known, and a call works on the same arrays many times
+            continue  # a call works on the same arrays many times
         assert m.cost.bytes > 0
         footprint_exceeds = m.cost.bytes > 4 * data.device.llc_bytes
-        assert m.cache_state == "exceeds" or not footprint_exceeds, (m.name, m.parameters)
+        assert m.cache_state == "exceeds" or not footprint_exceeds, (m.label, m.parameters)
 
 
-@pytest.mark.parametrize("topic", ["vector", "stencil", "cg"])
+H200 = [path.stem for path in FILES if path.parent.name == "nvidia-h200"]
+
+
+@pytest.mark.parametrize("topic", H200)
 def test_the_recorded_gpu_is_the_catalogues_h200(topic):
     device, h200 = recorded(topic).device, machine("h200")
     assert device.kind == "gpu"
@@ -267,39 +312,61 @@ def test_the_recorded_streams_span_every_size_in_both_libraries():
     data = recorded("vector")
     for operation in ("copy", "scale", "add", "triad", "dot"):
         for library in ("Numba CUDA", "CuPy"):
-            name = f"{operation}, {library}"
-            found = data.select(name, degree=None, shape=None)[name]
-            assert [m.parameters["n"] for m in found] == [2**e for e in range(10, 31)], name
+            found = data.all(Implementation(operation, "", library), degree=None, shape=None)
+            assert [m.parameters["n"] for m in found] == [2**e for e in range(10, 31)], operation
             for m in found:
                 two_passes = (operation, library) == ("triad", "CuPy")
                 expected = cost.triad_two_passes if two_passes else getattr(cost, operation)
                 assert m.cost == expected(m.parameters["n"])
 
 
+LAUNCH = ("padding", "threads_per_block", "max_registers", "blocks_per_sm", "iterations", "rtol")
+
+
+def variants_of(topic):
+    return import_module(f"course_pkg.{topic}.variants").VARIANTS
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_what_is_recorded_is_of_a_variant_that_is_listed_with_the_cost_that_it_has(path):
+    everything = [v for topic in topics() for v in variants_of(topic)]
+    listed = {(v.operation, v.name): v for v in everything}
+    for m in Recorded(path).measurements:
+        variant = listed[m.operation, m.variant]
+        if path.stem != "simt":  # whose libraries are the interpreter and Numba's simulator
+            assert variant.by(m.library) == m.what
+        size = {k: v for k, v in m.parameters.items() if k not in LAUNCH}
+        if (variant.topic == "vector" and path.stem != "vector") or m.operation == "copy":
+            size = {"n": prod(size.get("shape", [size.get("n", 1)])), "dtype": size["dtype"]}
+        its_cost = variant.cost_by(m.library)(**size)
+        if m.cost is None:
+            assert its_cost is None or "rtol" in m.parameters, m.label
+        else:
+            assert m.cost == m.parameters.get("iterations", 1) * its_cost, (m.label, m.parameters)
+
+
 def test_no_recorded_stream_beats_the_datasheet():
     """From memory nothing is faster than the memory; a wrong byte count would show here."""
-    topics = ("vector", "stencil", "cg")
-    for m in (m for topic in topics for m in recorded(topic).measurements):
-        if m.cost.bytes > 2**30:
-            assert 0.01 < m.throughput_gb_s / machine("h200").bandwidth_gb_s < 1, (m.name, m.parameters)
+    for m in (m for topic in H200 for m in recorded(topic).measurements):
+        if m.cost is not None and m.cost.bytes > 2**30:
+            assert 0.01 < m.throughput_gb_s / machine("h200").bandwidth_gb_s < 1, (m.label, m.parameters)
 
 
 def test_the_recorded_stencils_are_on_a_grid_of_512_cubed():
     data = recorded("stencil")
-    names = ("laplacian naive, Numba CUDA", "laplacian flat, Numba CUDA", "laplacian, CuPy")
-    for name, found in data.select(
-        *names, shape=[512, 512, 512], dtype="float64", threads_per_block=None
-    ).items():
-        assert len(found) == 1, name
-        passes = 20 if name.endswith("CuPy") else 2
+    grid = {"shape": [512, 512, 512], "dtype": "float64", "threads_per_block": None}
+    for variant, library in (("naive", "Numba CUDA"), ("flat", "Numba CUDA"), ("", "CuPy")):
+        found = data.all(Implementation("laplacian", variant, library), **grid)
+        assert len(found) == 1, variant
+        passes = 20 if library == "CuPy" else 2
         assert found[0].cost.bytes == passes * 8 * 512**3
         assert found[0].cost.a_eff_bytes == 2 * 8 * 512**3
 
 
 def test_the_recorded_triads_of_numba_and_c_agree_within_ten_percent():
     """Both ran in turns on one CPU: what the lecture says of compiled Python and compiled C, on the longest vectors."""
-    triads = recorded("vector", "intel-xeon-processor").select("triad, Numba CPU", "triad, C with OpenMP")
-    numba, c = (found[-1] for found in triads.values())
+    xeon = recorded("vector", "intel-xeon-processor")
+    numba, c = (xeon.all(Implementation("triad", "", library))[-1] for library in ("Numba CPU", "C"))
     assert numba.parameters == c.parameters
     assert abs(numba.median_s / c.median_s - 1) < 0.1
 
@@ -311,14 +378,3 @@ def test_the_recorded_conjugate_gradients_are_what_is_demanded(device, rows):
     found = demands(recorded("cg", device).measurements)
     assert len(found) == rows
     assert {row["met"] for row in found} == {"yes"}, found
-
-
-def test_the_recorded_iterations_cost_what_the_model_says():
-    from course_pkg.cg import cost
-
-    for m in recorded("cg").measurements:
-        if m.parameters.get("iterations") == 2:
-            variant = (
-                m.name.removesuffix(", Numba CUDA").replace("cg ", "cg_").replace("-", "_").replace(" ", "_")
-            )
-            assert m.cost == 2 * cost.iteration(variant, tuple(m.parameters["shape"])), m.name

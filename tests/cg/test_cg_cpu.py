@@ -5,10 +5,11 @@ import pytest
 
 from course_pkg.cg import cpu_numba, reference
 from course_pkg.cg.problem import PoissonProblem
-from course_pkg.core import CourseError, Status
+from course_pkg.cg.variants import VARIANTS
+from course_pkg.core import CourseError, Library, Status
 from course_pkg.stencil.reference import laplacian
 
-VARIANTS = ("cg_baseline", "cg_map_stencil_fused", "cg_fused_dots", "cg_two_kernel")
+METHODS = [v for v in VARIANTS if Library.NUMBA_CPU in v.libraries]
 RTOL = {"float64": 1e-8, "float32": 1e-4}
 CUTS = [  # shape, rows of a tile, threads
     pytest.param((7, 12, 20), 4, 2, id="equal tiles"),
@@ -19,9 +20,9 @@ CUTS = [  # shape, rows of a tile, threads
 ]
 
 
-@pytest.fixture(params=VARIANTS)
+@pytest.fixture(params=METHODS, ids=lambda v: v.function_name)
 def variant(request):
-    return getattr(cpu_numba, request.param)
+    return request.param.function(Library.NUMBA_CPU)
 
 
 def drawn(shape, dtype, seed=0):

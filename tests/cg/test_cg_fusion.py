@@ -5,8 +5,9 @@ from itertools import product
 import pytest
 
 from course_pkg.cg import cost
-from course_pkg.cg.fusion import CHOICES, VARIANTS, cut, plan
+from course_pkg.cg.fusion import BASELINE, CHOICES, MAP_STENCIL_FUSED, TWO_KERNEL, cut, plan
 from course_pkg.cg.program import CG, Container, Program
+from course_pkg.cg.variants import METHODS, VARIANTS
 from course_pkg.core import CourseError, machine
 
 SHAPE = (20, 20, 20)
@@ -192,16 +193,31 @@ def test_an_order_against_a_dependence_is_refused_by_name():
         ("cg_map_stencil_fused", (9, 4), 5),
         ("cg_fused_dots", (7, 4), 4),
         ("cg_two_kernel", (5, 3), 4),
+        ("cg_deferred_x", (5, 2.5), 4),
     ],
 )
 def test_the_variants_passes(variant, passes, fields):
-    assert VARIANTS[variant].legal
-    assert VARIANTS[variant].passes == passes == cost.PASSES[variant]
-    assert len(VARIANTS[variant].fields) == fields
+    found = VARIANTS[variant].plan
+    assert found.legal
+    assert found.passes == passes
+    assert len(found.fields) == fields
+
+
+def test_two_iterations_with_x_deferred_are_four_kernels():
+    found = VARIANTS["cg_deferred_x"].plan
+    assert [reads(found, k) for k in range(4)] == [
+        {"r", "p2"},
+        {"p1", "r"},
+        {"r", "p1"},
+        {"p2", "x", "p1", "r"},
+    ]
+    assert [k.writes for k in found.kernels] == [("p1",), ("r",), ("p2",), ("x", "r")]
+    assert found.again == ("matVec 1 (2)", "matVec 2 (2)")
+    assert [k.halo for k in found.kernels] == [("r",), ("p1",), ("r",), ("p2",)]
 
 
 def test_what_the_two_kernels_read_and_write():
-    found = VARIANTS["cg_two_kernel"]
+    found = TWO_KERNEL
     assert [reads(found, k) for k in (0, 1)] == [{"r", "p"}, {"p", "x", "r"}]
     assert [k.writes for k in found.kernels] == [("p",), ("x", "r")]
     assert found.groups == (("updateP", "matVec", "dot pAp"), ("matVec (2)", "updateXandR", "dot rr"))
@@ -212,9 +228,9 @@ def test_what_the_two_kernels_read_and_write():
 
 def test_faces_are_sent_only_if_they_changed():
     """The faces of p2 that the second kernel asked for are those of p1 in the next iteration."""
-    assert [k.halo for k in VARIANTS["cg_two_kernel"].kernels] == [("r",), ("p",)]
-    assert VARIANTS["cg_map_stencil_fused"].kernels[0].halo == ("r", "p")
-    assert [k.halo for k in VARIANTS["cg_baseline"].kernels] == [(), ("p",), (), (), ()]
+    assert [k.halo for k in TWO_KERNEL.kernels] == [("r",), ("p",)]
+    assert MAP_STENCIL_FUSED.kernels[0].halo == ("r", "p")
+    assert [k.halo for k in BASELINE.kernels] == [(), ("p",), (), (), ()]
     constant = Program(
         "A b", (Container("apply", "stencil", neighbours=("b",), writes=("u",)),), results=("u",)
     )
@@ -223,11 +239,9 @@ def test_faces_are_sent_only_if_they_changed():
 
 def test_the_documents_counts():
     """m = n³ points, b = n²: reads without and with reuse, writes, multiplications, halo."""
-    counted = {name: cost.count(VARIANTS[name], SHAPE) for name in VARIANTS}
-    steps = cost.count(VARIANTS["cg_baseline"].kernels[0], SHAPE) + cost.count(
-        VARIANTS["cg_baseline"].kernels[1], SHAPE
-    )
-    fused = cost.count(VARIANTS["cg_map_stencil_fused"].kernels[0], SHAPE)
+    counted = {v.function_name: cost.count(v.plan, SHAPE) for v in METHODS}
+    steps = cost.count(BASELINE.kernels[0], SHAPE) + cost.count(BASELINE.kernels[1], SHAPE)
+    fused = cost.count(MAP_STENCIL_FUSED.kernels[0], SHAPE)
     assert tuple(vars(steps).values()) == (9 * M, 3 * M, 2 * M, 8 * M, 2 * B)
     assert tuple(vars(fused).values()) == (14 * M, 2 * M, 2 * M, 14 * M, 4 * B)
     assert tuple(vars(counted["cg_baseline"]).values()) == (16 * M, 10 * M, 4 * M, 12 * M, 2 * B)
@@ -250,15 +264,15 @@ def test_flops_are_counted_at_the_points_of_the_stencil_that_are_in_the_grid():
         for dk, dj, di in ((0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
     )
     m = nz * ny * nx
-    flops = {name: cost.iteration(name, shape).flops for name in VARIANTS}
+    flops = {v.function_name: v.cost(shape).flops for v in METHODS}
     assert flops["cg_baseline"] == flops["cg_fused_dots"] == 10 * m + inside
     assert flops["cg_map_stencil_fused"] == 8 * m + 3 * inside
-    assert flops["cg_two_kernel"] == 8 * m + 4 * inside
+    assert flops["cg_two_kernel"] == flops["cg_deferred_x"] == 8 * m + 4 * inside
 
 
 def test_the_cost_of_a_plan_is_that_of_the_variant():
-    for name, chosen in VARIANTS.items():
-        assert cost.cost(chosen, SHAPE, "float32") == cost.iteration(name, SHAPE, "float32")
+    for v in METHODS:
+        assert v.cost(shape=SHAPE, dtype="float32") == cost.cost(v.plan, SHAPE, "float32")
     both = cost.cost(CHOICES["map, stencil, dots"], SHAPE)
     assert (both.bytes_read, both.bytes_written) == (48 * M, 32 * M)
 

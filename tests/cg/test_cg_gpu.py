@@ -7,12 +7,13 @@ from course_pkg import cuda
 from course_pkg.cg import gpu_numba, reference
 from course_pkg.cg.gpu_numba import scalars
 from course_pkg.cg.problem import PoissonProblem
-from course_pkg.core import CourseError, Status
+from course_pkg.cg.variants import VARIANTS
+from course_pkg.core import CourseError, Library, Status
 
 pytestmark = pytest.mark.slow(80)
 
-METHODS = ("cg_baseline", "cg_map_stencil_fused", "cg_fused_dots", "cg_two_kernel", "cg_deferred_x")
-VARIANTS = ("BASELINE", "MAP_STENCIL_FUSED", "FUSED_DOTS", "TWO_KERNEL", "DEFERRED_X")
+ITERATIONS = gpu_numba.ITERATIONS
+METHODS = tuple(v.function_name for v in VARIANTS if Library.NUMBA_CUDA in v.libraries)
 SHAPES = ((3, 3, 3), (8, 10, 13), (7, 5, 16), (3, 4, 70))
 TOLERANCES = {
     "float64": (1e-8, 1e-12),
@@ -30,6 +31,10 @@ def problem(shape, dtype="float64"):
 def solve(method, b, x0=None, **options):
     x0 = None if x0 is None else cuda.to_device(x0)
     return getattr(gpu_numba, method)(cuda.to_device(b), x0, **options)
+
+
+def test_each_method_has_its_iteration():
+    assert [f"cg_{name}" for name in ITERATIONS] == list(METHODS)
 
 
 @each_method
@@ -126,9 +131,9 @@ def test_bad_arguments_are_named(method):
         solve(method, np.ones((3, 2, 5)))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", ITERATIONS)
 def test_what_is_no_positive_product_stops_the_device_and_is_named(variant):
-    solver = gpu_numba.Solver(getattr(gpu_numba, variant), cuda.to_device(problem((4, 5, 6)).b))
+    solver = gpu_numba.Solver(ITERATIONS[variant], cuda.to_device(problem((4, 5, 6)).b))
     assert solver.status is None
     solver.two()
     before = solver.work.grid(solver.work.x).copy_to_host()
@@ -160,8 +165,8 @@ def test_rows_begin_with_a_cache_line_and_what_lies_behind_them_stays_zero():
     assert [gpu_numba.row_pitch(n, "float64") for n in (1, 16, 17, 250)] == [16, 16, 32, 256]
     assert gpu_numba.row_pitch(250, "float32") == 256
     p = problem((4, 5, 13))
-    for variant in VARIANTS:
-        solver = gpu_numba.Solver(getattr(gpu_numba, variant), cuda.to_device(p.b))
+    for variant in ITERATIONS:
+        solver = gpu_numba.Solver(ITERATIONS[variant], cuda.to_device(p.b))
         for _ in range(3):
             solver.two()
         w = solver.work
@@ -206,11 +211,11 @@ def test_numbers_that_overflow_on_the_way_are_told(method):
     assert found.status is Status.OVERFLOW
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", ITERATIONS)
 @pytest.mark.parametrize("after", [2, 3])
 def test_an_iteration_goes_on_where_it_was_left(variant, after):
     p = problem((8, 10, 13))
-    solver = gpu_numba.Solver(getattr(gpu_numba, variant), cuda.to_device(p.b))
+    solver = gpu_numba.Solver(ITERATIONS[variant], cuda.to_device(p.b))
     for k in range(after):
         solver.one(odd=k % 2 == 1)
     solver.look()
@@ -222,7 +227,7 @@ def test_an_iteration_goes_on_where_it_was_left(variant, after):
 
 def test_residuals_that_the_device_no_longer_has_are_nan():
     p = problem((8, 10, 13))
-    solver = gpu_numba.Solver(gpu_numba.TWO_KERNEL, cuda.to_device(p.b), rtol=1e-100)
+    solver = gpu_numba.Solver(ITERATIONS["two_kernel"], cuda.to_device(p.b), rtol=1e-100)
     for _ in range(scalars.KEPT // 2 + 3):
         solver.two()
     solver.look()

@@ -7,16 +7,19 @@ import pytest
 
 from course_pkg.cg import reference, rivals
 from course_pkg.cg.problem import PoissonProblem
+from course_pkg.cg.variants import VARIANTS
+from course_pkg.core import Library
 
-EVERY = {**rivals.CPU_RIVALS, **rivals.GPU_RIVALS}
+EVERY = [pytest.param(v, library, id=v.by(library).label) for v in VARIANTS for library in v.rivals]
+ON_GPU = [p for p in EVERY if p.values[1] != Library.SCIPY]
 
 
-def on_its_memory(name, b):
+def on_its_memory(library, b):
     """Return a grid where a rival wants it; skip without its library."""
-    if "SciPy" in name:
+    if library == Library.SCIPY:
         return b
     cp = pytest.importorskip("cupy", reason="CuPy is not installed")
-    if "JAX" in name:
+    if library == Library.JAX:
         pytest.importorskip("jax", reason="JAX is not installed")
     return cp.asarray(b)
 
@@ -26,10 +29,10 @@ def on_host(x):
 
 
 @pytest.mark.parametrize("shape", [(6, 7, 8), (5, 4, 9)], ids=str)
-@pytest.mark.parametrize("name", EVERY)
-def test_a_rival_does_so_many_iterations_and_solves_to_a_tolerance(name, shape):
+@pytest.mark.parametrize(("variant", "library"), EVERY)
+def test_a_rival_does_so_many_iterations_and_solves_to_a_tolerance(variant, library, shape):
     problem = PoissonProblem(np.random.default_rng(2).random(shape))
-    rival = EVERY[name](on_its_memory(name, problem.b))
+    rival = variant.rival(library)(on_its_memory(library, problem.b))
     for maxiter in (1, 7):
         rival.call(maxiter)
         rival.wait()
@@ -51,8 +54,8 @@ def test_a_loose_tolerance_ends_earlier():
     assert 1e-3 < np.linalg.norm(loose) / np.linalg.norm(problem.b) <= 0.101
 
 
-@pytest.mark.parametrize("name", rivals.GPU_RIVALS)
-def test_a_library_that_is_not_installed_is_an_import_error(name, monkeypatch):
+@pytest.mark.parametrize(("variant", "library"), ON_GPU)
+def test_a_library_that_is_not_installed_is_an_import_error(variant, library, monkeypatch):
     monkeypatch.delitem(sys.modules, "course_pkg.cg.gpu_cupy", raising=False)
     for module in [m for m in sys.modules if m.split(".")[0] in ("cupy", "cupyx", "jax")] + [
         "cupy",
@@ -61,4 +64,4 @@ def test_a_library_that_is_not_installed_is_an_import_error(name, monkeypatch):
     ]:
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError):
-        rivals.GPU_RIVALS[name](np.zeros((3, 3, 3)))
+        variant.rival(library)(np.zeros((3, 3, 3)))

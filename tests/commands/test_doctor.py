@@ -10,7 +10,7 @@ from course_pkg import cli
 from course_pkg.commands import doctor, doctor_gpu, doctor_system
 from course_pkg.commands.check import Check
 from course_pkg.core.errors import CourseError
-from course_pkg.paths import recorded_dir
+from course_pkg.paths import recorded_dir, repo_root
 
 
 def version_of(name: str) -> str:
@@ -92,16 +92,24 @@ def test_a_corrupt_measurement_file(tmp_path):
     assert check.status == "warn" and "stencil.json" in check.value and "restore it" in check.mend
 
 
-def test_recorded_counters_are_read_as_such(tmp_path):
+def test_every_record_of_the_course_is_sound():
+    check = doctor_system.check_records(repo_root())
+    files = list(recorded_dir().glob("*/*.json"))
+    assert (check.status, check.value) == ("ok", f"{len(files)} files")
+    assert {"counters", "traffic", "vector"} <= {path.stem for path in files}
+
+
+@pytest.mark.parametrize("name", ["counters", "traffic", "cg"])
+def test_a_record_says_its_kind_whatever_its_file_is_called(tmp_path, name):
     folder = tmp_path / "figures" / "data" / "some-gpu"
     folder.mkdir(parents=True)
-    recorded = (recorded_dir() / "nvidia-h200" / "counters.json").read_text(encoding="utf-8")
-    (folder / "counters.json").write_text(recorded, encoding="utf-8")
+    recorded = (recorded_dir() / "nvidia-h200" / f"{name}.json").read_text(encoding="utf-8")
+    (folder / "renamed.json").write_text(recorded, encoding="utf-8")
     check = doctor_system.check_records(tmp_path)
     assert (check.status, check.value) == ("ok", "1 files")
-    (folder / "counters.json").write_text(recorded[:-5], encoding="utf-8")
+    (folder / "renamed.json").write_text(recorded[:-5], encoding="utf-8")
     check = doctor_system.check_records(tmp_path)
-    assert check.status == "warn" and "counters.json" in check.value
+    assert check.status == "warn" and "renamed.json" in check.value
 
 
 @pytest.mark.parametrize(

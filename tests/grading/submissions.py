@@ -46,14 +46,23 @@ def by_id(nb):
 
 
 def submission(answers, release=(), source=SOURCE):
-    """The release with the solution's answers, but for these; cells named in ``release`` stay as they were."""
+    """The release with the solution's answers, but for these; cells named in ``release`` stay as they were.
+
+    A list of texts is a cell that was split in JupyterLab, which copies its metadata.
+    """
     nb = untouched(source)
     cells, right = by_id(nb), by_id(_solution(source))
     for name, cell in cells.items():
         if right[name].metadata.nbgrader.solution and name not in release:
             cell.source = right[name].source
     for name, text in answers.items():
-        cells[name].source = text.strip("\n")
+        first, *others = [text] if isinstance(text, str) else text
+        cells[name].source = first.strip("\n")
+        at = nb.cells.index(cells[name]) + 1
+        nb.cells[at:at] = [
+            nbformat.from_dict({**cells[name], "source": part.strip("\n"), "id": f"{name}-{number}"})
+            for number, part in enumerate(others)
+        ]
     return nb
 
 

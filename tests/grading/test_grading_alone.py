@@ -15,7 +15,7 @@ import pytest
 import submissions as s
 
 from course_pkg.core import CourseError
-from course_pkg.grading import alone, intake, judge, warm
+from course_pkg.grading import alone, intake, judge, kernels, room, warm
 from course_pkg.grading.alone import Solution
 from course_pkg.grading.result import Report
 
@@ -68,10 +68,10 @@ def statements(nb, source, monkeypatch) -> int:
     def counted(*arguments, **options):
         state = run_launch(*arguments, **options)
         if state.steps is not None:
-            most.append(judge.STEPS - state.steps)
+            most.append(room.STEPS - state.steps)
         return state
 
-    for module in (kernel, profiling, launch):
+    for module in (kernel, profiling, launch, kernels):
         if hasattr(module, "run_launch"):
             monkeypatch.setattr(module, "run_launch", counted)
     assert s.lost(s.grade(nb, source, seed=1)) == {}
@@ -85,7 +85,7 @@ RIGHT += [(path.stem, s.recipe(path)[0], s.exercise_of(path)) for path in s.RIGH
 
 @pytest.mark.parametrize(("nb", "source"), [r[1:] for r in RIGHT], ids=[r[0] for r in RIGHT])
 def test_right_answers_stay_far_below_the_budget_of_statements(nb, source, monkeypatch):
-    assert statements(nb, source, monkeypatch) * 10 <= judge.STEPS
+    assert statements(nb, source, monkeypatch) * 10 <= room.STEPS
 
 
 def test_endless_kernels_cost_their_points_and_no_others(handed_in):

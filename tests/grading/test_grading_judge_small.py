@@ -100,7 +100,23 @@ def test_text_with_the_answers_id_does_not_hide_the_answer():
     twin = code("answer", "my notes") | {"cell_type": "markdown"}
     report = graded("def f(x):\n    return x", "check.close(f(1), 1, 'f')", twin=twin)
     assert report.points == 2
-    assert any("there twice" in note for note in report.notes)
+    assert not any("more than once" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("ONE = 1", "def f(x):\n    return x * ONE"),
+        ("def f(x):\n    return x", "def g(x):\n    return f(x)"),
+        ("def f(x:", "def f(x):\n    return x"),
+        ("1 / 0", "def f(x):\n    return x"),
+    ],
+)
+def test_the_parts_of_an_answer_that_was_split_are_run_in_their_order(first, second):
+    twin = code("answer", second, solution=True, locked=False)
+    report = graded(first, "check.close(f(1), 1, 'f')", twin=twin)
+    assert report.points == 2, report.cells[0].feedback
+    assert "The cell 'answer' is there more than once: all are run, in their order." in report.notes
 
 
 def test_a_seed_fixes_what_given_cells_draw():

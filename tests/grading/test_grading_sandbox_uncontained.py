@@ -64,7 +64,7 @@ def test_what_it_sees(monkeypatch):
         assert "SECRET_OF_THE_TEACHER" not in sandbox.get("found")
         assert str(repo_root()) not in sandbox.get("path")
         here = sandbox.get("here")
-        for module in ("course_pkg.vector.reference", "course_pkg.stencil", "course_pkg.grading"):
+        for module in ("course_pkg.vector.reference", "course_pkg.stencil", "course_pkg.grading.judge"):
             assert raised(sandbox, f"import {module}").kind == "ModuleNotFoundError"
     assert not os.path.exists(here)
 

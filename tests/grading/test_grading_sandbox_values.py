@@ -155,9 +155,6 @@ class Array(np.ndarray):
     "result, what",
     [
         ("Equal()", "a Equal"),
-        ("Float(1)", "a Float"),
-        ("Text('x')", "a Text"),
-        ("np.ones(3).view(Array)", "a Array"),
         ("[1, (Equal(),)]", "a Equal"),
         ("{'a': Equal()}", "a Equal"),
         ("{Equal: 1}", "a dictionary whose keys are not plain numbers, texts or tuples of them"),
@@ -192,6 +189,17 @@ def test_other_results_are_refused(shared, result, what):
     with pytest.raises(LearnerError) as caught:
         shared.get("thing")
     assert caught.value.message == f"thing is {what}: make it a number or an array"
+
+
+@pytest.mark.parametrize(
+    "result, plain", [("Float(1)", 1.0), ("Text('x')", "x"), ("np.ones(3).view(Array)", np.ones(3))]
+)
+def test_what_is_derived_from_a_plain_class_arrives_as_that(shared, result, plain):
+    shared.run(TRICKS + f"def trick(): return {result}", "cell")
+    found = shared.call("trick")[0]
+    assert type(found) is type(plain)
+    assert np.all(found == plain)
+    assert not np.any(found == (plain * 2 if isinstance(plain, str) else plain + 1))
 
 
 def test_a_list_inside_itself_is_refused(shared):
@@ -300,7 +308,7 @@ def test_garbage_loses_the_sandbox(said):
 def test_a_word_that_never_ends_is_too_late():
     with contained(call_s=1) as sandbox:
         reason = lost(sandbox, PIPE + "import time\nos.write(pipes(), b'C')\ntime.sleep(60)")
-    assert reason == "your code took more than 1 s of processor time: is there an endless loop?"
+    assert reason.endswith("is there an endless loop?")
 
 
 def test_closing_the_pipe():

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from course_pkg.core.cost import Cost
 from course_pkg.simt.report import listing
-from course_pkg.simt.report.page import html, text_table
+from course_pkg.simt.report.page import as_text, html
 from course_pkg.viz import style
 
 SourceLine = namedtuple("SourceLine", "function line")
@@ -62,6 +63,9 @@ LOAD = Counts(1_835_008, 56_832, 462_848, 14_680_064, 2_097_152, 4_194_304)
 TILE = Counts(4096, 128, 0, 32_768, 8192, 8192, 4096, 3840)
 
 
+BYTES = {"none": 14_680_064, "block": 4_194_304, "perfect": 2_097_152}
+
+
 def profile(**changed):
     lines = [
         "@cuda.jit",
@@ -89,14 +93,13 @@ def profile(**changed):
         "sources": {
             "blur": SimpleNamespace(name="blur", file="/home/me/blur.py", first_line=10, lines=lines)
         },
-        "intensity": lambda reuse="none": {"none": 0.0179, "block": 0.0625, "perfect": 0.125}[reuse],
-        "global_bytes": lambda reuse="none": 14_680_064,
+        "cost": lambda reuse="none": Cost(BYTES[reuse], 0, 262_144),
     }
     return SimpleNamespace(**(found | changed))
 
 
 def test_the_table_has_one_row_for_each_memory_that_was_used():
-    text = text_table(profile())
+    text = as_text(profile())
     rows = {line[:11]: line.split() for line in text.splitlines() if line.startswith(("global", "shared"))}
     assert rows["global load"][2:] == [
         "1,835,008",
@@ -114,7 +117,7 @@ def test_the_table_has_one_row_for_each_memory_that_was_used():
 
 
 def test_the_table_says_what_was_computed():
-    text = text_table(profile())
+    text = as_text(profile())
     assert text.startswith("blur: grid 2 × 16 × 32, block 32 × 4 × 2\n")
     assert "float64 flops: 262,144 add, 7 fma\n" in text
     assert "float32" not in text, "a precision that did nothing is left out"
@@ -126,45 +129,41 @@ def test_the_table_says_what_was_computed():
 
 
 def test_arrays_in_registers_are_named():
-    assert "registers" not in text_table(profile())
-    assert "local arrays kept in registers: queue, row\n" in text_table(
-        profile(in_registers=("queue", "row"))
-    )
+    assert "registers" not in as_text(profile())
+    assert "local arrays kept in registers: queue, row\n" in as_text(profile(in_registers=("queue", "row")))
 
 
 def test_columns_that_no_memory_needs_are_left_out():
-    assert "conflicts" not in text_table(profile(shared_load=Counts()))
-    assert "sectors" not in text_table(profile(global_load=Counts()))
-    assert "no memory touched" in text_table(profile(shared_load=Counts(), global_load=Counts()))
+    assert "conflicts" not in as_text(profile(shared_load=Counts()))
+    assert "sectors" not in as_text(profile(global_load=Counts()))
+    assert "no memory touched" in as_text(profile(shared_load=Counts(), global_load=Counts()))
 
 
 def test_a_kernel_without_global_traffic_has_no_intensity():
-    assert "intensity" not in text_table(profile(global_bytes=lambda reuse="none": 0))
-    assert "flops: none" in text_table(profile(flops=Flops()))
+    assert "intensity" not in as_text(profile(cost=lambda reuse="none": Cost()))
+    assert "flops: none" in as_text(profile(flops=Flops()))
 
 
 @pytest.mark.parametrize("scale", [1, 10**3, 10**6, 10**9])
 def test_no_line_is_wider_than_100_columns(scale):
     huge = Counts(*(scale * 1_234_567 for _ in NAMES))
     many = [hazard(14, "A word and another one, and so on. " * 9)]
-    text = text_table(
-        profile(**spaces(global_load=huge, shared_store=huge, constant_load=huge), hazards=many)
-    )
+    text = as_text(profile(**spaces(global_load=huge, shared_store=huge, constant_load=huge), hazards=many))
     assert max(map(len, text.splitlines())) <= 100
     name = "a_kernel_with_a_name_" * 4
-    assert max(map(len, text_table(profile(kernel=name)).splitlines())) <= 100
+    assert max(map(len, as_text(profile(kernel=name)).splitlines())) <= 100
 
 
 def test_exact_numbers_stay_while_there_is_room():
-    assert "14,680,064" in text_table(profile())
+    assert "14,680,064" in as_text(profile())
     billions = Counts(*(1_234_567_890 for _ in NAMES))
-    text = text_table(profile(global_load=billions, shared_load=billions))
+    text = as_text(profile(global_load=billions, shared_load=billions))
     assert "1.15 GiB" in text, "bytes become short first"
 
 
 def test_hazards_are_listed_with_their_lines():
     found = [hazard(14), hazard(12, "out[9] is beyond the end.", "out_of_bounds")]
-    text = text_table(profile(hazards=found))
+    text = as_text(profile(hazards=found))
     assert "2 hazards:\n  race, blur, line 14: Two threads write tile[0]" in text
     assert "\n  out of bounds, blur, line 12: out[9] is beyond the end." in text
     assert "no hazards" not in text
@@ -272,6 +271,6 @@ def test_colours_are_the_palettes():
 
 
 def test_a_kernel_that_touches_nothing_is_said_to():
-    empty = profile(**spaces(), by_line={}, flops=Flops(), global_bytes=lambda reuse="none": 0)
+    empty = profile(**spaces(), by_line={}, flops=Flops(), cost=lambda reuse="none": Cost())
     assert "touches no memory" in html(empty)
     assert "%" not in "".join(Tags(html(empty)).text)

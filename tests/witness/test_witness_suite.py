@@ -12,17 +12,17 @@ from course_pkg.stencil import cost
 from course_pkg.witness import alone, suite
 
 
-def made(name, size, seconds, peak_bytes=0):
+def made(who, edge, seconds, peak_bytes=0):
     """Return a measurement of these seconds."""
     return Measurement(
-        name=name,
+        what=suite.what(who),
         samples_s=(seconds,),
         warmup_s=(),
         calls_per_sample=1,
         cache_state="warm",
-        cost=cost.laplacian((size,) * 3),
+        cost=cost.laplacian((edge,) * 3),
         device=cpu(),
-        parameters={"shape": [size] * 3, "dtype": "float64"},
+        parameters={"shape": [edge] * 3, "dtype": "float64"},
         date="2027-01-01",
         observed={"peak_bytes": peak_bytes} if peak_bytes else {},
     )
@@ -82,14 +82,14 @@ def test_what_was_not_measured_is_not_judged():
 def test_the_suite_measures_both_ways_and_the_simulator(monkeypatch):
     asked = []
 
-    def answer(who, size, samples):
-        asked.append((who, size))
+    def answer(who, edge, samples):
+        asked.append((who, edge))
         return {"samples_s": [0.5] * samples, "peak_bytes": 7}
 
     monkeypatch.setattr(alone, "ask", answer)
     found = list(suite.run("cpu", quick=True))
     assert asked == [("simulator", 8), ("plain", 12), ("counted", 12)]
-    assert [m.name for m in found] == [
+    assert [m.library for m in found] == [
         suite.PLAIN,
         suite.COUNTED,
         suite.SIMULATOR,
@@ -126,5 +126,5 @@ def test_the_command_prints_the_demands_and_keeps_what_was_observed(monkeypatch,
     assert load(path) == GOOD
     again = [replace(GOOD[5], observed={"peak_bytes": 3})]
     record("simt", again, tmp_path, origin="x")
-    kept = [m for m in load(path) if m.parameters["shape"] == [256] * 3 and m.name == suite.PLAIN]
+    kept = [m for m in load(path) if m.parameters["shape"] == [256] * 3 and m.library == suite.PLAIN]
     assert kept == again

@@ -1,6 +1,6 @@
 """Conjugate gradient on the 7-point Laplacian as CUDA kernels.
 
-``variants`` holds the methods: for each, what one iteration launches. ``stencils``, ``maps`` and ``scalars`` hold the
+``methods`` holds the methods: for each, what one iteration launches. ``stencils``, ``maps`` and ``scalars`` hold the
 kernels, ``workspace`` the fields, and ``solver`` the loop. ``plain`` has the kernels that the fusion document counts.
 Steps are numbered as ``cg/reference.py`` explains.
 """
@@ -15,6 +15,14 @@ from course_pkg.cg.gpu_numba.maps import (
     update_x_and_r_kernel,
 )
 from course_pkg.cg.gpu_numba.marches import March, Marches, march_for, row_pitch
+from course_pkg.cg.gpu_numba.methods import (
+    ITERATIONS,
+    cg_baseline,
+    cg_deferred_x,
+    cg_fused_dots,
+    cg_map_stencil_fused,
+    cg_two_kernel,
+)
 from course_pkg.cg.gpu_numba.plain import map_stencil_flat_kernel, update_p_flat_kernel
 from course_pkg.cg.gpu_numba.scalars import (
     STATE_SIZE,
@@ -22,7 +30,7 @@ from course_pkg.cg.gpu_numba.scalars import (
     beta_kernel,
     total_kernel,
 )
-from course_pkg.cg.gpu_numba.solver import Solver, Variant
+from course_pkg.cg.gpu_numba.solver import Iteration, Solver
 from course_pkg.cg.gpu_numba.stencils import (
     advance_kernel,
     map_stencil_kernel,
@@ -31,31 +39,15 @@ from course_pkg.cg.gpu_numba.stencils import (
     residual_kernel,
     search_kernel,
 )
-from course_pkg.cg.gpu_numba.variants import (
-    BASELINE,
-    DEFERRED_X,
-    FUSED_DOTS,
-    MAP_STENCIL_FUSED,
-    TWO_KERNEL,
-    cg_baseline,
-    cg_deferred_x,
-    cg_fused_dots,
-    cg_map_stencil_fused,
-    cg_two_kernel,
-)
 from course_pkg.cg.gpu_numba.workspace import Workspace
 
 __all__ = [
-    "BASELINE",
-    "DEFERRED_X",
-    "FUSED_DOTS",
-    "MAP_STENCIL_FUSED",
+    "ITERATIONS",
     "STATE_SIZE",
-    "TWO_KERNEL",
+    "Iteration",
     "March",
     "Marches",
     "Solver",
-    "Variant",
     "Workspace",
     "add_kernel",
     "advance_kernel",

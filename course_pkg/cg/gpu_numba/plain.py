@@ -5,7 +5,7 @@ Variants by idea:
     map_stencil_flat_kernel   as update_p, and s = A p2, for which p2 is computed again at each of the seven points
 
 The stencil alone is ``laplacian_flat_kernel`` of the stencil topic. Grids are seen as vectors without gaps between
-their rows, with offsets of 32 bits (``stencil/gpu_numba/indexing.py``). The methods of ``variants.py`` use kernels that
+their rows, with offsets of 32 bits (``stencil/gpu_numba/indexing.py``). The methods of ``methods.py`` use kernels that
 march instead. Steps are numbered as ``cg/reference.py`` explains.
 """
 

@@ -29,13 +29,13 @@ PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # pairs of iterations between two lo
 
 
 @dataclass(frozen=True)
-class Variant:
+class Iteration:
     """One way to do an iteration.
 
     Attributes
     ----------
-    iteration : callable
-        ``iteration(workspace, p1, p2, odd, stream)`` launches the kernels of an iteration. They leave the search
+    queue : callable
+        ``queue(workspace, p1, p2, odd, stream)`` launches the kernels of an iteration. They leave the search
         direction in p2; p1 holds the direction before it. ``odd`` is true in every second iteration.
     swaps_p : bool
         Whether p1 and p2 are two fields that take turns. Otherwise they are one field, which is updated in place.
@@ -46,12 +46,12 @@ class Variant:
 
     Examples
     --------
-    >>> from course_pkg.cg.gpu_numba import BASELINE, TWO_KERNEL
-    >>> BASELINE.stores_s, TWO_KERNEL.stores_s
+    >>> from course_pkg.cg.gpu_numba import ITERATIONS
+    >>> ITERATIONS["baseline"].stores_s, ITERATIONS["two_kernel"].stores_s
     (True, False)
     """
 
-    iteration: Callable
+    queue: Callable
     swaps_p: bool = False
     stores_s: bool = True
     defers_x: bool = False
@@ -62,7 +62,7 @@ class Solver:
 
     Parameters
     ----------
-    variant : Variant
+    iteration : Iteration
     b, x0 : device array, shape (nz, ny, nx)
         x0 may be None. Both are left as they are.
     rtol, atol, maxiter
@@ -71,19 +71,19 @@ class Solver:
     Examples
     --------
     >>> from course_pkg import cuda
-    >>> from course_pkg.cg.gpu_numba import TWO_KERNEL
-    >>> solver = Solver(TWO_KERNEL, cuda.to_device(np.ones((4, 4, 4))))
+    >>> from course_pkg.cg.gpu_numba import ITERATIONS
+    >>> solver = Solver(ITERATIONS["two_kernel"], cuda.to_device(np.ones((4, 4, 4))))
     >>> solver.two()
     >>> solver.look()
     >>> solver.done, solver.status, len(solver.norms)
     (2, None, 3)
     """
 
-    def __init__(self, variant, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None):
+    def __init__(self, iteration, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None):
         check_grids(b, x0, device=True)
         check_stops(rtol, atol, maxiter)
-        self.variant = variant
-        self.work = w = Workspace(b, swaps_p=variant.swaps_p, stores_s=variant.stores_s)
+        self.iteration = iteration
+        self.work = w = Workspace(b, swaps_p=iteration.swaps_p, stores_s=iteration.stores_s)
         self.norm_b = norm = w.residual(w.r)  # of b - A 0
         check_norm(norm, "b")
         if norm == 0:
@@ -103,7 +103,7 @@ class Solver:
     def one(self, odd: bool, stream=0) -> None:
         """Queue an iteration."""
         p1, p2 = reversed(self.work.p) if odd else self.work.p
-        self.variant.iteration(self.work, p1, p2, odd, stream)
+        self.iteration.queue(self.work, p1, p2, odd, stream)
 
     def two(self, stream=0) -> None:
         """Queue two iterations; after two, p1 and p2 are back in their places."""
@@ -151,13 +151,13 @@ class Solver:
         while not self.stopped:
             self.one(odd=self.done % 2 == 1)
             self.look()
-            if self.stopped != at.BROKEN and not (self.variant.defers_x and self.done % 2):
+            if self.stopped != at.BROKEN and not (self.iteration.defers_x and self.done % 2):
                 callback(self.work.grid(self.work.x))
 
 
-def solve(variant, b, x0, rtol, atol, maxiter, callback):
+def solve(iteration, b, x0, rtol, atol, maxiter, callback):
     """Solve, and confirm on the true residual; arguments as in :class:`Solver`."""
-    solver = Solver(variant, b, x0, rtol=rtol, atol=atol, maxiter=maxiter)
+    solver = Solver(iteration, b, x0, rtol=rtol, atol=atol, maxiter=maxiter)
     w = solver.work
     if solver.norm_b == 0:
         w.fill(w.x)
@@ -166,7 +166,7 @@ def solve(variant, b, x0, rtol, atol, maxiter, callback):
         solver.run()
     else:
         solver.run_watched(callback)
-    if variant.defers_x and solver.done % 2:
+    if iteration.defers_x and solver.done % 2:
         w.over_pairs(add_kernel, 0, w.p[1], w.dtype.type(solver.alpha), w.x)
     trouble = why_stopped(solver.p_A_p, solver.done + 1) if solver.stopped == at.BROKEN else None
     x = w.grid(w.x)

@@ -151,18 +151,17 @@ def passes(trips: np.ndarray, together: int, rest_first: bool):
 def hoist(run, frame, node: ast.If, mask) -> None:
     """Load what both branches load first before they part: once for all lanes, as a compiler does."""
     compared = _compared(node.test)
-    run.hoisted = set()
     for one, other in zip(_events(node.body), _events(node.orelse), strict=False):
         if ast.dump(one) != ast.dump(other):
             return
         if isinstance(one, ast.Subscript):
             if compared & _names(one.slice):
                 return  # in each branch the compiler knows something else about the index, so the addresses differ
-            run.settle(evaluate(run, frame, one, mask))
-            run.hoisted.add(ast.dump(one))
+            run.ledger.settle(evaluate(run, frame, one, mask))
+            run.ledger.hoisted.add(ast.dump(one))
 
 
-def speculated(run, frame, node: ast.If) -> bool:
+def speculated(ledger, frame, node: ast.If) -> bool:
     """Return whether a compiler computes both sides for all lanes, and then selects: little arithmetic, no memory."""
     operations = 0
     for statement in (*node.body, *node.orelse):
@@ -173,16 +172,11 @@ def speculated(run, frame, node: ast.If) -> bool:
             if not isinstance(part, PURE):
                 return False
             operations += isinstance(part, ast.BinOp)
-            if isinstance(part, ast.Subscript) and not _is_loaded(run, frame, part):
+            if isinstance(part, ast.Subscript) and ast.dump(part) not in ledger.hoisted:
                 return False
             if isinstance(part, ast.Name) and _moves_down(frame, part.id):
                 return False
     return 0 < operations <= SPECULATED
-
-
-def _is_loaded(run, frame, node) -> bool:
-    """Whether an element was loaded before the branches part, as :func:`hoist` does."""
-    return ast.dump(node) in run.hoisted
 
 
 def _moves_down(frame, name: str) -> bool:
@@ -271,7 +265,7 @@ def _in_order(node):
 
 
 def _compared(test) -> set:
-    """Names that a condition compares by size: they are better known on either side of it."""
+    """Return the names that a condition compares by size: in a branch the compiler knows a tighter range for them."""
     found: set = set()
     for part in ast.walk(test):
         if isinstance(part, ast.Compare) and not all(isinstance(op, (ast.Eq, ast.NotEq)) for op in part.ops):

@@ -167,9 +167,8 @@ class Counters:
         each = np.count_nonzero(chosen, axis=1)
         elements = elements.reshape(-1) if mask.data is None else elements[chosen]
         size = array.extent if array.space in ("shared", "local") else array.flat.size
-        if (
-            site.touched is None or site.touched.size < size
-        ):  # a device function may meet arrays of several sizes
+        # a device function may meet arrays of several sizes
+        if site.touched is None or site.touched.size < size:
             known = site.touched if site.touched is not None else np.zeros(0, bool)
             site.touched = np.zeros(size, bool)
             site.touched[: known.size] = known
@@ -268,9 +267,8 @@ def count_once_a_block(pieces: list) -> int:
         return 0
     if blocks * window > FLAGS:
         return once_a_block(pieces)[1].size
-    flags = np.zeros(
-        blocks * window, bool
-    )  # each block touches a small part of the array: one flag an element of it
+    # each block touches a small part of the array: one flag for each element of it
+    flags = np.zeros(blocks * window, bool)
     place = np.arange(blocks) * window - low
     for each, elements in pieces:
         flags[elements + np.repeat(place, each)] = True

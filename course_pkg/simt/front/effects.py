@@ -1,25 +1,36 @@
-"""What a piece of source may do to memory, read off its text: a compiler must forget as much."""
+"""What a piece of source may do to memory: a compiler must forget as much."""
 
 import ast
 from functools import cache
 
+from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.expressions import evaluate
+from course_pkg.simt.run.values import Builtin, Intrinsic, TypeName
 
 EVERYWHERE = frozenset(("global", "shared", "local"))
-BARRIERS = ("syncthreads", "syncwarp", "threadfence", "_sync", "atomic", "activemask")
+HARMLESS = (
+    *("grid", "gridsize", "popc", "brev", "clz", "ffs", "fma", "cbrt", "selp", "lanemask_lt"),
+    *("shared.array", "local.array", "const.array_like"),
+)
 
 
-def effects(frame, body: list) -> frozenset:
-    """Return the memory spaces that statements may write, or that a barrier in them makes others write."""
+def effects(run, frame, body: list) -> frozenset:
+    """Return the memory spaces that statements may write, or that a barrier in them makes others write.
+
+    What is called and what is written goes by what the names stand for, not by how they are spelt.
+    """
+    stored, called, assigned = _parts(tuple(body))
     found: set = set()
-    for place in _places(tuple(body)):
-        if place is None:
-            return EVERYWHERE
-        variable = frame.variables.get(place)
+    for name in stored:
+        variable = frame.variables.get(name)
         array = variable.value if variable else None
-        if not isinstance(array, Array):
+        if not isinstance(array, Array) or name in assigned:
             return EVERYWHERE
         found.add(array.space)
+    for function in called:
+        if not _harmless(run, frame, function):
+            return EVERYWHERE
     return frozenset(found)
 
 
@@ -39,25 +50,22 @@ def unused_calls(function: ast.FunctionDef) -> frozenset:
 
 
 @cache
-def _places(body: tuple) -> tuple:
-    """Names of arrays that statements write to; None for a barrier, or a call that may hold one."""
-    places: list = []
-    for node in body:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-                base = part.value
-                places.append(base.id if isinstance(base, ast.Name) else None)
-            elif isinstance(part, ast.Call) and not _harmless(part.func):
-                places.append(None)
-    return tuple(dict.fromkeys(places))
+def _parts(body: tuple) -> tuple:
+    """Return the names of arrays that statements write to (None for what has no name), what they call and assign."""
+    parts = [part for node in body for part in ast.walk(node)]
+    stores = (p.value for p in parts if isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store))
+    stored = dict.fromkeys(base.id if isinstance(base, ast.Name) else None for base in stores)
+    called = {ast.dump(p.func): p.func for p in parts if isinstance(p, ast.Call)}
+    assigned = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
+    return tuple(stored), tuple(called.values()), frozenset(assigned)
 
 
-def _harmless(function) -> bool:
-    """Whether a call can touch no memory, as far as its name tells."""
-    text = ast.unparse(function)
-    if any(word in text for word in BARRIERS):
+def _harmless(run, frame, function) -> bool:
+    """Whether a call can touch no memory but to read it."""
+    try:
+        thing = evaluate(run, frame, function, run.wave.nobody)
+    except SimtError:  # a name that the statements themselves bind
         return False
-    return "." in text or text in _PURE
-
-
-_PURE = {"range", "len", "min", "max", "abs", "round", "int", "float", "bool", "complex", "divmod", "pow"}
+    if isinstance(thing, Intrinsic):
+        return thing.name in HARMLESS
+    return isinstance(thing, (Builtin, TypeName))

@@ -18,7 +18,7 @@ from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate, handles, unsupported
-from course_pkg.simt.run.values import Builtin, Intrinsic, Module, TypeName, Value
+from course_pkg.simt.run.values import Builtin, Intrinsic, Module, Range, TypeName, Value, undefined
 
 SCALARS = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -60,12 +60,36 @@ MODULES = {
 def _name(run, frame, node, mask):
     variable = frame.variables.get(node.id)
     if variable is not None:
-        return variable.value
+        return _in_these_lanes(run, frame, node, variable, mask)
     if node.id in frame.program.assigned:
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: the variable {node.id!r} is used before it has a value."
         )
     return entity(run, frame, node, frame.program.lookup(node.id, node.lineno))
+
+
+def _in_these_lanes(run, frame, node, variable, mask):
+    """Return what a variable holds; lanes that never gave it a value find a number that shows."""
+    known = variable.mask
+    if known is None or run.dry or mask.within(known):
+        return variable.value
+    return _known_in(run, frame, node, variable.value, known)
+
+
+def _known_in(run, frame, node, thing, known):
+    if isinstance(thing, Value):
+        if thing.constant:
+            return thing
+        data = np.where(known.data, thing.data, undefined(thing.data.dtype))
+        return run.derived(data, thing.type, run.numbering.fresh(), (thing,), known)
+    if isinstance(thing, tuple):
+        return tuple(_known_in(run, frame, node, part, known) for part in thing)
+    if isinstance(thing, (Array, Range)):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: some threads come here without having given {node.id!r} a "
+            "value: give it one before they part."
+        )
+    return thing
 
 
 @handles(ast.Attribute)
@@ -134,6 +158,11 @@ def member(run, frame, node, owner):
         whole = f"{owner.name}.{name}" if owner.name else name
         if whole in MEANINGS:
             return index_value(run, whole)
+        if whole.startswith("_") or _is_for_the_host(whole):
+            raise SimtError(
+                f"{frame.program.name}, line {node.lineno}: cuda.{whole} is for the host: a kernel cannot use it, and "
+                "cannot ask where it runs."
+            )
         near = get_close_matches(whole, MEANINGS, 1)
         if near:
             raise SimtError(
@@ -150,7 +179,7 @@ def member(run, frame, node, owner):
         return owner
     if isinstance(owner, Value) and name in ("real", "imag") and owner.data.dtype.kind == "c":
         part = owner.data.real if name == "real" else owner.data.imag
-        return run.derived(part, type_of(part.dtype), name, owner.key)
+        return run.view(owner, part, type_of(part.dtype), run.numbering.of(name, owner.key))
     if isinstance(owner, Value):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: {ast.unparse(node.value)} is a number and has no .{name}: "
@@ -159,12 +188,18 @@ def member(run, frame, node, owner):
     raise unsupported(frame, node, f"the attribute .{name}")
 
 
+def _is_for_the_host(name: str) -> bool:
+    from course_pkg.simt import api
+
+    return hasattr(api, name)
+
+
 def index_value(run, name):
     """Return the value of ``threadIdx.x`` and its like, or the name itself."""
     group, _, axis = name.partition(".")
     if name in ("warpsize", "laneid"):
         data = np.array(32) if name == "warpsize" else run.wave.thread_in_block % 32
-        return run.derived(
+        return run.given(
             data.astype(np.int32).reshape((1,) * (6 - data.ndim) + data.shape), types.int32, name
         )
     if group not in THREE or not axis:
@@ -177,7 +212,7 @@ def index_value(run, name):
     else:
         extent = run.wave.block[d] if group == "blockDim" else run.wave.grid[d]
         data = np.full((1,) * 6, extent, np.int32)
-    return run.derived(data, types.int32, name)
+    return run.given(data, types.int32, name)
 
 
 def _module_member(run, frame, node, owner, name):
@@ -206,7 +241,7 @@ def _array_member(run, array, name):
         if all(v.constant for v in array.shape):
             return run.constant(int(np.prod(sizes)))
         data = np.array(int(np.prod(sizes))).reshape((1,) * 6)
-        return run.derived(data, total.type, "size", array.key)
+        return run.given(data, total.type, "size", array.key)
     if name == "ndim":
         return run.constant(array.ndim)
     if name == "dtype":

@@ -161,7 +161,7 @@ class HazardLog:
         of_warp = same_warp and place.array.space == "shared" and not both_write
         kind = "missing_syncwarp" if of_warp else "race"
         if not same_block:
-            cure = "blocks of one launch run in any order: split the kernel in two launches, or use an atomic"
+            cure = "blocks of one launch run in any order: write to another array, or split the kernel in two launches"
         elif kind == "missing_syncwarp":
             cure = "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between"
         else:

@@ -2,16 +2,18 @@
 
 import dataclasses
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from course_pkg.core.access import WARP, WarpAccess
+from course_pkg.core.cost import Cost
+from course_pkg.core.machine import Machine
 from course_pkg.simt.counting.sites import Site, distinct, sector_numbers, wavefronts
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import FunctionSource, SourceLine
 from course_pkg.simt.memory.races import place
-from course_pkg.simt.report.quantities import AccessCounts, LineCounts
+from course_pkg.simt.report.quantities import LineCounts
 
 
 @dataclass(repr=False)
@@ -22,9 +24,11 @@ class KernelProfile(LineCounts):
     ----------
     kernel : str
     grid, block : tuple of int, (x, y, z)
-    global_load … constant_load, atomics : AccessCounts
-        Atomic operations on global and shared memory are counted apart from loads and stores:
-        ``l1tex__t_requests_pipe_lsu_mem_global_op_red.sum`` plus ``…_op_atom.sum``.
+    global_load … constant_load : AccessCounts
+    global_atomics, shared_atomics : AccessCounts
+        Atomic operations are counted apart from loads and stores, as Nsight Compute does:
+        ``l1tex__t_requests_pipe_lsu_mem_global_op_red.sum`` plus ``…_op_atom.sum``,
+        ``smsp__inst_executed_op_shared_atom.sum``. ``atomics`` is the sum of both.
     by_line : dict of SourceLine to LineCounts
     by_array : dict of str to LineCounts
     flops : Flops
@@ -36,8 +40,6 @@ class KernelProfile(LineCounts):
     barriers : int
         Block-wide barriers, summed over blocks.
     hazards : list of Hazard
-    global_atomics : AccessCounts
-        Those of ``atomics`` that go to global memory.
     in_registers : tuple of str
         Local arrays whose indices are all known to the compiler: they live in registers and are not counted.
 
@@ -46,7 +48,7 @@ class KernelProfile(LineCounts):
     >>> from course_pkg import simt
     >>> from course_pkg.vector.gpu_numba import triad_kernel
     >>> found = simt.profile(triad_kernel[2, 32], np.ones(64), np.ones(64), 3.0, np.empty(64))
-    >>> found.kernel, found.global_bytes(), found.active_lanes, found.hazards
+    >>> found.kernel, found.cost().bytes, found.active_lanes, found.hazards
     ('triad_kernel', 1536, 32.0, [])
     """
 
@@ -60,44 +62,40 @@ class KernelProfile(LineCounts):
     barriers: int = 0
     sources: dict[str, FunctionSource] = field(default_factory=dict)
     in_registers: tuple[str, ...] = ()
-    global_atomics: AccessCounts = field(default_factory=AccessCounts)
     sites: list[Site] = field(default_factory=list)
 
-    def global_bytes(self, reuse: str = "none") -> int:
-        """Return bytes of global memory read and written.
+    def cost(self, reuse: str = "none") -> Cost:
+        """Return what the launch moved to and from global memory and computed, as a Cost.
+
+        An atomic operation reads its element and writes it.
 
         Parameters
         ----------
         reuse : str
             ``"none"``: every request goes to memory; ``"block"``: each block fetches an element once; ``"perfect"``:
             the launch does.
+
+        Raises
+        ------
+        SimtError
+            If ``reuse`` is another word.
         """
         names = {"none": "bytes_requested", "block": "block_unique_bytes", "perfect": "unique_bytes"}
         if reuse not in names:
             raise SimtError(f"reuse is {reuse!r}: use none, block or perfect.")
-        return sum(
+        read, written, both = (
             getattr(counts, names[reuse])
             for counts in (self.global_load, self.global_store, self.global_atomics)
         )
+        return Cost(bytes_read=read + both, bytes_written=written + both, flops=self.flops.total)
 
-    def intensity(self, reuse: str = "none") -> float:
-        """Return flops per byte of global memory, at a reuse that :meth:`global_bytes` names."""
-        moved = self.global_bytes(reuse)
-        return self.flops.total / moved if moved else float("inf")
-
-    def time_floor(self, machine) -> float:
-        """Return the seconds below which no implementation comes on a machine: its bytes or its flops, each at best.
-
-        Parameters
-        ----------
-        machine : core.Machine
-        """
-        memory = self.global_bytes("perfect") / (machine.bandwidth_gb_s * 1e9)
-        arithmetic = 0.0
-        for precision, counts in self.flops.by_precision.items():
-            peak = machine.fp32_gflop_s if precision == "float32" else machine.fp64_gflop_s
-            arithmetic += counts.total / (peak * 1e9)
-        return max(memory, arithmetic)
+    def time_floor_s(self, machine: Machine) -> float:
+        """Return the seconds below which no implementation comes on a machine: its bytes or its flops, each at best."""
+        arithmetic = sum(
+            Cost(flops=counts.total).time_floor_s(machine, precision)
+            for precision, counts in self.flops.by_precision.items()
+        )
+        return max(replace(self.cost("perfect"), flops=0).time_floor_s(machine), arithmetic)
 
     def accesses(self, line, block: int = 0) -> list[WarpAccess]:
         """Return the requests that the warps of a block made on a line, by warp and pass.
@@ -196,9 +194,9 @@ class KernelProfile(LineCounts):
         return whole
 
     def __repr__(self):
-        from course_pkg.simt.report.page import text_table
+        from course_pkg.simt.report.page import as_text
 
-        return text_table(self)
+        return as_text(self)
 
     def _repr_html_(self):
         from course_pkg.simt.report.page import html

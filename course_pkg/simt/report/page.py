@@ -13,7 +13,7 @@ from course_pkg.simt.report.quantities import KINDS
 WIDTH = 100
 
 
-def text_table(profile) -> str:
+def as_text(profile) -> str:
     """Return the counts of a profile as text, at most 100 columns wide."""
     lines = textwrap.wrap(_title(profile), WIDTH, subsequent_indent="  ")
     for compact in (_exact, _bytes_short, _all_short):
@@ -103,12 +103,12 @@ def _facts(profile):
         yield f"{name} flops", _kinds(counts)
     if not flops:
         yield "flops", "none"
-    elif profile.global_bytes("none"):
+    elif profile.cost().bytes:
+        none, block, perfect = (profile.cost(reuse).intensity for reuse in ("none", "block", "perfect"))
         yield (
             "intensity",
-            f"{profile.intensity('none'):.3g} flop/byte without reuse, "
-            f"{profile.intensity('block'):.3g} with reuse in a block, "
-            f"{profile.intensity('perfect'):.3g} with a perfect cache",
+            f"{none:.3g} flop/byte without reuse, {block:.3g} with reuse in a block, "
+            f"{perfect:.3g} with a perfect cache",
         )
     yield "integer operations", f"{profile.integer_ops:,}"
     yield "lanes at work", f"{profile.active_lanes:.1f} of 32"

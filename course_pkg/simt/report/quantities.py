@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from course_pkg.simt.memory.races import Hazard
 
 SPACES = (
-    "global_load", "global_store", "shared_load", "shared_store", "local_load", "local_store",
-    "constant_load", "atomics",
+    "global_load", "global_store", "global_atomics", "shared_load", "shared_store", "shared_atomics",
+    "local_load", "local_store", "constant_load",
 )  # fmt: skip
 KINDS = ("add", "mul", "fma", "div", "sqrt", "special")
 
@@ -38,6 +38,8 @@ class AccessCounts:
         Wavefronts beyond those that the same lanes would need without any conflict:
         ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`` and its like.
 
+    Of atomics on shared memory, wavefronts and bank conflicts are not counted and stay 0: the rule is not documented.
+
     Examples
     --------
     >>> from course_pkg import simt
@@ -63,6 +65,10 @@ class AccessCounts:
 
     def __bool__(self):
         return self.thread_accesses > 0
+
+    def __add__(self, other: "AccessCounts") -> "AccessCounts":
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return AccessCounts(*(one + another for one, another in pairs))
 
 
 @dataclass
@@ -163,14 +169,24 @@ class LineCounts:
 
     global_load: AccessCounts = field(default_factory=AccessCounts)
     global_store: AccessCounts = field(default_factory=AccessCounts)
+    global_atomics: AccessCounts = field(default_factory=AccessCounts)
     shared_load: AccessCounts = field(default_factory=AccessCounts)
     shared_store: AccessCounts = field(default_factory=AccessCounts)
+    shared_atomics: AccessCounts = field(default_factory=AccessCounts)
     local_load: AccessCounts = field(default_factory=AccessCounts)
     local_store: AccessCounts = field(default_factory=AccessCounts)
     constant_load: AccessCounts = field(default_factory=AccessCounts)
-    atomics: AccessCounts = field(default_factory=AccessCounts)
     flops: Flops = field(default_factory=Flops)
     hazards: list[Hazard] = field(default_factory=list)
+
+    @property
+    def atomics(self) -> AccessCounts:
+        """Atomic operations on global and on shared memory together."""
+        return self.global_atomics + self.shared_atomics
+
+    def traffic(self) -> dict[str, AccessCounts]:
+        """Return all that moved, by memory and direction: each access of a thread is in one of them."""
+        return {name: getattr(self, name) for name in SPACES}
 
     def to_dict(self) -> dict:
         """Return the counters that are not empty, ready for JSON."""

@@ -31,7 +31,6 @@ def build(launch, state, counters: Counters) -> KernelProfile:
         by_line=by_line, by_array=by_array, integer_ops=counters.integer_ops, active_lanes=at_work,
         barriers=counters.barriers, sources={p.name: p.source for p in state.programs.values()},
         in_registers=tuple(registers.values()), sites=sites,
-        global_atomics=_total([s for s in sites if _space(s) == "atomics" and s.space == "global"], {}),
     )  # fmt: skip
 
 
@@ -56,7 +55,7 @@ def _line(sites, unique, operations, by_region=False) -> LineCounts:
 
 
 def _space(site: Site) -> str:
-    return "atomics" if site.kind == "atomic" else f"{site.space}_{site.kind}"
+    return f"{site.space}_{'atomics' if site.kind == 'atomic' else site.kind}"
 
 
 def _total(sites, unique, by_region=False) -> AccessCounts:

@@ -13,7 +13,7 @@ from course_pkg.simt.run.expressions import cast, evaluate, handles, unsupported
 from course_pkg.simt.run.hindsight import recall, remember
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.sketch import any_of, note_store
-from course_pkg.simt.run.values import Value
+from course_pkg.simt.run.values import Value, undefined
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 
@@ -39,6 +39,7 @@ class Place:
     inside: Mask
     indices: tuple
     where: SourceLine
+    astray: bool = False  # whether some lanes at work are not inside
 
 
 def place_of(run, frame, node: ast.Subscript, mask: Mask) -> Place:
@@ -66,7 +67,7 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
             raise SimtError(
                 f"{where.function}, line {where.line}: index {d} of {array.name} is a {found}: indices are integers."
             )
-        run.demand(part, inside)
+        run.ledger.demand(part, inside)
         if run.dry:
             continue
         inside, data = _within(run, array, indices, d, inside, where, _is_meant(node, d))
@@ -80,7 +81,8 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     terms.sort(key=np.size)
     offset = sum(terms[1:], start=terms[0]) + array.offset
     key = run.numbering.of(("element", array.key), *keys)
-    return Place(array, offset, offset + _owner(run, array), key, inside, indices, where)
+    at = offset + _owner(run, array)
+    return Place(array, offset, at, key, inside, indices, where, inside is not mask)
 
 
 def _is_meant(node, d) -> bool:
@@ -145,6 +147,7 @@ def _item(run, frame, node, values, mask):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: the tuple has {len(values)} elements and no [{index.number}]."
         )
+    run.ledger.demand(index, mask)
     return values[index.number]
 
 
@@ -166,25 +169,22 @@ def load_place(run, frame, place: Place, mask: Mask) -> Value:
     array, space = place.array, place.array.space
     if run.dry:
         return run.blank(array.type)
-    data = array.flat.take(place.at, mode="clip") if array.flat.size else np.zeros((1,) * 6, array.dtype)
     version = run.versions.get(space, 0)
-    value = run.derived(data, array.type, ("load", version), place.key)
+    data = read(array, place)
+    value = run.given(data, array.type, ("load", version), place.key)
     if run.races is not None:
         run.log.access(run, place, "load", VERBS["load"], place.inside)
         recall(place, value)
-    half, lanes = run.halves.get(value.key, (None, None))
-    if half is not None and not place.inside.minus(lanes):
-        return half
+    return run.ledger.load(place, value)
 
-    def count(lanes):
-        new, _ = run.first_time(value.key, lanes)
-        if new:
-            _count(run, place, "load", new)
 
-    if run.counters is not None and value.key not in run.available[-1]:
-        run.flush()
-    run.originate(value, count, (), place.inside, space)
-    return value
+def read(array: Array, place: Place) -> np.ndarray:
+    """Return the elements; a lane whose index lies outside finds NaN or 0: nobody's element, and no second fault."""
+    if not array.flat.size:
+        return np.zeros((1,) * 6, array.dtype)
+    data = array.flat.take(place.at, mode="clip")
+    outside = data.dtype.type(0) if data.dtype.kind in "iu" else undefined(data.dtype)
+    return np.where(place.inside.data, data, outside) if place.astray else data
 
 
 def store(run, frame, node: ast.Subscript, value, mask: Mask) -> None:
@@ -208,18 +208,16 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
     if run.dry:
         note_store(run, array)
         return
-    run.demand(value, mask)
+    run.ledger.demand(value, mask)
     inside = place.inside
     if inside:
         if run.races is not None:
             run.log.access(run, place, "store", VERBS["store"], inside)
             remember(run, place, value)
-        if run.counters is not None:
-            run.hold_store(place, inside, lambda lanes: _count(run, place, "store", lanes))
+        run.ledger.store(place)
         write(run, array, place.at, value.data, inside)
     run.kill(array.space)
-    key = run.numbering.of(("load", run.versions[array.space]), place.key)
-    run.available[-1][key] = [inside, None]
+    run.ledger.holds(run.numbering.of(("load", run.versions[array.space]), place.key), inside)
 
 
 def write(run, array, at, data, inside: Mask) -> None:
@@ -230,15 +228,3 @@ def write(run, array, at, data, inside: Mask) -> None:
     else:
         chosen = inside.full
         array.flat[np.broadcast_to(at, shape)[chosen]] = np.broadcast_to(data, shape)[chosen]
-
-
-def _count(run, place, kind, lanes: Mask) -> None:
-    """Count an access; a complex number is two accesses, of its two parts."""
-    array = place.array
-    if array.dtype.kind != "c":
-        run.counters.access(array, kind, place.where, place.offset, lanes)
-        return
-    part = np.dtype(f"f{array.dtype.itemsize // 2}")
-    halves = replace(array, dtype=part, flat=array.flat.view(part), extent=2 * array.extent)
-    for which in (0, 1):
-        run.counters.access(halves, kind, place.where, 2 * place.offset + which, lanes)

@@ -14,7 +14,6 @@ from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.values import Value
 
 COMMUTING = {"sub": "add"}
-TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # the compiler lets one lane do it for its warp
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
 
 
@@ -36,22 +35,19 @@ def atomic(run, frame, node, name, arguments, mask):
     for v in values:
         if not isinstance(v, Value):
             raise unsupported(frame, node, f"cuda.atomic.{name} with something else than a number")
-        run.demand(v, mask)
     operands = [cast(run, v, array.type).data for v in values]
     if run.dry:
         note_store(run, array)
         return run.blank(array.type)
-    run.flush()
+    run.ledger.flush()
     if place.inside:
-        if run.counters is not None:
-            together = name in TOGETHER and array.type in (types.int32, types.uint32) and one_a_block(place)
-            run.counters.access(array, "atomic", place.where, place.offset, place.inside, together)
+        run.ledger.atomic(place, name)
         if run.races is not None:
             operation, looks = COMMUTING.get(name, name), node not in unused_calls(frame.program.tree)
             run.log.access(run, place, "atomic", VERBS["atomic"], place.inside, operation, looks)
     old = _update(run, name, place, operands, place.inside)
     run.kill(array.space)
-    value = run.fresh(old, array.type)
+    value = run.fresh(old, array.type, values, mask)
     if run.races is not None and run.races.handovers.active and isinstance(array.type, types.Integer):
         value.otherwise = _hand_over(run, place, old)
     return value
@@ -72,11 +68,6 @@ def _hand_over(run, place, old):
     data = np.stack([old, old])
     data[:, *(one[order] for one in np.nonzero(lanes))] = might
     return Otherwise(data, frozenset((event,)))
-
-
-def one_a_block(place) -> bool:
-    """Return whether all threads of a block update one element, by construction."""
-    return np.ndim(place.offset) == 0 or place.offset.shape[-3:] == (1, 1, 1)
 
 
 def _update(run, name, place, values, mask):

@@ -66,6 +66,11 @@ def _device(run, frame, node, function, arguments, named, mask):
     run.depth -= 1
     if inner.raised is not None and inner.result is None:
         raise inner.raised  # it only raises: what calls it has no value to go on with
+    if inner.result_mask is not None and not run.dry and mask.minus(inner.result_mask):
+        raise SimtError(
+            f"{program.name}, line {program.tree.lineno}: some threads come to its end without a value, and others "
+            "return one: write a return for each way out."
+        )
     return inner.result
 
 
@@ -106,9 +111,7 @@ def _builtin(run, frame, node, function, arguments, mask):
     if known is not None and known.python in _BINARY:
         return binary(run, frame, node, _BINARY[known.python](), *arguments, mask)
     if name in ("abs", "round"):
-        value = _abs_or_round(run, name, arguments)
-        run.originate(value, run.nothing, arguments, mask)
-        return value
+        return _abs_or_round(run, frame, node, name, arguments, mask)
     return _number_function(run, frame, node, known or BY_NAME[name], arguments, mask)
 
 
@@ -129,43 +132,43 @@ def _extreme(run, name, arguments, mask):
     """The smallest or largest, as compiled Numba decides it: a later argument wins only when it is truly beyond."""
     result = arguments[0]
     for other in arguments[1:]:
-        run.use(result)
-        run.use(other)
+        run.ledger.use(result)
+        run.ledger.use(other)
         kind = signature(min if name == "min" else max, result.type, other.type)[1]
         a, b = cast(run, result, kind), cast(run, other, kind)
         beyond = b.data < a.data if name == "min" else b.data > a.data
         if isinstance(kind, types.Float):
             beyond = beyond | np.isnan(a.data)
         data = np.where(beyond, b.data, a.data)
-        value = run.derived(data, kind, (name, kind), a.key, b.key)
-        value.constant = a.constant and b.constant
-        run.originate(value, run.nothing, (a, b), mask)
-        result = value
-        if run.counters is not None:
-            run.counters.issue(mask)
+        key = run.numbering.of((name, kind), a.key, b.key)
+        result = run.derived(data, kind, key, (a, b), mask, a.constant and b.constant)
+        run.ledger.instruction(mask)
     return result
 
 
-def _abs_or_round(run, name, arguments):
+def _abs_or_round(run, frame, node, name, arguments, mask):
     value = arguments[0]
-    run.use(value)
+    run.ledger.use(value)
     if name == "abs":
         _, kind = signature(abs, value.type)
         a = cast(run, value, kind) if isinstance(kind, types.Integer) else value
-        return run.derived(np.abs(a.data).astype(dtype_of(kind), copy=False), kind, "abs", a.key)
-    if len(arguments) == 2:
-        digits = arguments[1].number
-        _, kind = signature(round, value.type, arguments[1].type)
-        return run.derived(
-            np.round(value.data, digits).astype(dtype_of(kind)), kind, ("round", digits), value.key
-        )
-    _, kind = signature(round, value.type)
-    return run.derived(np.round(value.data).astype(dtype_of(kind)), kind, "round", value.key)
+        data, what = np.abs(a.data), "abs"
+    elif len(arguments) == 1:
+        _, kind = signature(round, value.type)
+        a, data, what = value, np.round(value.data), "round"
+    else:
+        a, digits = value, arguments[1]
+        if not digits.constant:
+            raise unsupported(frame, node, "round to a number of digits that is not written out")
+        _, kind = signature(round, value.type, digits.type)
+        data, what = np.round(value.data, digits.number), ("round", digits.number)
+    key = run.numbering.of(what, a.key)
+    return run.derived(data.astype(dtype_of(kind), copy=False), kind, key, (a,), mask)
 
 
 def _number_function(run, frame, node, function, arguments, mask):
     for a in arguments:
-        run.use(a)
+        run.ledger.use(a)
     if function.name == "pow" and arguments[1].constant and isinstance(arguments[1].type, types.Integer):
         return binary(run, frame, node, ast.Pow(), *arguments, mask)
     wanted, result = signature(function.typed_as or function.python, *(a.type for a in arguments))
@@ -179,12 +182,11 @@ def _number_function(run, frame, node, function, arguments, mask):
     if out.dtype.kind == "f" and isinstance(result, types.Integer):
         out = np.where(np.isfinite(out), out, 0)
     key = run.numbering.of((function.name, result), *(n.key for n in numbers))
-    value = Value(out.astype(dtype_of(result), copy=False), result, key, all(n.constant for n in numbers))
+    constant = all(n.constant for n in numbers)
+    value = run.derived(out.astype(dtype_of(result), copy=False), result, key, numbers, mask, constant)
     if value.constant:
         return value
     if function.counts:
         where = SourceLine(frame.program.name, node.lineno)
-        run.flop(value, function.counts, dtype_of(result).name, where, numbers, mask)
-    else:
-        run.originate(value, run.nothing, numbers, mask)
+        run.ledger.flop(value, function.counts, dtype_of(result).name, where, numbers, mask)
     return value

@@ -4,7 +4,7 @@ import ast
 
 import numpy as np
 
-from course_pkg.simt.counting.operations import passed_on
+from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import BOOL, unify
 from course_pkg.simt.run.expressions import (
     OPERATORS,
@@ -26,7 +26,8 @@ from course_pkg.simt.run.values import Value
 def _compare(run, frame, node, mask):
     left, result = evaluate(run, frame, node.left, mask), None
     for op, right_node in zip(node.ops, node.comparators, strict=True):
-        inner = mask if result is None or not result.data.ndim else mask.split(result.data)[0]
+        inner = mask if result is None or run.dry else mask.split(result.data)[0]
+        _decide(run, frame, right_node, result, mask)
         right = evaluate(run, frame, right_node, inner)
         if type(op) not in OPERATORS:
             return _identity(run, frame, node, op, left, right)
@@ -36,6 +37,12 @@ def _compare(run, frame, node, mask):
     return result
 
 
+def _decide(run, frame, node, result, mask) -> None:
+    """Note that a condition decides who comes to an expression, where that does more than to give a value."""
+    if result is not None and effects(run, frame, [node]):
+        run.ledger.demand(result, mask)
+
+
 def _identity(run, frame, node, op, left, right):
     if isinstance(op, (ast.Is, ast.IsNot)) and (left is None or right is None):
         return run.constant.truth((left is right) == isinstance(op, ast.Is))
@@ -43,9 +50,8 @@ def _identity(run, frame, node, op, left, right):
 
 
 def _both(run, a, b, mask):
-    origin = passed_on(run, (a, b), mask)
     key = run.numbering.of("and", a.key, b.key)
-    value = Value(a.data & b.data, BOOL, key, a.constant and b.constant, origin=origin)
+    value = run.derived(a.data & b.data, BOOL, key, (a, b), mask, a.constant and b.constant)
     return follow(value, np.logical_and, a, b)
 
 
@@ -53,6 +59,7 @@ def _both(run, a, b, mask):
 def _bool_op(run, frame, node, mask):
     conjunction, result, inner = isinstance(node.op, ast.And), None, mask
     for part in node.values:
+        _decide(run, frame, part, result, mask)
         value = evaluate(run, frame, part, inner)
         test = truth(run, frame, value, node)
         if result is None:
@@ -61,9 +68,8 @@ def _bool_op(run, frame, node, mask):
             what = "and" if conjunction else "or"
             both = np.logical_and if conjunction else np.logical_or
             key = run.numbering.of(what, result.key, test.key)
-            origin = passed_on(run, (result, test), mask)
             constant = result.constant and test.constant
-            value = Value(both(result.data, test.data), BOOL, key, constant, origin=origin)
+            value = run.derived(both(result.data, test.data), BOOL, key, (result, test), mask, constant)
             result = follow(value, both, result, test)
         if result.constant and result.number != conjunction:
             return result
@@ -79,12 +85,20 @@ def _bool_op(run, frame, node, mask):
 @handles(ast.IfExp)
 def _conditional(run, frame, node, mask):
     test = truth(run, frame, evaluate(run, frame, node.test, mask), node)
+    if run.dry and test.constant and _is_literal(node.test):  # Numba drops the other way before it types
+        return evaluate(run, frame, node.body if test.number else node.orelse, mask)
     if run.dry:
         ways = [evaluate(run, frame, part, mask) for part in (node.body, node.orelse)]
         return _common_type(run, node, *ways)
     value = _chosen(run, frame, node, test, mask)
     wanted = run.types.get((run.path, id(node)))
     return cast(run, value, wanted) if wanted is not None and isinstance(value, Value) else value
+
+
+def _is_literal(node) -> bool:
+    """Whether a condition is a number, or compares two numbers, as they are written in the source."""
+    parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node]
+    return len(parts) <= 2 and all(isinstance(part, ast.Constant) for part in parts)
 
 
 def _common_type(run, node, one, other):
@@ -99,7 +113,7 @@ def _common_type(run, node, one, other):
 def _chosen(run, frame, node, test, mask):
     if test.constant:
         return evaluate(run, frame, node.body if test.number else node.orelse, mask)
-    run.demand(test, mask)
+    run.ledger.demand(test, mask)
     decide(run, test, mask)
     yes, no = mask.split(test.data)
     one = evaluate(run, frame, node.body, yes if yes else run.wave.nobody)

@@ -6,7 +6,6 @@ import operator
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt.counting.operations import count_operation
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
@@ -114,8 +113,8 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
     data = _compute(kind, ufunc, a.data, b.data, dtype)
     keys = sorted((a.key, b.key)) if kind in COMMUTE else (a.key, b.key)
     key = _key(run, kind, function, result, a, b, keys)
-    value = Value(data, result, key, constant=a.constant and b.constant)
-    count_operation(run, frame, node, kind, value, a, b, mask)
+    value = run.derived(data, result, key, (a, b), mask, a.constant and b.constant)
+    run.ledger.operation(kind, value, a, b, SourceLine(frame.program.name, node.lineno), mask)
     return follow(value, lambda x, y: _compute(kind, ufunc, x, y, dtype), a, b)
 
 
@@ -170,10 +169,10 @@ def _power(run, frame, node, base, exponent, mask):
             if a.data.dtype.kind in "fc"
             else _integer_power(a.data, exponent.data, a.data.dtype)
         )
-        value = Value(data.astype(dtype_of(result), copy=False), result, key, constant=a.constant)
+        value = run.derived(data.astype(dtype_of(result), copy=False), result, key, (a,), mask, a.constant)
         if isinstance(result, types.Float) and not a.constant:
             where = SourceLine(frame.program.name, node.lineno)
-            run.flop(value, "special", dtype_of(result).name, where, (a,), mask)
+            run.ledger.flop(value, "special", dtype_of(result).name, where, (a,), mask)
         return value
     if n < 0:
         up = _power(run, frame, node, base, run.constant(-n), mask)
@@ -194,9 +193,7 @@ def _unary(run, frame, node, mask):
     operand = evaluate(run, frame, node.operand, mask)
     if isinstance(node.op, ast.Not):
         test = truth(run, frame, operand, node)
-        opposite = Value(
-            ~test.data, BOOL, run.numbering.of("not", test.key), test.constant, origin=test.origin
-        )
+        opposite = run.view(test, ~test.data, BOOL, run.numbering.of("not", test.key), test.constant)
         return follow(opposite, np.logical_not, test)
     if not isinstance(operand, Value):
         raise unsupported(frame, node, f"{construct(node.op)} of something else than a number")
@@ -207,11 +204,10 @@ def _unary(run, frame, node, mask):
     if a.constant:
         return run.constant(dtype_of(result).type(ufunc(a.data).reshape(-1)[0]), result)
     data = ufunc(a.data).astype(dtype_of(result), copy=False)
-    value = Value(data, result, run.numbering.of((function.__name__, result), a.key))
-    value.product, value.origin = a.product, a.origin  # a minus sign is free in a multiply-add
-    if run.counters is not None and isinstance(result, types.Integer):
-        run.counters.integer_ops += mask.threads
-        run.counters.issue(mask)
+    value = run.view(a, data, result, run.numbering.of((function.__name__, result), a.key))
+    value.product = a.product  # a minus sign is free in a multiply-add
+    if isinstance(result, types.Integer):
+        run.ledger.integer(mask)
     return follow(value, lambda x: ufunc(x).astype(dtype_of(result), copy=False), a)
 
 
@@ -221,9 +217,8 @@ def truth(run, frame, value, node) -> Value:
         raise unsupported(frame, node, "the truth of something else than a number")
     if value.type == BOOL:
         return value
-    run.use(value)
-    key = run.numbering.of("truth", value.key)
-    test = Value(value.data != 0, BOOL, key, value.constant, origin=value.origin)
+    run.ledger.use(value)
+    test = run.view(value, value.data != 0, BOOL, run.numbering.of("truth", value.key), value.constant)
     return follow(test, lambda data: data != 0, value)
 
 
@@ -233,14 +228,11 @@ def cast(run, value: Value, numba_type) -> Value:
         return value
     if value.constant:
         return run.constant(value.data.astype(dtype_of(numba_type)).reshape(-1)[0], numba_type)
-    run.use(value)
+    run.ledger.use(value)
     dtype = dtype_of(numba_type)
-    integers = isinstance(value.type, types.Integer) and isinstance(numba_type, types.Integer)
-    widened = (
-        integers and numba_type.bitwidth >= value.type.bitwidth and value.type.signed <= numba_type.signed
-    )
-    key = value.key if widened else run.numbering.of(("cast", numba_type), value.key)
-    converted = Value(_convert(value.data, dtype), numba_type, key, origin=value.origin)
+    same = _keeps_its_number(value.type, numba_type)
+    key = value.key if same else run.numbering.of(("cast", numba_type), value.key)
+    converted = run.view(value, _convert(value.data, dtype), numba_type, key)
     return follow(converted, lambda data: _convert(data, dtype), value)
 
 
@@ -250,6 +242,15 @@ def _convert(data, dtype):
     if dtype.kind == "b":
         data = data != 0
     return data.astype(dtype, copy=False)
+
+
+def _keeps_its_number(before, after) -> bool:
+    """Return whether each integer of one type is the same integer in the other."""
+    if not isinstance(before, types.Integer) or not isinstance(after, types.Integer):
+        return False
+    if before.signed == after.signed:
+        return after.bitwidth >= before.bitwidth
+    return after.signed and after.bitwidth > before.bitwidth
 
 
 def construct(node) -> str:

@@ -43,12 +43,12 @@ def _one_axis(run, name, axis):
     extent = index_value(run, f"blockDim.{axis}")
     other = index_value(run, f"{'blockIdx' if name == 'grid' else 'gridDim'}.{axis}")
     data = extent.data.astype(np.int64) * other.data
-    key = run.numbering.of(("mul", INT64), *sorted((extent.key, other.key)))
+    what, keys = ("mul", INT64), sorted((extent.key, other.key))
     if name == "grid":
         thread = index_value(run, f"threadIdx.{axis}")
         data = data + thread.data
-        key = run.numbering.of(("add", INT64), *sorted((key, thread.key)))
-    return Value(data, INT64, key)
+        what, keys = ("add", INT64), sorted((run.numbering.of(what, *keys), thread.key))
+    return run.given(data, INT64, what, *keys)
 
 
 def _array(run, frame, node, name, arguments, named, mask):
@@ -165,14 +165,11 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
         if torn.any():
             run.log.divergent(run, where, mask, alive, torn)
     run.clock.pass_barrier(here > 0)
-    if run.counters is not None:
-        run.counters.barriers += int((here > 0).sum())
-        run.counters.issue(mask)
-    run.flush()
+    run.ledger.barrier(int((here > 0).sum()), mask)
+    run.ledger.flush()
     run.kill("global", "shared")
     if name == "syncthreads":
         return None
-    run.demand(arguments[0], mask)
 
     def counted(data):
         predicate = wave.spread(data != 0) & wave.spread(mask.full)
@@ -180,35 +177,36 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
         found = {"count": count, "and": count == here, "or": count > 0}[name.rpartition("_")[2]]
         return found.astype(np.int32).reshape(*wave.count, 1, 1, 1)
 
-    value = run.fresh(counted(arguments[0].data), types.int32)
+    value = run.fresh(counted(arguments[0].data), types.int32, arguments, mask)
     return hindsight.follow(value, hindsight.in_both(counted), arguments[0])
 
 
 def _fence(run, frame, node, name, arguments, named, mask):
     run.clock.pass_fence(run.wave.spread(mask.full), for_device=name != "threadfence_block")
-    run.flush()
+    run.ledger.flush()
     run.kill("global", "shared")
 
 
 def _bits(run, frame, node, name, arguments, named, mask):
     value = arguments[0]
-    run.demand(value, mask)
+    run.ledger.demand(value, mask)
+    key = run.numbering.of((name, value.type), value.key)  # int8 has other leading zeros than int64
     width = 64 if value.type.bitwidth > 32 else 32
     unsigned = np.uint64 if width == 64 else np.uint32
     data = value.data.astype(unsigned)
     bits = (data[..., None] >> np.arange(width, dtype=unsigned)) & unsigned(1)
     if name == "popc":
-        return run.derived(bits.sum(axis=-1).astype(np.int32), types.int32, "popc", value.key)
+        return run.derived(bits.sum(axis=-1).astype(np.int32), types.int32, key, (value,), mask)
     if name == "brev":
         back = (bits << np.arange(width, dtype=unsigned)[::-1]).sum(axis=-1, dtype=unsigned)
         kind = types.uint64 if width == 64 else types.uint32
-        return run.derived(back.astype(unsigned), kind, "brev", value.key)
+        return run.derived(back.astype(unsigned), kind, key, (value,), mask)
     some = bits.any(axis=-1)
     if name == "ffs":
         found = np.where(some, bits.argmax(axis=-1) + 1, 0)
     else:
         found = np.where(some, bits[..., ::-1].argmax(axis=-1), width)
-    return run.derived(found.astype(np.int32), types.int32, name, value.key)
+    return run.derived(found.astype(np.int32), types.int32, key, (value,), mask)
 
 
 def _fma(run, frame, node, name, arguments, named, mask):
@@ -218,21 +216,21 @@ def _fma(run, frame, node, name, arguments, named, mask):
     kind = kind if isinstance(kind, types.Float) else types.float64
     a, b, c = (cast(run, v, kind) for v in arguments)
     for v in (a, b, c):
-        run.use(v)
+        run.ledger.use(v)
     wide = np.longdouble if kind == types.float64 else np.float64
     data = (a.data.astype(wide) * b.data + c.data).astype(dtype_of(kind))
-    value = run.derived(data, kind, "fma", a.key, b.key, c.key)
+    value = run.derived(data, kind, run.numbering.of("fma", a.key, b.key, c.key), (a, b, c), mask)
     where = SourceLine(frame.program.name, node.lineno)
-    run.flop(value, "fma", dtype_of(kind).name, where, (a, b, c), mask)
+    run.ledger.flop(value, "fma", dtype_of(kind).name, where, (a, b, c), mask)
     return value
 
 
 def _cbrt(run, frame, node, name, arguments, named, mask):
     kind = arguments[0].type if isinstance(arguments[0].type, types.Float) else types.float64
     a = cast(run, arguments[0], kind)
-    value = run.derived(np.cbrt(a.data), kind, "cbrt", a.key)
+    value = run.derived(np.cbrt(a.data), kind, run.numbering.of("cbrt", a.key), (a,), mask)
     where = SourceLine(frame.program.name, node.lineno)
-    run.flop(value, "special", dtype_of(kind).name, where, (a,), mask)
+    run.ledger.flop(value, "special", dtype_of(kind).name, where, (a,), mask)
     return value
 
 
@@ -240,9 +238,8 @@ def _selp(run, frame, node, name, arguments, named, mask):
     test, a, b = arguments
     kind = unify(a.type, b.type)
     a, b = cast(run, a, kind), cast(run, b, kind)
-    value = run.derived(np.where(test.data != 0, a.data, b.data), kind, "selp", test.key, a.key, b.key)
-    run.originate(value, run.nothing, (test, a, b), mask)
-    return value
+    key = run.numbering.of("selp", test.key, a.key, b.key)
+    return run.derived(np.where(test.data != 0, a.data, b.data), kind, key, (test, a, b), mask)
 
 
 _INTRINSICS = {

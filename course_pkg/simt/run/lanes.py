@@ -95,6 +95,7 @@ class Mask:
 
     def __init__(self, wave: Wave, data):
         self.wave, self.data = wave, data
+        self._within: dict[int, tuple[Mask, bool]] = {}
 
     @cached_property
     def threads(self) -> int:
@@ -149,6 +150,17 @@ class Mask:
         if other is self or other.data is None:
             return self.wave.nobody
         return self.narrow(~other.data) if other else self
+
+    def within(self, other: "Mask") -> bool:
+        """Return whether the other mask holds all these lanes; what is found once is kept."""
+        if other is self or other.data is None:
+            return True
+        if id(other) not in self._within:
+            self._within[id(other)] = (
+                other,
+                not self.minus(other),
+            )  # the mask is kept, so that its id stays its own
+        return self._within[id(other)][1]
 
     def union(self, other: "Mask") -> "Mask":
         """The lanes of both."""

@@ -19,7 +19,7 @@ from course_pkg.simt.run import calls, conditions, loops  # noqa: F401  (they re
 from course_pkg.simt.run.lanes import waves
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.statements import execute
-from course_pkg.simt.run.values import Value, Variable
+from course_pkg.simt.run.values import Variable
 
 WAVE_THREADS = 1 << 18
 PATIENCE = (
@@ -127,7 +127,7 @@ def _run(run, program, arguments, memory) -> None:
     for name, argument in zip(program.parameters, arguments, strict=True):
         frame.variables[name] = Variable(bind_argument(run, name, argument, memory), None)
     execute(run, frame, program.tree.body, run.wave.everyone)
-    run.finish()
+    run.ledger.finish()
 
 
 def _sketch(launch, program, arguments, memory) -> tuple[dict, set]:
@@ -195,7 +195,7 @@ def bind_argument(run: Run, name: str, argument, memory: GlobalMemory):
     if isinstance(argument, tuple):
         return tuple(bind_argument(run, f"{name}[{i}]", part, memory) for i, part in enumerate(argument))
     kind = type_of_number(argument)
-    return Value(np.array(argument).reshape((1,) * 6), kind, run.numbering.of(("argument", name)))
+    return run.given(np.array(argument).reshape((1,) * 6), kind, ("argument", name))
 
 
 def _array(run, name, argument, memory) -> Array:
@@ -205,7 +205,7 @@ def _array(run, name, argument, memory) -> Array:
         ("array", flat.__array_interface__["data"][0], str(dtype), offset, argument.strides)
     )
     shape = tuple(
-        run.derived(np.array(n).reshape((1,) * 6), type_of(np.int64), ("shape", d), key)
+        run.given(np.array(n).reshape((1,) * 6), type_of(np.int64), ("shape", d), key)
         for d, n in enumerate(argument.shape)
     )
     strides = tuple(s // dtype.itemsize for s in argument.strides)

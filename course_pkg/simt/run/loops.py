@@ -30,11 +30,11 @@ def _while(run, frame, node, mask):
     while current:
         run.step()
         if not written_out:
-            run.new_block()
-        with run.one_pass(keep_all=written_out):
+            run.ledger.new_block()
+        with run.ledger.one_pass(keep_all=written_out):
             test = truth(run, frame, evaluate(run, frame, node.test, current), node)
             written_out = written_out and test.constant
-            run.demand(test, current)
+            run.ledger.demand(test, current)
             decide(run, test, current)
             stay, leave = current.split(test.data)
             left = left.union(leave)
@@ -67,7 +67,7 @@ def _for(run, frame, node, mask):
         )
     widen(run, frame, node)
     for end in (start, stop, step):
-        run.demand(end, mask)
+        run.ledger.demand(end, mask)
     trips = _trips(frame, node, start, stop, step)
     constant = start.constant and stop.constant and step.constant and int(trips.max()) <= UNROLLED
     together = 1 if constant or trips.size == 1 else unrolled_by(node)
@@ -80,9 +80,9 @@ def _for(run, frame, node, mask):
             continue
         run.step()
         if not constant:
-            run.new_block()
-        with run.one_pass(keep_all=constant):
-            bind(run, frame, node.target, _loop_value(run, start, step, at, constant), stay)
+            run.ledger.new_block()
+        with run.ledger.one_pass(keep_all=constant):
+            bind(run, frame, node.target, _loop_value(run, start, step, at, constant, stay), stay)
             rest = _one_pass(run, frame, loop, node, stay, constant)
         if rest is not stay:
             gone = gone.union(stay.minus(rest))
@@ -102,8 +102,8 @@ def _for_each(run, frame, node, mask, sequence):
 
 def _begin_loop(run, frame, node, mask, constant=False):
     if not constant:
-        run.flush()
-        run.kill(*effects(frame, node.body))
+        run.ledger.flush()
+        run.kill(*effects(run, frame, node.body))
         _forget(run, frame, node, _is_number)
     frame.loops.append(Loop(run.wave.nobody, run.wave.nobody))
     return frame.loops[-1]
@@ -124,8 +124,8 @@ def _forget(run, frame, node, which) -> None:
         variable = frame.variables.get(name)
         value = variable.value if variable else None
         if which(value):
-            fresh = run.numbering.fresh()
-            unknown = Value(value.data, value.type, fresh, origin=value.origin, otherwise=value.otherwise)
+            unknown = run.view(value, value.data, value.type, run.numbering.fresh())
+            unknown.otherwise = value.otherwise
             frame.variables[name] = Variable(unknown, variable.mask)
 
 
@@ -149,8 +149,8 @@ def _read(test) -> set:
 def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
     frame.loops.pop()
     if not constant:
-        run.kill(*effects(frame, node.body))
-        run.new_block()
+        run.kill(*effects(run, frame, node.body))
+        run.ledger.new_block()
     if node.orelse:
         left = execute(run, frame, node.orelse, left)
     if frame.returned == returned and not node.orelse:
@@ -166,12 +166,12 @@ def _trips(frame, node, start, stop, step) -> np.ndarray:
     return np.maximum(0, -((first - last) // by))
 
 
-def _loop_value(run, start, step, at, constant) -> Value:
+def _loop_value(run, start, step, at, constant, mask) -> Value:
     if constant:
         return run.constant(start.number + at * step.number, start.type)
     dtype = dtype_of(start.type)
     passed = np.asarray(at).astype(dtype)
-    return run.fresh((start.data + passed * step.data).astype(dtype), start.type)
+    return run.fresh((start.data + passed * step.data).astype(dtype), start.type, (start, step), mask)
 
 
 @runs(ast.Break)

@@ -12,17 +12,22 @@ from course_pkg.simt.run.values import Value
 def merge(run, mask, new, old):
     """Return ``new`` in the lanes at work and ``old`` in the others."""
     if isinstance(new, Value) and isinstance(old, Value):
-        if new.key == old.key and new.type == old.type:
+        if new is old:
             return new
+        if new.key == old.key and new.type == old.type:
+            # lanes of either side may have changed memory since: each keeps what it loaded
+            data = new.data if new.data is old.data else _choose(mask, new.data, old.data)
+            constant = new.constant and old.constant
+            value = run.derived(data, new.type, new.key, (new, old), mask, constant)
+            return follow(value, lambda a, b: _choose(mask, a, b), new, old)
         for value in (new, old):
-            run.use(value)
-            run.settle(value)
+            run.ledger.use(value)
+            run.ledger.settle(value)
         numba_type = unify(new.type, old.type)
         dtype = dtype_of(numba_type)
-        chosen = np.ones((1,) * 6, bool) if mask.data is None else mask.data
 
         def choose(a, b):
-            return np.where(chosen, a.astype(dtype, copy=False), b.astype(dtype, copy=False))
+            return _choose(mask, a.astype(dtype, copy=False), b.astype(dtype, copy=False))
 
         return follow(run.fresh(choose(new.data, old.data), numba_type), choose, new, old)
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
@@ -34,3 +39,7 @@ def merge(run, mask, new, old):
     raise Unsupported(
         "a variable names one thing in some threads and another thing in others, which only numbers may do"
     )
+
+
+def _choose(mask, new, old):
+    return np.broadcast_arrays(new, old)[0] if mask.data is None else np.where(mask.data, new, old)

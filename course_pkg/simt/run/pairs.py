@@ -1,13 +1,10 @@
 """Two neighbouring elements by one access: ``load_pair`` and ``store_pair``."""
 
-from dataclasses import replace
-
-import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import VERBS, Place, locate, write
+from course_pkg.simt.run.access import VERBS, Place, locate, read, write
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.values import Value
@@ -21,24 +18,13 @@ def load_pair(run, frame, node, name, arguments, named, mask):
         return tuple(run.blank(array.type) for _ in places)
     version, inside = run.versions["global"], places[1].inside
     once = run.numbering.of(("load pair", version), places[0].key)
-    if run.counters is not None and once not in run.available[-1]:
-        run.flush()
     values = []
     for place in places:
-        data = array.flat.take(place.at, mode="clip") if array.flat.size else np.zeros((1,) * 6, array.dtype)
-        value = run.derived(data, array.type, ("load", version), place.key)
+        value = run.given(read(array, place), array.type, ("load", version), place.key)
         if run.races is not None:
             run.log.access(run, place, "load", VERBS["load"], place.inside)
-
-        def count(lanes, value=value):
-            new, _ = run.first_time(once, lanes)
-            run.first_time(value.key, lanes)
-            if new:
-                _count(run, places[0], "load", new)
-
-        run.originate(value, count, (), inside, array.space)
-        run.halves[value.key] = value, inside
         values.append(value)
+    run.ledger.load_pair(places, values, once, inside)
     return tuple(values)
 
 
@@ -55,28 +41,19 @@ def store_pair(run, frame, node, name, arguments, named, mask):
         note_store(run, array)
         return
     for place, value in zip(places, values, strict=True):
-        run.demand(value, mask)
+        run.ledger.demand(value, mask)
         if not place.inside:
             continue
         if run.races is not None:
             run.log.access(run, place, "store", VERBS["store"], place.inside)
         write(run, array, place.at, value.data, place.inside)
     inside = places[1].inside
-    if run.counters is not None and inside:
-        _hold(run, places, inside)
+    if inside:
+        run.ledger.store_pair(places, run.numbering.of("pair", places[0].key), inside)
     run.kill(array.space)
     for place in places:
         key = run.numbering.of(("load", run.versions[array.space]), place.key)
-        run.available[-1][key] = [inside, None]
-
-
-def _hold(run, places, lanes) -> None:
-    """Count the store later: another one to the same pair makes it vain, as it makes those to one half vain."""
-    held = run.held
-    if held is not None and held[0] in (p.key for p in places) and lanes.union(held[1]) is lanes:
-        run.held = None
-    whole = replace(places[0], key=run.numbering.of("pair", places[0].key))
-    run.hold_store(whole, lanes, lambda new: _count(run, places[0], "store", new))
+        run.ledger.holds(key, inside)
 
 
 def _places(run, frame, node, name, arguments, wanted, mask) -> tuple[Place, Place]:
@@ -98,7 +75,8 @@ def _places(run, frame, node, name, arguments, wanted, mask) -> tuple[Place, Pla
     if not isinstance(index, Value) or not isinstance(index.type, types.Integer):
         raise SimtError(f"{where}: the index of {name} is an integer.")
     first = locate(run, frame, node, array, index, mask)
-    following = Value(index.data + index.data.dtype.type(1), index.type, run.numbering.plus(index.key, 1))
+    next_data = index.data + index.data.dtype.type(1)
+    following = run.view(index, next_data, index.type, run.numbering.plus(index.key, 1))
     second = locate(run, frame, node, array, following, first.inside)
     if not run.dry:
         _require_aligned(where, name, first)
@@ -113,7 +91,3 @@ def _require_aligned(where, name, place):
             f"{where}: {name} touches a pair of {array.name} that does not begin at a multiple of {unit} bytes: a GPU "
             "stops there with 'misaligned address'. Pairs begin at elements of even number, in each row."
         )
-
-
-def _count(run, place, kind, lanes) -> None:
-    run.counters.access(place.array, kind, place.where, place.offset, lanes, width=2)

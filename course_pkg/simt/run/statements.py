@@ -2,7 +2,7 @@
 
 import ast
 
-from course_pkg.simt.counting.compiler import hoist, speculated, sunk
+from course_pkg.simt.counting.compiler import sunk
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import unify
@@ -87,8 +87,10 @@ def assign_name(run, frame, name, value, mask):
             value.name = name
         frame.variables[name] = Variable(value, None if whole else mask)
         return
-    merged = merge(run, mask, value, old.value)
-    frame.variables[name] = Variable(merged, None)
+    known = None if old.mask is None else old.mask.union(mask)
+    if known is not None and known.threads == frame.entry.threads:
+        known = None
+    frame.variables[name] = Variable(merge(run, mask, value, old.value), known)
 
 
 @runs(ast.AugAssign)
@@ -117,27 +119,16 @@ def _if(run, frame, node, mask):
     if lowered is not None:
         branch, store = lowered
         return _assign(run, frame, store, _if(run, frame, branch, mask))
-    run.demand(test, mask)
+    run.ledger.demand(test, mask)
     decide(run, test, mask)
     yes, no = mask.split(test.data)
-    if run.counters is not None:
-        run.counters.issue(mask)
-    outer = run.speculating
-    if run.counters is not None:
-        run.hoisted = set()
-        if node.orelse:
-            hoist(run, frame, node, mask)
-        if run.speculating is None and speculated(run, frame, node):
-            run.speculating = mask
-    changed = effects(frame, node.body) | effects(frame, node.orelse)
-    before = dict(run.versions)
-    run.new_block()
-    after_yes = execute(run, frame, node.body, yes) if yes else yes
-    run.versions = before
-    run.new_block()
-    after_no = execute(run, frame, node.orelse, no) if no else no
-    run.new_block()
-    run.speculating = outer
+    with run.ledger.branch(run, frame, node, mask):
+        changed = effects(run, frame, node.body) | effects(run, frame, node.orelse)
+        before = dict(run.versions)
+        after_yes = execute(run, frame, node.body, yes) if yes else yes
+        run.versions.update(before)
+        run.ledger.new_block()
+        after_no = execute(run, frame, node.orelse, no) if no else no
     run.kill(*changed)
     widen(run, frame, node)
     if after_yes is yes and after_no is no:

@@ -29,7 +29,6 @@ class Origin:
     operands: tuple
     mask: Any
     block: int  # straight piece of the program
-    depth: int  # loops around it that are not written out
     version: Any = None  # of the memory that a load reads
     space: str = ""
     done: bool = False
@@ -124,6 +123,13 @@ class Variable:
 
     value: Any
     mask: Any
+
+
+def undefined(dtype: np.dtype):
+    """Return what a lane finds where it never got a value: a number that shows where it is used."""
+    if dtype.kind in "iu":
+        return np.full(dtype.itemsize, 0xCB, np.uint8).view(dtype)[0]
+    return dtype.type(np.nan if dtype.kind in "fc" else True)
 
 
 class Numbering:

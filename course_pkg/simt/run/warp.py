@@ -6,12 +6,14 @@ from numba.core import types
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.run.hindsight import follow, in_both
+from course_pkg.simt.run.values import undefined
 
 FULL = 0xFFFFFFFF
 
 
 def _expect(run, frame, node, name, arguments, mask) -> None:
     """Tell of lanes that the member mask names and that do not come, though they have not left the kernel."""
+    run.ledger.demand(arguments[0], mask)
     wave, at_work = run.wave, mask.rows
     alive = (wave.everyone.minus(run.exited) if run.exited else wave.everyone).rows
     bits = wave.by_warp(np.broadcast_to(arguments[0].data.astype(np.int64) & FULL, wave.shape), 0)
@@ -22,29 +24,13 @@ def _expect(run, frame, node, name, arguments, mask) -> None:
         run.log.torn_warp(run, SourceLine(frame.program.name, node.lineno), at_work, members, torn, name)
 
 
-def undefined(dtype):
-    """Return what a lane gets from one that is switched off: a value that shows where it is used."""
-    return (
-        np.full(1, 0xCB, np.uint8).repeat(dtype.itemsize).view(dtype)[0]
-        if dtype.kind in "iu"
-        else dtype.type(np.nan if dtype.kind in "fc" else True)
-    )
-
-
-def _gather(run, arguments, mask):
-    """Return the value to be shuffled, and a function that lays it out, one row a warp."""
-    for argument in arguments[1:]:
-        run.demand(argument, mask)
-    return arguments[1], lambda data: run.wave.by_warp(data, 0)
-
-
 def _shuffle(run, frame, node, name, arguments, mask):
     if len(arguments) != 3:
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a member mask, a value and a lane "
             "or distance."
         )
-    value, in_rows = _gather(run, arguments, mask)
+    value = arguments[1]
     by = run.wave.by_warp(arguments[2].data.astype(np.int64), 0)
     lane = np.arange(32)
     source = {
@@ -59,25 +45,23 @@ def _shuffle(run, frame, node, name, arguments, mask):
     asleep = at_work & ~np.take_along_axis(at_work, source, axis=1)
 
     def moved(data):
-        taken = np.take_along_axis(in_rows(data), source, axis=1)
+        taken = np.take_along_axis(run.wave.by_warp(data, 0), source, axis=1)
         return run.wave.from_warps(np.where(asleep, undefined(taken.dtype), taken))
 
-    if run.counters is not None:
-        run.counters.issue(mask)
-    return follow(run.fresh(moved(value.data), value.type), in_both(moved), value)
+    run.ledger.instruction(mask)
+    return follow(run.fresh(moved(value.data), value.type, arguments, mask), in_both(moved), value)
 
 
 def _vote(run, frame, node, name, arguments, mask):
     at_work = mask.rows
     _expect(run, frame, node, name, arguments, mask)
     value = arguments[1]
-    run.demand(value, mask)
 
     def voted(data):
         return _laid_out(run, _outcome(name, at_work, run.wave.by_warp(data, 0)))
 
     kind = types.int32 if name == "ballot_sync" else types.boolean
-    return follow(run.fresh(voted(value.data), kind), in_both(voted), value)
+    return follow(run.fresh(voted(value.data), kind, arguments, mask), in_both(voted), value)
 
 
 def _outcome(name, at_work, rows):
@@ -104,17 +88,16 @@ def _activemask(run, frame, node, name, arguments, mask):
 
 def _lanemask_lt(run, frame, node, name, arguments, mask):
     lane = run.wave.thread_in_block % 32
-    return run.derived(((1 << lane) - 1).astype(np.uint32).view(np.int32), types.int32, "lanemask_lt")
+    return run.given(((1 << lane) - 1).astype(np.uint32).view(np.int32), types.int32, "lanemask_lt")
 
 
 def _syncwarp(run, frame, node, name, arguments, mask):
     wave, at_work = run.wave, mask.rows
     _expect(run, frame, node, name, arguments or [run.constant(FULL)], mask)
     run.clock.pass_warp_barrier(at_work.any(axis=1).reshape(wave.blocks, wave.warps_per_block))
-    run.flush()
+    run.ledger.flush()
     run.kill("global", "shared")
-    if run.counters is not None:
-        run.counters.issue(mask)
+    run.ledger.instruction(mask)
 
 
 FUNCTIONS = {

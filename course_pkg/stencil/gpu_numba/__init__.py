@@ -1,22 +1,7 @@
 """Stencils as CUDA kernels.
 
-Variants of the Laplacian by idea:
-    laplacian_naive           one thread per point and three-dimensional indexing, as one would write it first
-    laplacian_flat            as naive, with 32-bit offsets into the array seen as a vector
-    laplacian_tiled           neighbours come through a tile with halo in shared memory
-    laplacian_marching        threads march along z with a queue in registers
-    laplacian_marching_tiled  as marching, but neighbours in the plane come through shared memory
-    laplacian_vectorised      the queue, with two points per thread and 128-bit accesses
-    cross_mean_tiled          the mean over a cross, from a tile of any halo and padding
-    centre_*                  the Laplacian without its neighbours: steps from the flat kernel to the tiled one
-
-The diffusion step in a plate and in a block, ``diffusion_step_2d`` and ``diffusion_step_3d``, has the same ideas:
-    diffusion_step_*                  one thread per point
-    diffusion_step_*_tiled            neighbours come through a tile with halo in shared memory
-    diffusion_step_*_marching         threads march along the last direction, y or z, with a queue in registers
-    diffusion_step_*_marching_tiled   as marching, but neighbours in the row or plane come through shared memory
-    diffusion_step_*_vectorised       the queue, with two points per thread and 128-bit accesses
-    diffusion_step_2d_four_statements the step of the plate as four kernels, with three fields between them
+The variants, each with its idea, are listed in ``course_pkg/stencil/variants.py``. A file holds an idea: ``plain``,
+``tiled`` and ``marching`` for the Laplacian, ``diffusion_2d`` and ``diffusion_3d`` for the steps.
 
 Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
 precision, in GPU memory. Every function raises ``CourseError``, before anything is written, when an argument does

@@ -1,4 +1,7 @@
-"""Streaming operations (``streams``), sums (``sums``), cumulative sums (``scans``), transposes as CUDA kernels."""
+"""Streaming operations (``streams``), sums (``sums``), cumulative sums (``scans``), transposes as CUDA kernels.
+
+The variants, each with its idea, are listed in ``course_pkg/vector/variants.py``.
+"""
 
 from course_pkg.vector.gpu_numba.scans import (
     BLOCK_CHUNKED,
@@ -12,7 +15,6 @@ from course_pkg.vector.gpu_numba.scans import (
     warp_cumsum,
 )
 from course_pkg.vector.gpu_numba.streams import (
-    THREADS_PER_BLOCK,
     add,
     add_kernel,
     copy,
@@ -48,6 +50,7 @@ from course_pkg.vector.gpu_numba.transposes import (
     transpose_tiled,
     transpose_tiled_kernel,
 )
+from course_pkg.vector.tuning import THREADS_PER_BLOCK
 
 __all__ = [
     "BLOCK_CHUNKED",

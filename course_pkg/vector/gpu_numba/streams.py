@@ -16,8 +16,7 @@ from course_pkg import cuda
 from course_pkg.core.checks import require_count, require_number
 from course_pkg.device.launch import blocks_for
 from course_pkg.vector.checks import check_stream
-
-THREADS_PER_BLOCK = 256
+from course_pkg.vector.tuning import THREADS_PER_BLOCK
 
 
 @cuda.jit

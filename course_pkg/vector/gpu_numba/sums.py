@@ -21,7 +21,7 @@ from course_pkg.device.launch import blocks_for
 from course_pkg.device.sums import block_total
 from course_pkg.vector.checks import check_dot, check_partial, check_reduce_sum
 from course_pkg.vector.cost import sums_kept
-from course_pkg.vector.gpu_numba.streams import THREADS_PER_BLOCK
+from course_pkg.vector.tuning import THREADS_PER_BLOCK
 
 # blocks of dot and of reduce_sum_grid_stride: enough to keep every multiprocessor of a large GPU busy
 DOT_BLOCKS = 1024

@@ -1,11 +1,6 @@
 """Conjugate gradient, from one kernel per container of the fusion document to two kernels per iteration.
 
-Variants by idea, with the bytes per point and iteration in float64 if neighbours come from a cache:
-    cg_baseline            each container is a kernel: 112
-    cg_map_stencil_fused   p and A p are made by one kernel; two fields p take turns: 104
-    cg_fused_dots          each reduction is part of the kernel that makes its field: 88
-    cg_two_kernel          A p is computed twice and never stored: 64
-    cg_deferred_x          as cg_two_kernel, but every second iteration updates x, by two directions: 60
+The methods, each with its idea and the plan that says what it moves, are listed in ``course_pkg/cg/variants.py``.
 
 ``A`` is the 7-point Laplacian; x is zero outside the grid. Steps are numbered as ``cg/reference.py`` explains. All
 variants take these arguments:
@@ -26,7 +21,7 @@ on which block comes first: two runs give the same digits.
 """
 
 from course_pkg.cg.gpu_numba.maps import update_p_kernel, update_x_and_r_dot_kernel, update_x_and_r_kernel
-from course_pkg.cg.gpu_numba.solver import Variant, solve
+from course_pkg.cg.gpu_numba.solver import Iteration, solve
 from course_pkg.cg.gpu_numba.stencils import (
     advance_kernel,
     map_stencil_kernel,
@@ -54,7 +49,7 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
     >>> found.status.name, found.iterations, found.x.shape
     ('CONVERGED', 4, (4, 4, 4))
     """
-    return solve(BASELINE, b, x0, rtol, atol, maxiter, callback)
+    return solve(ITERATIONS["baseline"], b, x0, rtol, atol, maxiter, callback)
 
 
 def map_stencil_fused_iteration(w, p1, p2, odd, stream):
@@ -74,7 +69,7 @@ def cg_map_stencil_fused(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callb
     >>> found.status.name, found.iterations, found.x.shape
     ('CONVERGED', 4, (4, 4, 4))
     """
-    return solve(MAP_STENCIL_FUSED, b, x0, rtol, atol, maxiter, callback)
+    return solve(ITERATIONS["map_stencil_fused"], b, x0, rtol, atol, maxiter, callback)
 
 
 def fused_dots_iteration(w, p1, p2, odd, stream):
@@ -94,7 +89,7 @@ def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=Non
     >>> found.status.name, found.iterations, found.x.shape
     ('CONVERGED', 4, (4, 4, 4))
     """
-    return solve(FUSED_DOTS, b, x0, rtol, atol, maxiter, callback)
+    return solve(ITERATIONS["fused_dots"], b, x0, rtol, atol, maxiter, callback)
 
 
 def _search(w, p1, p2, stream):
@@ -124,7 +119,7 @@ def cg_two_kernel(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=Non
     >>> found.status.name, found.iterations, found.x.shape
     ('CONVERGED', 4, (4, 4, 4))
     """
-    return solve(TWO_KERNEL, b, x0, rtol, atol, maxiter, callback)
+    return solve(ITERATIONS["two_kernel"], b, x0, rtol, atol, maxiter, callback)
 
 
 def deferred_x_iteration(w, p1, p2, odd, stream):
@@ -142,11 +137,14 @@ def cg_deferred_x(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=Non
     >>> found.status.name, found.iterations, found.x.shape
     ('CONVERGED', 4, (4, 4, 4))
     """
-    return solve(DEFERRED_X, b, x0, rtol, atol, maxiter, callback)
+    return solve(ITERATIONS["deferred_x"], b, x0, rtol, atol, maxiter, callback)
 
 
-BASELINE = Variant(baseline_iteration)
-MAP_STENCIL_FUSED = Variant(map_stencil_fused_iteration, swaps_p=True)
-FUSED_DOTS = Variant(fused_dots_iteration)
-TWO_KERNEL = Variant(two_kernel_iteration, swaps_p=True, stores_s=False)
-DEFERRED_X = Variant(deferred_x_iteration, swaps_p=True, stores_s=False, defers_x=True)
+# by the names of the variants
+ITERATIONS = {
+    "baseline": Iteration(baseline_iteration),
+    "map_stencil_fused": Iteration(map_stencil_fused_iteration, swaps_p=True),
+    "fused_dots": Iteration(fused_dots_iteration),
+    "two_kernel": Iteration(two_kernel_iteration, swaps_p=True, stores_s=False),
+    "deferred_x": Iteration(deferred_x_iteration, swaps_p=True, stores_s=False, defers_x=True),
+}

@@ -1,0 +1,227 @@
+"""The one reader and writer of records: JSON files that say their kind, where they come from, and what they hold.
+
+A record has one row a line, so that a diff shows what changed. Rows that are recorded anew replace those of the same
+key, others stay, as long as the device, its driver and the versions of the software agree.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from numbers import Real
+from pathlib import Path
+
+from course_pkg.bench.device import Device
+from course_pkg.bench.measure import Measurement
+from course_pkg.core import Cost, CourseError, Implementation
+from course_pkg.core.files import write
+
+SCHEMA = 2
+MEASUREMENTS, COUNTERS, TRAFFIC = "measurements", "counters", "traffic"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is special about one kind of record.
+
+    Attributes
+    ----------
+    check : callable
+        Looks at a row; raises KeyError, TypeError or ValueError if it is none.
+    key : callable
+        Tells a row from the others.
+    head : tuple of str
+        What the record says besides what all say.
+    same : tuple of str
+        What of its head must agree before rows are merged.
+    command : str
+        Makes the record; ``{stem}`` is the file's name.
+    """
+
+    check: Callable[[dict], None]
+    key: Callable[[dict], str]
+    head: tuple[str, ...]
+    same: tuple[str, ...]
+    command: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """A record as it is on disk.
+
+    Attributes
+    ----------
+    kind : str
+        One of ``KINDS``.
+    head : dict
+        ``origin``, the command that made it, and what the kind has besides.
+    device : Device
+    rows : list of dict
+    """
+
+    kind: str
+    head: dict
+    device: Device
+    rows: list[dict]
+
+    @property
+    def caption(self) -> str:
+        """Where the rows come from, in one line."""
+        driver = f", driver {self.device.driver}" if self.device.driver else ""
+        days = sorted({row["date"] for row in self.rows})
+        when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+        tool = f", with Nsight Compute {self.head['ncu']}" if "ncu" in self.head else ","
+        return f"Recorded on {self.device.name}{driver}, {when}{tool} by `{self.head['origin']}`."
+
+
+def read(path: Path, kind: str | None = None) -> Document:
+    """Read a record of one kind, or of any.
+
+    Raises
+    ------
+    CourseError
+        If the file is missing, or is no such record; it is left as it is.
+    """
+    path = Path(path)
+    if not path.exists():
+        command = KINDS[kind or MEASUREMENTS].command.format(stem=path.stem)
+        raise CourseError(f"{path} is not there: record it with `{command}`.")
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["schema"] != SCHEMA:
+            raise CourseError(
+                f"{path} has schema {found['schema']}, this course reads {SCHEMA}: record it again."
+            )
+        its = KINDS[found["kind"]]
+        if kind not in (None, found["kind"]):
+            raise CourseError(f"{path} holds {found['kind']}, {kind} are wanted: pass another file.")
+        # without a row there is nothing to read
+        rows = [found["rows"][0], *found["rows"][1:]]
+        for row in rows:
+            its.check(row)
+        head = {name: found[name] for name in ("origin", *its.head)}
+        return Document(found["kind"], head, Device(**found["device"]), rows)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise CourseError(
+            f"{path} is corrupt ({type(error).__name__}: {error}): restore it with `git checkout -- {path}`, "
+            "or move it away and record it again."
+        ) from None
+
+
+def keep(path: Path, new: Document) -> Path:
+    """Write a record, or merge its rows into the one that is there, and return the path.
+
+    Rows with the same key are replaced where they stand; new ones come last.
+
+    Raises
+    ------
+    CourseError
+        If the file that is there comes from another device or other software, or is corrupt. Nothing is written then.
+    """
+    path, its = Path(path), KINDS[new.kind]
+    rows = {its.key(row): row for row in new.rows}
+    if path.exists():
+        old = read(path, new.kind)
+        require_same_device(old.device, new.device, str(path))
+        for what in its.same:
+            _require_same(what, old.head[what], new.head[what], str(path))
+        rows = {its.key(row): row for row in old.rows} | rows
+    document = {
+        "schema": SCHEMA,
+        "kind": new.kind,
+        **new.head,
+        "device": new.device.to_dict(),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(path, dumps(document, rows.values()))
+    return path
+
+
+def dumps(head: dict, rows) -> str:
+    """Return a record as JSON with one row a line."""
+    text = json.dumps(head, indent=1, ensure_ascii=False)
+    body = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    return text[:-2] + f',\n "rows": [\n  {body}\n ]\n}}\n'
+
+
+def require_same_device(found: Device, wanted: Device, where: str) -> None:
+    """Raise if two runs come from different devices or software, and say which."""
+    for what in ("kind", "name", "driver", "cuda", "units", "llc_bytes", "versions"):
+        _require_same(what, getattr(found, what), getattr(wanted, what), where)
+
+
+def _require_same(what, there, here, where):
+    if there != here:
+        raise CourseError(
+            f"{where} holds runs of different devices: {what} {there!r} there, {here!r} here. "
+            "Numbers of two devices or two software stacks are never merged: record all of it anew into an empty "
+            "folder."
+        )
+
+
+def _check_measurement(row) -> None:
+    _ = from_row(row, None).samples_s[0]
+
+
+def _check_counted(row) -> None:
+    if not all(isinstance(row[key], str) for key in ("case", "date")):
+        raise TypeError("case and date are text")
+    if not all(isinstance(n, Real) for n in counted(row).values()):
+        raise TypeError(f"a counter of {row['case']} is no number")
+
+
+def to_row(m: Measurement) -> dict:
+    """Return a measurement as a row of a record."""
+    return {
+        "operation": m.operation,
+        "variant": m.variant,
+        "library": m.library,
+        "parameters": m.parameters,
+        "date": m.date,
+        "cost": m.cost and asdict(m.cost),
+        "cache_state": m.cache_state,
+        "calls_per_sample": m.calls_per_sample,
+        "warmup_s": [float(f"{t:.4g}") for t in m.warmup_s],
+        "samples_s": [float(f"{t:.6g}") for t in m.samples_s],
+        **({"observed": m.observed} if m.observed else {}),
+    }
+
+
+def from_row(row: dict, device: Device | None) -> Measurement:
+    """Return a row of a record as a measurement on a device."""
+    return Measurement(
+        what=Implementation(row["operation"], row["variant"], row["library"]),
+        samples_s=tuple(map(float, row["samples_s"])),
+        warmup_s=tuple(row["warmup_s"]),
+        calls_per_sample=row["calls_per_sample"],
+        cache_state=row["cache_state"],
+        cost=None if row["cost"] is None else Cost(**row["cost"]),
+        device=device,
+        parameters=row["parameters"],
+        date=row["date"],
+        observed=row.get("observed", {}),
+    )
+
+
+def counted(row: dict) -> dict[str, float]:
+    """Return the counters of a row."""
+    return {name: n for name, n in row.items() if name not in ("case", "date")}
+
+
+def measurement_key(row: dict) -> str:
+    """Return what tells a measurement from the others."""
+    return json.dumps([row[k] for k in ("operation", "variant", "library", "parameters")], sort_keys=True)
+
+
+def _case(row: dict) -> str:
+    return row["case"]
+
+
+KINDS = {
+    MEASUREMENTS: Kind(_check_measurement, measurement_key, ("topic",), (), "course bench {stem} --record"),
+    COUNTERS: Kind(
+        _check_counted, _case, ("ncu", "absent"), ("ncu",), "course verify counters --device gpu --record"
+    ),
+    TRAFFIC: Kind(
+        _check_counted, _case, ("ncu", "absent"), ("ncu",), "course verify traffic --device gpu --record"
+    ),
+}

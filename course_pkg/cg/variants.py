@@ -1,0 +1,95 @@
+"""The methods of this topic: each once, with its idea, the plan that tells its cost, and who has a function of it."""
+
+from dataclasses import dataclass, field
+from functools import partial
+
+from course_pkg.cg import cost, fusion
+from course_pkg.core import Library, Variant, Variants
+from course_pkg.core.variant import unknown
+
+CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
+
+
+@dataclass(frozen=True)
+class Method(Variant):
+    """A variant of conjugate gradient; its cost is that of an iteration.
+
+    Attributes
+    ----------
+    plan : Plan
+        Which containers of the program share a kernel.
+
+    Examples
+    --------
+    >>> chosen = VARIANTS["cg_two_kernel"]
+    >>> chosen.plan.passes, chosen.cost((10, 10, 10)).bytes / 1000  # fields read and written; bytes per point
+    ((5, 3), 64.0)
+    """
+
+    plan: fusion.Plan | None = field(default=None, hash=False)
+
+
+def _method(name, idea, plan, kernels, libraries=(CPU, CUDA)) -> Method:
+    return Method(
+        "cg",
+        "cg",
+        name,
+        idea,
+        partial(cost.cost, plan),
+        libraries,
+        arrays=unknown,
+        kernels=kernels,
+        plan=plan,
+    )
+
+
+def _rival(name, idea, its_cost, **rivals) -> Variant:
+    by_library = {Library[library.upper()]: function for library, function in rivals.items()}
+    return Variant("cg", "cg", name, idea, its_cost, (), arrays=unknown, rivals=by_library)
+
+
+VARIANTS = Variants(
+    _method(
+        "baseline",
+        "every container a kernel",
+        fusion.BASELINE,
+        (
+            "update_p_kernel",
+            "matvec_kernel",
+            "dot_kernel",
+            "alpha_kernel",
+            "update_x_and_r_kernel",
+            "beta_kernel",
+        ),
+        (CPU, CUDA, CUPY),
+    ),
+    _method(
+        "map_stencil_fused",
+        "updateP inside matVec",
+        fusion.MAP_STENCIL_FUSED,
+        ("map_stencil_kernel", "dot_kernel", "alpha_kernel", "update_x_and_r_kernel", "beta_kernel"),
+    ),
+    _method(
+        "fused_dots",
+        "dots where fields are made",
+        fusion.FUSED_DOTS,
+        ("update_p_kernel", "matvec_dot_kernel", "alpha_kernel", "update_x_and_r_dot_kernel", "beta_kernel"),
+    ),
+    _method(
+        "two_kernel",
+        "both; A p never stored",
+        fusion.TWO_KERNEL,
+        ("search_kernel", "alpha_kernel", ("advance_kernel", 1), "beta_kernel"),
+    ),
+    _method(
+        "deferred_x",
+        "x every second iteration",
+        fusion.DEFERRED_X,
+        ("search_kernel", "alpha_kernel", ("advance_kernel", 0), ("advance_kernel", 2), "beta_kernel"),
+        (CUDA,),
+    ),
+    _rival("csr", "a stored matrix", cost.with_matrix, scipy="scipy_csr", cupy="cupy_csr"),
+    _rival("matrix_free", "CuPy's method with our stencil", unknown, cupy="cupy_matrix_free"),
+    _rival("slices", "JAX's method with slices of a padded array", unknown, jax="jax_slices"),
+)
+METHODS = tuple(v for v in VARIANTS if isinstance(v, Method))

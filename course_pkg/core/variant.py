@@ -1,0 +1,248 @@
+"""A variant is a thing: one way to do an operation, its cost, and where its functions and kernels are.
+
+Each topic lists its variants once, in its ``variants.py``: suites, tables, figures, lectures and tests ask there.
+Nothing here needs a GPU: functions are named, and imported when somebody asks for one.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import partial
+from importlib import import_module
+
+from course_pkg.core.cost import Cost
+from course_pkg.core.errors import CourseError
+
+
+class Library(StrEnum):
+    """Who compiles or runs a variant; ``room`` is the file or folder of a topic that holds its functions.
+
+    Examples
+    --------
+    >>> print(Library.CUPY, Library.CUPY.room, Library.JAX.room)
+    CuPy gpu_cupy rivals
+    """
+
+    NUMPY = "NumPy"
+    NUMBA_CPU = "Numba CPU"
+    C = "C"
+    NUMBA_CUDA = "Numba CUDA"
+    CUPY = "CuPy"
+    SCIPY = "SciPy"
+    JAX = "JAX"
+    PYTORCH = "PyTorch"
+
+    @property
+    def room(self) -> str:
+        """Name of the module in a topic; ``rivals`` for a library that does the whole work by itself."""
+        return _ROOMS.get(self, "rivals")
+
+
+_ROOMS = {
+    Library.NUMPY: "reference",
+    Library.NUMBA_CPU: "cpu_numba",
+    Library.C: "cpu_c",
+    Library.NUMBA_CUDA: "gpu_numba",
+    Library.CUPY: "gpu_cupy",
+}
+# an operation on whole arrays is a pass over memory for each statement
+_ARRAY_LIBRARIES = (Library.NUMPY, Library.CUPY)
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A variant of an operation by one library: what a measurement is of.
+
+    Attributes
+    ----------
+    operation : str
+        Such as ``"laplacian"``; empty where somebody compares functions by names of their own.
+    variant : str
+        Its idea, such as ``"tiled"``, or the given name; empty where the operation has one way only.
+    library : str
+        Such as ``"Numba CUDA"``, see :class:`Library`; empty for a function of one's own.
+
+    Examples
+    --------
+    >>> Implementation("laplacian", "marching_tiled", Library.NUMBA_CUDA).label
+    'laplacian marching tiled, Numba CUDA'
+    """
+
+    operation: str
+    variant: str = ""
+    library: str = ""
+
+    @classmethod
+    def of(cls, what: "str | Implementation | Variant") -> "Implementation":
+        """Return an implementation as it is, the only one of a variant, or one that is known by a given name."""
+        if isinstance(what, Variant):
+            return what.by()
+        return what if isinstance(what, Implementation) else cls("", what)
+
+    @property
+    def label(self) -> str:
+        """How it is called in tables and plots; to be shown, never to be read."""
+        words = (
+            f"{self.operation} {self.variant}".strip().replace("_", " ") if self.operation else self.variant
+        )
+        return f"{words}, {self.library}" if self.library else words
+
+    def __str__(self):
+        return self.label
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to do an operation.
+
+    Attributes
+    ----------
+    topic, operation : str
+    name : str
+        What its functions add to the operation's name: ``laplacian_tiled`` is the variant ``tiled`` of ``laplacian``.
+        Empty for functions that are called as the operation.
+    idea : str
+        One line for people.
+    cost : callable
+        Takes the parameters of a measurement that tell its size and dtype, and returns a :class:`Cost`; :func:`unknown`
+        where nobody knows what a library moves.
+    libraries : tuple of Library
+        Those whose rooms hold a function of it.
+    arrays : callable or None
+        The cost by a library that works on whole arrays, NumPy or CuPy, where it is another one.
+    kernels : tuple
+        What its Numba CUDA function launches: the name of a kernel in ``gpu_numba``, or a tuple of the name of a
+        function that makes one and its arguments (names of constants in ``gpu_numba``, or numbers). When it is left
+        out, the function's name followed by ``_kernel``.
+    rivals : dict of Library to str
+        Functions in ``rivals.py`` that make a :class:`~course_pkg.bench.rival.Rival` of it.
+
+    Examples
+    --------
+    >>> from course_pkg.stencil.variants import VARIANTS
+    >>> tiled = VARIANTS["laplacian_tiled"]
+    >>> tiled.function(Library.NUMBA_CUDA).__name__, tiled.by().label
+    ('laplacian_tiled', 'laplacian tiled, Numba CUDA')
+    """
+
+    topic: str
+    operation: str
+    name: str
+    idea: str
+    cost: Callable[..., Cost | None]
+    libraries: tuple[Library, ...] = (Library.NUMBA_CUDA,)
+    arrays: Callable[..., Cost | None] | None = None
+    kernels: tuple = ()
+    rivals: dict[Library, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def function_name(self) -> str:
+        """How its function is called, in every room."""
+        return f"{self.operation}_{self.name}" if self.name else self.operation
+
+    @property
+    def title(self) -> str:
+        """Its name in words: for a table of variants of one operation."""
+        return (self.name or self.operation).replace("_", " ")
+
+    def by(self, library: Library | str | None = None) -> Implementation:
+        """Return this variant by a library; by its only one when none is named.
+
+        Raises
+        ------
+        CourseError
+            If the library has no function of it, or there are several to choose from.
+        """
+        there = (*self.libraries, *self.rivals)
+        if library is None and len(there) == 1:
+            (library,) = there
+        if library not in there:
+            raise CourseError(
+                f"{self.function_name} has no implementation by {library or 'one library alone'}: choose from "
+                f"{', '.join(there)}."
+            )
+        return Implementation(self.operation, self.name, Library(library))
+
+    def cost_by(self, library: Library | str) -> Callable[..., Cost | None]:
+        """Return the function that tells its cost by a library."""
+        return self.arrays if self.arrays and library in _ARRAY_LIBRARIES else self.cost
+
+    def function(self, library: Library | str) -> Callable:
+        """Import and return its function by a library."""
+        self.by(library)
+        return getattr(self._room(Library(library)), self.function_name)
+
+    def rival(self, library: Library | str) -> Callable:
+        """Import and return the function that makes another library's :class:`~course_pkg.bench.rival.Rival`."""
+        self.by(library)
+        return getattr(import_module(f"course_pkg.{self.topic}.rivals"), self.rivals[Library(library)])
+
+    def kernel_objects(self) -> tuple:
+        """Import and return what its Numba CUDA function launches, in order."""
+        self.by(Library.NUMBA_CUDA)
+        room = self._room(Library.NUMBA_CUDA)
+        return tuple(_kernel(room, kernel) for kernel in self.kernels or (f"{self.function_name}_kernel",))
+
+    def _room(self, library):
+        return import_module(f"course_pkg.{self.topic}.{library.room}")
+
+
+class Variants:
+    """The variants of a topic, in the order in which a lecture meets them.
+
+    Examples
+    --------
+    >>> from course_pkg.stencil.variants import VARIANTS
+    >>> VARIANTS["laplacian_tiled"].idea
+    'neighbours through a tile with halo in shared memory'
+    """
+
+    def __init__(self, *variants: Variant):
+        self._by_name: dict[str, Variant] = {}
+        for variant in variants:
+            if variant.function_name in self._by_name:
+                raise CourseError(f"{variant.function_name} is listed twice: a variant has one place.")
+            self._by_name[variant.function_name] = variant
+
+    def __getitem__(self, function_name: str) -> Variant:
+        """Return the variant whose functions are called so."""
+        if function_name not in self._by_name:
+            raise CourseError(
+                f"No variant is called {function_name!r}: choose from {', '.join(self._by_name)}."
+            )
+        return self._by_name[function_name]
+
+    def __iter__(self) -> Iterator[Variant]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def of(self, operation: str, library: Library | str | None = None) -> tuple[Variant, ...]:
+        """Return the variants of an operation: all, or those of which a library has a function."""
+        return tuple(
+            v for v in self if v.operation == operation and (library is None or library in v.libraries)
+        )
+
+
+def _kernel(room, kernel):
+    if isinstance(kernel, str):
+        return getattr(room, kernel)
+    make, *arguments = kernel
+    return getattr(room, make)(*(getattr(room, a) if isinstance(a, str) else a for a in arguments))
+
+
+def unknown(*size, **parameters) -> None:
+    """Return None: the cost of what nobody has counted."""
+
+
+def variant_of(topic: str) -> Callable[..., Variant]:
+    """Return what makes the variants of a topic: :class:`Variant` without its first argument.
+
+    Examples
+    --------
+    >>> make = variant_of("vector")
+    >>> make("copy", "two", "two elements a thread", unknown).function_name
+    'copy_two'
+    """
+    return partial(Variant, topic)

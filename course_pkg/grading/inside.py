@@ -1,0 +1,119 @@
+"""What the sandbox runs before a learner's first cell; its text is sent there, and the judge never imports it.
+
+It does two things. It puts one ``cuda`` in place of both ``course_pkg.cuda`` and ``numba.cuda``, with the names that
+Numba's has and no others, so that an answer cannot ask where it runs. And it leaves :func:`_look`, by which the judge
+learns what a name stands for: a kernel may be made in any way that Python knows, and only Python knows which text it
+was made of. What it says is a learner's word: the judge takes from it the place of a text in the learner's own cell,
+numbers, and names of an allow-list, and nothing else.
+"""
+
+
+def _prepare():
+    import importlib.abc
+    import importlib.machinery
+    import os
+    import sys
+    import types
+
+    doors = ("course_pkg.cuda", "numba.cuda")
+    modules = {}
+
+    class Door(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+        """Finds ``cuda`` under both its names; made when it is first imported, which takes time."""
+
+        def find_spec(self, name, path=None, target=None):
+            return importlib.machinery.ModuleSpec(name, self) if name in doors else None
+
+        def create_module(self, spec):
+            if "cuda" not in modules:
+                modules["cuda"] = made()
+            return modules["cuda"]
+
+        def exec_module(self, module):
+            module.__name__ = module.__package__ = "numba.cuda"
+
+    def made():
+        from course_pkg.simt import api
+
+        cuda = types.ModuleType("numba.cuda", "CUDA for Python.")
+        own = ("Device", "DeviceArray", "Event", "Stream")  # numba.cuda keeps them elsewhere
+        vars(cuda).update({name: getattr(api, name) for name in api.__all__ if name not in own})
+
+        def absent(name):
+            raise AttributeError(f"cuda.{name} is not there where answers are judged: do without it.")
+
+        cuda.__getattr__ = absent
+        api.Device.name = b"NVIDIA H200"  # whose limits it has
+        del sys.modules["course_pkg.simt.api"], sys.modules["course_pkg.simt"].api
+        return cuda
+
+    for name in doors:
+        if name in sys.modules:
+            del sys.modules[name]
+            vars(sys.modules[name.partition(".")[0]]).pop("cuda", None)
+    sys.meta_path.insert(0, Door())
+    os.environ.pop("COURSE_BACKEND", None)
+    # a learner may put something else in their place later
+    main, plain = sys.modules["__main__"], (bool, int, float, complex)
+    function, module, missing = types.FunctionType, types.ModuleType, object()
+
+    def about(thing, numpy, depth=0):
+        """Say what a value is, in plain values."""
+        if thing is None:
+            return {"is": "None"}
+        if isinstance(thing, plain) or (numpy and isinstance(thing, (numpy.number, numpy.bool_))):
+            value = number(thing)
+            small = type(value) is not int or abs(value) < 1 << 64
+            return {"is": "number", "value": value} if small else {"is": "int"}
+        if isinstance(thing, tuple) and depth < 4:
+            return {"is": "tuple", "parts": [about(part, numpy, depth + 1) for part in thing[:100]]}
+        if numpy and isinstance(thing, numpy.ndarray):
+            small = thing.nbytes <= 1 << 16 and thing.dtype.kind in "biufc"
+            return {"is": "array", "value": numpy.array(thing, subok=False)} if small else {"is": "array"}
+        if numpy and isinstance(thing, numpy.dtype):
+            return {"is": "member", "of": "numpy", "name": thing.name}
+        if isinstance(thing, module):
+            return {"is": "module", "name": str(thing.__name__)}
+        if isinstance(getattr(type(thing), "simt_name", None), str):
+            return {"is": "cuda", "name": str(thing.simt_name)}
+        if callable(getattr(thing, "py_func", None)):
+            return kernel(thing, numpy, depth)
+        if isinstance(thing, function):
+            return {"is": "function"}
+        name = getattr(thing, "__name__", None) or getattr(thing, "name", None)
+        home = getattr(thing, "__module__", None) or "numpy"
+        if isinstance(name, str) and isinstance(home, str):
+            return {"is": "member", "of": home, "name": name, "kind": type(thing).__name__[:40]}
+        return {"is": type(thing).__name__[:40]}
+
+    def number(thing):
+        for kind in plain:
+            if isinstance(thing, kind):
+                return kind(thing)
+        return thing
+
+    def kernel(thing, numpy, depth):
+        code = getattr(thing.py_func, "__code__", None)
+        if code is None:
+            return {"is": "kernel of no text"}
+        held = zip(code.co_freevars, thing.py_func.__closure__ or (), strict=False)
+        free = {}
+        for name, cell in held:
+            try:
+                free[name] = about(cell.cell_contents, numpy, depth + 1) if depth < 4 else {"is": "cell"}
+            except ValueError:  # not filled yet
+                continue
+        place = {"cell": code.co_filename.strip("<>"), "line": code.co_firstlineno, "name": code.co_name}
+        return {"is": "kernel", "device": bool(getattr(thing, "device", False)), "free": free} | place
+
+    def look(names):
+        """Say what names of the cells stand for."""
+        numpy = sys.modules.get("numpy")
+        found = {name: vars(main).get(name, missing) for name in names}
+        return {name: about(thing, numpy) for name, thing in found.items() if thing is not missing}
+
+    return look
+
+
+_look = _prepare()
+del _prepare

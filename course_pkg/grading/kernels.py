@@ -1,0 +1,188 @@
+"""How a kernel of a learner's is taken up: its text is interpreted here, with names that stand for nothing of theirs.
+
+The sandbox says which names a cell has bound to kernels, and where the text of each begins, however it was made:
+by ``@cuda.jit``, by ``cuda.jit(function)``, under another name, within another function. The text itself comes from
+the submission, numbers come over the border, everything else from an allow-list.
+"""
+
+import ast
+import builtins
+from collections import ChainMap
+from collections.abc import Callable
+
+import numpy as np
+
+from course_pkg.core.errors import CourseError
+from course_pkg.grading import cells
+from course_pkg.simt import HazardError, Kernel, SimtError
+from course_pkg.simt.front.source import FunctionSource, Program, split_lines
+from course_pkg.simt.front.stubs import MEANINGS
+from course_pkg.simt.run.kernel import Launch
+from course_pkg.simt.run.launch import run_launch
+
+FILE = "your cell"
+DEEPEST = 8  # functions that kernels call, within each other
+
+
+class NoKernel(CourseError):
+    """What a name stands for is no kernel that can be taken up."""
+
+
+class JudgedKernel(Kernel):
+    """A learner's kernel: each launch looks for hazards, in tests that profile and in those that do not."""
+
+    @classmethod
+    def of(cls, node: ast.FunctionDef, source: str, names, *, device: bool) -> "JudgedKernel":
+        """Make it of a function's tree; lines keep their numbers in the cell."""
+        first = cells.first_line(node)
+        lines = split_lines(cells.without_magics(source))[first - 1 : node.end_lineno]
+        program = Program(node, FunctionSource(node.name, FILE, first, lines), names)
+
+        def function(*arguments):
+            raise SimtError(f"{node.name} is a kernel: launch it with {node.name}[blocks, threads](…).")
+
+        function.__name__ = function.__qualname__ = node.name
+        return cls(function, device=device, program=program)
+
+    def __getitem__(self, configuration) -> "JudgedLaunch":
+        launch = super().__getitem__(configuration)
+        return JudgedLaunch(self, launch.grid, launch.block, 0, launch.dynamic_shared)
+
+    configure = __getitem__
+
+    def forall(self, ntasks: int, tpb: int = 0, stream=0, sharedmem: int = 0) -> "JudgedLaunch":
+        """Return a one-dimensional launch with at least ``ntasks`` threads."""
+        launch = super().forall(ntasks, tpb, stream, sharedmem)
+        return JudgedLaunch(self, launch.grid, launch.block, 0, launch.dynamic_shared)
+
+
+class JudgedLaunch(Launch):
+    """A launch that ends with an error where threads got into each other's way."""
+
+    def __call__(self, *arguments):
+        """Run the kernel.
+
+        Raises
+        ------
+        HazardError
+            With the first hazard, of any kind.
+        """
+        found = run_launch(self, arguments, check=True).log.found
+        if found:
+            raise HazardError(found[0])
+
+
+class Unknown:
+    """What a kernel cannot name; the interpreter says so, by the name of a class made for each kind."""
+
+
+def unknown(kind: str):
+    """Return something that the interpreter refuses as a thing of this kind."""
+    return type(kind if kind.isidentifier() else "object", (Unknown,), {})()
+
+
+class Names:
+    """What the names in a learner's kernels stand for.
+
+    Parameters
+    ----------
+    look : callable
+        Asks the sandbox what names stand for; see :mod:`~course_pkg.grading.inside`.
+    function : callable
+        Returns a stand-in for a function of the host.
+    """
+
+    def __init__(self, look: Callable, function: Callable):
+        self._look, self._function = look, function
+        self.known: dict = {}  # of the exercise's own cells, and what answers import
+        self.given: dict[tuple[str, str], Kernel] = {}
+        self._texts: dict[str, tuple[str, ast.Module]] = {}
+        self._made: dict[tuple, JudgedKernel] = {}
+
+    def remember(self, cell: str, source: str, tree: ast.Module) -> None:
+        """Note the text of an answer's cell."""
+        self._texts[cell] = source, tree
+
+    def about(self, name: str) -> dict:
+        """Return what the sandbox says of a name; empty where it says nothing."""
+        found = self._look([name]).get(name)
+        return found if isinstance(found, dict) else {}
+
+    def kernel(self, about: dict, depth: int = 0) -> Kernel:
+        """Return the kernel that the sandbox tells of.
+
+        Raises
+        ------
+        NoKernel
+            With what to write instead.
+        """
+        place = about.get("cell"), about.get("line"), about.get("name")
+        if place[:1] + place[2:] in self.given:
+            return self.given[place[:1] + place[2:]]
+        if place[2] == "<lambda>":
+            raise NoKernel(
+                "is made of a lambda, which the judge does not read: write it with def under @cuda.jit"
+            )
+        source, tree = self._texts.get(place[0], ("", None))
+        node = cells.definition(tree, *place[1:]) if tree and type(place[1]) is int else None
+        if node is None:
+            raise NoKernel(
+                "is made of a text that does not stand in an answer cell: write it there, with def"
+            )
+        if depth > DEEPEST:
+            raise NoKernel("calls functions that call functions too deep")
+        device, free = about.get("device") is True, about.get("free")
+        if place not in self._made or free:  # one text makes many kernels, where its closure differs
+            return self.plain(source, node, device=device, free=free, place=place, depth=depth)
+        return self._made[place]
+
+    def plain(self, source, node, *, device: bool, free=None, place=None, depth: int = 0) -> JudgedKernel:
+        """Return a kernel of a function's tree, with what its names stand for now."""
+        own: dict = {}
+        made = JudgedKernel.of(node, source, ChainMap(own, self.known), device=device)
+        if place and not free:
+            self._made[place] = made  # before its names: it may call itself
+        told = {**self._look(sorted(_free_names(node))), **(free if isinstance(free, dict) else {})}
+        for name, about in told.items():
+            if isinstance(about, dict):
+                own[name] = self.thing(name, about, depth + 1)
+        return made
+
+    def thing(self, name: str, about: dict, depth: int):
+        """Return what a name stands for, of the judge's own things; a number may be the learner's."""
+        kind, value = str(about.get("is")), about.get("value")
+        if kind == "number" and cells.is_constant(value):
+            return value
+        if kind == "tuple" and isinstance(about.get("parts"), list):
+            return tuple(self.thing(name, part, depth) for part in about["parts"])
+        if kind == "array" and isinstance(value, np.ndarray):
+            return value
+        if kind == "function":
+            return self._function(name)
+        if kind == "kernel":
+            try:
+                return self.kernel(about, depth)
+            except NoKernel:
+                return unknown("function_without_def")
+        found = _own(kind, str(about.get("of")), str(about.get("name")))
+        return unknown(str(about.get("kind", kind))) if found is None else found
+
+
+def _own(kind: str, home: str, name: str):
+    """Return the judge's own module, type, function or name of CUDA's; None where there is none of that name."""
+    if kind == "module":
+        return cells.MODULES.get(name)
+    if kind == "cuda" and name in MEANINGS:
+        found = cells.member("numba.cuda", name.partition(".")[0])
+        return getattr(found, name.partition(".")[2]) if "." in name else found
+    if kind != "member":
+        return None
+    if home == "builtins":
+        return getattr(builtins, name, None) if name in ("bool", "int", "float", "complex", "range") else None
+    return cells.member("numba.types" if home.startswith("numba.") else home, name)
+
+
+def _free_names(node: ast.FunctionDef) -> set[str]:
+    """Return the names that a function reads and does not bind."""
+    bound = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return cells.loaded(node) - bound - {argument.arg for argument in node.args.args}

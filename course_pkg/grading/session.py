@@ -1,0 +1,173 @@
+"""A learner's functions and values, seen from the judge: stand-ins for what lives behind the sandbox.
+
+A function becomes a stand-in that sends plain values there; a variable is fetched from there as a plain value.
+"""
+
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from course_pkg.core.errors import CourseError
+from course_pkg.grading import check
+from course_pkg.grading.sandbox import LearnerError, SandboxLost
+
+MOST_RESTARTS = 10
+START_S = 60.0  # of what runs before any code of a learner's
+LOOK = "_look"  # the function that inside.py leaves in the sandbox
+
+
+@cache
+def inside() -> str:
+    """Return what the sandbox runs first."""
+    return Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
+
+
+class Session:
+    """The sandbox with its history: where a cell or a call ends it, a new one is brought to the same state.
+
+    So an endless loop in one function costs the tests that call it, and no others.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a new :class:`~course_pkg.grading.sandbox.Sandbox`.
+    """
+
+    def __init__(self, make):
+        self._make, self._sandbox, self._starts = make, None, 0
+        self._history: list[tuple[str, str, float | None]] = []
+        self._lost: dict[str, SandboxLost] = {}
+        self._last: SandboxLost | None = None
+        self.contained, self.note = False, ""
+
+    def __enter__(self) -> "Session":
+        self._open()
+        try:
+            self.run(inside(), "inside", call_s=START_S)
+        except (LearnerError, SandboxLost) as error:  # no code of a learner's has run yet
+            raise CourseError(f"The sandbox cannot be prepared, check the installation: {error}") from None
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._close()
+
+    def run(self, source: str, name: str, *, call_s: float | None = None) -> None:
+        """Execute a cell; a LearnerError or SandboxLost says why it came to no end."""
+        with self._watched():
+            sandbox = self._open()
+            self._history.append((source, name, call_s))
+            try:
+                sandbox.run(source, name, call_s=call_s)
+            except SandboxLost:
+                self._history.pop()
+                raise
+
+    def call(self, name: str, args: tuple, kwargs: dict):
+        """Call a function; return its value and its arguments after the call."""
+        if name in self._lost:
+            raise self._lost[name]
+        with self._watched(name):
+            return self._open().call(name, args, kwargs)
+
+    def get(self, name: str):
+        """Return a variable."""
+        with self._watched():
+            return self._open().get(name)
+
+    def names(self) -> set[str]:
+        """Return the names that the cells have bound."""
+        with self._watched():
+            return self._open().names()
+
+    def look(self, names: list[str]) -> dict:
+        """Return what names stand for, as :mod:`~course_pkg.grading.inside` tells it; nothing if it does not."""
+        try:
+            with self._watched():
+                told = self._open().call(LOOK, (list(names),), {})[0] if names else {}
+        except (LearnerError, SandboxLost):
+            return {}
+        return told if isinstance(told, dict) else {}
+
+    def function(self, name: str):
+        """Return a stand-in for a function: plain values go in and out; arrays of ``check.out`` change as it says.
+
+        An answer that changes anything else it is given fails, since a test compares with its inputs afterwards.
+        """
+
+        def stand_in(*args, **kwargs):
+            value, after = self.call(name, tuple(map(_plain, args)), kwargs)
+            for number, (given, now) in enumerate(zip(args, after, strict=True)):
+                if isinstance(given, check.Out):
+                    _copy_back(given, now)
+                elif not _same(_plain(given), now):
+                    raise check.Failed(
+                        f"{name} changes its argument {number + 1}, which is an input: work on a copy of it.",
+                        verdict="An input is changed: work on a copy of it.",
+                    )
+            return value
+
+        stand_in.__name__ = stand_in.__qualname__ = name
+        return stand_in
+
+    def _watched(self, name: str | None = None):
+        return _Watch(self, name)
+
+    def _open(self):
+        if self._sandbox is None:
+            if self._starts > MOST_RESTARTS:
+                raise self._last
+            self._starts += 1
+            self._sandbox = self._make().__enter__()
+            self.contained, self.note = self._sandbox.contained, self._sandbox.note
+            for source, name, call_s in self._history:
+                with suppress(LearnerError):  # as the first time
+                    self._sandbox.run(source, name, call_s=call_s)
+        return self._sandbox
+
+    def _close(self) -> None:
+        sandbox, self._sandbox = self._sandbox, None
+        if sandbox is not None:
+            sandbox.__exit__(None, None, None)
+
+    def _ended(self, error: SandboxLost, name: str | None) -> None:
+        self._last = error
+        if name is not None:
+            self._lost[name] = error
+        self._close()
+
+
+class _Watch:
+    """Notes that the sandbox ended, and during which function."""
+
+    def __init__(self, session, name):
+        self.session, self.name = session, name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, SandboxLost):
+            self.session._ended(error, self.name)
+
+
+def _plain(value):
+    """Return a device array as the array it holds, and a dtype as its name; the sandbox takes plain values only."""
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        return np.dtype(value).name
+    if isinstance(value, check.Out):
+        return value.view(np.ndarray)
+    return value.host if hasattr(value, "host") else value
+
+
+def _same(given, now) -> bool:
+    """Return whether an argument came back as it was sent."""
+    if isinstance(given, np.ndarray):
+        return isinstance(now, np.ndarray) and given.tobytes() == now.tobytes()
+    return not isinstance(given, (list, dict)) or repr(given) == repr(now)
+
+
+def _copy_back(given, now) -> None:
+    if isinstance(now, np.ndarray) and now.shape == given.shape:
+        np.copyto(given, now, casting="unsafe")

@@ -1,0 +1,283 @@
+"""The ledger of a run: what its threads do, entered as a compiler would keep it.
+
+A run says what happens: a load, an addition, a value that is used. The ledger decides what of it becomes machine code
+(what nobody uses is never computed, what was loaded is not loaded again, what one branch alone uses is computed there)
+and passes that on to the :class:`~course_pkg.simt.counting.sites.Counters`.
+"""
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numba.core import types
+
+from course_pkg.simt.counting.compiler import hoist, speculated
+from course_pkg.simt.counting.no_ledger import NoLedger
+from course_pkg.simt.counting.operations import count_operation, use
+from course_pkg.simt.run.values import Origin, Product
+
+TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # the compiler lets one lane do it for its warp
+
+
+class Ledger(NoLedger):
+    """Keeps what it is told until it is clear what a compiler makes of it.
+
+    Parameters
+    ----------
+    counters : Counters
+        Of the launch.
+    numbering : Numbering
+        Of the run's values.
+    versions : dict of str to int
+        Number of the state of each memory; the run changes it in place.
+    """
+
+    def __init__(self, counters, numbering, versions):
+        self.counters, self._numbering, self._versions = counters, numbering, versions
+        self.straight = 0
+        self.hoisted: set = set()
+        self._available: list[dict] = [{}]
+        self._depth_of_loops = 0
+        self._open: list[Origin] = []
+        self._speculating: Any = None
+        self._held: tuple | None = None
+        self._halves: dict[int, tuple] = {}  # elements that came in pairs: value and lanes
+        self._products: dict[int, Product] = {}
+
+    # where the run is
+
+    def new_block(self) -> None:
+        self.straight += 1
+        self.flush()
+
+    @contextmanager
+    def one_pass(self, keep_all: bool):
+        if keep_all:
+            yield
+            return
+        self._depth_of_loops += 1
+        begun = len(self._numbering.birth)
+        active: dict = {}
+        self._available.append(active)
+        yield
+        self._depth_of_loops -= 1
+        self._available.pop()
+        birth = self._numbering.birth
+        for key, entry in active.items():
+            if birth[key] < begun and entry[0].data is None:
+                self._available[-1].setdefault(key, entry)
+
+    @contextmanager
+    def branch(self, run, frame, node, mask):
+        self.instruction(mask)
+        outer, self.hoisted = self._speculating, set()
+        if node.orelse:
+            hoist(run, frame, node, mask)
+        if outer is None and speculated(self, frame, node):
+            self._speculating = mask
+        self.new_block()
+        yield
+        self.new_block()
+        self._speculating = outer
+
+    def finish(self) -> None:
+        while self._open:
+            origin = self._open.pop()
+            if not origin.done:
+                for operand in self._settle(origin, origin.wanted_by, origin.wanted_in):
+                    self._demand(*operand)
+        self.flush()
+
+    # who does the work, and where
+
+    def originate(self, value, count, operands, mask, space: str = "") -> None:
+        """Attach to a value how it is counted; in a loop it is counted at once."""
+        mask = self._speculating or mask
+        if self._depth_of_loops:
+            count(mask)
+            for operand in operands:
+                self._demand(operand, mask, self.straight)
+            return
+        value.origin = Origin(count, operands, mask, self.straight, self._versions.get(space), space)
+
+    def made_of(self, value, operands, mask) -> None:
+        self.originate(value, _nothing, operands, mask)
+
+    def use(self, value) -> None:
+        use(value)
+
+    def demand(self, value, mask) -> None:
+        use(value)
+        self._demand(value, mask, self.straight)
+
+    def _demand(self, value, mask, block) -> None:
+        open_values = [(value, mask, block)]
+        while open_values:
+            value, mask, block = open_values.pop()
+            origin = value.origin
+            if origin is None or origin.done:
+                continue
+            elsewhere = origin.wanted_in not in (-1, block)
+            if block == origin.block or elsewhere or not self._may_move(origin):
+                open_values += self._settle(origin, origin.mask, origin.block)
+            else:
+                if origin.wanted_in == -1:
+                    self._open.append(origin)
+                origin.wanted_in = block
+                origin.wanted_by = mask if origin.wanted_by is None else origin.wanted_by.union(mask)
+
+    def _may_move(self, origin) -> bool:
+        """Whether a computation can be moved into the branch that is being run."""
+        return not self._depth_of_loops and self._versions.get(origin.space) == origin.version
+
+    @staticmethod
+    def _settle(origin, mask, block) -> list:
+        """Count a computation in these lanes; return what it uses."""
+        origin.done = True
+        origin.count(mask)
+        return [(operand, mask, block) for operand in origin.operands]
+
+    def settle(self, value) -> None:
+        use(value)
+        if value.origin is not None and not value.origin.done:
+            for operand in self._settle(value.origin, value.origin.mask, value.origin.block):
+                self._demand(*operand)
+
+    # what has been computed or loaded before
+
+    def first_time(self, key: int, mask):
+        """Return the lanes that compute ``key`` for the first time."""
+        for layer in reversed(self._available):
+            entry = layer.get(key)
+            if entry is not None:
+                new = mask.minus(entry[0])
+                if new:
+                    entry[0] = entry[0].union(mask)
+                return new
+        self._available[-1][key] = [mask]
+        return mask
+
+    def holds(self, key: int, lanes) -> None:
+        self._available[-1][key] = [lanes]
+
+    # arithmetic
+
+    def instruction(self, mask) -> None:
+        self.counters.issue(mask)
+
+    def integer(self, mask) -> None:
+        self.counters.integer_ops += mask.threads
+        self.counters.issue(mask)
+
+    def operation(self, kind, value, a, b, where, mask) -> None:
+        if not value.constant:
+            count_operation(self, kind, value, a, b, where, mask)
+
+    def flop(self, value, kind, precision: str, where, operands, mask, times=1) -> None:
+        def count(lanes):
+            new = self.first_time(value.key, lanes)
+            if new:
+                for one in (kind,) if isinstance(kind, str) else kind:
+                    self.counters.operation(precision, one, where, times * new.threads)
+                self.counters.issue(new)
+
+        self.originate(value, count, operands, mask)
+
+    def multiply(self, value, precision: str, where, operands, mask, instead="mul") -> None:
+        """Count a multiplication, and offer it to an addition that follows.
+
+        ``instead`` is what it counts as when no addition takes it up.
+        """
+        product = self._products.setdefault(value.key, Product(self.straight, instead))
+        value.product = product
+
+        def count(lanes):
+            new = self.first_time(value.key, lanes)
+            if new:
+                self.counters.operation(precision, instead, where, new.threads)
+                self.counters.issue(new)
+                self.counters.products.append((product, precision, where, new.threads))
+
+        self.originate(value, count, operands, mask)
+
+    # memory
+
+    def load(self, place, value):
+        half, lanes = self._halves.get(value.key, (None, None))
+        if half is not None and not place.inside.minus(lanes):
+            return half
+
+        def count(lanes):
+            new = self.first_time(value.key, lanes)
+            if new:
+                self._access(place, "load", new)
+
+        if value.key not in self._available[-1]:
+            self.flush()
+        self.originate(value, count, (), place.inside, place.array.space)
+        return value
+
+    def load_pair(self, places, values, once: int, lanes) -> None:
+        if once not in self._available[-1]:
+            self.flush()
+        for value in values:
+
+            def count(lanes, value=value):
+                new = self.first_time(once, lanes)
+                self.first_time(value.key, lanes)
+                if new:
+                    self._access(places[0], "load", new, width=2)
+
+            self.originate(value, count, (), lanes, places[0].array.space)
+            self._halves[value.key] = value, lanes
+
+    def store(self, place) -> None:
+        self._hold(place.key, (place.key,), place.inside, lambda lanes: self._access(place, "store", lanes))
+
+    def store_pair(self, places, key: int, lanes) -> None:
+        vain = key, *(place.key for place in places)
+        self._hold(key, vain, lanes, lambda new: self._access(places[0], "store", new, width=2))
+
+    def _hold(self, key: int, vain, lanes, count) -> None:
+        """Count a store later; drop the one held before where this one overwrites it in all its lanes."""
+        held = self._held
+        if held is not None and held[0] in vain and lanes.union(held[1]) is lanes:
+            self._held = None
+        self.flush()
+        self._held = key, lanes, count
+
+    def flush(self) -> None:
+        if self._held is not None:
+            _, lanes, count = self._held
+            self._held = None
+            count(lanes)
+
+    def atomic(self, place, name: str) -> None:
+        narrow = place.array.type in (types.int32, types.uint32)
+        together = name in TOGETHER and narrow and _one_a_block(place)
+        self.counters.access(place.array, "atomic", place.where, place.offset, place.inside, together)
+
+    def barrier(self, blocks: int, mask) -> None:
+        self.counters.barriers += blocks
+        self.counters.issue(mask)
+
+    def _access(self, place, kind: str, lanes, width=1) -> None:
+        """Count an access; a complex number is two accesses, of its two parts."""
+        array = place.array
+        if array.dtype.kind != "c":
+            self.counters.access(array, kind, place.where, place.offset, lanes, width=width)
+            return
+        part = np.dtype(f"f{array.dtype.itemsize // 2}")
+        halves = replace(array, dtype=part, flat=array.flat.view(part), extent=2 * array.extent)
+        for which in (0, 1):
+            self.counters.access(halves, kind, place.where, 2 * place.offset + which, lanes)
+
+
+def _nothing(lanes) -> None:
+    """Count nothing: for values that cost only what they are made of."""
+
+
+def _one_a_block(place) -> bool:
+    """Return whether all threads of a block update one element, by construction."""
+    return np.ndim(place.offset) == 0 or place.offset.shape[-3:] == (1, 1, 1)

@@ -1,0 +1,80 @@
+"""What an answer finds in the sandbox: all that its notebook imports, and no name that tells where it runs."""
+
+import ast
+
+import pytest
+import submissions as s
+
+from course_pkg.grading import cells
+from course_pkg.grading.sandbox import LearnerError, Sandbox
+from course_pkg.grading.session import Session
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session(Sandbox) as made:
+        yield made
+
+
+TELLS = {
+    "a name of its own": "hasattr(cuda, 'BACKEND')",
+    "an import of that name": "not raises('from course_pkg.cuda import BACKEND')",
+    "its module's name": "cuda.__name__ != 'numba.cuda'",
+    "its file": "hasattr(cuda, '__file__') and 'simt' in cuda.__file__",
+    "its text": "'simt' in repr(cuda).lower() or 'interpreter' in repr(cuda)",
+    "its docstring": "'interpreter' in (cuda.__doc__ or '') or 'course' in (cuda.__doc__ or '')",
+    "two doors": "__import__('numba.cuda').cuda is not cuda or __import__('course_pkg.cuda').cuda is not cuda",
+    "modules": "any(name.endswith('simt.api') for name in sys.modules)",
+    "the environment": "any('SIMT' in value.upper() or 'COURSE' in key for key, value in os.environ.items())",
+    "the device": "'simt' in str(cuda.get_current_device().name).lower()",
+    "what it imports": "any(hasattr(cuda, name) for name in ('kernel_names', 'np', 'poison', 'DeviceArray'))",
+}
+
+
+@pytest.mark.parametrize("name", TELLS)
+def test_nothing_on_the_host_tells_the_interpreter_from_numba(session, name):
+    session.run(
+        "import os, sys\nfrom course_pkg import cuda\n\ndef raises(text):\n    try:\n        exec(text)\n"
+        f"    except ImportError:\n        return True\n\ntold = bool({TELLS[name]})",
+        "tell",
+    )
+    assert session.get("told") is False
+
+
+def test_every_name_of_cuda_is_one_of_numbas(session):
+    session.run("from numba import cuda\nnames = [n for n in dir(cuda) if not n.startswith('_')]", "names")
+    from numba import cuda
+
+    assert [name for name in session.get("names") if not hasattr(cuda, name)] == []
+
+
+def test_what_is_not_offered_says_what_to_do_and_names_no_other_simulator(session):
+    with pytest.raises(LearnerError, match="do without it") as caught:
+        session.run("from numba import cuda\ncuda.cudadrv", "more")
+    assert "SIM" not in str(caught.value)
+
+
+@pytest.mark.parametrize("source", s.SOURCES.values(), ids=lambda path: path.stem)
+def test_whatever_an_exercise_imports_its_answers_can_import(session, source):
+    given = [
+        cell
+        for cell in s.solved(source).cells
+        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("solution")
+    ]
+    imports = [
+        ast.unparse(node)
+        for cell in given
+        for node in ast.walk(cells.parse(cell.source))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    assert len(imports) >= 4
+    session.run("\n".join(imports), "imports")
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["course_pkg.grading.judge", "course_pkg.cg.reference", "course_pkg.stencil.reference", "solutions"],
+)
+def test_neither_the_judge_nor_what_answers_an_exercise_is_there(session, module):
+    with pytest.raises(LearnerError, match="No module named"):
+        session.run(f"import {module}", "forbidden")

@@ -1,0 +1,132 @@
+"""How a kernel of a learner's is taken up, however it was made; and each of its launches is checked for hazards."""
+
+import pytest
+from test_grading_judge_small import code, graded
+
+from course_pkg.grading import judge
+
+STUB = "@cuda.jit\ndef f(x):\n    x[cuda.grid(1)] = 1.0"
+TEST = "x = cuda.to_device(np.zeros(40))\nf[2, 32](x)\ncheck.close(x.copy_to_host(), np.ones(40), 'x')"
+BODY = "(x):\n    i = cuda.grid(1)\n    if i < x.size:\n        x[i] = 1.0\n"
+
+MADE = {
+    "a call": f"def g{BODY}\nf = cuda.jit(g)",
+    "a call with options": f"def g{BODY}\nf = cuda.jit(fastmath=True)(g)",
+    "an import of jit": f"from numba.cuda import jit\n@jit\ndef f{BODY}",
+    "another name of jit": f"kernel = cuda.jit\n@kernel\ndef f{BODY}",
+    "a partial": f"import functools\n@functools.partial(cuda.jit, opt=True)\ndef f{BODY}",
+    "a factory": "def make():\n    @cuda.jit\n    def g(x):\n        i = cuda.grid(1)\n        if i < x.size:\n"
+    "            x[i] = ONE\n    ONE = 1.0\n    return g\n\nf = make()",
+    "a condition": "if True:\n    @cuda.jit\n    def f(x):\n        i = cuda.grid(1)\n        if i < x.size:\n"
+    "            x[i] = 1.0",
+    "a loop": f"def g{BODY}\nfor options in ({{}}, dict(opt=True)):\n    f = cuda.jit(**options)(g)",
+    "a signature": f"@cuda.jit('void(float64[:])')\ndef f{BODY}",
+    "a class that holds it": "class Kernels:\n    @staticmethod\n    @cuda.jit\n    def f(x):\n"
+    "        i = cuda.grid(1)\n        if i < x.size:\n            x[i] = 1.0\n\nf = Kernels.f",
+    "a helper made later": f"@cuda.jit\ndef f{BODY.replace('1.0', 'one()')}\n@cuda.jit(device=True)\ndef one():\n"
+    "    return 1.0",
+    "a helper of two names": "@cuda.jit(device=True)\ndef one():\n    return 1.0\n\nuno = one\n"
+    f"@cuda.jit\ndef f{BODY.replace('1.0', 'uno()')}",
+    "a table": "TABLE = np.array([1.0, 2.0])\n@cuda.jit\ndef f(x):\n    table = cuda.const.array_like(TABLE)\n"
+    "    i = cuda.grid(1)\n    if i < x.size:\n        x[i] = table[0]",
+    "constants": "import enum\n\nclass Size(enum.IntEnum):\n    ONE = 1\n\nONE, REAL, floor = Size.ONE, np.float64, "
+    f"__import__('math').floor\n@cuda.jit\ndef f{BODY.replace('1.0', 'floor(REAL(ONE))')}",
+    "cut short": f"@cuda.jit\ndef f{BODY}\nraise KeyError('too late')",
+    "ended": f"import os\n@cuda.jit\ndef f{BODY}\nos._exit(1)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_kernel_may_be_made_in_any_way(name):
+    report = graded(MADE[name], TEST, stub=STUB)
+    assert report.points == 2, report.cells[0].feedback
+
+
+REFUSED = {
+    "a lambda": ("f = cuda.jit(lambda x: None)", "write it with def under @cuda.jit"),
+    "a text of its own": (f"exec('''@cuda.jit\ndef f{BODY}''')", "write it there, with def"),
+    "a builtin": ("f = cuda.jit(print)", "write it"),
+    "a walrus": (
+        f"@cuda.jit\ndef f{BODY.replace('i < x.size', '(n := x.size) > i')}",
+        "on a line of its own, before",
+    ),
+    "a lambda within": (
+        f"one = lambda: 1.0\n@cuda.jit\ndef f{BODY.replace('1.0', 'one()')}",
+        "function of the host",
+    ),
+    "a class within": (
+        f"class A:\n    one = 1.0\n@cuda.jit\ndef f{BODY.replace('1.0', 'A.one')}",
+        "names of their own",
+    ),
+    "a default": (f"@cuda.jit\ndef f{BODY.replace('(x)', '(x, k=1)')}", "plain positional"),
+    "a plain function": (f"def f{BODY}", "write it with def under @cuda.jit"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_judge_does_not_read_says_what_to_write(name):
+    answer, way = REFUSED[name]
+    report = graded(answer, TEST, stub=STUB)
+    assert report.points == 0
+    said = report.cells[0].feedback
+    assert way in said, said
+    assert "CUDASIM" not in said
+
+
+RACES = {
+    "idle threads write again": BODY.replace("        x[i]", "        x[i] = 1.0\n    else:\n        x[0]"),
+    "clamped threads write twice": "(x):\n    i = min(cuda.grid(1), x.size - 1)\n    x[i] = 1.0",
+    "every thread writes": "(x):\n    for k in range(x.size):\n        x[k] = 1.0",
+    "a negative index": BODY.replace("x[i]", "x[i - x.size]"),
+}
+HIDDEN = f"# Hidden tests: zeros.\n### BEGIN HIDDEN TESTS\n{TEST}\n### END HIDDEN TESTS"
+
+
+@pytest.mark.parametrize("name", RACES)
+@pytest.mark.parametrize("test", [TEST, HIDDEN, TEST.replace("f[2, 32](x)", "f.forall(40, 32)(x)")])
+def test_a_launch_that_only_computes_looks_for_hazards_too(name, test):
+    report = graded(f"@cuda.jit\ndef f{RACES[name]}", test, stub=STUB)
+    assert report.points == 0
+    said = report.cells[0].feedback
+    assert any(word in said for word in ("no barrier", "any order", "negative index")), said
+
+
+def test_a_kernel_of_the_exercise_itself_is_taken_from_there():
+    given = "@cuda.jit\ndef ones" + BODY
+    report = graded("f = ones", TEST, stub=STUB, given=given)
+    assert report.points == 2, report.cells[0].feedback
+
+
+def test_an_answer_cannot_say_that_a_text_of_another_cell_is_its_kernel():
+    lie = "def _look(names):\n    return {'f': {'is': 'kernel', 'cell': 'test', 'line': 1, 'name': 'g'}}"
+    test = f"def g{BODY}\n{TEST}"
+    report = graded(lie, test, stub=STUB)
+    assert report.points == 0
+
+
+def test_results_of_derived_classes_are_what_they_hold():
+    answer = "import collections\n\nclass A(np.ndarray):\n    pass\n\n"
+    answer += "def f(x):\n    return collections.Counter(x), np.ones(2).view(A)"
+    test = "counts, ones = f('aab')\ncheck.that(counts == {'a': 2, 'b': 1}, 'c')\ncheck.close(ones, np.ones(2), 'o')"
+    report = graded(answer, test)
+    assert report.points == 2, report.cells[0].feedback
+
+
+def test_every_profile_of_a_solution_is_asked_for_its_hazards():
+    import submissions as s
+
+    for source in s.SOURCES.values():
+        for cell in s.solved(source).cells:
+            about = cell.metadata.get("nbgrader", {})
+            if about.get("grade") or about.get("grade_id", "").startswith("run_"):
+                assert cell.source.count("simt.profile(") == cell.source.count("no_hazards("), about.grade_id
+
+
+def test_marks_stand_in_the_order_of_the_notebook():
+    cells = [
+        code("hidden", HIDDEN.replace(TEST, "1"), grade=True, points=1),
+        code("seen", "1", grade=True, points=1),
+        code("essay", "why", grade=True, solution=True, points=1) | {"cell_type": "markdown"},
+    ]
+    report = judge.grade_cells([], cells, exercise="small", seed=1)
+    assert [cell.grade_id for cell in report.cells] == ["hidden", "seen", "essay"]

@@ -1,0 +1,62 @@
+"""What tells the interpreter from a GPU: nothing in a kernel, and on the host what stands on one list."""
+
+import numba.cuda
+import numpy as np
+import pytest
+
+from course_pkg import simt
+from course_pkg.simt import api, tells
+from course_pkg.simt.errors import SimtError
+
+HOST = sorted(set(dir(api)) - set(api._NAMES) - {"__builtins__"})
+
+
+def launch(text, **names):
+    source = f"def kernel(out):\n    i = cuda.grid(1)\n    out[i] = 1.0 if {text} else 2.0\n"
+    kernel = simt.Kernel.from_source(source, "kernel", {"cuda": api, **names})
+    kernel[1, 32](np.zeros(32))
+
+
+@pytest.mark.parametrize("name", [*HOST, "__class__"])
+def test_a_kernel_cannot_name_what_is_for_the_host(name):
+    with pytest.raises(SimtError, match=f"cuda.{name} is for the host: .* cannot ask where it runs"):
+        launch(f"cuda.{name} == 'simt'")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("BACKEND == 'simt'", "BACKEND", "simt.profile", "tells.NAMES", "device.name", "context.device"),
+        *("cuda.grid.simt_name", "cuda.threadIdx.__class__", "cuda.jit.__name__", "cuda.shared.simt_name"),
+        *(
+            "type(i)",
+            "hasattr(cuda, 'gpus')",
+            "getattr(cuda, 'gpus')",
+            "isinstance(i, int)",
+            "id(i)",
+            "dir()",
+        ),
+        *("i.data", "i.__class__", "out.host", "out.region", "out.base_array", "out.flat", "out.space"),
+        *("np.__name__", "np.random", "globals()", "locals()", "open('x')", "__import__('os')", "time()"),
+    ],
+)
+def test_no_expression_in_a_kernel_tells_where_it_runs(text):
+    from time import time
+
+    names = {"BACKEND": api.BACKEND, "simt": simt, "tells": tells, "np": np, "time": time}
+    names |= {"device": api.get_current_device(), "context": api.current_context()}
+    with pytest.raises(SimtError):
+        launch(text, **names)
+
+
+def test_every_name_that_numba_lacks_is_on_the_list():
+    ours = {name for name in dir(api) if not name.startswith("_")}
+    assert ours - set(dir(numba.cuda)) == tells.NAMES
+
+
+def test_the_list_of_answers_names_what_both_have():
+    assert set(tells.ANSWERS) <= set(dir(api)) & set(dir(numba.cuda))
+
+
+def test_public_names_of_the_door_are_documented_as_such_or_on_the_list():
+    assert set(api.__all__) - set(dir(numba.cuda)) <= tells.NAMES

@@ -1,0 +1,204 @@
+"""Every way in which a kernel can use an element of an array: one table, from construct to source.
+
+``{r}`` stands for the element that is read. A way ends by giving ``x``, which the kernel stores, or stores by itself.
+"""
+
+import ast
+from dataclasses import dataclass
+
+from course_pkg.simt.front.functions import BY_NAME
+from course_pkg.simt.front.names import BUILTINS, SCALARS
+from course_pkg.simt.run.expressions import OPERATORS
+
+ALL = ("global", "shared", "local", "constant")
+WRITTEN = ("global", "shared", "local")
+SHARED_BY_THREADS = ("global", "shared")
+
+
+@dataclass(frozen=True)
+class Way:
+    """How an element is read: source, the array's dtype, in which memories, and how many accesses each thread makes."""
+
+    source: str
+    dtype: str = "float64"
+    spaces: tuple = ALL
+    reads: int = 1
+
+
+def _one(expression, dtype="float64", **more):
+    return Way(f"x = {expression}", dtype, **more)
+
+
+_SIGNS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.Eq: "==",
+    ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.USub: "-", ast.UAdd: "+",
+    ast.Invert: "~",
+}  # fmt: skip
+_UNARY = (ast.USub, ast.UAdd, ast.Invert)
+_ON_INTEGERS = (ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor, ast.Invert)
+
+
+def _operator(kind):
+    sign, dtype = _SIGNS[kind], "int64" if kind in _ON_INTEGERS else "float64"
+    if kind in _UNARY:
+        return [_one(f"{sign}{{r}}", dtype)]
+    return [_one(f"{{r}} {sign} i", dtype), _one(f"i {sign} {{r}}", dtype), _one(f"{{r}} {sign} 2", "int32")]
+
+
+def _operations(family):
+    """Return the ways of the operators that are unary, binary, or comparisons."""
+    return [way for kind in OPERATORS if issubclass(kind, family) for way in _operator(kind)]
+
+
+EXPRESSIONS = {
+    ast.Subscript: [
+        _one("small[{r}]", "int64"), _one("small[{r} - 1]", "int32"), _one("rows[{r}][0]", "int64"),
+        _one("rows[0, {r}]", "int64"),
+        Way("(1.0, 2.0)[{a}[0]]\nx = (3.0, 4.0)[{a}[0]]", "int64", ("global", "shared", "constant")),
+        Way("row = rows[{r}]\nx = row[1]", "int64"),
+    ],
+    ast.Attribute: [
+        _one("complex({r}).real"), _one("numba.complex128({r}).real"), _one("(2j).real + {r}"),
+        _one("{r}.real", "complex128", reads=2), _one("{r}.imag", "complex64", reads=2),
+        _one("(1j * {r}).imag"), _one("{a}.dtype.type({r})"),
+    ],
+    ast.BinOp: _operations(ast.operator),
+    ast.UnaryOp: [*_operations(ast.unaryop), _one("not {r}"), _one("not not {r}", "int64")],
+    ast.Compare: [
+        *_operations(ast.cmpop), _one("0.5 < {r} < 2.0"), _one("{r} == {r}"), _one("i < {r} < put(out, i)"),
+    ],
+    ast.BoolOp: [
+        _one("{r} and i < 9", "int64"), _one("i > 40 or {r} > 0.0"), _one("i < 40 and {r} > 0.0"),
+        Way("{r} > 0.0 and put(out, i)"), Way("{r} > 2.0 or put(out, i)"),
+    ],
+    ast.IfExp: [
+        _one("1.0 if {r} else 2.0"), _one("{r} if i < 40 else 2.0"), _one("2.0 if i > 40 else {r}"),
+        _one("put(out, i) if {r} > 0.5 else 0.0"),
+    ],
+    ast.Tuple: [Way("pair = ({r}, 1.0)\nx = pair[0]"), Way("x, y = {r}, 2.0"), Way("x = min(({r}, 2.0))")],
+    ast.Name: [Way("y = {r}\nx = y"), Way("b = {a}\nx = b[{i}]")],
+    ast.Call: [
+        _one("twice({r})"), _one("first({a}, {i})"), _one("twice(v={r})"), _one("late({r})"),
+        Way("give({r}, out, i)"), _one("chosen({r})"),
+    ],
+}  # fmt: skip
+NO_ELEMENT = {ast.Constant: "a number of the source"}
+
+STATEMENTS = {
+    ast.Assign: [Way("x = {r}"), Way("x = y = {r}"), Way("out[i] = {r}"), Way("(x, y), z = ({r}, 1.0), 2.0")],
+    ast.AnnAssign: [Way("x: float = {r}")],
+    ast.AugAssign: [
+        Way("x = 1.0\nx += {r}"), Way("x = 2.0\nx **= {r}"), Way("out[i] = 1.0\nout[i] *= {r}"),
+        Way("{a}[{i}] += 1.0", spaces=WRITTEN), Way("out[{r}] += 1.0", "int64"),
+    ],
+    ast.If: [
+        Way("x = 1.0\nif {r} > 0.5:\n    x = 2.0"), Way("x = 1.0\nif {r}:\n    x = 2.0", "int64"),
+        Way("if i < 7:\n    x = {r}\nelse:\n    x = {r}"),
+        Way("if i < 7:\n    y = small[i]\n    x = {r}\nelse:\n    y = 2.0\n    x = {r}\nout[i] = y\nout[i] = x"),
+        Way("x = 1.0\nif i < 40:\n    x = {r}"),
+    ],
+    ast.For: [
+        Way("x = 0.0\nfor k in range({r}):\n    x += 1.0", "int64"),
+        Way("x = 0.0\nfor k in range(0, {r}):\n    x += 1.0", "int32"),
+        Way("x = 0.0\nfor k in range(4, 0, -{r}):\n    x += 1.0", "int64"),
+        Way("r = range({r})\nx = 0.0\nfor k in r:\n    x += k", "int64"),
+        Way("x = 0.0\nfor y in ({r}, 2.0):\n    x += y"),
+        Way("x = 0.0\nfor k in range(n):\n    x += {r}"),
+        Way("x = 0.0\nfor k in range(3):\n    x += {r}"),
+        Way("x = {r}\nfor k in range(n):\n    x = x * 0.5"),
+        Way("x = 1.0\nfor k in range(n):\n    if {r} > 0.5:\n        break\n    x += 1.0"),
+        Way("x = 1.0\nfor k in range(n):\n    if {r} > 0.5:\n        continue\n    x += 1.0"),
+    ],
+    ast.While: [
+        Way("x = {r}\nwhile x > 0.5:\n    x -= 1.0"),
+        Way("k = {r}\nx = 0.0\nwhile k > 0:\n    k -= 1\n    x += 1.0", "int64"),
+        Way("x = 0.0\nwhile True:\n    x += {r}\n    if x > 0.5:\n        break"),
+    ],
+    ast.Return: [Way("if {r} > 2.0:\n    return\nout[i] = 2.0"), _one("first({a}, {i})")],
+    ast.Expr: [Way("put(out, i + 0 * int({r}))")],
+    ast.Raise: [Way("if {r} > 2.0:\n    raise ValueError('large')\nx = 1.0")],
+}  # fmt: skip
+DECIDED_ELSEWHERE = {
+    ast.Break: "the branch around it reads", ast.Continue: "the branch around it reads", ast.Pass: "does nothing",
+    ast.Assert: "compiled kernels drop it",
+}  # fmt: skip
+
+_ARGUMENTS = {
+    "range": [Way("x = 0.0\nfor k in range({r}):\n    x += 1.0", "int64")],
+    "len": [],
+    "min": [_one("min({r}, 2.0)"), _one("min(2, i, {r})", "int64")],
+    "max": [_one("max({r}, 2.0)"), _one("max({r}, i)", "int32")],
+    "abs": [_one("abs({r})"), _one("abs({r})", "int32"), _one("abs({r})", "complex128", reads=2)],
+    "round": [_one("round({r})"), _one("round({r}, 2)")],
+    "divmod": [Way("x, y = divmod({r}, 3)", "int64"), Way("y, x = divmod(i, {r})", "int64")],
+    "pow": [_one("pow({r}, 2)"), _one("pow({r}, 0.5)"), _one("pow({r}, 20)", "int64"), _one("{r} ** -3")],
+}
+BUILTIN_CALLS = {name: _ARGUMENTS[name] for name in BUILTINS.values()}
+TYPE_CALLS = {
+    name: [_one(f"abs(numba.{name}({{r}}))"), _one(f"abs(numba.{name}({{r}}))", "int32")] for name in SCALARS
+}
+TYPE_CALLS |= {name: [_one(f"abs({name}({{r}}))")] for name in ("int", "float", "complex")}
+TYPE_CALLS["bool"] = [_one("bool({r})")]
+
+_TWO = ("atan2", "hypot", "pow", "fmod", "copysign")
+MATH_CALLS = {
+    name: [_one(f"math.{name}({{r}}, 2.0)"), _one(f"math.{name}(2.0, {{r}})")]
+    if name in _TWO
+    else [_one(f"math.{name}({{r}})")]
+    for name in BY_NAME
+}
+
+_BITS = {name: [_one(f"cuda.{name}({{r}})", "int64"), _one(f"cuda.{name}({{r}})", "int32")] for name in
+         ("popc", "brev", "clz", "ffs")}  # fmt: skip
+_VOTES = {
+    name: [
+        _one(f"cuda.{name}(0xFFFFFFFF, {{r}})", "int32"),
+        _one(f"cuda.{name}({{r}} | 0xFFFFFFFF, i)", "int64"),
+    ]
+    for name in ("ballot_sync", "any_sync", "all_sync", "eq_sync")
+}
+_SHUFFLES = {
+    name: [_one(f"cuda.{name}(0xFFFFFFFF, {{r}}, 1)"), _one(f"cuda.{name}(0xFFFFFFFF, i, {{r}})", "int32"),
+           _one(f"cuda.{name}({{r}} | 0xFFFFFFFF, i, 1)", "int64")]
+    for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
+}  # fmt: skip
+_ATOMICS = {
+    f"atomic.{name}": [
+        Way(f"x = cuda.atomic.{name}(counts, i, numba.uint64({{r}}))", "uint64"),
+        Way(f"cuda.atomic.{name}(counts, {{r}}, numba.uint64(1))", "int64"),
+    ]
+    for name in ("add", "sub", "and_", "or_", "xor", "inc", "dec", "exch", "max", "min", "nanmax", "nanmin")
+}
+INTRINSICS = {
+    **_BITS, **_VOTES, **_SHUFFLES, **_ATOMICS,
+    "atomic.cas": [
+        Way("x = cuda.atomic.cas(counts, i, numba.uint64({r}), numba.uint64(2))", "int64"),
+        Way("x = cuda.atomic.cas(counts, i, numba.uint64(2), numba.uint64({r}))", "int64"),
+    ],
+    "atomic.compare_and_swap": [
+        Way("x = cuda.atomic.compare_and_swap(counts, numba.uint64({r}), numba.uint64(1))", "int64"),
+    ],
+    "fma": [_one("cuda.fma({r}, 2.0, 3.0)"), _one("cuda.fma(2.0, {r}, 3.0)"), _one("cuda.fma(2.0, 3.0, {r})")],
+    "cbrt": [_one("cuda.cbrt({r})")],
+    "selp": [_one("cuda.selp({r} > 0.5, 1.0, 2.0)"), _one("cuda.selp(i < 9, {r}, 2.0)"),
+             _one("cuda.selp(i < 9, 2.0, {r})")],
+    **{name: [_one(f"cuda.{name}({{r}})", "int64")] for name in
+       ("syncthreads_count", "syncthreads_and", "syncthreads_or")},
+    "syncwarp": [Way("cuda.syncwarp({r} | 0xFFFFFFFF)\nx = 1.0", "int64")],
+    "load_pair": [Way("x, y = load_pair({a}, 2 * i)", spaces=("global",)),
+                  Way("y, x = load_pair({a}, 2 * i)", spaces=("global",)),
+                  Way("x, y = load_pair(small, 2 * {r})", "int64")],
+    "store_pair": [Way("store_pair(out, 2 * i, {r}, 1.0)"), Way("store_pair(out, 2 * i, 1.0, {r})"),
+                   Way("store_pair(out, 2 * i * {r}, 1.0, 2.0)", "int64")],
+}  # fmt: skip
+TAKE_NO_NUMBER = {
+    *("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize", "grid", "gridsize", "activemask"),
+    *("lanemask_lt", "syncthreads", "threadfence", "threadfence_block", "threadfence_system"),
+    *("shared", "shared.array", "local", "local.array", "const", "const.array_like", "atomic"),
+}
+
+GROUPS = {
+    "expression": EXPRESSIONS, "statement": STATEMENTS, "builtin": BUILTIN_CALLS, "cast": TYPE_CALLS,
+    "math": MATH_CALLS, "cuda": INTRINSICS,
+}  # fmt: skip
