@@ -42,7 +42,7 @@ live = peak.horner_sweep((1, 2, 4, 8, 16), samples=7)
 viz.flops_sweep({"this machine": live}, note=f"{live[0].device.name}, {live[0].device.units} cores, {live[0].date}.")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# If the line is nearly flat, your processor was waiting for memory all the time. Lecture 1 explains it.
+# If the line is nearly flat, your processor was waiting for memory all the time. Lecture 1 explains why.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. Let the room run the cell before any explanation. Expected question: "is the compiler cheating?" No: each
@@ -51,8 +51,8 @@ viz.flops_sweep({"this machine": live}, note=f"{live[0].device.name}, {live[0].d
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Is everything in place?
 #
-# `course doctor`, in a terminal, checks everything and tells how to mend what is missing. **No GPU is needed**: without
-# one, kernels run in the course's SIMT interpreter, beside recorded measurements of an H200.
+# `course doctor`, in a terminal, checks everything and says how to mend what is missing. **No GPU is needed**: without
+# one, the course's *SIMT interpreter* runs the GPU's programs on your CPU, beside recorded measurements of an H200.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 cpu, gpu = bench.cpu(), bench.gpu()
@@ -71,7 +71,7 @@ bench.Table(
 # 1. **Change one small thing** in a kernel or in its data.
 # 2. **Predict** what it does to the time. Guess, even wildly: a guess makes the answer stick.
 # 3. **Measure**, on your machine, beside a recorded H200.
-# 4. **Explain** the difference by counting bytes.
+# 4. **Explain** the difference: count the bytes.
 #
 # Numbers are never mixed: *live* is what this machine just did, *recorded* names its device, driver and date.
 
@@ -102,4 +102,4 @@ guess.reveal(f"with 4 times the flops on the same bytes, this machine took {live
 # Open **`01_memory_bound.ipynb`**: why processors wait for memory, how to measure it, and how to tell how much faster a
 # program could become.
 #
-# If something does not work, run `course doctor` in a terminal: every trouble comes with its mend.
+# If something does not work, run `course doctor` in a terminal: it says how to mend each problem that it finds.

@@ -208,8 +208,7 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Two goals: use shared memory to **spare global memory** and to **let threads talk**; use registers to **hold what comes
-# next**.
+# **Shared memory** is for values that several threads need. **Registers** are for values that one thread needs again.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The yardstick
@@ -228,7 +227,7 @@ Markdown(
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
 # ## Rung 1: how a point is found
 #
-# Two kernels with the same loads: `u[k, j, i]`, or an offset of 32 bits (its casts left out).
+# The same address, computed with 64-bit integers, `u[k, j, i]`, or with 32-bit integers (casts left out).
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # ```python
@@ -344,7 +343,7 @@ by_shape = dict(swept)
 guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Lines cost time: let a warp stand along x, and give a block several warps.
+# Each 128-byte line costs time. Give a warp's threads neighbouring x, and a block several warps.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
@@ -400,14 +399,14 @@ bench.Table(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 once = {v: from_memory(f"{v}_512") / (512**3 * 8) for v in ("flat", "tiled")}
 Markdown(
-    "What a neighbour loads, L1 or L2 still has. **Memory reads each number once, tile or no tile**: on 512³ points "
+    "A neighbour's value is usually still in L1 or L2. **Memory reads each number once, with a tile or without**: on 512³ points "
     f"{once['tiled']:.3f} times with it, {once['flat']:.3f} without."
 )
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_stage = viz.Prediction(
     "02-stage",
-    "The same stream, but each number goes through shared memory, with a barrier. That costs …",
+    "The same stream, but each number goes through shared memory, with a barrier: all threads of a block wait for each other. That costs …",
     ["next to nothing", "about 5 %", "half the speed"],
 )
 guess_stage
@@ -432,7 +431,7 @@ guess_stage.reveal(f"{staged.median_s / bare.median_s - 1:.0%} more time, for a 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_halo = viz.Prediction(
     "02-halo",
-    "We load the halo around the tile as well, and do not use it yet. That costs …",
+    "We also copy the points around the tile, its halo, but still compute 6u. That costs …",
     ["next to nothing", "about 10 %", "about 40 %"],
 )
 guess_halo
@@ -483,8 +482,8 @@ rungs(laplacian["flat"], centre["tiled_halo"], laplacian["tiled"])
 least = {v: counted[laplacian[v]].global_load.block_unique_bytes / u.nbytes for v in ("flat", "tiled")}
 work = {v: seen(f"laplacian_{v}", INSTRUCTIONS) for v in ("flat", "tiled")}
 Markdown(
-    f"A block's tile fetches what its L1 cache would fetch anyway, **{least['tiled']:.2f} of {least['flat']:.2f}**, and takes "
-    f"**{work['tiled'] / work['flat']:.1f} times the instructions**: for the halo, the barrier and the detour. For this stencil, on "
+    f"Per byte needed, a block with a tile fetches **{least['tiled']:.2f}** bytes, a block without **{least['flat']:.2f}**. The tile "
+    f"adds the halo and a barrier: **{work['tiled'] / work['flat']:.1f} times the instructions**. For this stencil, on "
     "this GPU, shared memory does not help."
 )
 
@@ -626,8 +625,8 @@ guess_transpose.reveal(
 
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# No number is read twice here, so that no cache can spare a read. The tile changes the **order**: each store writes whole sectors, in
-# two lines and not in 32. Then the banks decide.
+# No number is read twice here, so no cache can save a read. The tile changes the **order**: each store writes whole sectors, in
+# two lines instead of 32. What is left depends on the banks.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Why more than the sectors say?** The caches work on lines as well: a store of the naive kernel touches 32 of them, as a load of the worst
@@ -661,8 +660,8 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Where it changes the **access pattern**: the transpose. Not where a **cache already holds** the neighbours: the stencil. And where the
-# **threads of a block must talk**: the sums, below.
+# A tile pays if it turns **scattered accesses into rows** (the transpose), or lets **threads exchange values** (the sums, below). It does
+# not pay where a **cache already holds** the neighbours (the stencil).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes for the transposes. Ask first what a cache could do for them: nothing, for no number comes twice. A tile
@@ -701,8 +700,8 @@ def tile(threads, halo, padding):
 viz.explorer(tile, threads=[(8, 32), (32, 1)], halo=[1, 2], padding=[0, 12, 14])
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# 8 threads along x: half a warp reads two rows. Find the padding that keeps them apart, for each halo. 32 × 1 has no conflict;
-# what does it pay instead?
+# With 8 threads along x, 16 lanes read two tile rows. For each halo, choose the padding that puts them in different banks. 32 × 1 has no
+# conflict; what does it pay instead?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Rung 7: let threads march
@@ -734,7 +733,7 @@ viz.Picture.load(
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_march = viz.Prediction(
     "02-march",
-    "Seven loads a point become five. A queue and a tile for the plane: barely two. Which is fastest?",
+    "Loads per point: flat 7, queue 5, queue and tile barely 2. Which is fastest?",
     ["flat", "queue", "queue and tile"],
 )
 guess_march
@@ -784,11 +783,11 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Four minutes: the slide that explains the others. A thread has one load on its way: the next may not pass the store between. Four kernels, two precisions, one curve. Not the number of threads
-# > counts but their bytes under way: half the threads with twice the bytes each do as well.
+# > **For the speaker.** Four minutes: the slide that explains the others. A thread has one load on its way: the next may not overtake the store between. Four kernels, two precisions, one curve. What counts
+# > is not the number of threads but the bytes in flight: half the threads with twice the bytes each do as well.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Rung 8: two points a thread, one access
+# ## Rung 8: two points per thread, one access
 #
 # `load_pair(u, c)` is one load of 128 bits; CUDA C++ writes `double2`.
 
@@ -846,7 +845,7 @@ bench.Table(table, f"Registers and shared memory as the compiler reports them. {
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    "Occupancy is the share of a multiprocessor's warps that can live there. All of these are full, and they differ by a "
+    "Occupancy = resident warps / 64, the most that a multiprocessor holds. All of these are full, and they differ by a "
     f"factor of {naive.median_s / on_h200(laplacian['vectorised']).median_s:.1f}."
 )
 
@@ -975,7 +974,7 @@ columns, rows, chunks = scan_times.values()
 guess_scan.reveal(f"the rows, by {columns / rows - 1:.0%}; and 32 numbers at a time, by shuffles, {rows / chunks:.1f} times faster")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Few threads, each with one load on its way: latency counts, not sectors. Along a row, L1 answers three times of four.
+# Few threads, each with one load on its way: latency counts, not sectors. Along a row, L1 answers three loads of four.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The strided disaster, averted by a cache.** Along the rows, a thread uses 8 of the 32 bytes that it fetches, as in lecture 1; but it comes
@@ -1059,9 +1058,9 @@ guess_memory.reveal(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 planes_between = 2 * depth["flat"] + 2
 Markdown(
-    f"Before the next block above needs a plane again, {planes_between} planes go through L2: {planes_between * 512**2 * 8 >> 20} MiB at "
-    f"512³, {planes_between * 1024**2 * 8 >> 20} at 1024³, and L2 has {h200.l2_kib >> 10} in all. A **tile** dies with its block; a **march** "
-    "has the plane in registers still."
+    f"Between two uses of a plane, {planes_between} planes pass through L2: {planes_between * 512**2 * 8 >> 20} MiB at "
+    f"512³, {planes_between * 1024**2 * 8 >> 20} at 1024³, and L2 has {h200.l2_kib >> 10} in all. Shared memory vanishes when its block **ends**; a **march** "
+    "still has the plane in registers."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -117,7 +117,7 @@ h200 = machine("h200").measured(long_copy.t_eff_gb_s)
 # ## More work, and less throughput
 #
 # Two programs for the same method, on the same H200, for the same answer. The first has a kernel for every operation. The second has
-# two, and multiplies by the matrix **twice** in every iteration, because it throws the first result away.
+# two: it uses $A p$ for one dot, does **not store it**, and computes it again.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 old, new = two_iterations(baseline), two_iterations(two_kernel)
@@ -196,7 +196,7 @@ guess_twice.reveal(f"{1 - iteration_s(two_kernel) / iteration_s(baseline):.0%} l
 viz.graph_picture(CG.containers, CG.edges)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Nobody drew these edges: they follow from what each container reads and writes. **A kernel will be a frame around some of them**, and
+# These arrows are computed from the fields that each container reads and writes. **A kernel will be a frame around some containers**, and
 # what crosses a frame goes through memory.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -365,7 +365,7 @@ print(counters.origin, traffic.origin, sep="\n")
 #
 # - **Reads**: points on a face have no neighbour beyond it: $6n^2$ reads less for each field, which vanish as $n$ grows.
 # - **Multiplications**: the document gives every neighbour a coefficient. Ours are $-1$: six subtractions, and one product, $6p$. Fused,
-#   each neighbour costs $\beta p_1$, which joins its sum in one *fma*.
+#   each neighbour costs $\beta p_1$; one *fma*, a fused multiply-add, adds it to the sum.
 # - **Full reuse** is what memory sees here: the caches hold every neighbour of 512³ points.
 # - **Writes** are a little under 2: the last ones are still in the L2 cache.
 #
@@ -509,7 +509,7 @@ guess_saving.reveal(
 viz.source(device_sums.leave_total)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# No atomics: the order is fixed, and two runs agree to the last digit.
+# No *atomics* (updates in whatever order threads come): the order is fixed, and two runs agree to the last digit.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Throw A p away
@@ -619,25 +619,25 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Too much is read: planes between two chunks, and the ends of rows, padded so that each begins with a cache line. Too little is written:
-# the rest is still in the L2 cache. **The bytes are right; what is over the yardstick is time.**
+# More is read: planes where two chunks of a march meet are read twice, and the gaps that pad rows to whole cache lines are read, too.
+# Less is written: the rest is still in the L2 cache. **The bytes are right; what is over the yardstick is time.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The host must not be asked
 #
 # $\alpha$ and $\beta$ never leave the GPU. A kernel of one block makes them, the next one reads them there.
 #
-# - **Two iterations are one CUDA graph**: one call queues all their launches.
+# - **Two iterations are one CUDA graph**, a recording of launches: one call queues them all.
 # - **The device stops by itself**: it compares $\langle r, r\rangle$ with the tolerance and sets a flag; kernels that find it return at once.
-# - The host looks now and then, and finds x of the very iteration in which it was done.
+# - The host looks now and then, and finds x as it was in the iteration that met the tolerance.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 asked = on_h200(baseline.by(CUPY), SMALL)
 asked_s = asked.median_s / asked.parameters["iterations"]
 Markdown(
     f"The same containers by CuPy's kernels, with the host asking in every iteration: **{bench.format_time(asked_s)}**; by ours, in graphs: "
-    f"**{bench.format_time(iteration_s(baseline))}**. That is the sum of both: CuPy's dot of 2²⁴ numbers reaches "
-    f"{bench.recorded('vector').one(STREAMS['dot'].by(CUPY), n=2**24).t_eff_gb_s:,.0f} GB/s."
+    f"**{bench.format_time(iteration_s(baseline))}**. Two causes: asking the host every iteration, and CuPy's slow dot, which reaches "
+    f"{bench.recorded('vector').one(STREAMS['dot'].by(CUPY), n=2**24).t_eff_gb_s:,.0f} GB/s on 2²⁴ numbers."
 )
 
 

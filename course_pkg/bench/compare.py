@@ -21,6 +21,12 @@ class Comparison:
         In the order in which they were given.
     t_peak_gb_s : float or None
         Peak bandwidth that bounds T_eff, in GB/s; None where nobody measured it.
+
+    Examples
+    --------
+    >>> found = compare({"copy": np.copyto}, np.empty(8), np.ones(8), cost=Cost(64, 64), samples=2)
+    >>> found["copy"].cost.bytes, found.rows()[0]["speed-up"]
+    (128, '1.00×')
     """
 
     measurements: tuple[Measurement, ...]
@@ -118,6 +124,15 @@ def compare(
         If there are no variants, a name in ``arguments``, ``cost`` or ``check`` is none of them, or a cost is missing.
     AssertionError
         Whatever a ``check`` raises.
+
+    Examples
+    --------
+    >>> found = compare(
+    ...     {"copy": np.copyto, "add": lambda out, a: np.add(a, 0, out=out)},
+    ...     np.empty(8), np.ones(8), cost=Cost(64, 64), samples=3,
+    ... )
+    >>> [(m.label, len(m.samples_s)) for m in found.measurements]
+    [('copy', 3), ('add', 3)]
     """
     if not variants or not isinstance(variants, dict):
         raise CourseError(
@@ -154,7 +169,14 @@ def compare(
 
 
 class progress:
-    """Progress over ``n`` steps: a bar in a terminal, a line that vanishes in a notebook, nothing in a pipe."""
+    """Progress over ``n`` steps: a bar in a terminal, a line that vanishes in a notebook, nothing in a pipe.
+
+    Examples
+    --------
+    >>> with progress(2) as step:
+    ...     step("copy")
+    ...     step("triad")
+    """
 
     def __init__(self, n: int):
         self.n, self.done, self.bar, self.handle = n, 0, None, None

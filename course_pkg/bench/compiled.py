@@ -19,6 +19,13 @@ def compiled(kernel, dtype=None) -> dict[str, int]:
     dict
         ``registers`` (32-bit, of a thread), ``shared_bytes`` (static, of a block) and ``local_bytes`` (of a thread:
         local arrays, and registers that did not fit and went to memory).
+
+    Examples
+    --------
+    >>> from course_pkg.vector.gpu_numba import copy, copy_kernel
+    >>> copy(cuda.to_device(np.ones(4)), cuda.device_array(4))
+    >>> "registers" in compiled(copy_kernel) or compiled(copy_kernel) == {}  # without a GPU
+    True
     """
     if not hasattr(kernel, "get_regs_per_thread"):
         return {}

@@ -32,6 +32,11 @@ class Device:
         Main memory and last-level cache; 0 where the system does not tell.
     versions : dict
         Of Python and the packages that matter.
+
+    Examples
+    --------
+    >>> Device("gpu", "NVIDIA H200", 132, 2**37, 2**26).slug
+    'nvidia-h200'
     """
 
     kind: str
@@ -55,7 +60,13 @@ class Device:
 
 @cache
 def cpu() -> Device:
-    """Describe this machine's CPU; ``units`` counts the cores that this process may use."""
+    """Describe this machine's CPU; ``units`` counts the cores that this process may use.
+
+    Examples
+    --------
+    >>> cpu().kind, cpu().units >= 1
+    ('cpu', True)
+    """
     return Device(
         kind="cpu",
         name=_cpu_name(),
@@ -68,7 +79,13 @@ def cpu() -> Device:
 
 @cache
 def gpu() -> Device:
-    """Describe the GPU behind ``course_pkg.cuda``, or the SIMT interpreter that stands in for it."""
+    """Describe the GPU behind ``course_pkg.cuda``, or the SIMT interpreter that stands in for it.
+
+    Examples
+    --------
+    >>> gpu().kind in ("gpu", "simt")  # simt: the interpreter, where there is no GPU
+    True
+    """
     from course_pkg import cuda
 
     if getattr(cuda, "BACKEND", "gpu") == "simt":

@@ -47,6 +47,12 @@ class Measurement:
         Day of the measurement (UTC), ``YYYY-MM-DD``.
     observed : dict
         What else was seen in the run, such as ``peak_bytes``; it does not tell one measurement from another.
+
+    Examples
+    --------
+    >>> m = measure(np.copyto, np.empty(8), np.ones(8), name="copy", cost=Cost(64, 64), samples=3)
+    >>> m.label, len(m.samples_s), m.min_s <= m.median_s
+    ('copy', 3, True)
     """
 
     what: Implementation
@@ -150,6 +156,13 @@ def matching(measurements, what: "str | Implementation | Variant", **parameters)
         A variant that one library alone has may be given for its implementation.
     **parameters
         One with the value None selects measurements without that parameter.
+
+    Examples
+    --------
+    >>> a = np.ones(8)
+    >>> runs = [measure(np.copyto, a[:n], a[:n], name="copy", parameters={"n": n}, samples=2) for n in (4, 8)]
+    >>> [m.parameters for m in matching(runs, "copy", n=8)]
+    [{'n': 8}]
     """
     wanted = Implementation.of(what)
     return [
@@ -215,6 +228,14 @@ def measure(
         If ``samples``, ``warmup`` or ``min_sample_s`` make no sense.
     AssertionError
         Whatever ``check`` raises: nothing is timed then.
+
+    Examples
+    --------
+    >>> out = np.zeros(8)
+    >>> def check():
+    ...     np.testing.assert_array_equal(out, 1)
+    >>> measure(np.copyto, out, np.ones(8), check=check, samples=3).cache_state
+    'warm'
     """
     run = Run(
         fn,

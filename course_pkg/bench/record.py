@@ -32,6 +32,16 @@ def record(topic: str, measurements: list[Measurement], folder: Path, *, origin:
     CourseError
         If the measurements, or the file that is there, come from different devices, or the file is corrupt.
         Nothing is written then.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from course_pkg.bench import measure
+    >>> m = measure(np.copyto, np.empty(8), np.ones(8), name="copy", samples=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = record("trial", [m], folder, origin="by hand")
+    ...     print(path.name, len(load(path)))
+    trial.json 1
     """
     if not measurements:
         raise CourseError(f"There is nothing to record for {topic!r}: measure first.")
@@ -50,12 +60,33 @@ def load(path: Path) -> list[Measurement]:
     ------
     CourseError
         If the file is missing or is no record of measurements; the file is left as it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from course_pkg.bench import measure
+    >>> m = measure(np.copyto, np.empty(8), np.ones(8), name="copy", samples=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = record("trial", [m], folder, origin="by hand")
+    ...     print(load(path)[0].label)
+    copy
     """
     return _measurements(read(path, MEASUREMENTS))
 
 
 def origin(path: Path) -> str:
-    """Return where recorded numbers come from, in one line for a caption. Raises as :func:`load` does."""
+    """Return where recorded numbers come from, in one line for a caption. Raises as :func:`load` does.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from course_pkg.bench import measure
+    >>> m = measure(np.copyto, np.empty(8), np.ones(8), name="copy", samples=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = record("trial", [m], folder, origin="by hand")
+    ...     print(origin(path))
+    Recorded on ..., by `by hand`.
+    """
     return read(path, MEASUREMENTS).caption
 
 
@@ -68,6 +99,16 @@ class Recorded:
     device : Device
     origin : str
         One line for a caption.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from course_pkg.bench import measure
+    >>> m = measure(np.copyto, np.empty(8), np.ones(8), name="copy", samples=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = record("trial", [m], folder, origin="by hand")
+    ...     print(len(Recorded(path).one("copy").samples_s))
+    2
     """
 
     def __init__(self, path: Path):
@@ -113,7 +154,13 @@ class Recorded:
 
 
 def recorded(topic: str, device: str = "nvidia-h200") -> Recorded:
-    """Return the recorded measurements of a topic on a device, by its folder's name in ``figures/data``."""
+    """Return the recorded measurements of a topic on a device, by its folder's name in ``figures/data``.
+
+    Examples
+    --------
+    >>> recorded("vector").device.name
+    'NVIDIA H200'
+    """
     return Recorded(recorded_dir() / device / f"{topic}.json")
 
 

@@ -1,22 +1,28 @@
-"""What conjugate gradient methods check: arguments in host memory or on grids, tolerances, and norms on the way."""
+"""What conjugate gradient methods check: their arguments, their tolerances, and the norms that they compute."""
 
 import numpy as np
 
-from course_pkg.cg.outcome import not_definite
+from course_pkg.cg.outcome import Stop, not_definite, overflowed
 from course_pkg.core import CourseError
 from course_pkg.core.checks import FLOATS, require_arrays, require_ndim
 from course_pkg.stencil.checks import INTERIOR, check_points
 
-SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny))  # norm whose square is a normal number
+SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny))  # the smallest norm whose square is a normal number
 
 
 def check_system(b, x0, rtol, atol, maxiter) -> None:
-    """Check a right-hand side, a first guess and the tolerances; all in host memory.
+    """Check a right-hand side and a first guess in host memory, and when to stop.
 
     Raises
     ------
     CourseError
         Names the argument, and how to mend it.
+
+    Examples
+    --------
+    >>> check_system(np.ones(4), np.zeros(3), rtol=1e-6, atol=0.0, maxiter=None)
+    Traceback (most recent call last):
+    course_pkg.core.errors.CourseError: x0 has shape (3,) but b has (4,): they must be equal, or leave x0 out.
     """
     for name, array in (("b", b), *((("x0", x0),) if x0 is not None else ())):
         if not isinstance(array, np.ndarray):
@@ -35,23 +41,51 @@ def check_system(b, x0, rtol, atol, maxiter) -> None:
 
 
 def squared(a) -> float:
-    """Return ``<a, a>`` of an array in host memory, summed in float64."""
+    """Return ``<a, a>`` of an array in host memory, summed in float64.
+
+    Examples
+    --------
+    >>> squared(np.array([3.0, 4.0]))
+    25.0
+    """
     return dot(a, a)
 
 
 def dot(a, b) -> float:
-    """Return ``<a, b>`` of arrays in host memory, summed in float64."""
+    """Return ``<a, b>`` of arrays in host memory, summed in float64.
+
+    Examples
+    --------
+    >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    11.0
+    """
     return float(np.vdot(a, b) if a.dtype == np.float64 else np.sum(np.multiply(a, b, dtype=np.float64)))
 
 
 def check_not_lost(norm: float, b) -> None:
-    """Check that a norm of zero is that of zeros; ``b`` in host memory."""
+    """Raise if ‖b‖² underflowed: ``norm`` is zero although b, in host memory, is not.
+
+    Examples
+    --------
+    >>> b = np.full(3, 1e-200)
+    >>> check_not_lost(squared(b), b)
+    Traceback (most recent call last):
+    course_pkg.core.errors.CourseError: b holds values too small to square: scale it, and x by as much.
+    """
     if norm == 0 and b.any():
         raise CourseError("b holds values too small to square: scale it, and x by as much.")
 
 
 def check_target(target: float) -> float:
-    """Return the norm of the residual that is asked for; check that its square is a number like others."""
+    """Return the residual norm to reach, at most the largest whose square is finite; raise if its square underflows.
+
+    Examples
+    --------
+    >>> check_target(1e-6)
+    1e-06
+    >>> check_target(1e200) ** 2 < np.inf
+    True
+    """
     if target < SMALLEST:
         raise CourseError(
             f"The residual asked for, {target:.1e}, is too small to square: scale b, and x by as much, or pass a "
@@ -72,7 +106,14 @@ def _check_values(array, name: str) -> None:
 
 
 def check_norm(norm, name: str) -> None:
-    """Check that a norm or its square is finite; ``name`` is the argument it was computed from, in whatever memory."""
+    """Raise unless a norm, or its square, is finite; ``name`` is the argument that it was computed from.
+
+    Examples
+    --------
+    >>> check_norm(np.inf, "b")
+    Traceback (most recent call last):
+    course_pkg.core.errors.CourseError: b holds values that are not finite or too large to square: ...
+    """
     if not np.isfinite(norm):
         raise CourseError(
             f"{name} holds values that are not finite or too large to square: look where they come from, or scale it."
@@ -80,7 +121,14 @@ def check_norm(norm, name: str) -> None:
 
 
 def check_product(s, b) -> None:
-    """Check that A's product with a direction fits the right-hand side."""
+    """Raise unless ``s``, the product of A and a direction, has the shape of b.
+
+    Examples
+    --------
+    >>> check_product(np.ones(3), np.ones(4))
+    Traceback (most recent call last):
+    course_pkg.core.errors.CourseError: A times an array of shape (4,) gives (3,): A must be square, of b's size.
+    """
     if getattr(s, "shape", None) != b.shape:
         found = getattr(s, "shape", type(s).__name__)
         raise CourseError(
@@ -88,19 +136,37 @@ def check_product(s, b) -> None:
         )
 
 
-def why_stopped(p_A_p, iteration: int) -> str:
-    """Say why a method cannot go on from this ``p·Ap``; empty if it can."""
+def why_stopped(p_A_p, iteration: int) -> Stop | None:
+    """Return why a method cannot go on from this ``p·Ap``; None if it can.
+
+    Examples
+    --------
+    >>> why_stopped(0.5, iteration=1) is None
+    True
+    >>> why_stopped(np.nan, iteration=1).status.name
+    'OVERFLOW'
+    """
     if not np.isfinite(p_A_p):
-        return (
-            f"numbers overflowed: in iteration {iteration} p·Ap = {p_A_p}; scale b and x0 down, or look at A."
-        )
-    if p_A_p <= 0:
-        return not_definite(p_A_p, iteration)
-    return ""
+        return overflowed(p_A_p, iteration)
+    return not_definite(p_A_p, iteration) if p_A_p <= 0 else None
 
 
 def check_grids(b, x0, *, device: bool) -> None:
-    """Check a right-hand side and a first guess on a grid: three dimensions, C-contiguous, one precision and memory."""
+    """Check b and x0 on a grid: three dimensions, C-contiguous, one precision, in the memory that ``device`` names.
+
+    Parameters
+    ----------
+    b, x0 : array, shape (nz, ny, nx)
+        x0 may be None.
+    device : bool
+        True if they must be in GPU memory, False for host memory.
+
+    Examples
+    --------
+    >>> check_grids(np.ones((3, 4)), None, device=False)
+    Traceback (most recent call last):
+    course_pkg.core.errors.CourseError: b has 2 dimension(s), expected 3: reshape it first.
+    """
     arrays = {"b": b} if x0 is None else {"b": b, "x0": x0}
     require_arrays(device=device, **arrays)
     require_ndim(3, least=INTERIOR, b=b)
@@ -109,7 +175,14 @@ def check_grids(b, x0, *, device: bool) -> None:
 
 
 def check_stops(rtol, atol, maxiter) -> None:
-    """Check when to stop: tolerances of at least 0, not both 0, and a number of iterations."""
+    """Check when to stop: the tolerances are at least 0 and not both 0; maxiter is None or at least 1.
+
+    Examples
+    --------
+    >>> check_stops(rtol=0, atol=0, maxiter=None)
+    Traceback (most recent call last):
+    course_pkg.core.errors.CourseError: rtol and atol are both 0: no residual is that small; pass rtol=1e-6, say.
+    """
     for name, value in (("rtol", rtol), ("atol", atol)):
         number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not (number and np.isfinite(value) and value >= 0):

@@ -34,6 +34,11 @@ class Count:
         The document's flops.
     halo : int
         Elements that a GPU between two others receives in an iteration.
+
+    Examples
+    --------
+    >>> (Count(reads=2, writes=1) + Count(reads=7, writes=1)).reads
+    9
     """
 
     reads: int = 0
@@ -77,6 +82,12 @@ def count(plan_or_kernel, shape) -> Count:
     ------
     CourseError
         If the plan cannot run.
+
+    Examples
+    --------
+    >>> found = count(BASELINE, (10, 10, 10))
+    >>> found.reads_reused, found.writes, found.halo
+    (10000, 4000, 200)
     """
     if isinstance(plan_or_kernel, Plan):
         plan_or_kernel.require_legal()
@@ -92,34 +103,71 @@ def count(plan_or_kernel, shape) -> Count:
 
 
 def update_p(shape) -> Count:
-    """Count the map ``p = r + beta p``: two fields in, one out, one multiplication a point."""
+    """Count the map ``p = r + beta p``: two fields in, one out, one multiplication a point.
+
+    Examples
+    --------
+    >>> update_p((10, 10, 10)).reads, update_p((10, 10, 10)).writes
+    (2000, 1000)
+    """
     return _container("updateP", shape)
 
 
 def matvec(shape, points: int = POINTS) -> Count:
-    """Count the stencil ``s = A p`` with ``points`` coefficients; each GPU needs a face of p from either neighbour."""
+    """Count the stencil ``s = A p`` with ``points`` coefficients; each GPU needs a face of p from either neighbour.
+
+    Examples
+    --------
+    >>> found = matvec((10, 10, 10))
+    >>> found.reads, found.reads_reused, found.halo
+    (7000, 1000, 200)
+    """
     return _container("matVec", shape, points)
 
 
 def dot(shape, *, same: bool = False) -> Count:
-    """Count the reduction ``<a, b>``, or ``<a, a>`` when both are the ``same`` field."""
+    """Count the reduction ``<a, b>``, or ``<a, a>`` when both are the ``same`` field.
+
+    Examples
+    --------
+    >>> dot((10, 10, 10)).reads, dot((10, 10, 10), same=True).reads
+    (2000, 1000)
+    """
     return _container("dot rr" if same else "dot pAp", shape)
 
 
 def update_x_and_r(shape) -> Count:
-    """Count the map ``x += alpha p; r -= alpha s``: four fields in, two out, two multiplications a point."""
+    """Count the map ``x += alpha p; r -= alpha s``: four fields in, two out, two multiplications a point.
+
+    Examples
+    --------
+    >>> update_x_and_r((10, 10, 10)).reads, update_x_and_r((10, 10, 10)).writes
+    (4000, 2000)
+    """
     return _container("updateXandR", shape)
 
 
 def map_and_stencil(shape, points: int = POINTS) -> Count:
-    """Count steps 2 and 3 as the two containers of the baseline."""
+    """Count the document's steps 2 and 3, the update of p and ``s = A p``, as two containers.
+
+    Examples
+    --------
+    >>> map_and_stencil((10, 10, 10)).reads_reused
+    3000
+    """
     return update_p(shape) + matvec(shape, points)
 
 
 def map_stencil_fused(shape, points: int = POINTS) -> Count:
-    """Count steps 2 and 3 as one kernel: ``p2 = r + beta p1`` at each of the stencil's points, then ``s = A p2``.
+    """Count the document's steps 2 and 3 as one kernel: ``p2 = r + beta p1`` at each stencil point, then ``s = A p2``.
 
     Every coefficient's multiplication takes one for ``beta`` with it. The halo is of two fields, r and p1.
+
+    Examples
+    --------
+    >>> found = map_stencil_fused((10, 10, 10))
+    >>> found.reads_reused, found.multiplications, found.halo
+    (2000, 14000, 400)
     """
     fused = plan(conjugate_gradient(points), MAP_AND_STENCIL)
     return count(fused.kernels[0], shape)
@@ -129,6 +177,11 @@ def halo(shape, gpus: int, fields: int = 1) -> list[int]:
     """Return the elements that each of ``gpus`` GPUs receives, for a grid that is cut along z.
 
     The first and the last GPU have one neighbour, those between have two; a single GPU has none.
+
+    Examples
+    --------
+    >>> halo((12, 10, 10), gpus=3)
+    [100, 200, 100]
     """
     require_count(gpus=gpus, fields=fields)
     if gpus < 1 or gpus > shape[0]:
@@ -156,8 +209,13 @@ def cost(chosen: Plan, shape, dtype="float64") -> Cost:
     -----
     Neighbours are taken to come from a cache. Flops are additions and multiplications of the Laplacian, which has one
     for each point of the stencil that lies in the grid; a map that is fused into it is evaluated at each of them. This
-    is for one thread a point: a kernel that marches keeps p2 of some neighbours and does fewer, see ``course verify
+    is for one thread per point: a kernel that marches keeps p2 of some neighbours and does fewer, see ``course verify
     counters``.
+
+    Examples
+    --------
+    >>> cost(BASELINE, (10, 10, 10)).bytes / 1000  # bytes per point
+    112.0
     """
     chosen.require_legal()
     reads, writes = chosen.passes
@@ -170,6 +228,12 @@ def with_matrix(shape, dtype="float64") -> Cost:
     """Return what an iteration with a stored matrix moves and computes: the baseline's fields, and the matrix once.
 
     The matrix is CSR: a number and a 32-bit column for each entry, and a 32-bit beginning for each row.
+
+    Examples
+    --------
+    >>> shape = (100, 100, 100)
+    >>> with_matrix(shape).bytes / cost(BASELINE, shape).bytes  # the matrix costs nearly as much as the fields
+    1.77...
     """
     points, itemsize = prod(shape), np.dtype(dtype).itemsize
     entries = 7 * points - 2 * sum(points // n for n in shape)
@@ -191,6 +255,13 @@ def facts(
         Its bandwidth predicts the time: bytes over T_peak, the measured one where it was measured.
     edges : sequence of int
         Grids of edge³ points.
+
+    Examples
+    --------
+    >>> from course_pkg.cg.fusion import TWO_KERNEL
+    >>> from course_pkg.core import machine
+    >>> facts(TWO_KERNEL, machine("h200"))[0]
+    ('bytes a point', '64 B')
     """
     itemsize = np.dtype(dtype).itemsize
     reads, writes = chosen.passes

@@ -1,12 +1,12 @@
 """Conjugate gradient compiled by Numba, on all cores: one driver, and four ways of cutting an iteration into passes.
 
-A step of an iteration is a function of one row of the grid, which the compiler makes vectors of. :func:`_pass` runs it
-over all rows as ``stencil/cpu_numba.py`` does: y is cut into tiles, and a thread walks along z in one tile. What a row
-adds to ``sums``, element by element along x, is added up at the end in a fixed order: the same number of threads gives
-the same bits, and no sum needs to be reordered to be vectorised.
+Each step of an iteration is a function of one row of the grid, which the compiler vectorises. :func:`_pass` runs it
+over all rows as ``stencil/cpu_numba.py`` does: y is cut into tiles; a thread walks along z in a tile. A row adds to
+``sums`` element by element along x, and ``sums`` is added up at the end in a fixed order. So the compiler need not
+reorder a sum to vectorise it, and the same number of threads always gives the same bits.
 
 Arrays are C-contiguous, float64 or float32, all of one precision, in host memory. Sums are float64, and the scalars
-stay on the host between passes. The numbers beside the lines are those of ``reference.py``.
+stay on the host between passes. The numbers beside the lines are the steps that ``reference.py`` explains.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from course_pkg.stencil.cpu_numba import _tile_rows, laplacian
 
 
 def _pass(row) -> Callable:
-    """Return a function that takes arrays and scalars, runs ``row`` over all rows, and returns the sum of ``sums``."""
+    """Return a function that runs ``row`` over all rows of arrays, on all cores, and returns the total of ``sums``."""
     row = njit(row)
 
     @njit(parallel=True)
@@ -46,16 +46,16 @@ def _pass(row) -> Callable:
     return over_grid
 
 
-# register_jitable: compiled with the pass that calls it, and still a function of Python
+# register_jitable: compiled with the pass that calls it, and still callable from Python
 @register_jitable
 def _beside(k, n, one):
-    """Return the neighbours of k below n, and 1 for each that exists; where one does not, k itself and 0."""
+    """Return both neighbours of k among 0 to n - 1, and 1 for each; for a neighbour that does not exist, k and 0."""
     return max(k - 1, 0), min(k + 1, n - 1), one * (k > 0), one * (k < n - 1)
 
 
 @register_jitable
 def _across(u, k, j, i):
-    """Return six times u minus its neighbours in y and z; without a branch, so that it can be vectorised."""
+    """Return six times u minus its neighbours in y and z, without a branch, so that it can be vectorised."""
     nz, ny, _ = u.shape
     one = u.dtype.type(1)
     lower, upper, below, above = _beside(k, nz, one)
@@ -134,7 +134,7 @@ def _update_x_and_r_dot(k, j, sums, p, s, alpha, x, r):
 
 @_pass
 def _update_p_and_matvec(k, j, sums, r, p1, beta, p2, s):
-    """Compute ``p2 = r + beta p1`` and ``s = A p2``, which is ``A r + beta A p1``: no neighbour of p2 is waited for."""
+    """Compute ``p2 = r + beta p1`` and ``s = A p2`` as ``A r + beta A p1``, so that no row waits for p2 of another."""
 
     def at(i, A_r, A_p1):
         p2[k, j, i] = r[k, j, i] + beta * p1[k, j, i]
@@ -151,13 +151,13 @@ def _update_p_and_matvec(k, j, sums, r, p1, beta, p2, s):
 def _search(k, j, sums, r, p1, beta, p2):
     """Compute ``p2 = r + beta p1`` and <p2, A p2>.
 
-    Summed by parts, <p, A p> is the sum of squared differences over all pairs of neighbours, zeros outside the grid
-    among them: each point needs only the three neighbours before it.
+    Summation by parts turns <p, A p> into the sum of squared differences over all pairs of neighbours, where points
+    outside the grid count as zeros. Each point then needs only the three neighbours before it.
     """
     nz, ny, nx = r.shape
     lower, _, below, above = _beside(k, nz, r.dtype.type(1))
     before, _, south, north = _beside(j, ny, r.dtype.type(1))
-    outside = (1 - above) + (1 - north)  # zeros behind this row, towards larger y and z
+    outside = (1 - above) + (1 - north)  # neighbours outside the grid, towards larger y and z
 
     def new(k, j, i):
         return r[k, j, i] + beta * p1[k, j, i]
@@ -191,7 +191,7 @@ def _advance(k, j, sums, p, alpha, x, r):
 
 
 class _Fields:
-    """What an iteration works on. Zeros come from the system when they are touched: an idle field takes no memory."""
+    """The fields of an iteration. Zeros take memory only once they are touched: an unused field takes none."""
 
     def __init__(self, b, x0):
         self.x = np.zeros(b.shape, b.dtype) if x0 is None else x0.copy()
@@ -203,7 +203,7 @@ class _Fields:
 
 
 def _solve(search, advance, b, x0, rtol, atol, maxiter, callback) -> Solution:
-    """Iterate: ``search`` makes the direction and returns <p, A p>, ``advance`` makes x and r and returns <r, r>."""
+    """Iterate: ``search`` makes the direction and returns <p, A p>; ``advance`` updates x and r and returns <r, r>."""
     check_grids(b, x0, device=False)
     check_system(b, x0, rtol, atol, maxiter)
     if not b.any():
@@ -212,7 +212,7 @@ def _solve(search, advance, b, x0, rtol, atol, maxiter, callback) -> Solution:
     target = check_target(max(rtol * sqrt(_dot(b, b)), atol))
     delta, beta = _residual(b, w.x, w.r), 0.0  # 1
     check_norm(sqrt(delta), "x0")
-    norms, trouble = [sqrt(delta)], ""
+    norms, trouble = [sqrt(delta)], None
     limit = 10 * b.size if maxiter is None else maxiter
     while norms[-1] > target and len(norms) <= limit:
         p_A_p = search(w, w.real(beta))  # 9 of the iteration before; 2, 3
@@ -234,7 +234,7 @@ def _advance_in_two(w, alpha):
 
 
 def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve ``A x = b``, A the 7-point Laplacian: five passes an iteration, 14 reads and writes a point.
+    """Solve ``A x = b``, A the 7-point Laplacian, by five passes per iteration: 14 reads and writes per point.
 
     Parameters
     ----------
@@ -250,12 +250,18 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
     Returns
     -------
     Solution
-        ``converged`` is confirmed on the true residual, recomputed at the end.
+        ``converged`` is confirmed on the true residual, computed again at the end.
 
     Raises
     ------
     CourseError
-        If b or x0 are no grids of three dimensions, hold what is not finite, or do not fit together.
+        If b or x0 are not grids of three dimensions, hold values that are not finite, or have different shapes.
+
+    Examples
+    --------
+    >>> found = cg_baseline(np.ones((8, 8, 8)))
+    >>> found.status.name, found.iterations
+    ('CONVERGED', 16)
     """
 
     def search(w, beta):
@@ -267,9 +273,15 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
 
 
 def cg_map_stencil_fused(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve as :func:`cg_baseline`, p and ``A p`` in one pass: four passes, 13 reads and writes a point.
+    """Solve as :func:`cg_baseline`, with p and ``A p`` in one pass: four passes, 13 reads and writes per point.
 
-    Two fields p take turns, for neighbours still read the old one.
+    Two fields p take turns, because neighbours still read the old one.
+
+    Examples
+    --------
+    >>> found = cg_map_stencil_fused(np.ones((8, 8, 8)))
+    >>> found.status.name, found.iterations
+    ('CONVERGED', 16)
     """
 
     def search(w, beta):
@@ -281,7 +293,14 @@ def cg_map_stencil_fused(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callb
 
 
 def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve as :func:`cg_baseline`, sums in the passes that make their fields: three passes, 11 reads and writes."""
+    """Solve as :func:`cg_baseline`, each sum in the pass that makes its field: three passes, 11 reads and writes.
+
+    Examples
+    --------
+    >>> found = cg_fused_dots(np.ones((8, 8, 8)))
+    >>> found.status.name, found.iterations
+    ('CONVERGED', 16)
+    """
 
     def search(w, beta):
         _update_p(w.r, beta, w.p)  # 9
@@ -294,7 +313,14 @@ def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=Non
 
 
 def cg_two_kernel(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve as :func:`cg_baseline`, ``A p`` computed twice and never stored: two passes, 8 reads and writes a point."""
+    """Solve as :func:`cg_baseline`, but compute ``A p`` twice and never store it: two passes, 8 reads and writes.
+
+    Examples
+    --------
+    >>> found = cg_two_kernel(np.ones((8, 8, 8)))
+    >>> found.status.name, found.iterations
+    ('CONVERGED', 16)
+    """
 
     def search(w, beta):
         w.exchange()

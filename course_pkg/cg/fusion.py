@@ -1,8 +1,8 @@
 """Which containers of a program may share a kernel, and what each kernel then reads, writes and exchanges.
 
-A kernel reads a field once, however many of its containers read it; what it computes and reads later at the same point
-stays in a register; what nobody reads any more is not stored. What a stencil reads at its neighbours cannot come from
-another thread's register: it is computed again at each point of the stencil.
+A kernel reads a field once, however many of its containers read it. A value that it computes and needs later at the
+same point stays in a register. A field that nobody reads later is not stored. A stencil cannot take its neighbours'
+values from the registers of other threads: they are computed again at each point of the stencil.
 """
 
 from dataclasses import dataclass, replace
@@ -21,9 +21,9 @@ class Kernel:
     Attributes
     ----------
     containers : tuple of Container
-        In order; those that compute a field once more are called ``"matVec (2)"`` and so on.
+        In order. A container that computes a field for the second time is called ``"matVec (2)"``, and so on.
     again : tuple of str
-        Their names.
+        Names of the containers that compute a field again.
     spread : tuple of str
         Containers that each thread evaluates at all points of the stencil.
     reads : dict of str to bool
@@ -31,11 +31,17 @@ class Kernel:
     writes : tuple of str
         Fields stored to memory.
     swapped : tuple of str
-        Fields of which it reads one copy and writes the other.
+        Fields that exist twice: the kernel reads one copy and writes the other.
     halo : tuple of str
-        Fields whose faces it needs from the neighbouring GPUs, and that changed since these were last sent.
+        Fields that changed since their faces were last sent, and whose faces it needs from the neighbouring GPUs.
     points : int
         Points of the stencil.
+
+    Examples
+    --------
+    >>> first = TWO_KERNEL.kernels[0]
+    >>> first.reads, first.writes, first.swapped
+    ({'r': True, 'p': True}, ('p',), ('p',))
     """
 
     containers: tuple[Container, ...]
@@ -50,7 +56,13 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Plan:
-    """A program cut into kernels, and what speaks against it; made by :func:`plan`."""
+    """A program cut into kernels, and the reasons why it cannot run, if any; made by :func:`plan`.
+
+    Examples
+    --------
+    >>> TWO_KERNEL.legal, TWO_KERNEL.passes, TWO_KERNEL.fields
+    (True, (5, 3), ('r', 'p1', 'p2', 'x'))
+    """
 
     program: Program
     kernels: tuple[Kernel, ...]
@@ -58,17 +70,17 @@ class Plan:
 
     @property
     def legal(self) -> bool:
-        """True when nothing speaks against it."""
+        """True if the plan can run."""
         return not self.refusals
 
     @property
     def why(self) -> str:
-        """What speaks against it, each sentence once; empty for a legal plan."""
+        """Why it cannot run, each sentence once; empty for a legal plan."""
         return " ".join(dict.fromkeys(r.why for r in self.refusals))
 
     @property
     def passes(self) -> tuple[float, float]:
-        """Fields read and fields written in an iteration, neighbours taken to come from a cache.
+        """Fields read and fields written in an iteration, if neighbours come from a cache.
 
         Of a program whose loop does several iterations, their mean.
         """
@@ -78,7 +90,7 @@ class Plan:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Fields that live in memory; one that is swapped is there twice, as ``p1`` and ``p2``."""
+        """Fields in memory; a field that is swapped is there twice, as ``p1`` and ``p2``."""
         swapped = {f for k in self.kernels for f in k.swapped}
         names = dict.fromkeys(f for k in self.kernels for f in (*k.reads, *k.writes))
         return tuple(copy for f in names for copy in ((f"{f}1", f"{f}2") if f in swapped else (f,)))
@@ -87,7 +99,7 @@ class Plan:
 
     @property
     def containers(self) -> tuple[Container, ...]:
-        """All containers in the order in which they run, those that run once more included."""
+        """All containers in the order in which they run, including those that run again."""
         return tuple(c for k in self.kernels for c in k.containers)
 
     @cached_property
@@ -102,16 +114,16 @@ class Plan:
 
     @property
     def again(self) -> tuple[str, ...]:
-        """Names of the containers that run once more."""
+        """Names of the containers that run again."""
         return tuple(name for k in self.kernels for name in k.again)
 
     @property
     def badges(self) -> dict[str, str]:
-        """Containers that are evaluated at more than one point, and at how many."""
+        """Containers that each thread evaluates at more than one point, and at how many."""
         return {name: f"{k.points}×" for k in self.kernels for name in k.spread}
 
     def require_legal(self) -> None:
-        """Raise :class:`CourseError` with the reasons if something speaks against the plan."""
+        """Raise :class:`CourseError` with the reasons if the plan cannot run."""
         if not self.legal:
             raise CourseError(f"This plan has no cost, for it cannot run. {self.why}")
 
@@ -125,20 +137,28 @@ def plan(program: Program, groups, *, recompute=(), in_place: bool = False) -> P
     groups : sequence of sequences of str
         Names of the containers of each kernel, in the order in which they run.
     recompute : sequence of str
-        Fields that are never stored: a kernel that reads one computes it once more.
+        Fields that are never stored: each kernel that reads one computes it again.
     in_place : bool
-        Keep one copy of every field. Otherwise a field that a kernel reads at the neighbours and writes is kept twice.
+        Keep one copy of every field. Otherwise a field that a kernel both reads at the neighbours and writes is kept
+        twice.
 
     Raises
     ------
     CourseError
         If a container is missing, unknown or named twice, or no container writes a field of ``recompute``. A plan that
         cannot run is no error: its ``refusals`` say why.
+
+    Examples
+    --------
+    >>> plan(CG, MAP_AND_STENCIL).passes
+    (9, 4)
+    >>> plan(CG, MAP_AND_STENCIL, in_place=True).refusals[0].rule
+    'race'
     """
     groups, recompute = _checked(program, groups, recompute)
     refusals = legality.out_of_order(program, groups)
     refusals += legality.recomputed_in_vain(program, groups, recompute)
-    # what is refused above would chase its own tail: a carried field depends on itself
+    # a carried field depends on itself: computing it again, which is refused above, would never end
     recompute = [f for f in recompute if f not in program.carried + program.results]
     times = {}  # that a field has been computed so far
     bodies = [_with_recomputed(program, group, recompute, times) for group in groups]
@@ -161,9 +181,14 @@ def plan(program: Program, groups, *, recompute=(), in_place: bool = False) -> P
 
 
 def cut(program: Program, starts) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of a program of which some containers, named in ``starts``, begin a new kernel.
+    """Return the groups of a program in which the containers named in ``starts`` begin a new kernel.
 
     The first container always begins one.
+
+    Examples
+    --------
+    >>> cut(CG, ["updateXandR"])
+    (('updateP', 'matVec', 'dot pAp'), ('updateXandR', 'dot rr'))
     """
     starts = {program[name].name for name in starts}
     groups = []
@@ -197,7 +222,7 @@ def _checked(program, groups, recompute):
 
 
 def _with_recomputed(program, group, recompute, times):
-    """Return the containers of a kernel, before each reader of a field that is not stored what computes it again."""
+    """Return the containers of a kernel, with those in front that compute a field again which is not stored."""
     body = []
 
     def add(container):
@@ -214,7 +239,7 @@ def _with_recomputed(program, group, recompute, times):
 
 
 def _demands(body):
-    """Walk backwards through a kernel: where is each container evaluated, and what has to come from memory?
+    """Return where each container of a kernel is evaluated, and what comes from memory, by walking backwards.
 
     Returns
     -------
@@ -222,7 +247,7 @@ def _demands(body):
         Containers that are evaluated at all points of the stencil.
     reads : dict of str to bool
     wide : list of (str, str, str)
-        Reader, field and stencil, where the stencil itself would have to be evaluated at all points.
+        Reader, field and stencil, for each stencil that would have to be evaluated at all points.
     """
     spread, reads, wide = [], {}, []
     for i, container in reversed(list(enumerate(body))):
@@ -240,7 +265,7 @@ def _demands(body):
 
 
 def _read_again(field, demands, bodies):
-    """Say whether a later kernel, of this iteration or the next, reads a field before it is overwritten."""
+    """Return whether a later kernel, of this iteration or the next, reads a field before it is overwritten."""
     for (_, reads, _), body in zip(demands, bodies, strict=True):
         if field in reads:
             return True
@@ -250,7 +275,7 @@ def _read_again(field, demands, bodies):
 
 
 def _stale(field, i, demands, bodies):
-    """Say whether a field changed since its faces were last sent: a kernel reads first and writes then."""
+    """Return whether a field changed since its faces were last sent; a kernel first reads, then writes."""
     n = len(bodies)
     for back in range(1, n + 1):
         j = (i - back) % n

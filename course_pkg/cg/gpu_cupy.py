@@ -1,9 +1,9 @@
 """Conjugate gradient by CuPy: each container of an iteration is an operation of the library.
 
-``x += alpha * p`` would be two kernels with a temporary between them; an element-wise kernel is one. The scalars stay
-in GPU memory, where the next kernel finds them; the host reads them once an iteration, to know whether to go on, and
-this is the only time it waits for the device. Arrays are CuPy's, in GPU memory; the numbers beside the lines are those
-of ``reference.py``.
+``x += alpha * p`` would be two kernels with a temporary between them; as an element-wise kernel it is one. The scalars
+stay in GPU memory, where the next kernel finds them. Once per iteration the host reads them, to know whether to go on;
+only then does it wait for the device. Arrays are CuPy's, in GPU memory. The numbers beside the lines are the steps that
+``reference.py`` explains.
 """
 
 from math import sqrt
@@ -38,22 +38,36 @@ _update_x_and_r = cp.ElementwiseKernel(
     "update_x_and_r",
 )
 
-# 0 where the divisor is not positive, or infinite: x then stays as it is, and the host finds out
+# 0 if the divisor is not positive, or is infinite: x then stays as it is, until the host sees the divisor
 _quotient = cp.ElementwiseKernel("float64 a, float64 b", "float64 out", "out = b > 0 ? a / b : 0", "quotient")
 
-# row by row: one sum over all would have a single block
+# row by row, because one sum over all elements would run in a single block
 _dot_rows = cp.ReductionKernel(
     "T u, T v", "float64 out", "(double)u * (double)v", "a + b", "out = a", "0", "dot_rows"
 )
 
 
 def matvec(p, s):
-    """Compute ``s = A p``, A the 7-point Laplacian, by the fastest kernel that takes rows of this length."""
+    """Compute ``s = A p``, A the 7-point Laplacian, by the fastest kernel that takes rows of this length.
+
+    Examples
+    --------
+    >>> u, out = cp.ones((3, 3, 4)), cp.empty((3, 3, 4))
+    >>> matvec(u, out); out[1, 1]
+    array([1., 0., 0., 1.])
+    """
     (laplacian_elementwise if p.shape[2] % 2 else laplacian_vectorised)(p, s)
 
 
 def dot(a, b, out):
-    """Compute ``out[0] = <a, b>`` in float64: by cuBLAS, or, of single precision, in two reductions."""
+    """Compute ``out[0] = <a, b>`` in float64: by cuBLAS for double precision, by two reductions for single.
+
+    Examples
+    --------
+    >>> out = cp.empty(1)
+    >>> dot(cp.ones((2, 2, 2)), cp.full((2, 2, 2), 3.0), out); out
+    array([24.])
+    """
     if a.dtype == cp.float64:
         cp.dot(a.reshape(-1), b.reshape(-1), out=out.reshape(()))
     else:
@@ -61,7 +75,7 @@ def dot(a, b, out):
 
 
 def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve ``A x = b``, A the 7-point Laplacian: 14 reads and writes a point and an iteration.
+    """Solve ``A x = b``, A the 7-point Laplacian, by 14 reads and writes per point and iteration.
 
     Parameters
     ----------
@@ -77,16 +91,22 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
     Returns
     -------
     Solution
-        ``converged`` is confirmed on the true residual, recomputed at the end; x is a CuPy array.
+        ``converged`` is confirmed on the true residual, computed again at the end; x is a CuPy array.
 
     Raises
     ------
     CourseError
-        If b or x0 are no grids of three dimensions, hold what is not finite, or do not fit together.
+        If b or x0 are not grids of three dimensions, hold values that are not finite, or have different shapes.
 
     Notes
     -----
-    Two dots, and one synchronisation of host and device an iteration.
+    Each iteration takes two dot products, and synchronises host and device once.
+
+    Examples
+    --------
+    >>> found = cg_baseline(cp.ones((8, 8, 8)))
+    >>> found.status.name, found.iterations
+    ('CONVERGED', 16)
     """
     check_grids(b, x0, device=True)
     check_stops(rtol, atol, maxiter)
@@ -103,7 +123,7 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
     if x0 is not None:
         matvec(x, s)
         r -= s  # 1
-    norms, trouble = [_norm(r, delta)], ""
+    norms, trouble = [_norm(r, delta)], None
     check_norm(norms[0], "x0")
     limit = 10 * b.size if maxiter is None else maxiter
     while norms[-1] > target and len(norms) <= limit:

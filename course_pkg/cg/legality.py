@@ -1,4 +1,4 @@
-"""What speaks against a plan: each rule that kernels on a GPU obey, and the sentence that says how it is broken."""
+"""Why a plan cannot run: the rules that kernels on a GPU obey, and a sentence for each way to break one."""
 
 from dataclasses import dataclass
 
@@ -8,6 +8,13 @@ class Refusal:
     """Why a plan cannot run: the rule, the number of the kernel that breaks it, and a sentence.
 
     The rule is ``"order"``, ``"barrier"``, ``"race"``, ``"wider halo"``, ``"stored"``, ``"changed"`` or ``"idle"``.
+
+    Examples
+    --------
+    >>> from course_pkg.cg.fusion import CG, cut, plan
+    >>> refusal = plan(CG, cut(CG, ["matVec"])).refusals[0]  # alpha is needed too soon
+    >>> refusal.rule, refusal.kernel
+    ('barrier', 2)
     """
 
     rule: str
@@ -16,7 +23,15 @@ class Refusal:
 
 
 def out_of_order(program, groups) -> list[Refusal]:
-    """Refuse containers that run before what they depend on in the same iteration."""
+    """Refuse containers that run before what they depend on in the same iteration.
+
+    Examples
+    --------
+    >>> from course_pkg.cg.fusion import CG, cut, plan
+    >>> groups = (("matVec", "updateP", "dot pAp"), ("updateXandR", "dot rr"))
+    >>> out_of_order(CG, groups)[0].why
+    'matVec needs p, which updateP makes: updateP has to run first.'
+    """
     order = [name for group in groups for name in group]
     says = {"flow": ("needs", "makes"), "anti": ("overwrites", "needs"), "output": ("overwrites", "makes")}
     return [
@@ -31,7 +46,14 @@ def out_of_order(program, groups) -> list[Refusal]:
 
 
 def barriers(kernel, containers) -> list[Refusal]:
-    """Refuse a kernel that needs a scalar of its own reduction: no thread knows it before all blocks have ended."""
+    """Refuse a kernel that needs the result of its own reduction: no thread knows it before all blocks have ended.
+
+    Examples
+    --------
+    >>> from course_pkg.cg.fusion import CG, cut, plan
+    >>> barriers(2, [CG["dot pAp"], CG["updateXandR"]])[0].why
+    'updateXandR needs pAp for alpha, and pAp is complete only when every block ...'
+    """
     return [
         Refusal(
             "barrier",
@@ -48,7 +70,13 @@ def barriers(kernel, containers) -> list[Refusal]:
 
 
 def too_wide(kernel, reader, field, stencil, points) -> Refusal:
-    """Refuse a kernel in which a stencil would have to be evaluated at the neighbours, too."""
+    """Refuse a kernel in which a stencil would have to be evaluated at the neighbours as well.
+
+    Examples
+    --------
+    >>> too_wide(1, "matVec", "s", "matVec (2)", 7).rule
+    'wider halo'
+    """
     return Refusal(
         "wider halo",
         kernel,
@@ -59,7 +87,14 @@ def too_wide(kernel, reader, field, stencil, points) -> Refusal:
 
 
 def race(kernel, containers, field) -> Refusal:
-    """Refuse a kernel that overwrites the only copy of a field that it reads at the neighbours."""
+    """Refuse a kernel that overwrites the only copy of a field that it reads at the neighbours.
+
+    Examples
+    --------
+    >>> from course_pkg.cg.fusion import CG, cut, plan
+    >>> race(1, [CG["updateP"], CG["matVec"]], "p").why
+    'updateP overwrites p in place, while threads of neighbouring points still read its old value: a race. ...'
+    """
     writer = next(c.name for c in containers if field in c.writes)
     return Refusal(
         "race",
@@ -70,7 +105,14 @@ def race(kernel, containers, field) -> Refusal:
 
 
 def recomputed_in_vain(program, groups, recompute) -> list[Refusal]:
-    """Refuse fields that are computed again instead of being stored, and cannot be."""
+    """Refuse fields that are computed again instead of being stored, and cannot be.
+
+    Examples
+    --------
+    >>> from course_pkg.cg.fusion import CG, cut, plan
+    >>> recomputed_in_vain(CG, cut(CG, []), ["x"])[0].why
+    'x has to be stored, for the next iteration reads it: compute again what is used up in the iteration.'
+    """
     found = []
     for field in recompute:
         producer = next(c for c in program.containers if field in c.writes)

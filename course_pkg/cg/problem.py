@@ -1,4 +1,4 @@
-"""Poisson's equation on a box: 7-point Laplacian, zero outside the grid, a right-hand side of ones."""
+"""Poisson's equation on a box: the 7-point Laplacian, zero outside the grid, and a right-hand side of ones."""
 
 from dataclasses import dataclass
 
@@ -23,6 +23,14 @@ class PoissonProblem:
     ----------
     b : ndarray, shape (nz, ny, nx)
         Right-hand side, in host memory.
+
+    Examples
+    --------
+    >>> p = PoissonProblem.ones((3, 3, 3))
+    >>> p.matvec(p.b)[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 1.])
+    >>> p.matrix().shape
+    (27, 27)
     """
 
     b: np.ndarray
@@ -31,7 +39,7 @@ class PoissonProblem:
     def ones(cls, shape, dtype="float64") -> "PoissonProblem":
         """Return the problem with ``b = 1`` on a grid of (nz, ny, nx) points; one number means a cube.
 
-        It is the s-step paper's problem, whose iterations on two cubes are ``PUBLISHED``.
+        The s-step paper uses this problem. ``PUBLISHED`` has the iterations that it takes on two cubes.
         """
         shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,) * 3
         require_count(**{f"shape[{i}]": n for i, n in enumerate(shape)})
@@ -49,10 +57,10 @@ class PoissonProblem:
         return out.reshape(u.shape)
 
     def matrix(self) -> csr_array:
-        """Return A by compressed rows, in the dtype of b and with indices of 32 bits; host memory.
+        """Return A in compressed rows (CSR), in the dtype of b and with indices of 32 bits; host memory.
 
-        Points are numbered along x, then y, then z. Only the shape and the dtype of b are looked at. An entry takes 12
-        bytes in float64, there are nearly 7 a point, and planes are written one by one: little else is needed.
+        Points are numbered along x, then y, then z. Only the shape and the dtype of b matter. There are nearly 7
+        entries per point, each of 12 bytes in float64. Planes are made one by one, so little other memory is needed.
 
         Raises
         ------
@@ -79,7 +87,7 @@ class PoissonProblem:
         return csr_array((data, indices, indptr), shape=(points, points))
 
     def _rows(self, below, above):
-        """Return values, columns and ends of the rows of a plane, counted from its beginning."""
+        """Return values, columns and ends of the rows of one plane, counted from the beginning of the plane."""
         _, ny, nx = self.b.shape
         to_neighbour = np.array([-ny * nx, -nx, -1, 0, 1, nx, ny * nx], np.int32)
         exists = np.ones((ny, nx, 7), bool)

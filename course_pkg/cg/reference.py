@@ -1,6 +1,27 @@
 """Conjugate gradient in plain NumPy, as the textbook has it: the oracle of every other file in this topic.
 
 ``cg`` takes any symmetric positive definite ``A``: a matrix, sparse or dense, or a function that multiplies by it.
+
+All files of this topic number the steps of the method alike. M is the inverse of a preconditioner; without one, z is r.
+
+====  ==========================  ===================================================
+step  formula                     when
+====  ==========================  ===================================================
+1     r = b - A x                 once, before the loop; also z = M r, p = z, delta = <r, z>
+2     s = A p                     each iteration
+3     p·Ap = <p, s>               each iteration; all threads wait for this sum
+4     alpha = delta / p·Ap        each iteration
+5     x = x + alpha p             each iteration
+6     r = r - alpha s             each iteration
+7     z = M r                     each iteration
+8     delta = <r, z>              each iteration; all threads wait for this sum
+9     beta = delta / delta_old,   each iteration; the other files begin the next
+      p = z + beta p              iteration with it, from p = 0 and beta = 0
+====  ==========================  ===================================================
+
+The method is Algorithm 9.1, with z = r Algorithm 6.18, of Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd
+edition, SIAM 2003 (PyAMG cites pages 262-267 of it). The numbers are the course's: Saad's lines, cut so that each step
+is one pass over the fields, one sum, or one division.
 """
 
 import numpy as np
@@ -14,12 +35,8 @@ from course_pkg.cg.checks import (
     squared,
     why_stopped,
 )
-from course_pkg.cg.outcome import finish, nothing_to_solve
+from course_pkg.cg.outcome import finish, nothing_to_solve, preconditioner_not_definite
 from course_pkg.core import Solution
-
-M_NOT_DEFINITE = (
-    "M is not positive definite: r·Mr = {:.3e}, and it must be positive; look at its sign, or leave it out."
-)
 
 
 def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:
@@ -43,18 +60,26 @@ def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=Non
     Returns
     -------
     Solution
-        ``converged`` is confirmed on the true residual, recomputed at the end.
+        ``status`` says why it stopped; ``converged`` is confirmed on the true residual, computed again at the end.
 
     Raises
     ------
     CourseError
-        If b or x0 hold what is not finite, or do not fit together.
+        If b or x0 hold values that are not finite, or have different shapes.
 
     Notes
     -----
-    Each iteration takes one product with A and two dots: two synchronisation points.
+    Each iteration takes one product with A and two dot products. Each dot product is a synchronisation point: no part
+    of x or r can be updated before the whole sum is known. The numbers beside the lines are explained at the top.
 
     Source: M. R. Hestenes, E. Stiefel, Methods of Conjugate Gradients for Solving Linear Systems, J. Res. NBS 49, 1952.
+
+    Examples
+    --------
+    >>> A = np.array([[4.0, 1.0], [1.0, 3.0]])
+    >>> found = cg(A, np.array([1.0, 2.0]))
+    >>> found.status.name, found.iterations, found.x.round(4)
+    ('CONVERGED', 2, array([0.0909, 0.6364]))
     """
     check_system(b, x0, rtol, atol, maxiter)
     multiply, precondition = _function(A), _function(M)
@@ -66,14 +91,14 @@ def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=Non
     z = precondition(r)
     p = z.copy()
     delta = dot(r, z)
-    norms, trouble = [_norm(r)], ""
+    norms, trouble = [_norm(r)], None
     check_norm(norms[0], "x0")
     limit = 10 * b.size if maxiter is None else maxiter
     while norms[-1] > target and len(norms) <= limit:
         s = multiply(p)  # 2
         check_product(s, b)
         p_A_p = dot(p, s)  # 3
-        trouble = why_stopped(p_A_p, len(norms)) if delta > 0 else M_NOT_DEFINITE.format(delta)
+        trouble = why_stopped(p_A_p, len(norms)) if delta > 0 else preconditioner_not_definite(delta)
         if trouble:
             break
         alpha = delta / p_A_p  # 4

@@ -4,7 +4,7 @@ from course_pkg.core.cost import Cost
 from course_pkg.core.errors import CourseError
 from course_pkg.core.machine import Machine, catalogue, find_machine, machine
 from course_pkg.core.occupancy import Occupancy, occupancy
-from course_pkg.core.solution import Solution
+from course_pkg.core.solution import Solution, Status
 from course_pkg.core.variant import Implementation, Library, Variant, Variants, variant_of
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Machine",
     "Occupancy",
     "Solution",
+    "Status",
     "Variant",
     "Variants",
     "catalogue",

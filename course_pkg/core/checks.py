@@ -1,4 +1,4 @@
-"""Checks of arguments: the first lines of every function that hands arrays to compiled code.
+"""Checks of arguments, called by every function that passes arrays to compiled code, before anything else.
 
 Each raises a :class:`CourseError` that names the argument, what was found, and how to mend it, before anything
 is written.
@@ -14,9 +14,9 @@ FLOATS = ("float64", "float32")
 
 
 def on_device(array) -> bool:
-    """Return True when the array lives in GPU memory, or in what stands for it without a GPU.
+    """Return True if the array is in GPU memory or, without a GPU, in the interpreter's.
 
-    Numba's device arrays and ``course_pkg.simt``'s carry the first mark, CuPy's arrays and others the second.
+    Device arrays of Numba and of ``course_pkg.simt`` have the first attribute below, CuPy's and others the second.
     """
     return getattr(type(array), "__cuda_ndarray__", False) or hasattr(array, "__cuda_array_interface__")
 
@@ -81,7 +81,7 @@ def is_c_contiguous(array) -> bool:
 
 
 def require_distinct(**arrays) -> None:
-    """Check that the output, the last one named, shares no memory with the inputs: they are read while it is written.
+    """Check that the output, which is passed last, shares no memory with the inputs, which are read meanwhile.
 
     Arrays share memory when the bytes from the first to the last element of one overlap those of the other.
     """
@@ -100,9 +100,9 @@ def require_distinct(**arrays) -> None:
 
 
 def byte_range(array) -> tuple[int, int]:
-    """Return the addresses of an array's first byte and of the byte behind its last one; (0, 0) where it has none.
+    """Return the address of an array's first byte, and that of the byte after its last; (0, 0) for an empty array.
 
-    Host and device arrays tell them in the same way, by NumPy's array interface and CUDA's.
+    NumPy's array interface tells them for host arrays, CUDA's for device arrays.
     """
     told = getattr(array, "__cuda_array_interface__", None)
     if told is None:  # in course_pkg.simt, a host array stands for GPU memory

@@ -1,4 +1,4 @@
-"""What an algorithm must move and compute, as code."""
+"""The bytes that an algorithm must move and the flops that it must do, as code."""
 
 from dataclasses import dataclass, replace
 from math import inf
@@ -15,17 +15,25 @@ class Cost:
     Attributes
     ----------
     bytes_read, bytes_written : int
-        Bytes that this variant moves when every cache is perfect within a pass over the arrays, and useless
-        between passes.
+        Bytes that this variant moves if caches are perfect within a pass over the arrays, and keep nothing from
+        one pass to the next.
     flops : int
         Additions, subtractions, multiplications, divisions and square roots; a fused multiply-add is two.
     unknown_bytes : int
-        D_u: footprint of the fields that depend on their own history and change every iteration.
+        D_u: size of the unknown fields, which change in every iteration and depend on their values before it.
     known_bytes : int
-        D_k: footprint of the fields that do not change.
+        D_k: size of the known fields, which do not change.
 
     The first three belong to the variant, the last two to the problem: every variant of one step has the same
     ``a_eff_bytes``. Costs of consecutive steps add, and ``n * cost`` is the cost of n steps.
+
+    Examples
+    --------
+    >>> step = Cost(bytes_read=16000, bytes_written=8000, flops=8000, unknown_bytes=8000, known_bytes=8000)
+    >>> step.bytes, step.a_eff_bytes, step.redundancy
+    (24000, 24000, 1.0)
+    >>> step.t_eff_gb_s(time_s=1e-5), (2 * step).flops
+    (2.4, 16000)
     """
 
     bytes_read: int = 0
@@ -48,7 +56,7 @@ class Cost:
 
     @property
     def a_eff_bytes(self) -> int:
-        """A_eff = 2 D_u + D_k in bytes; the bytes moved where no field was declared (a plain stream)."""
+        """A_eff = 2 D_u + D_k in bytes or, if no field was declared (a plain stream), the bytes moved."""
         return 2 * self.unknown_bytes + self.known_bytes or self.bytes
 
     @property
@@ -62,7 +70,7 @@ class Cost:
         return self.bytes / self.a_eff_bytes if self.bytes else 1.0
 
     def throughput_gb_s(self, time_s: float) -> float:
-        """Return the total memory throughput in GB/s: all bytes that this variant moves, over the time."""
+        """Return the total memory throughput in GB/s: all bytes that this variant moves, divided by the time."""
         return self.bytes / _positive(time_s) / 1e9
 
     def t_eff_gb_s(self, time_s: float) -> float:
@@ -74,7 +82,7 @@ class Cost:
         return self.flops / _positive(time_s) / 1e9
 
     def time_floor_s(self, machine: Machine, dtype="float64") -> float:
-        """Return the least time in seconds: the larger of moving A_eff at T_peak and doing the flops at peak."""
+        """Return the least time in seconds: the larger of A_eff over T_peak, and the flops over the peak flop rate."""
         return max(
             self.a_eff_bytes / (machine.t_peak_gb_s * 1e9),
             self.flops / (machine.peak_gflop_s(dtype) * 1e9),

@@ -1,4 +1,4 @@
-"""Files that are somebody's work: replaced in one step, backed up under a name of their own."""
+"""Files that hold somebody's work: they are replaced in one step, and backed up under a new name."""
 
 import os
 import tempfile
@@ -8,7 +8,7 @@ from course_pkg.core.errors import CourseError
 
 
 def write(path: Path, text: str) -> bool:
-    """Replace a file in one step, or leave it as it was; tell whether there was something to write.
+    """Replace a file in one step, or leave it as it was; return whether its content changed.
 
     Raises
     ------

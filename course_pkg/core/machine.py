@@ -1,4 +1,4 @@
-"""Machines: what their datasheets promise, and what a measurement found."""
+"""Machines: the figures of their datasheets, and a measured bandwidth."""
 
 import tomllib
 from dataclasses import dataclass, field, fields, replace
@@ -17,6 +17,14 @@ class Machine:
     For a CPU ``sms`` counts cores and ``l2_kib`` is the last-level cache. ``year`` is the year of the first
     sale. ``registers_per_sm`` counts registers of 32 bits; ``shared_kib_per_block_max`` is what a block may have after
     opting in to more than 48 KiB. ``sources`` maps each figure's name to the document it comes from.
+
+    Examples
+    --------
+    >>> h200 = machine("h200")
+    >>> h200.name, h200.t_peak_gb_s, h200.measured(4305).t_peak_gb_s
+    ('H200 SXM', 4800, 4305.0)
+    >>> round(h200.balance())  # flops that it can do while it moves one double
+    57
     """
 
     key: str
@@ -73,7 +81,7 @@ class Machine:
         return self.peak_gflop_s(dtype) / self.bandwidth_gb_s * np.dtype(dtype).itemsize
 
     def ridge(self, dtype="float64") -> float:
-        """Return the intensity, in flop/byte, at which the roofline bends."""
+        """Return the intensity, in flop/byte, from which on the flop rate is the limit, and no longer the memory."""
         return self.peak_gflop_s(dtype) / self.t_peak_gb_s
 
     def attainable_gflop_s(self, intensity, dtype="float64"):
@@ -104,7 +112,13 @@ FIGURES = tuple(
 
 @cache
 def catalogue() -> dict[str, Machine]:
-    """Return the datasheet catalogue, in order of year, by key."""
+    """Return the datasheet catalogue, in order of year, by key.
+
+    Examples
+    --------
+    >>> "h200" in catalogue()
+    True
+    """
     table = tomllib.loads(files("course_pkg.core").joinpath("machines.toml").read_text(encoding="utf-8"))
     machines = []
     for row in table["machine"]:
@@ -115,7 +129,13 @@ def catalogue() -> dict[str, Machine]:
 
 
 def machine(key: str) -> Machine:
-    """Return the catalogue's machine with this key, for instance ``machine("h200")``."""
+    """Return the catalogue's machine with this key, for instance ``machine("h200")``.
+
+    Examples
+    --------
+    >>> machine("h200").kind
+    'gpu'
+    """
     try:
         return catalogue()[key]
     except KeyError:
@@ -123,7 +143,15 @@ def machine(key: str) -> Machine:
 
 
 def find_machine(device_name: str) -> Machine | None:
-    """Return the catalogue's machine for a device name as the driver or the system prints it, or None."""
+    """Return the catalogue's machine for a device name as the driver or the system prints it, or None.
+
+    Examples
+    --------
+    >>> find_machine("NVIDIA H200").key
+    'h200'
+    >>> find_machine("an unknown machine") is None
+    True
+    """
     asked = device_name.lower().removeprefix("nvidia ")
     for m in catalogue().values():
         names = [name.lower() for name in m.device_names]

@@ -1,4 +1,4 @@
-"""Occupancy: how many warps of a launch live on one multiprocessor at a time, and what limits them."""
+"""Occupancy: how many warps of a launch are on one multiprocessor at a time, and what limits their number."""
 
 from dataclasses import dataclass, field
 
@@ -21,14 +21,21 @@ class Occupancy:
     Attributes
     ----------
     blocks_per_sm, warps_per_sm : int
-        Resident at a time, at most.
+        Most blocks and warps that are resident at the same time.
     share : float
-        Resident warps over those that the multiprocessor can hold, from 0 to 1.
+        Resident warps divided by the most that a multiprocessor can hold, from 0 to 1.
     limited_by : str
-        ``"threads"``, ``"blocks"``, ``"registers"`` or ``"shared memory"``; of several that limit alike, the first.
+        ``"threads"``, ``"blocks"``, ``"registers"`` or ``"shared memory"``; the first of those that limit equally.
     limits : dict of str to int
-        Blocks that each of these alone would allow. Shared memory is absent where none is taken: before compute
-        capability 8.0, if the kernel uses none.
+        Blocks that each of these alone would allow. Shared memory is missing if a block takes none, which is
+        possible before compute capability 8.0.
+
+    Examples
+    --------
+    >>> from course_pkg.core import machine
+    >>> found = occupancy(machine("h200"), 256, registers_per_thread=40)
+    >>> found.warps_per_sm, found.share, found.limited_by
+    (48, 0.75, 'registers')
     """
 
     blocks_per_sm: int
@@ -46,9 +53,9 @@ def occupancy(
     ``blocks = min(warps of an SM / warps of a block, blocks of an SM, warps that find registers / warps of a block,
     shared memory of an SM / shared memory of a block)``, each rounded down.
 
-    Registers are allotted to a warp in lots of 256, from the quarter of the multiprocessor that the warp lives in.
-    Shared memory is allotted in lots of 128 bytes (256 before compute capability 8.0), the driver's 1 KiB a block
-    included (from 8.0 on). All of ``machine.shared_kib_per_sm`` is taken to be shared memory, none of it L1 cache.
+    A warp gets registers in units of 256, from its quarter of the multiprocessor. A block gets shared memory in units
+    of 128 bytes (256 before compute capability 8.0); from 8.0 on, the driver takes 1 KiB more for each block. All of
+    ``machine.shared_kib_per_sm`` is assumed to be shared memory, and none of it L1 cache.
 
     Parameters
     ----------
@@ -67,6 +74,12 @@ def occupancy(
         If the machine is no such GPU, or if it could not run a single block.
 
     Source: NVIDIA, CUDA Toolkit, ``cuda_occupancy.h`` (``cudaOccMaxActiveBlocksPerMultiprocessor``).
+
+    Examples
+    --------
+    >>> from course_pkg.core import machine
+    >>> occupancy(machine("h200"), 256, registers_per_thread=32).share
+    1.0
     """
     _check_machine(machine)
     require_count(

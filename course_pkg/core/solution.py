@@ -1,7 +1,27 @@
 """The answer of every solver in the course."""
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
+
+from course_pkg.core.errors import CourseError
+
+
+class Status(Enum):
+    """Why a solver stopped.
+
+    Examples
+    --------
+    >>> Status.MAXITER.value
+    'the largest number of iterations was reached'
+    """
+
+    CONVERGED = "the true residual meets the tolerance"
+    MAXITER = "the largest number of iterations was reached"
+    NOT_DEFINITE = "A is not positive definite"
+    M_NOT_DEFINITE = "the preconditioner is not positive definite"
+    OVERFLOW = "a number became infinite or NaN"
+    STAGNATED = "the updated residual met the tolerance, but the true residual does not"
 
 
 @dataclass(frozen=True)
@@ -12,24 +32,48 @@ class Solution:
     ----------
     x : array
         The solution, in the memory space of the right-hand side.
-    converged : bool
-        True only when the *true* residual, recomputed at the end, meets the tolerance.
+    status : Status
+        Why the solver stopped. Programs compare this; people read ``reason``.
     reason : str
         One sentence: why the solver stopped and, when it failed, what to try next.
     iterations : int
-        Iterations done.
+        Number of iterations done.
     residual_norms : tuple of float
-        Norm of the residual after each iteration, the first before any.
+        Norm of the residual before the first iteration, and after each iteration.
     extra : dict
         What a solver wants to add (restarts, reductions, time), by name.
+
+    Raises
+    ------
+    CourseError
+        If ``status`` is not a :class:`Status`.
+
+    Examples
+    --------
+    >>> found = Solution(None, Status.MAXITER, "allow more than 3 iterations.", 3)
+    >>> found.converged
+    False
+    >>> print(found)
+    NOT converged after 3 iterations: allow more than 3 iterations.
     """
 
     x: Any
-    converged: bool
+    status: Status
     reason: str
     iterations: int
     residual_norms: tuple[float, ...] = ()
     extra: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if not isinstance(self.status, Status):
+            raise CourseError(
+                f"status is {self.status!r}: pass a member of Status, such as Status.CONVERGED."
+            )
+
+    @property
+    def converged(self) -> bool:
+        """True only when the *true* residual, computed again from x at the end, meets the tolerance."""
+        return self.status is Status.CONVERGED
 
     def __str__(self):
         state = "converged" if self.converged else "NOT converged"

@@ -1,4 +1,4 @@
-"""Tables for people: text in a terminal, HTML in a notebook and on a slide."""
+"""Tables: text in a terminal, HTML in a notebook and on a slide."""
 
 import html
 
@@ -34,7 +34,16 @@ def html_table(rows: list[dict], caption: str = "") -> str:
 
 
 class Table:
-    """Rows that print as text and show as HTML."""
+    """Rows that print as text and show as HTML.
+
+    Examples
+    --------
+    >>> Table([{"variant": "copy", "time": "1.6 ms"}, {"variant": "triad", "time": "2.4 ms"}])
+    variant    time
+    -------  ------
+    copy     1.6 ms
+    triad    2.4 ms
+    """
 
     def __init__(self, rows: list[dict], caption: str = ""):
         self.rows, self.caption = rows, caption

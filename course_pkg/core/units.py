@@ -1,8 +1,14 @@
-"""Quantities for people: three digits and a unit that fits."""
+"""Quantities as text: three digits and a suitable unit."""
 
 
 def format_time(time_s: float) -> str:
-    """Return a time given in seconds, such as ``1.62 ms``."""
+    """Return a time given in seconds, such as ``1.62 ms``.
+
+    Examples
+    --------
+    >>> format_time(0.00162), format_time(3e-7)
+    ('1.62 ms', '300 ns')
+    """
     for unit, scale in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
         if time_s >= 0.9995 * scale:  # what rounds to 1000 of a unit is 1 of the next
             return f"{_three_digits(time_s / scale)} {unit}"

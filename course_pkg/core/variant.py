@@ -15,7 +15,13 @@ from course_pkg.core.errors import CourseError
 
 
 class Library(StrEnum):
-    """Who compiles or runs a variant; ``room`` is the file or folder of a topic that holds its functions."""
+    """Who compiles or runs a variant; ``room`` is the file or folder of a topic that holds its functions.
+
+    Examples
+    --------
+    >>> print(Library.CUPY, Library.CUPY.room, Library.JAX.room)
+    CuPy gpu_cupy rivals
+    """
 
     NUMPY = "NumPy"
     NUMBA_CPU = "Numba CPU"
@@ -110,6 +116,13 @@ class Variant:
         out, the function's name followed by ``_kernel``.
     rivals : dict of Library to str
         Functions in ``rivals.py`` that make a :class:`~course_pkg.bench.rival.Rival` of it.
+
+    Examples
+    --------
+    >>> from course_pkg.stencil.variants import VARIANTS
+    >>> tiled = VARIANTS["laplacian_tiled"]
+    >>> tiled.function(Library.NUMBA_CUDA).__name__, tiled.by().label
+    ('laplacian_tiled', 'laplacian tiled, Numba CUDA')
     """
 
     topic: str
@@ -224,5 +237,12 @@ def unknown(*size, **parameters) -> None:
 
 
 def variant_of(topic: str) -> Callable[..., Variant]:
-    """Return what makes the variants of a topic: :class:`Variant` without its first argument."""
+    """Return what makes the variants of a topic: :class:`Variant` without its first argument.
+
+    Examples
+    --------
+    >>> make = variant_of("vector")
+    >>> make("copy", "two", "two elements a thread", unknown).function_name
+    'copy_two'
+    """
     return partial(Variant, topic)

@@ -1,4 +1,4 @@
-"""A case: one kernel, one launch of it, and why it is worth a look."""
+"""A case: one launch of one kernel, and what is tested by it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ SEED = 2027
 
 @dataclass(frozen=True, eq=False)
 class Sliced:
-    """An argument that is ``array[first:]`` on the device: it starts inside its allocation, off a sector's edge.
+    """An argument that is ``array[first:]`` on the device: it starts inside an allocation, not at a sector's edge.
 
-    A slice of a NumPy array would not do: what a launch copies to the GPU starts an allocation of its own.
+    A slice of a NumPy array would not be the same: a launch copies it to the GPU, to the start of a new allocation.
     """
 
     array: np.ndarray
@@ -29,7 +29,7 @@ class Sliced:
 
 @dataclass(frozen=True, eq=False)
 class Unwritten:
-    """An argument in GPU memory that nobody wrote: ``n`` doubles, too many to be made on the host."""
+    """An argument of ``n`` doubles in GPU memory that nobody has written: too many to be made on the host."""
 
     n: int
 
@@ -65,7 +65,7 @@ class Case:
     hazard : str
         Kind of the hazard that :mod:`course_pkg.simt` must report; empty for a correct kernel.
     cost : Cost
-        Bytes that must move; of cases that are held against the counters of memory (``traffic.py`` of a topic).
+        Bytes that must move, for cases that are compared with the counters of memory (``traffic.py`` of a topic).
     """
 
     name: str
@@ -90,7 +90,7 @@ class Case:
         return self.kernel.py_func.__module__, self.kernel.py_func.__qualname__
 
     def args(self) -> tuple:
-        """Return new arguments as a launch takes them; what stands there twice is one array."""
+        """Return new arguments as a launch takes them; an array that is listed twice is made once."""
         made = self.make_args()
         there = {id(a): a.on_device() for a in made if hasattr(a, "on_device")}
         return tuple(there.get(id(a), a) for a in made)
@@ -122,7 +122,7 @@ class Cases:
         self._cases[name] = Case(name, kernel, _three(grid), _three(block), make_args, idea, **options)
 
     def add_traffic(self, kernel, grid, block, make_args, points, reads, writes, name) -> None:
-        """Add a launch on fields of so many doubles, of which it must read ``reads`` and write ``writes``."""
+        """Add a launch on fields of ``points`` doubles; it must read ``reads`` fields and write ``writes``."""
         cost = Cost(bytes_read=8 * reads * points, bytes_written=8 * writes * points)
         idea = f"{reads} field(s) read, {writes} written, of {points:,} points"
         self.add(kernel, grid, block, make_args, idea, name=name, cost=cost)

@@ -1,7 +1,7 @@
-"""Work for a GPU that is recorded once and then asked for by one call: CUDA graphs.
+"""CUDA graphs: launches that are recorded once, and then repeated by a single call.
 
-A launch from Python takes longer than a short kernel runs. A graph holds the launches of a whole step, so that one call
-asks for all of them, and the device starts each as the one before it ends. Without a GPU, the step itself is called.
+A launch from Python takes longer than a short kernel runs. A graph holds all launches of a step. One call launches the
+graph, and the device starts each kernel when the one before it has ended. Without a GPU, the step itself is called.
 
 Source: CUDA C++ Programming Guide, "CUDA Graphs"; made by stream capture, through NVIDIA's ``cuda.bindings``.
 """
@@ -17,7 +17,7 @@ ONLY_LAUNCHES = ": a step that is recorded may only launch kernels, on the strea
 
 
 def captured(step: Callable) -> Callable[[], None]:
-    """Return a function that asks the device for all launches of ``step``, on the default stream.
+    """Return a function that repeats all launches of ``step`` on the default stream by one call.
 
     Parameters
     ----------
@@ -29,6 +29,17 @@ def captured(step: Callable) -> Callable[[], None]:
     ------
     CourseError
         If the driver refuses the capture.
+
+    Examples
+    --------
+    >>> from course_pkg.vector import gpu_numba
+    >>> a, out = cuda.to_device(np.array([1.0, 2.0])), cuda.device_array(2)
+    >>> def step(stream):
+    ...     gpu_numba.copy_kernel[1, 32, stream](a, out)
+    >>> step(0)  # compiles the kernel
+    >>> again = captured(step)
+    >>> again(); out.copy_to_host()
+    array([1., 2.])
     """
     if SIMT:
         return lambda: step(0)
@@ -43,7 +54,7 @@ def captured(step: Callable) -> Callable[[], None]:
     except BaseException:
         driver.cuStreamEndCapture(
             handle
-        )  # the stream would stay unusable; the step's own error is the one to tell
+        )  # the stream would stay unusable; the error to show is the step's own
         raise
     recorded = _ask(driver.cuStreamEndCapture, handle, hint=ONLY_LAUNCHES)
     graph = _ask(driver.cuGraphInstantiate, recorded, 0, hint=ONLY_LAUNCHES)
@@ -52,12 +63,12 @@ def captured(step: Callable) -> Callable[[], None]:
 
 
 class _Graph:
-    """A recorded step; it keeps the step, and with it the arrays, as long as it can be launched."""
+    """A recorded step. It keeps the step, and with it the step's arrays, as long as it can be launched."""
 
     def __init__(self, driver, graph, step):
         self.step = step
         self.launch = lambda: _ask(driver.cuGraphLaunch, graph, 0)
-        # at the end of the process the driver takes everything back itself
+        # at the end of the process the driver frees everything itself
         weakref.finalize(self, driver.cuGraphExecDestroy, graph).atexit = False
 
     def __call__(self):

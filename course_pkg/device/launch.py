@@ -10,14 +10,14 @@ BLOCK_EXAMPLES = {2: "two numbers, such as (32, 8)", 3: "three numbers, such as 
 
 
 def blocks_for(shape, threads_per_block, *, planes=None, width=1):
-    """Return the blocks along x, y and z that cover an array, a thread an element.
+    """Return the blocks along x, y and z that cover an array, with one thread per element.
 
     Parameters
     ----------
     shape : int or tuple of int
-        Of the array, in NumPy's order: x comes last.
+        Shape of the array in NumPy's order: x comes last.
     threads_per_block : int or tuple of int
-        Along x, y and z: in CUDA's order. As many numbers as ``shape`` has.
+        Threads along x, y and z, in CUDA's order; as many numbers as ``shape`` has.
     planes : int, optional
         Elements of the last direction that a thread takes when it marches (rows, in two dimensions).
     width : int
@@ -26,7 +26,7 @@ def blocks_for(shape, threads_per_block, *, planes=None, width=1):
     Returns
     -------
     int or tuple of int
-        One number where ``shape`` is one.
+        One number if ``shape`` is one number.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def check_block(threads_per_block, ndim: int = 3) -> tuple[int, ...]:
     Raises
     ------
     CourseError
-        If they are not ``ndim`` numbers that CUDA allows together.
+        If they are not ``ndim`` numbers, or CUDA does not allow such a block.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def check_tile(block, halo, dtype, *, padding=0) -> None:
     Parameters
     ----------
     block : tuple of int
-        Threads along x, y and z; the tile has one element for each, and the halo.
+        Threads along x, y and z; the tile has one element per thread, and the halo around them.
     halo : int
         Elements added on each side.
     dtype : numpy.dtype
@@ -93,7 +93,15 @@ def check_tile(block, halo, dtype, *, padding=0) -> None:
     Raises
     ------
     CourseError
-        With the bytes that it takes and the bytes that there are.
+        If it does not fit; the message says how many bytes it needs, and how many a block has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_tile((32, 8), halo=1, dtype=np.dtype("float64"))
+    >>> check_tile((32, 32, 1), halo=2, dtype=np.dtype("float64"))
+    Traceback (most recent call last):
+    course_pkg.core.errors.CourseError: The tile of a block of 32 × 32 × 1 threads needs 51840 bytes ...
     """
     sides = [n + 2 * halo for n in block]
     sides[0] += padding

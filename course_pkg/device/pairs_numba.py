@@ -1,4 +1,4 @@
-"""``load_pair`` and ``store_pair`` for Numba's compiler: loads and stores of two numbers, in LLVM's language."""
+"""``load_pair`` and ``store_pair`` for Numba's compiler: loads and stores of two numbers, written for LLVM."""
 
 from llvmlite import ir
 from numba import types

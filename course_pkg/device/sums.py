@@ -1,8 +1,8 @@
 """Sums of a warp and of a block, for kernels: device functions.
 
-    warp_sum     by shuffles: no memory, no barrier
-    block_total  each warp by shuffles, then the first warp over the warps' sums: one barrier
-    leave_total  the block's sum in an array, at the block's number
+    warp_sum     shuffles: no memory and no barrier
+    block_total  each warp sums by shuffles, then the first warp sums the warps' sums: one barrier
+    leave_total  block_total, and thread 0 writes it to an array, at the block's number
 
 Nothing depends on which block comes first, so the last digit is the same in every run.
 """
@@ -33,7 +33,7 @@ def block_total(value):
     if t % WARP == 0:
         sums[t // WARP] = total
     cuda.syncthreads()
-    if t < WARP:  # a whole warp: every lane takes part in the shuffles, also those without a number
+    if t < WARP:  # the whole first warp: lanes without a number must take part in the shuffles, too
         total = 0.0
         if t < cuda.blockDim.x * cuda.blockDim.y // WARP:
             total = sums[t]
@@ -43,7 +43,7 @@ def block_total(value):
 
 @cuda.jit(device=True)
 def leave_total(value, partial):
-    """Leave the block's sum of ``value`` in ``partial``, at the block's number."""
+    """Write the block's sum of ``value`` to ``partial``, at the block's number."""
     total = block_total(value)
     if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
         block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y

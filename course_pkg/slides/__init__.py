@@ -1,4 +1,4 @@
-"""Slides: lectures in, offline reveal.js decks out.
+"""Slides: makes reveal.js decks from lectures; the decks open without a network.
 
 >>> from course_pkg.slides import build
 >>> build(lectures, out_dir)                                        # doctest: +SKIP

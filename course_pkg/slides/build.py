@@ -1,4 +1,4 @@
-"""Lectures in, a folder of decks out."""
+"""Build a folder of decks from lectures."""
 
 import os
 from dataclasses import dataclass

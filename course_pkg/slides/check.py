@@ -1,4 +1,4 @@
-"""Look at every slide in a browser that has no network, and say what an audience would stumble over."""
+"""Look at every slide in a browser that has no network, and report what would disturb an audience."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

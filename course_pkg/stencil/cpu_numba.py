@@ -1,9 +1,10 @@
 """Stencils compiled by Numba, on all cores: vectorised along x, blocked for the cache in 3-D.
 
-In 3-D a plane of a large grid exceeds a core's cache, and its neighbours would come from memory once for each of three
-planes. So y is cut into tiles of some rows, and a thread walks along z in one tile, strip by strip (a strip: the rows
-of a tile in one plane). Three strips stay in the cache, so each travels from memory once; only the rows beside a tile
-travel again, with the next tile (G. Rivera, C.-W. Tseng, Tiling optimizations for 3D scientific computations, SC 2000).
+In 3-D a plane of a large grid exceeds a core's cache. Each plane is needed three times, for itself and for both
+neighbouring planes, and would come from memory each time. So y is cut into tiles of some rows. The rows of a tile in
+one plane are a strip, and a thread walks along z within a tile, strip by strip. Three strips stay in the cache, so each
+strip comes from memory once. Only the rows beside a tile come again, with the next tile (G. Rivera, C.-W. Tseng, Tiling
+optimizations for 3D scientific computations, SC 2000).
 
 Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
 precision, in host memory. Every function raises ``CourseError``, before anything is written, when an argument does
@@ -15,19 +16,20 @@ from numba.extending import register_jitable
 
 from course_pkg.stencil.checks import check_laplacian, check_step, check_work
 
-CACHE_BYTES = 2**19  # for three strips of u: half of 1 MiB, a usual L2 of a core; out passes through the rest
-LEAST_ROWS = 8  # of a tile, which reads two rows of its neighbours besides
+# Room for three strips of u: half of 1 MiB, a common size of a core's L2. The other half is for out.
+CACHE_BYTES = 2**19
+LEAST_ROWS = 8  # rows of a tile; it also reads two rows of its neighbours
 
 
 def _tile_rows(u):
-    """Return the rows of a tile: few enough that three strips stay in the cache, and alike in all tiles."""
+    """Return the rows of a tile: so few that three strips stay in the cache, and about equal in all tiles."""
     _, ny, nx = u.shape
     most = max(LEAST_ROWS, CACHE_BYTES // (3 * nx * u.itemsize) - 2)
     tiles = -(-ny // most)
     return -(-ny // tiles)
 
 
-# register_jitable: compiled with the kernel that calls it, and still a function of Python
+# register_jitable: compiled with the kernel that calls it, and still callable from Python
 @register_jitable
 def _laplacian_row(u, out, k, j):
     nz, ny, nx = u.shape
@@ -46,7 +48,7 @@ def _laplacian_row(u, out, k, j):
 
     out[k, j, 0] = less_across(six * u[k, j, 0] - u[k, j, 1], 0)
     if 0 < k < nz - 1 and 0 < j < ny - 1:
-        for i in range(1, nx - 1):  # without a branch, so that the compiler makes vectors of it
+        for i in range(1, nx - 1):  # without a branch, so that the compiler can vectorise the loop
             total = six * u[k, j, i] - u[k, j, i - 1] - u[k, j, i + 1]
             out[k, j, i] = total - u[k, j - 1, i] - u[k, j + 1, i] - u[k - 1, j, i] - u[k + 1, j, i]
     else:
@@ -67,12 +69,19 @@ def _laplacian(u, out, rows=1, threads=1):
 
 
 def laplacian(u, out):
-    """Compute the 7-point Laplacian ``out = A u``; one read and one write a point, but for the rows beside tiles."""
+    """Compute the 7-point Laplacian ``out = A u``; one read and one write a point, except for the rows beside tiles.
+
+    Examples
+    --------
+    >>> u, out = np.ones((3, 3, 4)), np.empty((3, 3, 4))
+    >>> laplacian(u, out); out[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 0., 1.])
+    """
     check_laplacian(u, out, device=False)
     _laplacian(u, out, _tile_rows(u), get_num_threads())
 
 
-# error_model="numpy": a division that may raise cannot be vectorised
+# error_model="numpy", because the compiler cannot vectorise a division that may raise an exception
 @njit(parallel=True, fastmath={"contract"}, error_model="numpy")
 def _diffusion_step_2d(T, Cp, factor, out):
     ny, nx = T.shape
@@ -89,7 +98,15 @@ def _diffusion_step_2d(T, Cp, factor, out):
 
 
 def diffusion_step_2d(T, Cp, lam, dt, h, out):
-    """Compute one fused diffusion step: T and Cp are read once, ``out`` is written once."""
+    """Compute one fused diffusion step: T and Cp are read once, ``out`` is written once.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 4)), np.ones((3, 4)), np.empty((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> diffusion_step_2d(T, Cp, 1.0, 0.1, 1.0, out); out[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
+    """
     check_step(2, T, Cp, lam, dt, h, out, device=False)
     _diffusion_step_2d(T, Cp, T.dtype.type(dt * lam / h**2), out)
 
@@ -122,7 +139,15 @@ def _diffusion_step_3d(T, Cp, factor, out, rows=1, threads=1):
 
 
 def diffusion_step_3d(T, Cp, lam, dt, h, out):
-    """Compute one fused diffusion step in three dimensions; two reads and one write a point."""
+    """Compute one fused diffusion step in three dimensions; two reads and one write a point.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 3, 4)), np.ones((3, 3, 4)), np.empty((3, 3, 4))
+    >>> T[1, 1, 1] = 1.0
+    >>> diffusion_step_3d(T, Cp, 1.0, 0.1, 1.0, out); out[1, 1].round(6)
+    array([0. , 0.4, 0.1, 0. ])
+    """
     check_step(3, T, Cp, lam, dt, h, out, device=False)
     _diffusion_step_3d(T, Cp, T.dtype.type(dt * lam / h**2), out, _tile_rows(T), get_num_threads())
 
@@ -160,6 +185,14 @@ def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
     """Compute the same step in four statements; 11 passes over memory.
 
     ``work`` holds ``qx`` (ny, nx - 1), ``qy`` (ny - 1, nx) and ``dTdt`` (ny, nx).
+
+    Examples
+    --------
+    >>> from course_pkg.stencil import reference
+    >>> T, Cp, out = np.zeros((3, 4)), np.ones((3, 4)), np.empty((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> diffusion_step_2d_four_statements(T, Cp, 1.0, 0.1, 1.0, out, reference.work_arrays_2d(T)); out[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
     """
     check_step(2, T, Cp, lam, dt, h, out, device=False)
     check_work(T, Cp, out, work, device=False)

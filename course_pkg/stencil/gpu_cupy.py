@@ -1,7 +1,7 @@
 """Stencils by CuPy: as array statements, as an element-wise kernel, and as a kernel in CUDA C++.
 
-As array statements every operation is a kernel of its own and makes a temporary. The diffusion steps are the
-reference's: it uses operators and slices alone, and so runs on CuPy arrays as it is.
+In array statements each operation is a kernel of its own and makes a temporary. The diffusion steps call the functions
+of ``reference.py``, which run on CuPy arrays unchanged, because they use only operators and slices.
 """
 
 from functools import cache
@@ -24,7 +24,14 @@ from course_pkg.stencil.tuning import planes_for
 
 
 def laplacian(u, out):
-    """Compute the 7-point Laplacian ``out = A u`` by seven array operations."""
+    """Compute the 7-point Laplacian ``out = A u`` by seven array operations.
+
+    Examples
+    --------
+    >>> u, out = cp.ones((3, 3, 4)), cp.empty((3, 3, 4))
+    >>> laplacian(u, out); out[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 0., 1.])
+    """
     check_laplacian(u, out, device=True)
     cp.multiply(u, 6, out=out)
     out[:, :, 1:] -= u[:, :, :-1]
@@ -50,7 +57,14 @@ _elementwise = cp.ElementwiseKernel(
 
 
 def laplacian_elementwise(u, out):
-    """Compute the 7-point Laplacian by one element-wise kernel; two divisions a point tell where it lies."""
+    """Compute the 7-point Laplacian by one element-wise kernel, which finds x, y and z of a point by two divisions.
+
+    Examples
+    --------
+    >>> u, out = cp.ones((3, 3, 4)), cp.empty((3, 3, 4))
+    >>> laplacian_elementwise(u, out); out[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 0., 1.])
+    """
     check_laplacian(u, out, device=True)
     check_points(u)
     nz, ny, nx = u.shape
@@ -69,7 +83,14 @@ def _vectorised(dtype):
 
 
 def laplacian_vectorised(u, out):
-    """Compute the 7-point Laplacian by ``laplacian_vectorised.cu``: pairs, a queue in registers, shuffles."""
+    """Compute the 7-point Laplacian by ``laplacian_vectorised.cu``: pairs, a queue in registers, shuffles.
+
+    Examples
+    --------
+    >>> u, out = cp.ones((3, 3, 4)), cp.empty((3, 3, 4))
+    >>> laplacian_vectorised(u, out); out[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 0., 1.])
+    """
     check_laplacian(u, out, device=True)
     check_points(u)
     check_pairs(u, out)
@@ -81,19 +102,44 @@ def laplacian_vectorised(u, out):
 
 
 def diffusion_step_2d(T, Cp, lam, dt, h, out):
-    """Compute the step in array operations; :func:`cost.diffusion_step_arrays` counts their passes."""
+    """Compute the step in array operations; :func:`cost.diffusion_step_arrays` counts their passes.
+
+    Examples
+    --------
+    >>> T, Cp, out = cp.zeros((3, 4)), cp.ones((3, 4)), cp.empty((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> diffusion_step_2d(T, Cp, 1.0, 0.1, 1.0, out); out[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
+    """
     check_step(2, T, Cp, lam, dt, h, out, device=True)
     reference.diffusion_step_2d(T, Cp, lam, dt, h, out)
 
 
 def diffusion_step_3d(T, Cp, lam, dt, h, out):
-    """Compute the step of :func:`diffusion_step_2d` in three dimensions."""
+    """Compute the step of :func:`diffusion_step_2d` in three dimensions.
+
+    Examples
+    --------
+    >>> T, Cp, out = cp.zeros((3, 3, 4)), cp.ones((3, 3, 4)), cp.empty((3, 3, 4))
+    >>> T[1, 1, 1] = 1.0
+    >>> diffusion_step_3d(T, Cp, 1.0, 0.1, 1.0, out); out[1, 1].round(6)
+    array([0. , 0.4, 0.1, 0. ])
+    """
     check_step(3, T, Cp, lam, dt, h, out, device=True)
     reference.diffusion_step_3d(T, Cp, lam, dt, h, out)
 
 
 def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
-    """Compute the diffusion step in four array statements; :func:`cost.diffusion_step_2d_arrays` counts them."""
+    """Compute the diffusion step in four array statements; :func:`cost.diffusion_step_2d_arrays` counts them.
+
+    Examples
+    --------
+    >>> T, Cp, out = cp.zeros((3, 4)), cp.ones((3, 4)), cp.empty((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> work = reference.work_arrays_2d(T, cp.empty_like)
+    >>> diffusion_step_2d_four_statements(T, Cp, 1.0, 0.1, 1.0, out, work); out[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
+    """
     check_step(2, T, Cp, lam, dt, h, out, device=True)
     check_work(T, Cp, out, work, device=True)
     reference.diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work)

@@ -8,8 +8,8 @@ lam, dt, h : float
     Conductivity, time step and grid spacing, positive. An explicit step is stable up to
     ``dt = h² min(Cp) / (2 d lam)`` in d dimensions (R. Courant, K. Friedrichs, H. Lewy, Math. Ann. 100, 1928).
 
-The Laplacian here is the matrix A of Poisson's equation times h²: 6 on the diagonal, -1 for each neighbour, zero
-temperature outside the grid.
+The Laplacian here is the matrix A of Poisson's equation times h²: 6 on the diagonal and -1 for each neighbour. Outside
+the grid, u is zero.
 """
 
 import numpy as np
@@ -22,6 +22,12 @@ def laplacian(u, out):
     ----------
     u, out : ndarray, shape (nz, ny, nx)
         Different arrays in host memory.
+
+    Examples
+    --------
+    >>> u, out = np.ones((3, 3, 4)), np.empty((3, 3, 4))
+    >>> laplacian(u, out); out[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 0., 1.])
     """
     np.multiply(u, 6, out=out)
     for axis in range(3):
@@ -31,12 +37,20 @@ def laplacian(u, out):
 
 
 def cross_mean(u, halo, out):
-    """Compute the mean over a cross, up to ``halo`` points to each side along both axes, zero outside the grid.
+    """Compute the mean over a cross of ``4 halo + 1`` points; u is zero outside the grid.
+
+    The cross reaches ``halo`` points to each side along both axes.
 
     Parameters
     ----------
     u, out : ndarray, shape (ny, nx)
     halo : int, at least 1
+
+    Examples
+    --------
+    >>> u, out = np.ones((3, 5)), np.empty((3, 5))
+    >>> cross_mean(u, 1, out); out[1]
+    array([0.8, 1. , 1. , 1. , 0.8])
     """
     padded = np.pad(u, halo)
     ny, nx = u.shape
@@ -49,22 +63,45 @@ def cross_mean(u, halo, out):
 
 
 def diffusion_step_2d(T, Cp, lam, dt, h, out):
-    """Compute ``out = T + dt lam / Cp laplacian(T) / h²`` inside, ``out = T`` on the boundary."""
+    """Compute ``out = T + dt lam / Cp laplacian(T) / h²`` inside, ``out = T`` on the boundary.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 4)), np.ones((3, 4)), np.empty((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> diffusion_step_2d(T, Cp, 1.0, 0.1, 1.0, out); out[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
+    """
     _diffusion_step(T, Cp, lam, dt, h, out)
 
 
 def diffusion_step_3d(T, Cp, lam, dt, h, out):
-    """Compute the step of :func:`diffusion_step_2d` in three dimensions."""
+    """Compute the step of :func:`diffusion_step_2d` in three dimensions.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 3, 4)), np.ones((3, 3, 4)), np.empty((3, 3, 4))
+    >>> T[1, 1, 1] = 1.0
+    >>> diffusion_step_3d(T, Cp, 1.0, 0.1, 1.0, out); out[1, 1].round(6)
+    array([0. , 0.4, 0.1, 0. ])
+    """
     _diffusion_step(T, Cp, lam, dt, h, out)
 
 
 def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
-    """Compute the same step as physics writes it: two fluxes, their divergence, the update.
+    """Compute the same step as a physicist writes it: two fluxes, their divergence, and the update.
 
     Parameters
     ----------
     work : tuple of ndarray
         ``qx`` (ny, nx - 1), ``qy`` (ny - 1, nx) and ``dTdt`` (ny, nx), overwritten.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 4)), np.ones((3, 4)), np.empty((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> diffusion_step_2d_four_statements(T, Cp, 1.0, 0.1, 1.0, out, work_arrays_2d(T)); out[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
     """
     qx, qy, dTdt = work
     qx[:] = -lam * (T[:, 1:] - T[:, :-1]) / h
@@ -77,7 +114,13 @@ def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
 
 
 def work_arrays_2d(T, empty_like=np.empty_like):
-    """Return the three fields that the four statements write and read again, in the memory space of ``T``."""
+    """Return the three fields that the four statements write and then read, in the memory space of ``T``.
+
+    Examples
+    --------
+    >>> [field.shape for field in work_arrays_2d(np.zeros((3, 4)))]  # qx, qy, dTdt
+    [(3, 3), (2, 4), (3, 4)]
+    """
     return empty_like(T[:, 1:]), empty_like(T[1:, :]), empty_like(T)
 
 

@@ -1,4 +1,4 @@
-"""What was found by trying on GPUs, and is no part of the problem."""
+"""Settings that were found by trying them on GPUs; they do not change any result."""
 
 SMALL_PLANE = 4 * 2**20  # bytes
 
@@ -6,9 +6,9 @@ SMALL_PLANE = 4 * 2**20  # bytes
 def planes_for(u) -> int:
     """Return how many planes a thread with two points should take of a grid.
 
-    The planes between two chunks are read twice. Short chunks keep more threads at work, and while planes are small
-    the second read finds the first one's data in the L2 cache: on an H200 4 planes are best up to 512 x 512 doubles,
-    16 at 1024 x 1024.
+    Each thread takes a chunk of consecutive planes. The planes on both sides of the border between two chunks are read
+    twice. Short chunks keep more threads at work. While planes are small, the second read finds the data of the first
+    one in the L2 cache: on an H200, 4 planes are best up to 512 x 512 doubles, and 16 at 1024 x 1024.
 
     Parameters
     ----------

@@ -12,50 +12,103 @@ from course_pkg.core import Cost
 
 
 def copy(n: int, dtype="float64") -> Cost:
-    """Cost of ``out = a``."""
+    """Cost of ``out = a``.
+
+    Examples
+    --------
+    >>> copy(1000).bytes
+    16000
+    """
     return _stream(n, dtype, reads=1, writes=1, flops=0)
 
 
 def scale(n: int, dtype="float64") -> Cost:
-    """Cost of ``out = s * a``."""
+    """Cost of ``out = s * a``.
+
+    Examples
+    --------
+    >>> scale(1000, "float32").bytes, scale(1000).flops
+    (8000, 1000)
+    """
     return _stream(n, dtype, reads=1, writes=1, flops=1)
 
 
 def add(n: int, dtype="float64") -> Cost:
-    """Cost of ``out = a + b``."""
+    """Cost of ``out = a + b``.
+
+    Examples
+    --------
+    >>> add(1000).bytes_read, add(1000).bytes_written
+    (16000, 8000)
+    """
     return _stream(n, dtype, reads=2, writes=1, flops=1)
 
 
 def triad(n: int, dtype="float64") -> Cost:
-    """Cost of ``out = a + s * b``."""
+    """Cost of ``out = a + s * b``.
+
+    Examples
+    --------
+    >>> triad(1000).bytes, triad(1000).flops
+    (24000, 2000)
+    """
     return _stream(n, dtype, reads=2, writes=1, flops=2)
 
 
 def triad_two_passes(n: int, dtype="float64") -> Cost:
-    """Cost of NumPy's triad: ``out = s * b`` is written, then read again for ``out += a``."""
+    """Cost of NumPy's triad: ``out = s * b`` is written, then read again for ``out += a``.
+
+    Examples
+    --------
+    >>> triad_two_passes(1000).bytes / triad(1000).bytes
+    1.6666666666666667
+    """
     two_passes = scale(n, dtype) + add(n, dtype)
     return two_passes.with_fields(unknown_bytes=0, known_bytes=triad(n, dtype).bytes)
 
 
 def dot(n: int, dtype="float64") -> Cost:
-    """Cost of the inner product: both vectors are read, the partial sums of the blocks are not counted."""
+    """Cost of the inner product: both vectors are read once. The partial sums of the blocks are not counted.
+
+    Examples
+    --------
+    >>> dot(1000).bytes_read, dot(1000).bytes_written
+    (16000, 0)
+    """
     return _stream(n, dtype, reads=2, writes=0, flops=2)
 
 
 def horner(n: int, degree: int, dtype="float64") -> Cost:
-    """Cost of the polynomial: the traffic of a copy, and ``degree`` multiply-adds an element."""
+    """Cost of the polynomial: the traffic of a copy, and ``degree`` multiply-adds an element.
+
+    Examples
+    --------
+    >>> horner(1000, degree=8).bytes == copy(1000).bytes, horner(1000, degree=8).flops
+    (True, 16000)
+    """
     return _stream(n, dtype, reads=1, writes=1, flops=2 * degree)
 
 
 def reduce_sum(n: int, dtype="float64") -> Cost:
-    """Cost of the sum: one pass, read; the one number that is written is not counted."""
+    """Cost of the sum: the vector is read once. The one number that is written is not counted.
+
+    Examples
+    --------
+    >>> reduce_sum(1000).bytes
+    8000
+    """
     return _stream(n, dtype, reads=1, writes=0, flops=1)
 
 
 def reduce_sum_tree(n: int, threads_per_block: int, dtype="float64") -> Cost:
-    """Cost of the sum with one element a thread: the blocks' sums are written, and read by the next launch.
+    """Cost of the sum with one element per thread: each block writes its sum, and the next launch reads it.
 
-    With 256 threads a block this is 1.008 passes in float64 and 1.016 in float32, the sums being float64.
+    With 256 threads per block this is 1.008 passes in float64, and 1.016 in float32, because the sums are float64.
+
+    Examples
+    --------
+    >>> reduce_sum_tree(2**20, 256).redundancy  # passes over the vector
+    1.0078...
     """
     sums = 8 * sums_kept(n, threads_per_block)
     fewest = reduce_sum(n, dtype)
@@ -64,7 +117,13 @@ def reduce_sum_tree(n: int, threads_per_block: int, dtype="float64") -> Cost:
 
 
 def sums_kept(n: int, threads_per_block: int) -> int:
-    """Return how many sums the blocks of all launches leave in memory, when each launch sums those of the last."""
+    """Return how many blocks' sums all launches together leave in memory; each launch adds up those of the last.
+
+    Examples
+    --------
+    >>> sums_kept(2**20, 256)  # 4096 blocks, whose sums 16 blocks add up; the last launch writes the result
+    4112
+    """
     kept, blocks = 0, -(-n // threads_per_block)
     while blocks > 1:
         kept, blocks = kept + blocks, -(-blocks // threads_per_block)
@@ -72,17 +131,35 @@ def sums_kept(n: int, threads_per_block: int) -> int:
 
 
 def cumsum_columns(shape: tuple[int, int], dtype="float64") -> Cost:
-    """Cost of the cumulative sum along y: two passes, one read and one written, whatever the order of the elements."""
+    """Cost of the cumulative sum along y: one pass read and one written, in whatever order the elements are visited.
+
+    Examples
+    --------
+    >>> cumsum_columns((1000, 500)).bytes
+    8000000
+    """
     return _stream(prod(shape), dtype, reads=1, writes=1, flops=1)
 
 
 def cumsum_rows(shape: tuple[int, int], dtype="float64") -> Cost:
-    """Cost of the cumulative sum along x: two passes, as along y; what a stride wastes beyond them is no cost of it."""
+    """Cost of the cumulative sum along x: two passes, as along y. What strided accesses waste is not counted.
+
+    Examples
+    --------
+    >>> cumsum_rows((1000, 500)) == cumsum_columns((1000, 500))
+    True
+    """
     return cumsum_columns(shape, dtype)
 
 
 def transpose(shape: tuple[int, int], dtype="float64") -> Cost:
-    """Cost of the transpose: two passes, as a copy; what a stride wastes beyond them is no cost of it."""
+    """Cost of the transpose: two passes, as for a copy. What strided accesses waste is not counted.
+
+    Examples
+    --------
+    >>> transpose((1000, 500)) == copy(500_000)
+    True
+    """
     return copy(prod(shape), dtype)
 
 

@@ -1,4 +1,4 @@
-"""STREAM's triad in C with OpenMP, compiled on this machine: the witness that Numba's loops lose nothing."""
+"""STREAM's triad in C with OpenMP, compiled on this machine: it shows whether Numba's loops are as fast as C."""
 
 import atexit
 import ctypes
@@ -26,7 +26,13 @@ FLAGS = ("-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
 
 
 def available() -> bool:
-    """Return True when gcc is here and compiles the triad (clang under the name of gcc may lack OpenMP)."""
+    """Return True if gcc is installed and compiles the triad. A clang that is called gcc may lack OpenMP.
+
+    Examples
+    --------
+    >>> available() in (True, False)  # False without gcc
+    True
+    """
     try:
         _library()
     except (CourseError, OSError):
@@ -56,8 +62,17 @@ def _library():
 
 
 def triad(a, b, s, out):
-    """Compute ``out = a + s * b`` in C on all cores; float64 in host memory, two reads and one write an element."""
-    require_arrays(device=False, dtypes=("float64",), a=a)  # the C code knows doubles alone
+    """Compute ``out = a + s * b`` in C on all cores; float64 in host memory, two reads and one write an element.
+
+    Examples
+    --------
+    >>> a, out = np.ones(2), np.zeros(2)
+    >>> if available():
+    ...     triad(a, a, 3.0, out)
+    >>> out.tolist() == ([4.0, 4.0] if available() else [0.0, 0.0])
+    True
+    """
+    require_arrays(device=False, dtypes=("float64",), a=a)  # the C code takes doubles only
     require_number(s=s)
     check_stream(device=False, a=a, b=b, out=out)
     _library()(a, b, float(s), out, a.size)

@@ -15,8 +15,9 @@ from numba import njit, prange
 from course_pkg.core.checks import require_count, require_number
 from course_pkg.vector.checks import check_cumsum, check_dot, check_reduce_sum, check_stream, check_transpose
 
-COLUMNS = 64  # that one core walks down together: whole cache lines of either precision
-# rows and columns of a transposed tile: rows a power of two apart lie in one set of a cache, which holds few lines
+COLUMNS = 64  # columns that one core walks down together: whole cache lines in either precision
+# Rows and columns of a transposed tile. The tile is small because rows that lie a power of two apart share one set of
+# the cache, and a set holds few lines.
 TILE = 8
 
 
@@ -27,7 +28,14 @@ def _copy(a, out):
 
 
 def copy(a, out):
-    """Compute ``out = a``; one read and one write an element."""
+    """Compute ``out = a``; one read and one write an element.
+
+    Examples
+    --------
+    >>> a, out = np.array([1.0, 2.0]), np.empty(2)
+    >>> copy(a, out); out
+    array([1., 2.])
+    """
     check_stream(device=False, a=a, out=out)
     _copy(a, out)
 
@@ -39,7 +47,14 @@ def _scale(a, s, out):
 
 
 def scale(a, s, out):
-    """Compute ``out = s * a``; one read and one write an element."""
+    """Compute ``out = s * a``; one read and one write an element.
+
+    Examples
+    --------
+    >>> a, out = np.array([1.0, 2.0]), np.empty(2)
+    >>> scale(a, 3.0, out); out
+    array([3., 6.])
+    """
     require_number(s=s)
     check_stream(device=False, a=a, out=out)
     _scale(a, a.dtype.type(s), out)
@@ -52,7 +67,14 @@ def _add(a, b, out):
 
 
 def add(a, b, out):
-    """Compute ``out = a + b``; two reads and one write an element."""
+    """Compute ``out = a + b``; two reads and one write an element.
+
+    Examples
+    --------
+    >>> a, out = np.array([1.0, 2.0]), np.empty(2)
+    >>> add(a, a, out); out
+    array([2., 4.])
+    """
     check_stream(device=False, a=a, b=b, out=out)
     _add(a, b, out)
 
@@ -64,13 +86,20 @@ def _triad(a, b, s, out):
 
 
 def triad(a, b, s, out):
-    """Compute ``out = a + s * b``; two reads and one write an element."""
+    """Compute ``out = a + s * b``; two reads and one write an element.
+
+    Examples
+    --------
+    >>> a, b, out = np.array([1.0, 2.0]), np.array([10.0, 20.0]), np.empty(2)
+    >>> triad(a, b, 3.0, out); out
+    array([31., 62.])
+    """
     require_number(s=s)
     check_stream(device=False, a=a, b=b, out=out)
     _triad(a, b, a.dtype.type(s), out)
 
 
-# fastmath allows the sum to be reordered, without which it cannot be vectorised
+# fastmath lets the compiler reorder the sum; it cannot vectorise it otherwise
 @njit(parallel=True, fastmath={"reassoc", "contract"})
 def _dot(a, b):
     total = a.dtype.type(0)
@@ -80,14 +109,22 @@ def _dot(a, b):
 
 
 def dot(a, b, out):
-    """Compute ``out[0] = sum(a * b)``; two reads an element, no writes but one."""
+    """Compute ``out[0] = sum(a * b)``; two reads an element, and one write in all.
+
+    Examples
+    --------
+    >>> out = np.empty(1)
+    >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]), out); out
+    array([11.])
+    """
     check_dot(a, b, out, device=False)
     out[0] = _dot(a, b)
 
 
 @cache
 def _compiled_horner(degree):
-    # with the degree known, the compiler unrolls the chain (up to about 64) and runs several elements in one vector
+    # Because the degree is known here, the compiler unrolls the chain (up to about 64 steps) and puts several elements
+    # into one vector.
     @njit(parallel=True, fastmath={"contract"})
     def chain(a, one, out):
         for i in prange(a.size):
@@ -103,6 +140,12 @@ def horner(a, degree, out):
     """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write an element, ``degree`` multiply-adds.
 
     Compiled anew for each degree.
+
+    Examples
+    --------
+    >>> out = np.empty(2)
+    >>> horner(np.array([2.0, 10.0]), 3, out); out  # 1 + 2 + 4 + 8
+    array([  15., 1111.])
     """
     require_count(degree=degree)
     check_stream(device=False, a=a, out=out)
@@ -119,7 +162,14 @@ def _reduce_sum(a):
 
 
 def reduce_sum(a, out):
-    """Compute ``out[0] = sum(a)``, accumulated in float64; one read an element, no writes but one."""
+    """Compute ``out[0] = sum(a)``, accumulated in float64; one read an element, and one write in all.
+
+    Examples
+    --------
+    >>> out = np.empty(1)
+    >>> reduce_sum(np.array([1.0, 2.0, 3.0]), out); out
+    array([6.])
+    """
     check_reduce_sum(a, out, device=False)
     out[0] = _reduce_sum(a)
 
@@ -131,7 +181,7 @@ def _cumsum_columns(a, out):
         columns = slice(block * COLUMNS, min((block + 1) * COLUMNS, nx))
         total = np.zeros(COLUMNS)
         for y in range(ny):
-            # views from 0 on: with an offset, nothing is vectorised
+            # these views start at 0; the compiler does not vectorise a loop over a[y, x + offset]
             row, row_out = a[y, columns], out[y, columns]
             for x in range(row.size):
                 total[x] += row[x]
@@ -142,6 +192,12 @@ def cumsum_columns(a, out):
     """Compute ``out[y, x] = sum(a[:y + 1, x])``, accumulated in float64; one read and one write an element.
 
     Each core walks down blocks of 64 columns, whose sums stay in its cache.
+
+    Examples
+    --------
+    >>> out = np.empty((2, 3))
+    >>> cumsum_columns(np.ones((2, 3)), out); out[-1]
+    array([2., 2., 2.])
     """
     check_cumsum(a, out, device=False)
     _cumsum_columns(a, out)
@@ -159,7 +215,13 @@ def _cumsum_rows(a, out):
 def cumsum_rows(a, out):
     """Compute ``out[y, x] = sum(a[y, :x + 1])``, accumulated in float64; one read and one write an element.
 
-    Each core walks through rows of its own: a row is serial, and contiguous.
+    Each core takes whole rows. Within a row the work is serial, and the memory contiguous.
+
+    Examples
+    --------
+    >>> out = np.empty((2, 3))
+    >>> cumsum_rows(np.ones((2, 3)), out); out[-1]
+    array([1., 2., 3.])
     """
     check_cumsum(a, out, device=False)
     _cumsum_rows(a, out)
@@ -172,7 +234,7 @@ def _transpose(a, out):
         columns = slice(block * TILE, min((block + 1) * TILE, nx))
         for top in range(0, ny, TILE):
             rows = slice(top, min(top + TILE, ny))
-            # views from 0 to their own sizes: with an offset or other bounds it takes twice the time
+            # loops from 0 to the size of a view; with an offset, or other bounds, this takes twice the time
             tile, tile_out = a[rows, columns], out[columns, rows]
             for x in range(tile_out.shape[0]):
                 for y in range(tile_out.shape[1]):
@@ -182,8 +244,14 @@ def _transpose(a, out):
 def transpose(a, out):
     """Compute ``out[x, y] = a[y, x]``; one read and one write an element.
 
-    In tiles of 8 × 8, of which the lines that are read and those that are written stay in a core's cache until they are
-    used whole.
+    It works in tiles of 8 × 8: the cache lines that a tile reads and writes stay in the core's cache until all of their
+    elements have been used.
+
+    Examples
+    --------
+    >>> out = np.empty((2, 3))
+    >>> transpose(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), out); out[-1]
+    array([2., 4., 6.])
     """
     check_transpose(a, out, device=False)
     _transpose(a, out)

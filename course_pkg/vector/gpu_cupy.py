@@ -1,4 +1,4 @@
-"""The streaming operations, the sums and the transpose by CuPy, each with as few passes as its array language allows.
+"""The streaming operations, the sums and the transpose by CuPy, each with as few passes over memory as CuPy allows.
 
 Arguments are those of ``reference.py``, as CuPy arrays of float64 or float32 in GPU memory. Nothing synchronises.
 """
@@ -13,26 +13,54 @@ except ImportError as error:  # CuPy is an extra
 
 
 def copy(a, out):
-    """Compute ``out = a`` by the driver's device-to-device copy; one pass."""
+    """Compute ``out = a`` by the driver's device-to-device copy; one pass.
+
+    Examples
+    --------
+    >>> a = cp.arange(3.0); out = cp.empty(3)
+    >>> copy(a, out); out
+    array([0., 1., 2.])
+    """
     check_stream(device=True, a=a, out=out)
     out.data.copy_from_device_async(a.data, a.nbytes)
 
 
 def scale(a, s, out):
-    """Compute ``out = s * a``; one pass."""
+    """Compute ``out = s * a``; one pass.
+
+    Examples
+    --------
+    >>> a = cp.arange(3.0); out = cp.empty(3)
+    >>> scale(a, 3.0, out); out
+    array([0., 3., 6.])
+    """
     require_number(s=s)
     check_stream(device=True, a=a, out=out)
     cp.multiply(a, a.dtype.type(s), out=out)
 
 
 def add(a, b, out):
-    """Compute ``out = a + b``; one pass."""
+    """Compute ``out = a + b``; one pass.
+
+    Examples
+    --------
+    >>> a = cp.arange(3.0); out = cp.empty(3)
+    >>> add(a, a, out); out
+    array([0., 2., 4.])
+    """
     check_stream(device=True, a=a, b=b, out=out)
     cp.add(a, b, out=out)
 
 
 def triad(a, b, s, out):
-    """Compute ``out = a + s * b`` as array statements; two passes, as NumPy does it."""
+    """Compute ``out = a + s * b`` as array statements; two passes, as NumPy does it.
+
+    Examples
+    --------
+    >>> a = cp.arange(3.0); out = cp.empty(3)
+    >>> triad(a, a, 3.0, out); out
+    array([0., 4., 8.])
+    """
     require_number(s=s)
     check_stream(device=True, a=a, b=b, out=out)
     cp.multiply(b, b.dtype.type(s), out=out)
@@ -43,14 +71,28 @@ _triad_fused = cp.ElementwiseKernel("T a, T b, T s", "T out", "out = a + s * b",
 
 
 def triad_fused(a, b, s, out):
-    """Compute ``out = a + s * b`` by one element-wise kernel; one pass."""
+    """Compute ``out = a + s * b`` by one element-wise kernel; one pass.
+
+    Examples
+    --------
+    >>> a = cp.arange(3.0); out = cp.empty(3)
+    >>> triad_fused(a, a, 3.0, out); out
+    array([0., 4., 8.])
+    """
     require_number(s=s)
     check_stream(device=True, a=a, b=b, out=out)
     _triad_fused(a, b, a.dtype.type(s), out)
 
 
 def dot(a, b, out):
-    """Compute ``out[0] = sum(a * b)`` by cuBLAS; ``out`` has shape (1,)."""
+    """Compute ``out[0] = sum(a * b)`` by cuBLAS; ``out`` has shape (1,).
+
+    Examples
+    --------
+    >>> a = cp.array([3.0, 4.0]); out = cp.empty(1)
+    >>> dot(a, a, out); out
+    array([25.])
+    """
     check_dot(a, b, out, device=True)
     cp.dot(a, b, out=out.reshape(()))
 
@@ -64,31 +106,66 @@ _horner = cp.ElementwiseKernel(
 
 
 def horner(a, degree, out):
-    """Compute ``out = 1 + a (1 + a (1 + …))`` by one element-wise kernel; one pass."""
+    """Compute ``out = 1 + a (1 + a (1 + …))`` by one element-wise kernel; one pass.
+
+    Examples
+    --------
+    >>> a = cp.array([2.0, 10.0]); out = cp.empty(2)
+    >>> horner(a, 3, out); out  # 1 + 2 + 4 + 8
+    array([  15., 1111.])
+    """
     require_count(degree=degree)
     check_stream(device=True, a=a, out=out)
     _horner(a, degree, out)
 
 
 def reduce_sum(a, out):
-    """Compute ``out[0] = sum(a)``, accumulated in the precision of ``a``; one pass. ``out`` has shape (1,)."""
+    """Compute ``out[0] = sum(a)``, accumulated in the precision of ``a``; one pass. ``out`` has shape (1,).
+
+    Examples
+    --------
+    >>> out = cp.empty(1)
+    >>> reduce_sum(cp.arange(4.0), out); out
+    array([6.])
+    """
     check_reduce_sum(a, out, device=True)
     cp.sum(a, out=out.reshape(()))
 
 
 def cumsum_columns(a, out):
-    """Compute ``out[y, x] = sum(a[:y + 1, x])``, accumulated in the precision of ``a``."""
+    """Compute ``out[y, x] = sum(a[:y + 1, x])``, accumulated in the precision of ``a``.
+
+    Examples
+    --------
+    >>> out = cp.empty((2, 3))
+    >>> cumsum_columns(cp.ones((2, 3)), out); out[-1]
+    array([2., 2., 2.])
+    """
     check_cumsum(a, out, device=True)
     cp.cumsum(a, axis=0, out=out)
 
 
 def cumsum_rows(a, out):
-    """Compute ``out[y, x] = sum(a[y, :x + 1])``, accumulated in the precision of ``a``."""
+    """Compute ``out[y, x] = sum(a[y, :x + 1])``, accumulated in the precision of ``a``.
+
+    Examples
+    --------
+    >>> out = cp.empty((2, 3))
+    >>> cumsum_rows(cp.ones((2, 3)), out); out[-1]
+    array([1., 2., 3.])
+    """
     check_cumsum(a, out, device=True)
     cp.cumsum(a, axis=1, out=out)
 
 
 def transpose(a, out):
-    """Compute ``out[x, y] = a[y, x]`` as an array statement; one pass, its reads or its writes strided."""
+    """Compute ``out[x, y] = a[y, x]`` as an array statement; one pass, in which either reads or writes are strided.
+
+    Examples
+    --------
+    >>> out = cp.empty((3, 1))
+    >>> transpose(cp.array([[1.0, 2.0, 3.0]]), out); out.T
+    array([[1., 2., 3.]])
+    """
     check_transpose(a, out, device=True)
     out[...] = a.T

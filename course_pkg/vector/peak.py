@@ -1,7 +1,7 @@
 """The two ceilings of this machine, measured: T_peak by copy and triad, and where arithmetic begins to cost time.
 
-STREAM's convention is kept: an element read or written counts once. A CPU that reads a cache line before it
-overwrites it (write-allocate) moves more than that; the bound and what is judged by it are counted alike.
+As in STREAM, each element that is read or written counts once. A CPU that reads a cache line before overwriting it
+(write-allocate) moves more than that. This is counted neither in the bound nor in what is compared with the bound.
 """
 
 from functools import partial
@@ -19,9 +19,14 @@ LEAST, MOST = 2**22, 2**27  # elements
 
 
 def stream_size(llc_bytes: int) -> int:
-    """Return a number of doubles for which two vectors exceed the last-level cache twice, if memory allows.
+    """Return a number of doubles such that two vectors are at least twice the last-level cache, if memory allows.
 
-    Never more than 2^27 elements, nor than a quarter of the free memory for three vectors.
+    It is at most 2^27, and at most what lets three vectors fit in a quarter of the free memory.
+
+    Examples
+    --------
+    >>> stream_size(llc_bytes=2**20) % 1024  # a power of two, at least 1024
+    0
     """
     wanted = max(LEAST, llc_bytes // 8)
     free = psutil.virtual_memory().available // 4 // 24
@@ -29,7 +34,13 @@ def stream_size(llc_bytes: int) -> int:
 
 
 def stream(*, n: int | None = None, samples: int = 10) -> Comparison:
-    """Measure copy and triad on this CPU, by Numba on all cores and, where gcc is, by C; the bound is the best."""
+    """Measure copy and triad on this CPU, by Numba on all cores and, if gcc is installed, by C; the best is the bound.
+
+    Examples
+    --------
+    >>> stream(n=4096, samples=2).measurements[0].label
+    'copy, Numba CPU'
+    """
     n = n or stream_size(cpu().llc_bytes)
     p = VectorProblem.random(n)
     copy, triad = VARIANTS["copy"], VARIANTS["triad"]
@@ -55,7 +66,13 @@ def stream(*, n: int | None = None, samples: int = 10) -> Comparison:
 
 
 def horner_sweep(degrees, *, n: int | None = None, samples: int = 10) -> tuple[Measurement, ...]:
-    """Measure the polynomial of each degree on this CPU, in turn, each checked against NumPy."""
+    """Measure the polynomial of each degree on this CPU, in turns; each result is checked against NumPy.
+
+    Examples
+    --------
+    >>> [m.cost.flops for m in horner_sweep([1, 2], n=4096, samples=2)]
+    [8192, 16384]
+    """
     n = n or stream_size(cpu().llc_bytes)
     p = VectorProblem.random(n)
     names = {degree: f"degree {degree}" for degree in degrees}
@@ -71,15 +88,29 @@ def horner_sweep(degrees, *, n: int | None = None, samples: int = 10) -> tuple[M
 
 
 def recorded_t_peak(recorded: Recorded) -> float:
-    """Return T_peak of recorded streams in GB/s: the best copy or triad on the longest vectors."""
-    # a copy beside the transposes is of an array that has a shape
+    """Return T_peak of recorded streams in GB/s: the best copy or triad on the longest vectors.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import recorded
+    >>> recorded_t_peak(recorded("vector")) > 4000  # of the H200
+    True
+    """
+    # the copies that were measured beside the transposes have a shape instead of n
     streams = [m for m in recorded.measurements if m.operation in ("copy", "triad") and "n" in m.parameters]
     longest = max(m.parameters["n"] for m in streams)
     return max(m.t_eff_gb_s for m in streams if m.parameters["n"] == longest)
 
 
 def copy_bandwidth(device: str = "cpu", *, samples: int = 10) -> float:
-    """Return the measured copy bandwidth of ``"cpu"`` or ``"gpu"`` in GB/s, read plus written."""
+    """Return the measured copy bandwidth of ``"cpu"`` or ``"gpu"`` in GB/s, read plus written.
+
+    Examples
+    --------
+    >>> copy_bandwidth("disk")
+    Traceback (most recent call last):
+    course_pkg.core.errors.CourseError: device is 'disk': ask for 'cpu' or 'gpu'.
+    """
     if device == "cpu":
         p = VectorProblem.random(stream_size(cpu().llc_bytes))
         check = partial(_check_copy, p)
@@ -119,7 +150,7 @@ def _check_horner(p, degree):
 
 
 def _check(p, compute):
-    """Compare both ends of the output with the oracle, and poison it all."""
+    """Compare both ends of the output with the oracle, then overwrite all of it with NaN."""
     for part in (slice(0, 1000), slice(-1000, None)):
         expected = np.empty_like(p.out[part])
         compute(part, expected)

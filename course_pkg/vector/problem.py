@@ -1,4 +1,4 @@
-"""Vectors for the streaming operations: what is moved, and nothing else."""
+"""Vectors for the streaming operations."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from course_pkg.core.checks import FLOATS, require_count
 
 @dataclass(frozen=True)
 class VectorProblem:
-    """Two input vectors, a scalar, and an output filled with NaN so that a missed element shows.
+    """Two input vectors, a scalar, and an output filled with NaN, so that an element that nobody writes is seen.
 
     Attributes
     ----------
@@ -18,6 +18,12 @@ class VectorProblem:
         Host memory.
     s : float
         The scalar of scale and triad.
+
+    Examples
+    --------
+    >>> p = VectorProblem.random(4, "float32", seed=1)
+    >>> p.a.dtype, p.s, p.out
+    (dtype('float32'), 3.0, array([nan, nan, nan, nan], dtype=float32))
     """
 
     a: np.ndarray

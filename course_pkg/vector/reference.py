@@ -1,22 +1,22 @@
 """The streaming operations, the sums and the transpose in plain NumPy: the oracle of every other file in this topic.
 
 copy, scale, add, triad are the four kernels of STREAM (J. D. McCalpin, Memory Bandwidth and Machine Balance in Current
-High Performance Computers, IEEE TCCA Newsletter, 1995); ``dot`` and ``reduce_sum`` add a reduction, ``horner`` as much
-arithmetic as one likes on the same traffic, the cumulative sums a loop in which each step needs the one before it, and
-``transpose`` a copy in another order.
+High Performance Computers, IEEE TCCA Newsletter, 1995). The others each add one thing: ``dot`` and ``reduce_sum`` a
+reduction; ``horner`` any amount of arithmetic with the traffic of a copy; the cumulative sums a loop in which each step
+needs the one before it; ``transpose`` another order of the elements.
 
 Shapes and dtypes, for every file of this topic:
 
 a, b : array, shape (n,), float64 or float32
-    Inputs, left as they are; ``a`` and ``b`` may be one array. For a cumulative sum and a transpose ``a`` has
-    shape (ny, nx).
+    Inputs, which are not changed; ``a`` and ``b`` may be the same array. For a cumulative sum and a transpose, ``a``
+    has shape (ny, nx).
 s : float
     Scalar, converted to the precision of the arrays.
 out : array, shape (n,), for ``dot`` and ``reduce_sum`` (1,), for a cumulative sum (ny, nx), for a transpose (nx, ny)
     Overwritten; shares no memory with the inputs.
 degree : int, at least 0
 
-``reduce_sum`` and the cumulative sums accumulate in float64 and round once to the precision of ``out``; those of CuPy
+``reduce_sum`` and the cumulative sums accumulate in float64 and round once to the precision of ``out``. CuPy's
 accumulate in the precision of the arrays.
 """
 
@@ -24,35 +24,76 @@ import numpy as np
 
 
 def copy(a, out):
-    """Compute ``out = a``."""
+    """Compute ``out = a``.
+
+    Examples
+    --------
+    >>> a, out = np.array([1.0, 2.0]), np.empty(2)
+    >>> copy(a, out); out
+    array([1., 2.])
+    """
     np.copyto(out, a)
 
 
 def scale(a, s, out):
-    """Compute ``out = s * a``."""
+    """Compute ``out = s * a``.
+
+    Examples
+    --------
+    >>> a, out = np.array([1.0, 2.0]), np.empty(2)
+    >>> scale(a, 3.0, out); out
+    array([3., 6.])
+    """
     np.multiply(a, a.dtype.type(s), out=out)
 
 
 def add(a, b, out):
-    """Compute ``out = a + b``."""
+    """Compute ``out = a + b``.
+
+    Examples
+    --------
+    >>> a, out = np.array([1.0, 2.0]), np.empty(2)
+    >>> add(a, a, out); out
+    array([2., 4.])
+    """
     np.add(a, b, out=out)
 
 
 def triad(a, b, s, out):
-    """Compute ``out = a + s * b``, in two passes: NumPy writes ``s * b`` to memory and reads it again."""
+    """Compute ``out = a + s * b``, in two passes: NumPy writes ``s * b`` to memory and reads it again.
+
+    Examples
+    --------
+    >>> a, b, out = np.array([1.0, 2.0]), np.array([10.0, 20.0]), np.empty(2)
+    >>> triad(a, b, 3.0, out); out
+    array([31., 62.])
+    """
     np.multiply(b, b.dtype.type(s), out=out)
     np.add(out, a, out=out)
 
 
 def dot(a, b, out):
-    """Compute ``out[0] = sum(a * b)``; ``out`` has shape (1,)."""
+    """Compute ``out[0] = sum(a * b)``; ``out`` has shape (1,).
+
+    Examples
+    --------
+    >>> out = np.empty(1)
+    >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]), out); out
+    array([11.])
+    """
     out[0] = np.dot(a, b)
 
 
 def horner(a, degree, out):
     """Compute the polynomial ``out = 1 + a (1 + a (1 + …))`` with ``degree`` multiply-adds an element.
 
-    One pass over memory in compiled variants, whatever the degree; here two passes for each multiply-add.
+    A compiled variant passes over memory once, whatever the degree. NumPy passes over it twice for each multiply-add.
+
+    Examples
+    --------
+    >>> out = np.empty(2)
+    >>> horner(np.array([2.0, 10.0]), 3, out); out  # 1 + 2 + 4 + 8
+    array([  15., 1111.])
     """
     out[:] = 1
     for _ in range(degree):
@@ -61,20 +102,51 @@ def horner(a, degree, out):
 
 
 def reduce_sum(a, out):
-    """Compute ``out[0] = sum(a)``; ``out`` has shape (1,)."""
+    """Compute ``out[0] = sum(a)``; ``out`` has shape (1,).
+
+    Examples
+    --------
+    >>> out = np.empty(1)
+    >>> reduce_sum(np.array([1.0, 2.0, 3.0]), out); out
+    array([6.])
+    """
     out[0] = np.sum(a, dtype=np.float64)
 
 
 def cumsum_columns(a, out):
-    """Compute ``out[y, x] = sum(a[:y + 1, x])``: the cumulative sum along y, down each column."""
+    """Compute ``out[y, x] = sum(a[:y + 1, x])``: the cumulative sum along y, down each column.
+
+    Examples
+    --------
+    >>> out = np.empty((2, 3))
+    >>> cumsum_columns(np.ones((2, 3)), out); out
+    array([[1., 1., 1.],
+           [2., 2., 2.]])
+    """
     np.cumsum(a, axis=0, dtype=np.float64, out=out)
 
 
 def cumsum_rows(a, out):
-    """Compute ``out[y, x] = sum(a[y, :x + 1])``: the cumulative sum along x, through each row."""
+    """Compute ``out[y, x] = sum(a[y, :x + 1])``: the cumulative sum along x, through each row.
+
+    Examples
+    --------
+    >>> out = np.empty((2, 3))
+    >>> cumsum_rows(np.ones((2, 3)), out); out
+    array([[1., 2., 3.],
+           [1., 2., 3.]])
+    """
     np.cumsum(a, axis=1, dtype=np.float64, out=out)
 
 
 def transpose(a, out):
-    """Compute ``out[x, y] = a[y, x]``."""
+    """Compute ``out[x, y] = a[y, x]``.
+
+    Examples
+    --------
+    >>> out = np.empty((2, 3))
+    >>> transpose(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), out); out
+    array([[1., 3., 5.],
+           [2., 4., 6.]])
+    """
     np.copyto(out, a.T)

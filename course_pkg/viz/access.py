@@ -29,6 +29,15 @@ def access_strip(access: WarpAccess) -> Picture:
     ------
     CourseError
         If the access does not describe 32 lanes.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import copy_kernel
+    >>> profile = simt.profile(copy_kernel[2, 32], np.ones(64), np.empty(64))
+    >>> line = next(iter(profile.by_line)).line
+    >>> access_strip(profile.accesses(line)[0]).alt
+    '...'
     """
     if np.shape(access.offsets) != (WARP,):
         raise CourseError(
@@ -52,10 +61,10 @@ def access_strip(access: WarpAccess) -> Picture:
 
 
 def access_strips(accesses):
-    """Return a slider over requests: warps, and the times that each passed the line.
+    """Return a slider over requests: one for each warp, and for each time that the warp passed the line.
 
-    Every frame is drawn beforehand, so that the slider works on a slide, without a kernel. More than 24 requests are
-    thinned evenly, first and last kept, and the slider's label says so. A single request gives its picture alone.
+    Every frame is drawn beforehand, so that the slider works on a slide, without a kernel. Of more than 24 requests,
+    24 evenly spaced ones are shown, with the first and the last; the label says so. A single request gives a picture.
 
     Parameters
     ----------
@@ -66,6 +75,15 @@ def access_strips(accesses):
     ------
     CourseError
         If there is no access.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import copy_kernel
+    >>> profile = simt.profile(copy_kernel[2, 32], np.ones(64), np.empty(64))
+    >>> line = next(iter(profile.by_line)).line
+    >>> type(access_strips(profile.accesses(line))).__name__
+    'VBox'
     """
     accesses = list(accesses)
     if not accesses:

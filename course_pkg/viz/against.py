@@ -1,4 +1,4 @@
-"""T_eff against anything: the size of a grid, the bytes on their way."""
+"""T_eff plotted against any number, such as the size of a grid or the bytes in flight."""
 
 from itertools import cycle
 
@@ -28,6 +28,15 @@ def t_eff_against(
         A bound in GB/s, drawn dashed and named ``bound``.
     region : (str, float, float), optional
         A range of the number that is shaded, and its name.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import compare
+    >>> from course_pkg.core import Cost
+    >>> found = compare({"copy": np.copyto}, np.empty(8), np.ones(8), cost=Cost(64, 64), samples=2)
+    >>> m = found["copy"]
+    >>> t_eff_against({"copy": [(1, m), (2, m)]}, xlabel="threads", ticks=[1, 2]).alt
+    '...'
     """
     require_points(series)
     if not all(x > 0 for points in series.values() for x, _ in points):

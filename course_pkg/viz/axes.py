@@ -15,7 +15,7 @@ def plain_log(axis, base=10):
 
 
 def require_points(series) -> None:
-    """Check that there is a line, and a point on each."""
+    """Check that there is at least one line, and that each line has a point."""
     if not series or not all(series.values()):
         raise CourseError("There is nothing to draw: pass at least one line with at least one measurement.")
 

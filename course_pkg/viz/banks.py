@@ -1,4 +1,4 @@
-"""The access strip of shared memory: 32 lanes above the 32 banks, the words of each bank stacked beneath it."""
+"""The access strip of shared memory: 32 lanes above the 32 banks, and under each bank a stack of its words."""
 
 from dataclasses import dataclass
 
@@ -81,7 +81,7 @@ def _stack(offsets, itemsize):
 
 
 def headline(access: WarpAccess, shared: Stacks) -> str:
-    """Say what was asked for, how many wavefronts that took, and how few would do."""
+    """Say what was asked for, how many wavefronts it took, and how few would be enough."""
     if not shared.lanes:
         return "No lane of this warp is at work here: no bank is asked"
     who = strip.count(shared.lanes, "lane")

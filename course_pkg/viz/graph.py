@@ -23,7 +23,7 @@ MOST_NODES = 8
 
 @dataclass(frozen=True)
 class Bus:
-    """A field or scalar on its way from one node to all its readers, by their places in the row."""
+    """The edges that carry one field or scalar from a node to all its readers, by their places in the row."""
 
     name: str
     source: int
@@ -51,7 +51,7 @@ def graph_picture(containers, edges, *, groups=(), again=(), badges=None, title=
     groups : sequence of sequences of str
         Names of the containers that share a kernel; without groups no frame is drawn.
     again : sequence of str
-        Containers that compute once more what another has computed: they are hatched.
+        Containers that compute again what another has computed; they are hatched.
     badges : dict of str to str
         A short word at the corner of a container.
 
@@ -59,6 +59,12 @@ def graph_picture(containers, edges, *, groups=(), again=(), badges=None, title=
     ------
     CourseError
         If there is nothing to draw or too much, or a container stands in no group or in two.
+
+    Examples
+    --------
+    >>> from course_pkg.cg.program import CG
+    >>> graph_picture(CG.containers, CG.edges).alt
+    'updateP, a map: p ← r + β p; matVec, a stencil: s ← A p; ...'
     """
     graph = Graph(containers, edges, groups, again, badges or {})
     height = graph.height + (34 if title else 10) + 28

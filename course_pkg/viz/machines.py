@@ -19,6 +19,12 @@ def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
     machine : Machine
     points : iterable of (name, intensity, gflop_s)
         Intensity in flop/byte, achieved rate in GFLOP/s (None puts the point on the roof).
+
+    Examples
+    --------
+    >>> from course_pkg.core import machine
+    >>> roofline(machine("h200")).alt
+    'Roofline of H200 SXM: a slope of 4,800 GB/s meets the peak of 34,000 GFLOP/s at 7.08 flop per byte.'
     """
     points = list(points)
     for name, intensity, rate in points:
@@ -77,7 +83,14 @@ def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
 
 
 def memory_wall(machines, *, dtype="float64") -> Picture:
-    """Draw balance against year: flops that a machine can do while it moves one number."""
+    """Draw balance against year: flops that a machine can do while it moves one number.
+
+    Examples
+    --------
+    >>> from course_pkg.core import machine
+    >>> memory_wall([machine("h200")]).alt
+    'Flops that a machine can do for each float64 number it moves, by year: H200 SXM (2024) 57.'
+    """
     machines = list(machines)
     if not machines:
         raise CourseError("There is no machine to draw: pass some of catalogue().values().")
@@ -113,7 +126,7 @@ def memory_wall(machines, *, dtype="float64") -> Picture:
 
 
 def _short(name):
-    """Drop from a machine's name what the figure does not need to tell it from the others."""
+    """Return a machine's name without the parts that the figure does not need to distinguish it."""
     return re.sub(r" \(.*\)| 9654| 7 7840U|Tesla |GeForce | SXM\d?", "", name)
 
 

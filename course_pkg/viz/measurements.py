@@ -20,6 +20,14 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
         One line each; the x axis is the traffic of one call.
     caches : iterable of (name, bytes)
         Capacities, drawn as thin lines.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import compare
+    >>> from course_pkg.core import Cost
+    >>> found = compare({"copy": np.copyto}, np.empty(8), np.ones(8), cost=Cost(64, 64), samples=2)
+    >>> t_eff_sweep({"copy": found.measurements}).alt
+    'Bandwidth against the bytes moved by one call. copy: ... GB/s at 128 B.'
     """
 
     require_points(series)
@@ -57,9 +65,17 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
 
 
 def bars(comparison, *, title="", note="") -> Picture:
-    """Draw T_eff of each variant of a comparison against the bound, and what each moves besides.
+    """Draw T_eff of each variant of a comparison, the bound, and the throughput of all bytes that it moves.
 
     A variant of which nobody knows what it moves has no bar.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import compare
+    >>> from course_pkg.core import Cost
+    >>> found = compare({"copy": np.copyto}, np.empty(8), np.ones(8), cost=Cost(64, 64), samples=2)
+    >>> bars(found).alt
+    'copy: ... GB/s moved.'
     """
     rows = list(comparison.measurements)
 
@@ -102,12 +118,18 @@ def _throughputs(m) -> tuple[float | None, float | None]:
 
 
 def flops_sweep(series, *, title="", note="") -> Picture:
-    """Draw time against flops an element: flat while memory is the bound, then rising with the arithmetic.
+    """Draw time against flops per element: flat while memory is the bound, then rising with the arithmetic.
 
     Parameters
     ----------
     series : dict of str to list of Measurement
         Each with the parameters ``n`` and ``degree``; times are shown relative to the first of their line.
+
+    Examples
+    --------
+    >>> from course_pkg.vector.peak import horner_sweep
+    >>> flops_sweep({"this CPU": horner_sweep([1, 4], n=4096, samples=2)}).alt
+    '...'
     """
 
     require_points(series)
@@ -141,7 +163,16 @@ def flops_sweep(series, *, title="", note="") -> Picture:
 
 
 def samples(measurements, *, title="", note="") -> Picture:
-    """Draw every sample of each measurement in the order taken, with minimum and median."""
+    """Draw every sample of each measurement in the order taken, with minimum and median.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import compare
+    >>> from course_pkg.core import Cost
+    >>> found = compare({"copy": np.copyto}, np.empty(8), np.ones(8), cost=Cost(64, 64), samples=2)
+    >>> samples(found.measurements).alt
+    'Every sample in order. copy: minimum ..., median ..., mean ...'
+    """
     measurements = list(measurements)
     require_points({"samples": measurements})
 

@@ -54,7 +54,7 @@ def shape(ax, kind, x, y, width, height, gid, *, hatched=False) -> None:
 
 
 def _pale(colour, share):
-    """Mix a colour with white: an opaque one, for what lies beneath would shine through."""
+    """Mix a colour with white, instead of making it transparent: what lies beneath must not shine through."""
     return tuple(share * c + 1 - share for c in to_rgb(colour))
 
 

@@ -21,6 +21,11 @@ class Picture:
     svg : str
     alt : str
         What the figure shows, in a sentence, with the numbers that matter.
+
+    Examples
+    --------
+    >>> Picture("<svg></svg>", alt="An empty sheet.")
+    <Picture: An empty sheet.>
     """
 
     def __init__(self, svg: str, alt: str):
@@ -64,6 +69,11 @@ def draw(plot, alt: str, *, size=None) -> Picture:
         Alternative text.
     size : tuple of float, optional
         Width and height in inches.
+
+    Examples
+    --------
+    >>> draw(lambda figure: figure.add_subplot().plot([0, 1]), alt="A line from 0 to 1.").alt
+    'A line from 0 to 1.'
     """
     with mpl.rc_context(RC):
         figure = Figure(**({"figsize": size} if size else {}), layout="constrained")

@@ -24,7 +24,7 @@ MOST_LINES = 4
 
 
 def plan_picture(plan, name: str, machine, facts) -> Picture:
-    """Draw a plan with what it costs on a machine; where it cannot run, with the reason in place of the numbers.
+    """Draw a plan with its cost on a machine or, if it cannot run, with the reason.
 
     Parameters
     ----------
@@ -40,6 +40,13 @@ def plan_picture(plan, name: str, machine, facts) -> Picture:
     ------
     CourseError
         If there are more facts than room.
+
+    Examples
+    --------
+    >>> from course_pkg.cg import cost, fusion
+    >>> from course_pkg.core import machine
+    >>> plan_picture(fusion.CHOICES["one kernel"], "one kernel", machine("h200"), cost.facts).alt
+    'one kernel: refused. ...'
     """
     kernels = strip.count(len(plan.groups), "kernel")
     headline = f"{name}: {kernels}" if plan.legal else f"{name}: refused"
@@ -100,12 +107,20 @@ def planner(choices, machines, facts, *, start=None) -> W.VBox:
     Parameters
     ----------
     choices : dict of str to plan
-        Plans by their names, those included that cannot run.
+        Plans by name; they may include plans that cannot run.
     machines : sequence of Machine
     facts : callable
         As for :func:`plan_picture`.
     start : str, optional
         The plan that is shown first; the first one by default.
+
+    Examples
+    --------
+    >>> from course_pkg.cg import cost, fusion
+    >>> from course_pkg.core import machine
+    >>> box = planner({"two kernels": fusion.CHOICES["A p twice"]}, [machine("h200")], cost.facts)
+    >>> len(box.children)
+    2
     """
     by_name = _by_name(machines)
     return explorer(
@@ -117,9 +132,9 @@ def planner(choices, machines, facts, *, start=None) -> W.VBox:
 
 
 def free_planner(judge, containers, machines, facts, *, options=()) -> W.VBox:
-    """Return a widget in which each boundary between containers is free: for JupyterLab, it needs a kernel.
+    """Return a widget that switches each boundary between containers on or off; it needs JupyterLab and a kernel.
 
-    On a slide it shows the plan that it starts with: every container in a kernel of its own.
+    On a slide it shows only the plan with which it starts: every container in a kernel of its own.
 
     Parameters
     ----------
@@ -133,6 +148,16 @@ def free_planner(judge, containers, machines, facts, *, options=()) -> W.VBox:
         As for :func:`plan_picture`.
     options : sequence of str
         What else can be switched on.
+
+    Examples
+    --------
+    >>> from course_pkg.cg import cost, fusion
+    >>> from course_pkg.core import machine
+    >>> def judge(starts, chosen):
+    ...     return fusion.plan(fusion.CG, fusion.cut(fusion.CG, starts))
+    >>> box = free_planner(judge, [c.name for c in fusion.CG.containers], [machine("h200")], cost.facts)
+    >>> type(box).__name__
+    'VBox'
     """
     first, *others = containers
     by_name = _by_name(machines)

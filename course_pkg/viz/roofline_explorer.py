@@ -10,7 +10,14 @@ FLOPS_A_NUMBER = (0.25, 0.5, 1, 2, 4, 8, 16, 32, 48, 64, 128, 256, 512)
 
 
 def roofline_explorer(machine: Machine, *, start=2):
-    """Return a slider over flops a number: the point climbs the roof and turns from memory-bound to compute-bound."""
+    """Return a slider over flops a number: the point climbs the roof and turns from memory-bound to compute-bound.
+
+    Examples
+    --------
+    >>> from course_pkg.core import machine
+    >>> len(roofline_explorer(machine("h200")).children)  # a slider, and the pictures that it chooses from
+    2
+    """
     return slider(
         lambda flops: _explore(machine, flops),
         FLOPS_A_NUMBER,

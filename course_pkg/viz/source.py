@@ -1,4 +1,4 @@
-"""Code of the package, shown as it stands there."""
+"""Code of the package, shown in a notebook or on a slide."""
 
 import ast
 import inspect
@@ -17,6 +17,13 @@ def source(function) -> Markdown:
     function : callable
         A Python function, or a kernel or device function under ``cuda.jit``; of a kernel that another function makes,
         what that function returned.
+
+    Examples
+    --------
+    >>> from course_pkg.device.launch import blocks_for
+    >>> print(source(blocks_for).data[:30])
+    ```python
+    def blocks_for(shape
     """
     function = getattr(function, "py_func", function)
     text = textwrap.dedent(inspect.getsource(function))

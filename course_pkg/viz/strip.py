@@ -35,7 +35,7 @@ def colour(access) -> str:
 
 
 def cell(ax, x, y, width, height, gid, *, radius=2.5, **style):
-    """Draw a box with round corners; as an artist, for a patch would have its extent computed in vain."""
+    """Draw a box with round corners; as an artist, because Matplotlib would compute a patch's extent for nothing."""
     box = FancyBboxPatch((x, y), width, height, boxstyle=f"round,pad=0,rounding_size={radius}", **style)
     box.set_gid(gid)
     return ax.add_artist(box)

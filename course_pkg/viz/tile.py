@@ -84,14 +84,14 @@ class Tile:
 def tile_picture(block, *, halo=0, padding=0, itemsize=8, facts=()) -> Picture:
     """Draw a block's tile in shared memory, and a short table beside it.
 
-    The corners of the halo, which no neighbour along x or y is in, are hatched: they take room and nobody reads them.
+    The corners of the halo are hatched: they take room, but no point has a neighbour there along x or y.
 
     Parameters
     ----------
     block : (int, int)
         Threads along x and y.
     halo : int
-        Cells on each side that are read and not owned.
+        Cells on each side that the block reads, and that belong to other blocks.
     padding : int
         Columns added to each row.
     itemsize : int
@@ -102,7 +102,12 @@ def tile_picture(block, *, halo=0, padding=0, itemsize=8, facts=()) -> Picture:
     Raises
     ------
     CourseError
-        If a number is no count, if the tile has too many cells to be told apart, or if the table is too long.
+        If a number is not a count, if the tile has too many cells to draw, or if the table is too long.
+
+    Examples
+    --------
+    >>> tile_picture((32, 8), halo=1).alt
+    '32 × 8 threads keep 34 × 10 cells of 8 B: 2.66 KiB. ...'
     """
     tile = _checked(block, halo, padding, itemsize, facts)
     size = tile.columns * tile.rows * itemsize

@@ -1,4 +1,4 @@
-"""Widgets that live in JupyterLab and on a static slide alike.
+"""Widgets that work in JupyterLab and on a static slide.
 
 A slide has no kernel, so every frame of a slider is drawn beforehand and the browser switches between them; in
 JupyterLab it is the same object. :func:`slider` does this for one quantity, :func:`explorer` for several.
@@ -35,6 +35,13 @@ def slider(draw, values, *, label: str, start=None) -> W.VBox:
         What the slider changes, with its unit.
     start : optional
         The value shown first; the middle one by default.
+
+    Examples
+    --------
+    >>> from course_pkg.viz import tile_picture
+    >>> box = slider(lambda n: tile_picture((n, 8)), [8, 16], label="threads along x")
+    >>> [type(child).__name__ for child in box.children]
+    ['SelectionSlider', 'Stack']
     """
     values = list(values)
     if not values:
@@ -71,6 +78,13 @@ def explorer(make, *, start=None, **choices) -> W.VBox:
     ------
     CourseError
         If there is no choice, one without values, a start that is none of them, or too many combinations.
+
+    Examples
+    --------
+    >>> from course_pkg.viz import tile_picture
+    >>> box = explorer(lambda n, halo: tile_picture((n, 8), halo=halo), n=[8, 16], halo=[0, 1])
+    >>> len(box.children)
+    2
     """
     choices = {name: list(values) for name, values in choices.items()}
     at = _starts(choices, dict(start or {}))
@@ -147,7 +161,7 @@ def _control(label, values, index, **layout):
 
 
 class Prediction:
-    """A question whose answer is kept, to be set against the measurement later.
+    """A question that is asked before a measurement; the guess is kept, and shown beside the result.
 
     The guess is remembered in ``lectures/.predictions.json``, so that it is still
     there when the notebook is opened again. On a slide, without a kernel, the choices can be clicked all the same.
@@ -161,6 +175,13 @@ class Prediction:
         At least two.
     store : Path, optional
         Another file to keep the guesses in.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> asked = Prediction("copy", "How fast is a copy?", ["as fast as a triad", "faster"], store=Path("nowhere.json"))
+    >>> asked.guess is None  # nobody has guessed yet
+    True
     """
 
     def __init__(self, key: str, question: str, choices, store: Path | None = None):

@@ -1,6 +1,6 @@
 """The third witness: what Nsight Compute counts for each kernel, beside what :mod:`course_pkg.simt` counts.
 
-Rooms: ``case`` (a kernel and its launch), ``kernels_*`` (the cases), ``cases`` (all of them by name), ``launch`` (what
-runs under the profiler), ``ncu`` and ``sanitizer`` (the tools), ``record`` (their answers, kept), ``compare`` (both
-witnesses side by side).
+``cases`` has the kernels that each test one rule, and finds those of the topics. ``launch`` runs under the profiler.
+``ncu`` and ``sanitizer`` call NVIDIA's tools, ``record`` keeps their answers, and ``compare`` sets them beside the
+interpreter's.
 """

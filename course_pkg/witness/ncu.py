@@ -1,4 +1,4 @@
-"""Nsight Compute: run every case once under its eye, and read the counters that it prints."""
+"""Nsight Compute: run every case once under the profiler, and read the counters that it prints."""
 
 import csv
 import os

@@ -1,4 +1,4 @@
-"""Compute Sanitizer: what NVIDIA's own checker says of the racy kernels and of their mended twins."""
+"""Compute Sanitizer: what NVIDIA's own checker says about the racy kernels and about their corrected versions."""
 
 import os
 import re

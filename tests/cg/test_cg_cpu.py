@@ -6,7 +6,7 @@ import pytest
 from course_pkg.cg import cpu_numba, reference
 from course_pkg.cg.problem import PoissonProblem
 from course_pkg.cg.variants import VARIANTS
-from course_pkg.core import CourseError, Library
+from course_pkg.core import CourseError, Library, Status
 from course_pkg.stencil.reference import laplacian
 
 METHODS = [v for v in VARIANTS if Library.NUMBA_CPU in v.libraries]
@@ -75,7 +75,7 @@ def test_the_callback_sees_x_after_each_iteration(variant):
 def test_too_few_iterations_are_told(variant):
     found = variant(PoissonProblem.ones(8).b, maxiter=2)
     assert (found.converged, found.iterations) == (False, 2)
-    assert "allow more than 2 iterations" in found.reason
+    assert found.status is Status.MAXITER
 
 
 def test_a_zero_right_hand_side_has_the_answer_zero(variant):
@@ -95,9 +95,7 @@ def test_a_product_that_is_not_positive_ends_the_method(monkeypatch):
         monkeypatch.setattr(cpu_numba, "_search", lambda *fields, p_A_p=p_A_p: p_A_p)
         found = cpu_numba.cg_two_kernel(np.ones((3, 4, 5)))
         assert (found.converged, found.iterations) == (False, 0)
-        said = "numbers overflowed" if np.isnan(p_A_p) else "not positive definite"
-        assert said in found.reason
-        assert "in iteration 1 p·Ap = " in found.reason
+        assert found.status is (Status.OVERFLOW if np.isnan(p_A_p) else Status.NOT_DEFINITE)
         assert not found.x.any()
 
 
@@ -106,7 +104,7 @@ def test_numbers_that_overflow_on_the_way_are_told(variant):
     b = np.where(np.indices((3, 3, 3)).sum(axis=0) % 2, 1.0, -1.0) * np.sqrt(1e308 / 27)
     found = variant(b)
     assert (found.converged, found.iterations) == (False, 0)
-    assert "numbers overflowed: in iteration 1 p·Ap = inf; scale b and x0 down" in found.reason
+    assert found.status is Status.OVERFLOW
 
 
 def spoilt(value, name="b"):

@@ -5,7 +5,7 @@ import pytest
 
 from course_pkg.cg import reference
 from course_pkg.cg.problem import PoissonProblem
-from course_pkg.core import CourseError
+from course_pkg.core import CourseError, Status
 
 
 def dense(problem):
@@ -60,21 +60,19 @@ def test_a_zero_right_hand_side_has_the_answer_zero(problem):
     found = reference.cg(problem.matvec, 0 * problem.b, x0=problem.b)
     assert found.converged
     assert not found.x.any()
-    assert "b is zero" in found.reason
+    assert found.status is Status.CONVERGED
 
 
 def test_too_few_iterations_are_told(problem):
     found = reference.cg(problem.matvec, problem.b, maxiter=2)
     assert (found.converged, found.iterations) == (False, 2)
-    assert "maxiter was reached" in found.reason
-    assert "allow more than 2 iterations" in found.reason
+    assert found.status is Status.MAXITER
 
 
 def test_a_matrix_that_is_not_positive_definite_is_told(problem):
     found = reference.cg(lambda x: -problem.matvec(x), problem.b)
     assert not found.converged
-    assert "not positive definite: in iteration 1 p·Ap = -" in found.reason
-    assert "MINRES" in found.reason
+    assert (found.status, found.iterations) == (Status.NOT_DEFINITE, 0)
 
 
 def test_a_recursion_that_left_the_truth_is_told():
@@ -82,7 +80,8 @@ def test_a_recursion_that_left_the_truth_is_told():
     problem = PoissonProblem.ones(16, "float32")
     found = reference.cg(problem.matvec, problem.b, rtol=1e-8)
     assert not found.converged
-    assert "the true one is" in found.reason
+    assert found.status is Status.STAGNATED
+    assert found.residual_norms[-1] <= 1e-8 * np.linalg.norm(problem.b)
 
 
 def spoilt(b, value):
@@ -131,7 +130,7 @@ def test_a_problem_is_a_box_of_real_numbers(shape, dtype, said):
 def test_a_preconditioner_of_the_wrong_sign_is_named_and_not_the_matrix(problem):
     found = reference.cg(problem.matvec, problem.b, M=lambda r: -r)
     assert not found.converged
-    assert "M is not positive definite" in found.reason
+    assert found.status is Status.M_NOT_DEFINITE
 
 
 def test_a_product_of_another_shape_is_named(problem):
@@ -147,7 +146,7 @@ def test_a_matrix_with_a_nan_is_told_to_be_none(problem):
 
     found = reference.cg(spoilt, problem.b)
     assert not found.converged
-    assert "overflowed" in found.reason or "no number" in found.reason
+    assert found.status is Status.OVERFLOW
 
 
 @pytest.mark.parametrize("bad", [{"rtol": None}, {"atol": "0"}, {"maxiter": True}, {"rtol": -1}])

@@ -1,7 +1,8 @@
 """Conjugate gradient on the 7-point Laplacian as CUDA kernels.
 
-``methods`` holds the methods, each as what one iteration launches; ``stencils``, ``maps`` and ``scalars`` the kernels;
-``workspace`` the fields; ``solver`` the loop. ``plain`` has the kernels that the fusion document counts.
+``methods`` holds the methods: for each, what one iteration launches. ``stencils``, ``maps`` and ``scalars`` hold the
+kernels, ``workspace`` the fields, and ``solver`` the loop. ``plain`` has the kernels that the fusion document counts.
+Steps are numbered as ``cg/reference.py`` explains.
 """
 
 from course_pkg.cg.gpu_numba.maps import (

@@ -1,16 +1,16 @@
-"""The containers of the fusion document that hold no stencil, as CUDA kernels; two numbers a thread.
+"""The containers of the fusion document without a stencil, as CUDA kernels; two numbers per thread.
 
 Variants by idea:
     update_p_kernel             p = r + beta p
     update_x_and_r_kernel       x = x + alpha p, r = r - alpha s
-    update_x_and_r_dot_kernel   the same, and the block's part of <r, r>: r is not read again
+    update_x_and_r_dot_kernel   as update_x_and_r, and the block's part of <r, r>, so that r is not read again
     dot_kernel                  the block's part of <a, b>
     add_kernel                  x = x + factor p, after the last iteration
     fill_kernel                 the same number everywhere
     copy_rows_kernel            rows of one pitch into rows of another
 
-Fields are vectors of an even number of elements, with the gaps behind their rows, which are and stay zero. A solver
-that has stopped changes nothing.
+Fields are vectors of an even number of elements. Their rows end in gaps, which are zero and stay zero. When the solver
+has stopped, kernels change nothing. Steps are numbered as ``cg/reference.py`` explains.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def pair_number():
 
 @cuda.jit
 def update_p_kernel(r, state, p):
-    """Step 9, of the iteration before."""
+    """Step 9 of the iteration before: the simplest map, two numbers per thread by one access each."""
     c = pair_number()
     if c < p.size and state[STOPPED] == RUNNING:
         beta = p.dtype.type(state[BETA])
@@ -43,7 +43,7 @@ def update_p_kernel(r, state, p):
 
 @cuda.jit
 def update_x_and_r_kernel(p, s, state, x, r):
-    """Steps 5 and 6."""
+    """Steps 5 and 6 in one kernel, because neither needs the other's result."""
     c = pair_number()
     if c < x.size and state[STOPPED] == RUNNING:
         alpha = x.dtype.type(state[ALPHA])
@@ -57,7 +57,7 @@ def update_x_and_r_kernel(p, s, state, x, r):
 
 @cuda.jit
 def update_x_and_r_dot_kernel(p, s, state, x, r, partial):
-    """Steps 5 and 6, and the block's part of step 8."""
+    """As above, and the block's part of step 8: r is still in registers, so the sum need not read it again."""
     c, total = pair_number(), 0.0
     if c < x.size and state[STOPPED] == RUNNING:
         alpha = x.dtype.type(state[ALPHA])
@@ -74,7 +74,7 @@ def update_x_and_r_dot_kernel(p, s, state, x, r, partial):
 
 @cuda.jit
 def dot_kernel(a, b, partial):
-    """The block's part of step 3 or 8: its share, summed in registers before any thread waits."""
+    """The block's part of step 3 or 8. A thread sums its share in registers before it waits for others."""
     total = 0.0
     for i in range(2 * cuda.grid(1), a.size, 2 * cuda.gridsize(1)):
         a0, a1 = load_pair(a, i)
@@ -85,7 +85,7 @@ def dot_kernel(a, b, partial):
 
 @cuda.jit
 def add_kernel(p, factor, x):
-    """Compute ``x = x + factor p``."""
+    """Compute ``x = x + factor p``: what deferred updates of x still owe after an odd number of iterations."""
     c = pair_number()
     if c < x.size:
         x0, x1 = load_pair(x, c)
@@ -95,7 +95,7 @@ def add_kernel(p, factor, x):
 
 @cuda.jit
 def fill_kernel(value, out):
-    """Write the same number everywhere."""
+    """Write the same number everywhere: stores alone, by pairs."""
     c = pair_number()
     if c < out.size:
         store_pair(out, c, value, value)
@@ -103,7 +103,7 @@ def fill_kernel(value, out):
 
 @cuda.jit
 def copy_rows_kernel(source, source_pitch, nx, out, out_pitch):
-    """Copy the first nx elements of each row: a block takes rows in turn."""
+    """Copy the first nx elements of each row, in blocks that take whole rows, because the pitches may differ."""
     for row in range(cuda.blockIdx.x, source.size // source_pitch, cuda.gridDim.x):
         for i in range(cuda.threadIdx.x, nx, cuda.blockDim.x):
             out[row * out_pitch + i] = source[row * source_pitch + i]

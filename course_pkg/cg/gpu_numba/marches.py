@@ -47,6 +47,12 @@ class March:
         Planes that a thread takes.
     strip : int
         Blocks along y of a strip, a power of two.
+
+    Examples
+    --------
+    >>> march = March((32, 16, 1), planes=8).on((5, 64, 64))
+    >>> march.planes, march.strip  # no more planes, and no wider strip, than the grid has
+    (5, 4)
     """
 
     block: tuple[int, int, int]
@@ -112,6 +118,12 @@ class Marches:
         Of the map and stencil in one kernel.
     search, advance, deferred : March
         Of the two kernels of the two-kernel method; ``deferred`` is that of the second where x waits.
+
+    Examples
+    --------
+    >>> march = Marches.on((64, 64, 64), itemsize=8).search
+    >>> march.block, march.blocks((64, 64, 64))
+    ((32, 16, 1), (1, 256, 1))
     """
 
     stencil: March

@@ -1,11 +1,12 @@
-"""Steps 9 and 2 as the fusion document counts them: one thread a point, every neighbour read where it is needed.
+"""Steps 9 and 2 as the fusion document counts them: one thread per point, which reads all its neighbours itself.
 
 Variants by idea:
     update_p_flat_kernel      p2 = r + beta p1
-    map_stencil_flat_kernel   the same, and s = A p2, where p2 at each of the seven points is computed again
+    map_stencil_flat_kernel   as update_p, and s = A p2, for which p2 is computed again at each of the seven points
 
-The stencil alone is ``laplacian_flat_kernel`` of the stencil topic. Grids are seen as vectors, rows without gaps;
-offsets have 32 bits. The methods of ``methods.py`` use kernels that march instead.
+The stencil alone is ``laplacian_flat_kernel`` of the stencil topic. Grids are seen as vectors without gaps between
+their rows, with offsets of 32 bits (``stencil/gpu_numba/indexing.py``). The methods of ``methods.py`` use kernels that
+march instead. Steps are numbered as ``cg/reference.py`` explains.
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ from course_pkg.stencil.gpu_numba.indexing import point
 
 @cuda.jit
 def update_p_flat_kernel(r, p1, beta, nx, ny, nz, p2):
+    """Step 9 alone, with the threads and the index arithmetic of the stencil, to be compared with it."""
     i, j, k, c = point(nx, ny)
     if i < nx and j < ny and k < nz:
         p2[c] = r[c] + beta * p1[c]
@@ -23,6 +25,7 @@ def update_p_flat_kernel(r, p1, beta, nx, ny, nz, p2):
 
 @cuda.jit
 def map_stencil_flat_kernel(r, p1, beta, nx, ny, nz, p2, s):
+    """Steps 9 and 2. Other threads' p2 may not be written yet, so each neighbour's is computed again from r and p1."""
     i, j, k, c = point(nx, ny)
     plane = np.uint32(nx * ny)
     if i < nx and j < ny and k < nz:

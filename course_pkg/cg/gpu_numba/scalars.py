@@ -1,17 +1,20 @@
 """The scalars of an iteration, in GPU memory: no iteration waits for the host.
 
-Kernels that pass over the fields leave one sum a block in ``partial``; a kernel of one block sums them up and makes the
-next scalar. Nothing depends on which block comes first, so the last digit is the same in every run.
+Kernels that pass over the fields leave one sum per block in ``partial``. A kernel of one block adds these up and makes
+the next scalar. Nothing depends on which block comes first, so the last digit is the same in every run. Steps are
+numbered as ``cg/reference.py`` explains.
 
 Variants by idea:
     alpha_kernel   p·Ap from its parts, and alpha = delta / p·Ap
     beta_kernel    delta = r·r from its parts, beta = delta / delta_old, and whether the iteration ends here
-    total_kernel   a sum alone
+    total_kernel   the sum of the parts, and no scalar from it
 """
 
 import numpy as np
 
 from course_pkg import cuda
+from course_pkg.cg.checks import why_stopped
+from course_pkg.core import Status
 from course_pkg.device.sums import block_total
 
 THREADS_FINISH = 1024
@@ -19,9 +22,26 @@ THREADS_FINISH = 1024
 # places in ``state``, float64
 DELTA, ALPHA, ALPHA_OLD, BETA, P_A_P, TARGET, ITERATION, MAXITER, STOPPED, TOTAL = range(10)
 STATE_SIZE = 16
-KEPT = 64  # residuals that the device keeps for the host's next look
-# values of state[STOPPED]
-RUNNING, CONVERGED, LIMIT, NOT_DEFINITE = 0, 1, 2, 3  # the last: p·Ap is not positive, or no number
+KEPT = 64  # the device keeps that many residuals, until the host looks at them
+# values of state[STOPPED]; BROKEN: p·Ap is not a positive finite number
+RUNNING, CONVERGED, LIMIT, BROKEN = 0, 1, 2, 3
+
+
+def status_of(stopped: int, p_A_p: float) -> Status | None:
+    """Return why the device stopped, from ``state[STOPPED]`` and ``state[P_A_P]``; None while it still iterates.
+
+    The true residual is not yet confirmed.
+
+    Examples
+    --------
+    >>> status_of(LIMIT, 1.0)
+    <Status.MAXITER: 'the largest number of iterations was reached'>
+    >>> status_of(BROKEN, -1.0).name, status_of(BROKEN, np.inf).name
+    ('NOT_DEFINITE', 'OVERFLOW')
+    """
+    if stopped == BROKEN:
+        return why_stopped(p_A_p, 0).status
+    return {RUNNING: None, CONVERGED: Status.CONVERGED, LIMIT: Status.MAXITER}[stopped]
 
 
 @cuda.jit(device=True)
@@ -35,22 +55,22 @@ def sum_of(partial, blocks):
 
 @cuda.jit
 def alpha_kernel(partial, blocks, state):
-    """Steps 3 and 4: ``pAp = <p, s>`` and ``alpha = delta / pAp``; stop if A is not positive definite."""
+    """Steps 3 and 4: ``pAp = <p, s>`` and ``alpha = delta / pAp``; stop if pAp is not a positive finite number."""
     p_A_p = sum_of(partial, blocks)
     if cuda.threadIdx.x == 0 and state[STOPPED] == RUNNING:
         state[P_A_P] = p_A_p
         state[ALPHA_OLD] = state[ALPHA]
         if 0.0 < p_A_p < np.inf:
             state[ALPHA] = state[DELTA] / p_A_p
-        else:  # also when it is no number
-            state[STOPPED] = NOT_DEFINITE
+        else:  # also where it is NaN
+            state[STOPPED] = BROKEN
 
 
 @cuda.jit
 def beta_kernel(partial, blocks, state, history):
-    """Step 8, beta of step 9, and whether to stop: ``delta = <r, r>``, ``beta = delta / delta_old``.
+    """As alpha_kernel, for step 8 and beta of step 9; it also ends the iteration, and decides whether to stop.
 
-    ``history`` keeps delta of the latest iterations, iteration k at ``k % history.size``.
+    ``history`` keeps delta of the latest iterations, that of iteration k at ``k % history.size``.
     """
     delta = sum_of(partial, blocks)
     if cuda.threadIdx.x == 0 and state[STOPPED] == RUNNING:
@@ -67,7 +87,7 @@ def beta_kernel(partial, blocks, state, history):
 
 @cuda.jit
 def total_kernel(partial, blocks, state):
-    """Sum the parts into ``state[TOTAL]``."""
+    """Sum the parts into ``state[TOTAL]``, outside the iterations: it runs even if the solver has stopped."""
     total = sum_of(partial, blocks)
     if cuda.threadIdx.x == 0:
         state[TOTAL] = total

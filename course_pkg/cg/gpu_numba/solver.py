@@ -1,7 +1,8 @@
-"""The loop around the kernels: what is set before it, when the host looks, and what it says at the end.
+"""The loop around the kernels: how it begins, when the host looks at it, and how it ends.
 
-The host queues iterations as CUDA graphs and looks at the scalars now and then. The device stops by itself: kernels of
-a solver that has stopped change nothing, so that x is that of the very iteration in which the residual became small.
+The host queues iterations as CUDA graphs, and looks at the scalars only now and then. The device stops by itself: once
+the solver has stopped, its kernels change nothing. So x is that of the iteration in which the residual became small,
+although the host may have queued more. Steps are numbered as ``cg/reference.py`` explains.
 """
 
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from course_pkg.cg.gpu_numba import scalars as at
 from course_pkg.cg.gpu_numba.maps import add_kernel
 from course_pkg.cg.gpu_numba.workspace import Workspace
 from course_pkg.cg.outcome import finish, nothing_to_solve
+from course_pkg.core import Status
 from course_pkg.device.graphs import SIMT, captured
 
 PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # pairs of iterations between two looks
@@ -33,14 +35,20 @@ class Iteration:
     Attributes
     ----------
     queue : callable
-        ``queue(workspace, p1, p2, odd, stream)`` launches its kernels, which leave the search direction in p2; p1
-        holds the one before. ``odd`` is true in every second iteration.
+        ``queue(workspace, p1, p2, odd, stream)`` launches the kernels of an iteration. They leave the search
+        direction in p2; p1 holds the direction before it. ``odd`` is true in every second iteration.
     swaps_p : bool
-        Whether p1 and p2 are two fields that take turns, or one that is updated in place.
+        Whether p1 and p2 are two fields that take turns. Otherwise they are one field, which is updated in place.
     stores_s : bool
         Whether ``s = A p`` is a field.
     defers_x : bool
         Whether x is brought up to date in odd iterations only.
+
+    Examples
+    --------
+    >>> from course_pkg.cg.gpu_numba import ITERATIONS
+    >>> ITERATIONS["baseline"].stores_s, ITERATIONS["two_kernel"].stores_s
+    (True, False)
     """
 
     queue: Callable
@@ -59,6 +67,16 @@ class Solver:
         x0 may be None. Both are left as they are.
     rtol, atol, maxiter
         As in ``cg/reference.py``.
+
+    Examples
+    --------
+    >>> from course_pkg import cuda
+    >>> from course_pkg.cg.gpu_numba import ITERATIONS
+    >>> solver = Solver(ITERATIONS["two_kernel"], cuda.to_device(np.ones((4, 4, 4))))
+    >>> solver.two()
+    >>> solver.look()
+    >>> solver.done, solver.status, len(solver.norms)
+    (2, None, 3)
     """
 
     def __init__(self, iteration, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None):
@@ -75,7 +93,7 @@ class Solver:
             norm = w.residual(w.r)  # 1
             check_norm(norm, "x0")
         self.target = check_target(max(rtol * self.norm_b, atol)) if self.norm_b else 0.0
-        self.norms, self.done = [norm], 0
+        self.norms, self.done, self.p_A_p, self.alpha = [norm], 0, 0.0, 0.0
         self.stopped = at.CONVERGED if norm <= self.target else at.RUNNING
         state = np.zeros(at.STATE_SIZE)  # beta is zero in the first iteration
         state[at.DELTA], state[at.TARGET], state[at.STOPPED] = norm**2, self.target**2, self.stopped
@@ -88,7 +106,7 @@ class Solver:
         self.iteration.queue(self.work, p1, p2, odd, stream)
 
     def two(self, stream=0) -> None:
-        """Queue two iterations, after which p1 is p1 again."""
+        """Queue two iterations; after two, p1 and p2 are back in their places."""
         self.one(False, stream)
         self.one(True, stream)
 
@@ -97,21 +115,25 @@ class Solver:
         if SIMT:
             return self.two
         state = self.work.state.copy_to_host()
-        self.work.state.copy_to_device(
-            np.full_like(state, at.LIMIT)
-        )  # stopped: kernels compile, nothing changes
+        # the kernels compile, and change nothing, because the solver has stopped
+        self.work.state.copy_to_device(np.full_like(state, at.LIMIT))
         self.two()
         self.work.state.copy_to_device(state)
         return captured(self.two)
 
     def look(self) -> None:
-        """Wait for the device, and take note of what it did since the last look; a norm that it lost is NaN."""
+        """Wait for the device, and record what it did since the last look; norms that it no longer has become NaN."""
         state, history = self.work.state.copy_to_host(), self.work.history.copy_to_host()
         done, self.stopped = int(state[at.ITERATION]), int(state[at.STOPPED])
-        lost = max(0, done - self.done - at.KEPT)  # more iterations than the device keeps residuals of
+        lost = max(0, done - self.done - at.KEPT)  # iterations whose residuals the device has overwritten
         kept = [float(np.sqrt(history[k % at.KEPT])) for k in range(self.done + lost + 1, done + 1)]
         self.norms += [np.nan] * lost + kept
         self.done, self.p_A_p, self.alpha = done, float(state[at.P_A_P]), float(state[at.ALPHA])
+
+    @property
+    def status(self) -> Status | None:
+        """Why the device stopped, as the last look found it; None while it iterates."""
+        return at.status_of(self.stopped, self.p_A_p)
 
     def run(self) -> None:
         """Iterate until the device stops."""
@@ -129,7 +151,7 @@ class Solver:
         while not self.stopped:
             self.one(odd=self.done % 2 == 1)
             self.look()
-            if self.stopped != at.NOT_DEFINITE and not (self.iteration.defers_x and self.done % 2):
+            if self.stopped != at.BROKEN and not (self.iteration.defers_x and self.done % 2):
                 callback(self.work.grid(self.work.x))
 
 
@@ -146,7 +168,7 @@ def solve(iteration, b, x0, rtol, atol, maxiter, callback):
         solver.run_watched(callback)
     if iteration.defers_x and solver.done % 2:
         w.over_pairs(add_kernel, 0, w.p[1], w.dtype.type(solver.alpha), w.x)
-    trouble = why_stopped(solver.p_A_p, solver.done + 1) if solver.stopped == at.NOT_DEFINITE else ""
+    trouble = why_stopped(solver.p_A_p, solver.done + 1) if solver.stopped == at.BROKEN else None
     x = w.grid(w.x)
     true = w.residual(w.s)  # waits for the device: x may be read on any stream
     return finish(x, solver.norms, solver.target, true, trouble)

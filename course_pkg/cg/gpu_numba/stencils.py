@@ -1,16 +1,17 @@
-"""The kernels of conjugate gradient that hold the stencil: threads march along z, two points each.
+"""The kernels of conjugate gradient that contain the stencil: threads march along z, with two points each.
 
 Variants by idea:
     matvec_kernel        s = A p
-    matvec_dot_kernel    the same, and the block's part of <p, s>
+    matvec_dot_kernel    as matvec, and the block's part of <p, s>
     map_stencil_kernel   p2 = r + beta p1 and s = A p2: p2 at the neighbours is computed again, not read
-    search_kernel        p2 = r + beta p1 and the block's part of <p2, A p2>, which is not stored
-    advance_kernel       r = r - alpha A p2 with A p2 once more, x = x + alpha p2, and the part of <r, r>
+    search_kernel        as map_stencil, and the block's part of <p2, A p2>; A p2 is not stored
+    advance_kernel       r = r - alpha A p2, with A p2 computed once more; x = x + alpha p2; the part of <r, r>
     residual_kernel      r = b - A x, and the part of <r, r>: before the first iteration and after the last
 
-Fields are vectors of ``pitch`` elements a row, of which the first nx are the grid's and the others stay zero; offsets
-have 32 bits. Points outside the grid are zero. A solver that has stopped changes nothing. How threads march: see
-``stencil/gpu_numba/marching.py``.
+Fields are vectors of ``pitch`` elements per row: the first nx are the grid's, and the others stay zero. Points outside
+the grid are zero. When the solver has stopped, kernels change nothing. How threads march is explained in
+``stencil/gpu_numba/marching.py``, the casts ``np.uint32`` in ``stencil/gpu_numba/indexing.py``, and the numbers of the
+steps in ``cg/reference.py``.
 """
 
 from functools import cache
@@ -42,7 +43,7 @@ def column(pitch, ny, nz, planes, shift):
 
 @cuda.jit(device=True)
 def around(u, c, i, j, nx, pitch, ny):
-    """Return the sums of the neighbours in the plane for the pair of points at offset c, without the pair itself."""
+    """Return, for both points of the pair at offset c, the sum of its neighbours in the plane outside the pair."""
     zero = u.dtype.type(0)
     north0 = north1 = south0 = south1 = zero
     if j > 0:
@@ -64,7 +65,7 @@ def direction(r, p1, beta, c):
 
 @cuda.jit(device=True)
 def around_direction(r, p1, beta, c, i, j, nx, pitch, ny):
-    """Return what :func:`around` does, of the field ``r + beta p1``."""
+    """Return what :func:`around` returns, for the field ``r + beta p1``, which need not exist in memory."""
     zero = r.dtype.type(0)
     north0 = north1 = south0 = south1 = west = east = zero
     if j > 0:
@@ -80,7 +81,7 @@ def around_direction(r, p1, beta, c, i, j, nx, pitch, ny):
 
 @cuda.jit
 def matvec_kernel(p, state, nx, pitch, ny, nz, planes, shift, s):
-    """Step 2."""
+    """Step 2: as ``laplacian_vectorised_kernel``, for rows with a gap at their end."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     if i < nx and j < ny and state[STOPPED] == RUNNING:
         six, plane = p.dtype.type(6), np.uint32(pitch * ny)
@@ -104,7 +105,7 @@ def matvec_kernel(p, state, nx, pitch, ny, nz, planes, shift, s):
 
 @cuda.jit
 def matvec_dot_kernel(p, state, nx, pitch, ny, nz, planes, shift, s, partial):
-    """Step 2, and the block's part of step 3."""
+    """As matvec, and the block's part of step 3: p and s are in registers, so the sum need not read them again."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
     if i < nx and j < ny and state[STOPPED] == RUNNING:
@@ -131,7 +132,7 @@ def matvec_dot_kernel(p, state, nx, pitch, ny, nz, planes, shift, s, partial):
 
 @cuda.jit
 def map_stencil_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, s):
-    """Step 9 of the iteration before, and step 2."""
+    """As matvec, after step 9: p2 at the neighbours may not be written yet, so it is computed again from r and p1."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     if i < nx and j < ny and state[STOPPED] == RUNNING:
         beta, six, plane = r.dtype.type(state[BETA]), r.dtype.type(6), np.uint32(pitch * ny)
@@ -154,13 +155,13 @@ def map_stencil_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, s):
             c = np.uint32(c + plane)
 
 
-# the compiler would take 44 registers and ask for the plane ahead only when it needs it; allowed 56, it asks at once
+# With 44 registers, its own choice, the compiler loads the plane ahead only when it is needed; with 56, at once.
 @cuda.jit(max_registers=56)
 def search_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, partial):
-    """Step 9 of the iteration before, step 2, and the block's part of step 3.
+    """As map_stencil, with the block's part of step 3 in place of s: A p2 is summed up, and then forgotten.
 
-    Two fields are read for one that is written, so more must be on its way: each thread asks for r and p1 of the plane
-    after next before it works on this one.
+    Two fields are read for one that is written, so more loads must be on their way: before it works on a plane, each
+    thread asks for r and p1 of the plane after the next one.
     """
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
@@ -192,10 +193,11 @@ def search_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, partial):
 
 @cache
 def advance_kernel(terms):
-    """Return the kernel that adds to x ``terms`` directions: 0, 1 (p2), or 2 (p2, and p1 of the iteration before)."""
+    """Return the kernel that adds ``terms`` directions to x: 0, 1 (p2), or 2 (p2, and p1 of the iteration before)."""
 
     @cuda.jit
     def advance(p2, p1, state, nx, pitch, ny, nz, planes, shift, x, r, partial):
+        """As matvec, but A p2 is used at once for steps 6 and 8, so that nobody stores it; step 5 joins them."""
         i, j, first, last, c = column(pitch, ny, nz, planes, shift)
         total = 0.0
         if i < nx and j < ny and state[STOPPED] == RUNNING:
@@ -231,7 +233,7 @@ def advance_kernel(terms):
 
 @cuda.jit
 def residual_kernel(b, x, nx, pitch, ny, nz, planes, shift, r, partial):
-    """Step 1, also with the last x; the rows of b lie without gaps, as its owner has them."""
+    """As matvec, for step 1 and for the final check. The rows of b have no gaps, so b has an offset of its own."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
     if i < nx and j < ny:

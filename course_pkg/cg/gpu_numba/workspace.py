@@ -1,4 +1,4 @@
-"""What the kernels of an iteration work on, all in GPU memory, and how they are launched on it."""
+"""The fields and scalars of a solve, all in GPU memory, and how the kernels are launched on them."""
 
 from math import prod
 
@@ -20,7 +20,7 @@ from course_pkg.cg.gpu_numba.stencils import residual_kernel
 from course_pkg.core import CourseError
 from course_pkg.stencil.checks import MOST_POINTS
 
-BLOCKS_ROWS = 1024  # that copy rows
+BLOCKS_ROWS = 1024  # blocks of the kernel that copies rows
 
 
 class Workspace:
@@ -29,15 +29,21 @@ class Workspace:
     Attributes
     ----------
     b : device array, shape (n,)
-        The right-hand side as its owner has it; it is read only.
+        The right-hand side as the caller passed it; it is only read.
     x, r : device array
-        Fields: vectors of ``pitch`` elements a row; what lies behind a row is zero.
+        Fields: vectors of ``pitch`` elements per row; the gap after a row is zero.
     p : pair of device arrays
-        The search direction and the one before it; one field twice if p is updated in place.
+        The search direction and the one before it; the same field twice if p is updated in place.
     s : device array
-        ``A p``; one of ``p`` where it is not stored.
+        ``A p``; one of ``p`` if it is not stored.
     partial, state, history : device array, float64
         Sums of the blocks, the scalars (``scalars.py``), and delta of the latest iterations.
+
+    Examples
+    --------
+    >>> w = Workspace(cuda.to_device(np.ones((3, 4, 5))), swaps_p=True, stores_s=False)
+    >>> w.pitch, w.x.size, w.p[0] is w.p[1], w.s is w.p[0]
+    (16, 192, False, True)
     """
 
     def __init__(self, b, *, swaps_p: bool, stores_s: bool):
@@ -51,7 +57,7 @@ class Workspace:
                 f"b has {b.size} points, and {self.size} with its rows padded to {self.pitch}: offsets of 32 bits "
                 f"reach fewer than {MOST_POINTS}; lay the longest direction along x, or divide the grid between GPUs."
             )
-        # before anything is allocated: a grid that needs too many blocks is refused
+        # a grid that needs too many blocks is refused here, before anything is allocated
         self.marches = Marches.on(self.shape, self.dtype.itemsize)
         blocks = [prod(march.blocks(self.shape)) for march in vars(self.marches).values()]
         self.b = cuda.as_cuda_array(b).reshape(b.size)
@@ -88,19 +94,19 @@ class Workspace:
         return out.reshape(self.shape)
 
     def over_pairs(self, kernel, stream, *args) -> int:
-        """Launch a kernel with a thread for every two numbers; return its blocks."""
+        """Launch a kernel with one thread per two numbers; return the number of its blocks."""
         kernel[self._blocks_over_pairs, THREADS_MAP, stream](*args)
         return self._blocks_over_pairs
 
     def marching(self, kernel, stream, before, after, march=None) -> int:
-        """Launch a kernel whose threads march along z; return its blocks.
+        """Launch a kernel whose threads march along z; return the number of its blocks.
 
         Parameters
         ----------
         before, after : tuple
-            Its arguments, those before and those after the sizes.
+            The kernel's arguments before the sizes, and after them.
         march : March, optional
-            One of ``marches``; that of a stencil when it is left out.
+            One of ``marches``; by default that of a stencil.
         """
         march = march or self.marches.stencil
         blocks = march.blocks(self.shape)
@@ -109,17 +115,17 @@ class Workspace:
         return prod(blocks)
 
     def dot(self, a, b, stream) -> int:
-        """Launch the parts of ``<a, b>``; return their number."""
+        """Launch the kernel that makes the parts of ``<a, b>``; return how many parts there are."""
         blocks = min(DOT_BLOCKS, self._blocks_over_pairs)
         dot_kernel[blocks, THREADS_MAP, stream](a, b, self.partial)
         return blocks
 
     def make_alpha(self, blocks: int, stream) -> None:
-        """Launch the sum of so many parts that makes alpha."""
+        """Launch the kernel that adds up the parts of ``blocks`` blocks and makes alpha."""
         alpha_kernel[1, THREADS_FINISH, stream](self.partial, np.int32(blocks), self.state)
 
     def make_beta(self, blocks: int, stream) -> None:
-        """Launch the sum of so many parts that makes beta, and ends the iteration."""
+        """Launch the kernel that adds up the parts of ``blocks`` blocks, makes beta, and ends the iteration."""
         beta_kernel[1, THREADS_FINISH, stream](self.partial, np.int32(blocks), self.state, self.history)
 
     def residual(self, out) -> float:

@@ -14,7 +14,13 @@ from course_pkg.simt.errors import SimtError, Unsupported
 
 
 class SourceLine(NamedTuple):
-    """A line of a function: what counters are kept by."""
+    """A line of a function: what counters are kept by.
+
+    Examples
+    --------
+    >>> SourceLine("copy_kernel", 28).line
+    28
+    """
 
     function: str
     line: int
@@ -31,6 +37,11 @@ class FunctionSource:
     first_line : int
         Number of the first entry of ``lines`` in its file, or in its notebook cell.
     lines : list of str
+
+    Examples
+    --------
+    >>> FunctionSource("f", "f.py", 10, ["def f(a):", "    a[0] = 1"]).text(11)
+    'a[0] = 1'
     """
 
     name: str

@@ -14,7 +14,13 @@ from course_pkg.simt.memory.shadow import NONE, SITES, Order
 
 @dataclass(frozen=True)
 class Thread:
-    """A thread's place in a launch, as (x, y, z)."""
+    """A thread's place in a launch, as (x, y, z).
+
+    Examples
+    --------
+    >>> str(Thread(block=(1, 0, 0), thread=(31, 0, 0)))
+    'thread 31 of block 1'
+    """
 
     block: tuple[int, int, int]
     thread: tuple[int, int, int]
@@ -43,6 +49,14 @@ class Hazard:
     function : str
     other_line : int or None
         Where the other thread touched the element.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import sum_kernel
+    >>> found = simt.profile(sum_kernel[2, 256], np.ones(256), np.empty(1))  # two blocks, one result
+    >>> found.hazards[0].kind, found.hazards[0].array
+    ('race', 'out')
     """
 
     kind: str

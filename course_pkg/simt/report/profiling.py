@@ -37,6 +37,13 @@ def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
     ------
     SimtError
         When ``launch`` is no launch, or CUDA or Numba would refuse it.
+
+    Examples
+    --------
+    >>> from course_pkg.vector.gpu_numba import copy_kernel
+    >>> found = profile(copy_kernel[2, 32], np.ones(64), np.empty(64))
+    >>> found.global_load.requests, found.global_load.sectors
+    (2, 16)
     """
     if not isinstance(launch, Launch):
         launch = _from_numba(launch)

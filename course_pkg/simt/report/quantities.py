@@ -39,6 +39,14 @@ class AccessCounts:
         ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`` and its like.
 
     Of atomics on shared memory, wavefronts and bank conflicts are not counted and stay 0: the rule is not documented.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import triad_kernel
+    >>> found = simt.profile(triad_kernel[2, 32], np.ones(64), np.ones(64), 3.0, np.empty(64))
+    >>> found.global_load.requests, found.global_load.sectors, found.global_load.sectors_per_request
+    (4, 32, 8.0)
     """
 
     thread_accesses: int = 0
@@ -77,6 +85,11 @@ class FlopCounts:
         ``…_ffma_…``.
     div, sqrt, special : int
         Divisions, square roots and transcendental functions in the source; a GPU computes each by several instructions.
+
+    Examples
+    --------
+    >>> FlopCounts(add=10, fma=5).total  # an fma is two flops
+    20
     """
 
     add: int = 0
@@ -102,7 +115,16 @@ EXPANDED = {
 
 @dataclass
 class Flops:
-    """Floating-point operations by precision, such as ``by_precision["float64"]``."""
+    """Floating-point operations by precision, such as ``by_precision["float64"]``.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import triad_kernel
+    >>> found = simt.profile(triad_kernel[2, 32], np.ones(64), np.ones(64), 3.0, np.empty(64))
+    >>> found.flops["float64"].fma, found.flops.total
+    (64, 128)
+    """
 
     by_precision: dict[str, FlopCounts] = field(default_factory=dict)
 
@@ -134,7 +156,16 @@ class Flops:
 
 @dataclass
 class LineCounts:
-    """The counters of one source line or one array."""
+    """The counters of one source line or one array.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import triad_kernel
+    >>> found = simt.profile(triad_kernel[2, 32], np.ones(64), np.ones(64), 3.0, np.empty(64))
+    >>> found.by_array["out"].global_store.bytes_requested
+    512
+    """
 
     global_load: AccessCounts = field(default_factory=AccessCounts)
     global_store: AccessCounts = field(default_factory=AccessCounts)

@@ -30,6 +30,13 @@ def jit(function=None, *, device=False, **options):
     ------
     SimtError
         When a signature is given instead: leave it out, and types follow from the call.
+
+    Examples
+    --------
+    >>> from course_pkg.vector.gpu_numba import copy_kernel
+    >>> kernel = jit(copy_kernel.py_func)  # what @cuda.jit does where there is no GPU
+    >>> kernel.__name__, kernel.device
+    ('copy_kernel', False)
     """
     if function is None:
         return functools.partial(jit, device=device, **options)
@@ -50,6 +57,13 @@ class Kernel:
         The Python function.
     device : bool
         Whether kernels call it, rather than the host.
+
+    Examples
+    --------
+    >>> from course_pkg.vector.gpu_numba import copy_kernel
+    >>> a, out = np.ones(4), np.zeros(4)
+    >>> jit(copy_kernel.py_func)[1, 32](a, out); out
+    array([1., 1., 1., 1.])
     """
 
     def __init__(self, function, *, device=False, program: Program | None = None):
@@ -126,6 +140,12 @@ class Launch:
     grid, block : tuple of int, (x, y, z)
     dynamic_shared : int
         Bytes.
+
+    Examples
+    --------
+    >>> from course_pkg.vector.gpu_numba import copy_kernel
+    >>> jit(copy_kernel.py_func)[2, (32, 4)]
+    <launch of copy_kernel with grid (2, 1, 1) and block (32, 4, 1)>
     """
 
     def __init__(self, kernel, grid, block, stream=0, dynamic_shared=0):

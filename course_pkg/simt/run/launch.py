@@ -36,6 +36,15 @@ def limits(*, steps: int | None) -> Iterator[None]:
     ----------
     steps : int or None
         Most statements to interpret, each for up to 2^18 threads at once; beyond it a launch raises a SimtError.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import copy_kernel
+    >>> with simt.limits(steps=1):
+    ...     simt.profile(copy_kernel[1, 32], np.ones(32), np.empty(32))
+    Traceback (most recent call last):
+    course_pkg.simt.errors.SimtError: ...
     """
     before = _STEPS.set(steps)
     try:

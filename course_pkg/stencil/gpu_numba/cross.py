@@ -1,7 +1,7 @@
 """A tile of any halo and padding: the mean over a cross of points.
 
 Variants by idea:
-    cross_mean_tiled   the block loads tile and halo together, thread by thread, wherever its own point lies
+    cross_mean_tiled   all threads of a block load tile and halo together, in turn, wherever their own points lie
 """
 
 from functools import cache
@@ -16,13 +16,14 @@ BLOCK_CROSS = (32, 8)
 
 @cache
 def cross_mean_tiled_kernel(block, halo, padding):
-    """Return the kernel for blocks of ``block`` threads (x, y), a halo, and columns added to each row of the tile."""
+    """Return the kernel for a block (x, y), a halo, and ``padding`` columns that are added to each row of the tile."""
     bx, by = block
     width, height = bx + 2 * halo, by + 2 * halo
     shape, points = (height, width + padding), 4 * halo + 1
 
     @cuda.jit
     def cross_mean_tiled(u, out):
+        """Unlike in laplacian_tiled, a thread may load any point of the tile: so the halo can be of any width."""
         tile = cuda.shared.array(shape, u.dtype)
         ny, nx = u.shape
         x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -45,7 +46,14 @@ def cross_mean_tiled_kernel(block, halo, padding):
 
 
 def cross_mean_tiled(u, halo, out, threads_per_block=BLOCK_CROSS, padding=0):
-    """Compute the mean over a cross of ``4 halo + 1`` points, zero outside the grid, from a tile in shared memory."""
+    """Compute the mean over a cross of ``4 halo + 1`` points from a tile in shared memory; u is zero outside the grid.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 5))), cuda.device_array((3, 5))
+    >>> cross_mean_tiled(u, 1, out); out.copy_to_host()[1]
+    array([0.8, 1. , 1. , 1. , 0.8])
+    """
     check_cross(u, halo, out, device=True)
     block = check_block(threads_per_block, 2)
     require_count(padding=padding)

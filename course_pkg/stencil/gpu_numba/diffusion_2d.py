@@ -1,13 +1,14 @@
 """The diffusion step in a plate, by the ideas that speed up the Laplacian.
 
 Variants by idea:
-    diffusion_step_2d_tiled           neighbours through a tile with halo in shared memory
-    diffusion_step_2d_marching        threads march along y with a queue of three rows in registers, one row ahead
-    diffusion_step_2d_marching_tiled  a queue, neighbours in the row through a tile of one row in shared memory
-    diffusion_step_2d_vectorised      the queue with two points a thread, which are loaded and stored together
+    diffusion_step_2d_tiled           neighbours come through a tile with halo in shared memory
+    diffusion_step_2d_marching        threads march along y with a queue of three rows in registers, and a fourth ahead
+    diffusion_step_2d_marching_tiled  a queue; neighbours in the row come through a tile of one row in shared memory
+    diffusion_step_2d_vectorised      the queue, with two points per thread that are loaded and stored together
 
-Every kernel takes ``factor = dt lam / h²``, and keeps the points of the boundary. Threads that march stand in one row;
-a thread takes ``rows`` rows. A pass begins all its loads before it uses one.
+Every kernel takes ``factor = dt lam / h²``, and leaves the boundary as it is. The threads of a block that marches stand
+in one row, and each takes ``rows`` rows. All loads of a step are on their way before one of them is used. The casts
+``np.uint32`` are explained in ``indexing.py``.
 """
 
 from functools import cache
@@ -32,6 +33,7 @@ def diffusion_step_2d_tiled_kernel(block):
 
     @cuda.jit
     def diffusion_step_2d_tiled(T, Cp, factor, nx, ny, out):
+        """As the plain step, but threads of a block exchange T through a tile. Cp has no neighbours, so no tile."""
         tile = cuda.shared.array(shape, T.dtype)
         i, j, c = point_2d(nx)
         x, y = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
@@ -52,13 +54,26 @@ def diffusion_step_2d_tiled_kernel(block):
 
 
 def diffusion_step_2d_tiled(T, Cp, lam, dt, h, out, threads_per_block=BLOCK_2D):
-    """Compute one fused diffusion step from a tile in shared memory; each block reads its points and halo once."""
+    """Compute one fused diffusion step from a tile in shared memory; each block reads its points and halo once.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 4)), np.ones((3, 4)), cuda.device_array((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> diffusion_step_2d_tiled(cuda.to_device(T), cuda.to_device(Cp), 1.0, 0.1, 1.0, out)
+    >>> out.copy_to_host()[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
+    """
     block = check_block(threads_per_block, 2)
     launch_step(diffusion_step_2d_tiled_kernel(block), T, Cp, lam, dt, h, out, block)
 
 
 @cuda.jit
 def diffusion_step_2d_marching_kernel(T, Cp, factor, nx, ny, rows, out):
+    """As the plain step, but a thread walks along y: each T is read once by its column, and used for three rows.
+
+    ``ahead`` is ``needed`` only if this thread has another row to do, whose lower neighbour lies in the grid.
+    """
     i, first, last, c = column_2d(nx, ny, rows, 1)
     if i < nx:
         zero = T.dtype.type(0)
@@ -81,7 +96,16 @@ def diffusion_step_2d_marching_kernel(T, Cp, factor, nx, ny, rows, out):
 def diffusion_step_2d_marching(
     T, Cp, lam, dt, h, out, threads_per_block=BLOCK_MARCHING_2D, rows=ROWS_MARCHING
 ):
-    """Compute one fused diffusion step with a queue in registers: each row is loaded once by its own column."""
+    """Compute one fused diffusion step with a queue in registers: a thread loads each point of its column once.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 4)), np.ones((3, 4)), cuda.device_array((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> diffusion_step_2d_marching(cuda.to_device(T), cuda.to_device(Cp), 1.0, 0.1, 1.0, out)
+    >>> out.copy_to_host()[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
+    """
     block = check_march(threads_per_block, rows, 2)
     launch_step(diffusion_step_2d_marching_kernel, T, Cp, lam, dt, h, out, block, length=rows)
 
@@ -90,7 +114,7 @@ def diffusion_step_2d_marching(
 def load_row(tile, T, centre, c, x, i, nx):
     """Put a block's points of a row into its tile, and load the halo at its ends; zero outside the grid."""
     zero = T.dtype.type(0)
-    # all loads are under way before the first store waits for one
+    # all loads are on their way before the first store has to wait for one
     west = T[np.uint32(c - 1)] if x == 1 and i > 0 else zero
     east = T[np.uint32(c + 1)] if x == cuda.blockDim.x and np.uint32(i + 1) < nx else zero
     tile[x] = centre
@@ -107,6 +131,7 @@ def diffusion_step_2d_marching_tiled_kernel(block):
 
     @cuda.jit
     def diffusion_step_2d_marching_tiled(T, Cp, factor, nx, ny, rows, out):
+        """As marching, but west and east come from the block's tile of one row: fewer loads, two barriers a row."""
         tile = cuda.shared.array(length, T.dtype)
         i, first, last, c = column_2d(nx, ny, rows, 1)
         x, zero, inside = cuda.threadIdx.x + 1, T.dtype.type(0), i < nx
@@ -123,7 +148,7 @@ def diffusion_step_2d_marching_tiled_kernel(block):
                     total = tile[x - 1] + tile[x + 1] + north + south - T.dtype.type(4) * centre
                     new += factor * total / capacity
                 out[c] = new
-            cuda.syncthreads()  # before the next row replaces what others still read
+            cuda.syncthreads()  # others may still read this row; the next one must not replace it yet
             north, centre = centre, south
             c = np.uint32(c + nx)
 
@@ -133,7 +158,16 @@ def diffusion_step_2d_marching_tiled_kernel(block):
 def diffusion_step_2d_marching_tiled(
     T, Cp, lam, dt, h, out, threads_per_block=BLOCK_MARCHING_2D, rows=ROWS_MARCHING
 ):
-    """Compute one fused diffusion step with a queue in registers and a row's tile in shared memory."""
+    """Compute one fused diffusion step with a queue in registers and a row's tile in shared memory.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 4)), np.ones((3, 4)), cuda.device_array((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> diffusion_step_2d_marching_tiled(cuda.to_device(T), cuda.to_device(Cp), 1.0, 0.1, 1.0, out)
+    >>> out.copy_to_host()[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
+    """
     block = check_march(threads_per_block, rows, 2)
     kernel = diffusion_step_2d_marching_tiled_kernel(block)
     launch_step(kernel, T, Cp, lam, dt, h, out, block, length=rows)
@@ -141,6 +175,7 @@ def diffusion_step_2d_marching_tiled(
 
 @cuda.jit
 def diffusion_step_2d_vectorised_kernel(T, Cp, factor, nx, ny, rows, out):
+    """As marching, but two points per thread: one access moves both. Each of the two may lie on the boundary."""
     i, first, last, c = column_2d(nx, ny, rows, 2)
     if i < nx:
         zero, four = T.dtype.type(0), T.dtype.type(4)
@@ -171,6 +206,15 @@ def diffusion_step_2d_vectorised_kernel(T, Cp, factor, nx, ny, rows, out):
 def diffusion_step_2d_vectorised(
     T, Cp, lam, dt, h, out, threads_per_block=BLOCK_VECTORISED_2D, rows=ROWS_VECTORISED
 ):
-    """Compute one fused diffusion step two points a thread: 128 bits an access in fp64, 64 in fp32; nx must be even."""
+    """Compute one fused diffusion step, two points per thread: accesses of 128 bits in fp64, 64 in fp32; nx is even.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 4)), np.ones((3, 4)), cuda.device_array((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> diffusion_step_2d_vectorised(cuda.to_device(T), cuda.to_device(Cp), 1.0, 0.1, 1.0, out)
+    >>> out.copy_to_host()[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
+    """
     block = check_march(threads_per_block, rows, 2)
     launch_step(diffusion_step_2d_vectorised_kernel, T, Cp, lam, dt, h, out, block, length=rows, width=2)

@@ -1,13 +1,14 @@
 """The diffusion step in a block, by the ideas that speed up the Laplacian.
 
 Variants by idea:
-    diffusion_step_3d_tiled           neighbours through a tile with halo in shared memory
-    diffusion_step_3d_marching        threads march along z with a queue of three planes in registers, one plane ahead
-    diffusion_step_3d_marching_tiled  a queue, neighbours in the plane through a tile in shared memory
-    diffusion_step_3d_vectorised      the queue with two points a thread, which are loaded and stored together
+    diffusion_step_3d_tiled           neighbours come through a tile with halo in shared memory
+    diffusion_step_3d_marching        threads march along z: three planes in registers, and a fourth ahead
+    diffusion_step_3d_marching_tiled  a queue; neighbours in the plane come through a tile in shared memory
+    diffusion_step_3d_vectorised      the queue, with two points per thread that are loaded and stored together
 
-Every kernel takes ``factor = dt lam / h²``, and keeps the points of the boundary. Threads that march stand in one
-plane; a thread takes ``planes`` planes. A pass begins all its loads before it uses one.
+Every kernel takes ``factor = dt lam / h²``, and leaves the boundary as it is. The threads of a block that marches stand
+in one plane, and each takes ``planes`` planes. All loads of a step are on their way before one of them is used. The
+casts ``np.uint32`` are explained in ``indexing.py``.
 """
 
 from functools import cache
@@ -37,6 +38,7 @@ def diffusion_step_3d_tiled_kernel(block):
 
     @cuda.jit
     def diffusion_step_3d_tiled(T, Cp, factor, nx, ny, nz, out):
+        """As the plain step, but threads of a block exchange T through a tile. Cp has no neighbours, so no tile."""
         tile = cuda.shared.array(shape, T.dtype)
         i, j, k, c = point(nx, ny)
         inside = i < nx and j < ny and k < nz
@@ -56,7 +58,16 @@ def diffusion_step_3d_tiled_kernel(block):
 
 
 def diffusion_step_3d_tiled(T, Cp, lam, dt, h, out, threads_per_block=BLOCK_3D):
-    """Compute one fused diffusion step from a tile in shared memory; each block reads its points and halo once."""
+    """Compute one fused diffusion step from a tile in shared memory; each block reads its points and halo once.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 3, 4)), np.ones((3, 3, 4)), cuda.device_array((3, 3, 4))
+    >>> T[1, 1, 1] = 1.0
+    >>> diffusion_step_3d_tiled(cuda.to_device(T), cuda.to_device(Cp), 1.0, 0.1, 1.0, out)
+    >>> out.copy_to_host()[1, 1].round(6)
+    array([0. , 0.4, 0.1, 0. ])
+    """
     block = check_block(threads_per_block)
     check_step(3, T, Cp, lam, dt, h, out, device=True)
     check_tile(block, 1, T.dtype)
@@ -65,6 +76,10 @@ def diffusion_step_3d_tiled(T, Cp, lam, dt, h, out, threads_per_block=BLOCK_3D):
 
 @cuda.jit
 def diffusion_step_3d_marching_kernel(T, Cp, factor, nx, ny, nz, planes, out):
+    """As the plain step, but a thread walks along z: each T is read once by its column, and used for three planes.
+
+    ``ahead`` is ``needed`` only if this thread has another plane to do, whose upper neighbour lies in the grid.
+    """
     i, j, first, last, c = column(nx, ny, nz, planes, 1)
     if i < nx and j < ny:
         zero, plane = T.dtype.type(0), np.uint32(nx * ny)
@@ -88,7 +103,16 @@ def diffusion_step_3d_marching_kernel(T, Cp, factor, nx, ny, nz, planes, out):
 def diffusion_step_3d_marching(
     T, Cp, lam, dt, h, out, threads_per_block=BLOCK_MARCHING, planes=PLANES_MARCHING
 ):
-    """Compute one fused diffusion step with a queue in registers: each plane is loaded once by its own column."""
+    """Compute one fused diffusion step with a queue in registers: a thread loads each point of its column once.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 3, 4)), np.ones((3, 3, 4)), cuda.device_array((3, 3, 4))
+    >>> T[1, 1, 1] = 1.0
+    >>> diffusion_step_3d_marching(cuda.to_device(T), cuda.to_device(Cp), 1.0, 0.1, 1.0, out)
+    >>> out.copy_to_host()[1, 1].round(6)
+    array([0. , 0.4, 0.1, 0. ])
+    """
     block = check_march(threads_per_block, planes)
     launch_step(diffusion_step_3d_marching_kernel, T, Cp, lam, dt, h, out, block, length=planes)
 
@@ -100,6 +124,7 @@ def diffusion_step_3d_marching_tiled_kernel(block):
 
     @cuda.jit
     def diffusion_step_3d_marching_tiled(T, Cp, factor, nx, ny, nz, planes, out):
+        """As marching, but the four neighbours in the plane come from the block's tile: two barriers a plane."""
         tile = cuda.shared.array(shape, T.dtype)
         i, j, first, last, c = column(nx, ny, nz, planes, 1)
         x, y = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
@@ -118,7 +143,7 @@ def diffusion_step_3d_marching_tiled_kernel(block):
                     total += below + above - T.dtype.type(6) * centre
                     new += factor * total / capacity
                 out[c] = new
-            cuda.syncthreads()  # before the next plane replaces what others still read
+            cuda.syncthreads()  # others may still read this plane; the next one must not replace it yet
             below, centre = centre, above
             c = np.uint32(c + plane)
 
@@ -128,7 +153,16 @@ def diffusion_step_3d_marching_tiled_kernel(block):
 def diffusion_step_3d_marching_tiled(
     T, Cp, lam, dt, h, out, threads_per_block=BLOCK_MARCHING, planes=PLANES_MARCHING
 ):
-    """Compute one fused diffusion step with a queue in registers and a plane's tile in shared memory."""
+    """Compute one fused diffusion step with a queue in registers and a plane's tile in shared memory.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 3, 4)), np.ones((3, 3, 4)), cuda.device_array((3, 3, 4))
+    >>> T[1, 1, 1] = 1.0
+    >>> diffusion_step_3d_marching_tiled(cuda.to_device(T), cuda.to_device(Cp), 1.0, 0.1, 1.0, out)
+    >>> out.copy_to_host()[1, 1].round(6)
+    array([0. , 0.4, 0.1, 0. ])
+    """
     block = check_march(threads_per_block, planes)
     kernel = diffusion_step_3d_marching_tiled_kernel(block)
     launch_step(kernel, T, Cp, lam, dt, h, out, block, length=planes)
@@ -136,6 +170,7 @@ def diffusion_step_3d_marching_tiled(
 
 @cuda.jit
 def diffusion_step_3d_vectorised_kernel(T, Cp, factor, nx, ny, nz, planes, out):
+    """As marching, but two points per thread: one access moves both. Each of the two may lie on the boundary."""
     i, j, first, last, c = column(nx, ny, nz, planes, 2)
     if i < nx and j < ny:
         zero, six, plane = T.dtype.type(0), T.dtype.type(6), np.uint32(nx * ny)
@@ -168,6 +203,15 @@ def diffusion_step_3d_vectorised_kernel(T, Cp, factor, nx, ny, nz, planes, out):
 def diffusion_step_3d_vectorised(
     T, Cp, lam, dt, h, out, threads_per_block=BLOCK_VECTORISED_3D, planes=PLANES_VECTORISED_3D
 ):
-    """Compute one fused diffusion step two points a thread: 128 bits an access in fp64, 64 in fp32; nx must be even."""
+    """Compute one fused diffusion step, two points per thread: accesses of 128 bits in fp64, 64 in fp32; nx is even.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 3, 4)), np.ones((3, 3, 4)), cuda.device_array((3, 3, 4))
+    >>> T[1, 1, 1] = 1.0
+    >>> diffusion_step_3d_vectorised(cuda.to_device(T), cuda.to_device(Cp), 1.0, 0.1, 1.0, out)
+    >>> out.copy_to_host()[1, 1].round(6)
+    array([0. , 0.4, 0.1, 0. ])
+    """
     block = check_march(threads_per_block, planes)
     launch_step(diffusion_step_3d_vectorised_kernel, T, Cp, lam, dt, h, out, block, length=planes, width=2)

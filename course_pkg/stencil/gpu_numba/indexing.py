@@ -1,6 +1,7 @@
-"""Where a thread stands in a grid that is seen as a vector: offsets of 32 bits, counted from the first point.
+"""Where a thread's point lies in a grid that is seen as a vector: offsets of 32 bits, counted from the first point.
 
-Numba widens the sum of two 32-bit integers to 64 bits; casting each result back keeps the arithmetic short.
+Numba computes the sum or product of two 32-bit integers in 64 bits. A GPU computes addresses in 32 bits with fewer
+instructions, so the kernels cast each intermediate result back: that is what every ``np.uint32(…)`` is for.
 """
 
 import numpy as np
@@ -11,7 +12,10 @@ from course_pkg.core.checks import require_count
 from course_pkg.device.launch import blocks_for, check_block
 from course_pkg.stencil.checks import check_laplacian, check_pairs, check_points, check_step
 
-MARCHES = {2: ("y", "row"), 3: ("z", "plane")}  # dimensions: direction, and what a thread passes
+MARCHES = {
+    2: ("y", "row"),
+    3: ("z", "plane"),
+}  # by dimensions: the direction of a march, and what one step takes
 
 
 @cuda.jit(device=True)
@@ -25,9 +29,9 @@ def point(nx, ny):
 
 @cuda.jit(device=True)
 def column(nx, ny, nz, planes, width):
-    """Return where this thread's column begins: i, j, its first plane, the plane behind its last, and the offset.
+    """Return where this thread's column begins: i, j, its first plane, the plane after its last, and the offset.
 
-    Neighbouring threads stand ``width`` points apart along x.
+    Neighbouring threads are ``width`` points apart along x.
     """
     i = np.uint32(width * np.uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x))
     j = np.uint32(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
@@ -46,9 +50,9 @@ def point_2d(nx):
 
 @cuda.jit(device=True)
 def column_2d(nx, ny, rows, width):
-    """Return where this thread's column begins in a plane: i, its first row, the row behind its last, and the offset.
+    """Return where this thread's column begins in a plane: i, its first row, the row after its last, and the offset.
 
-    Neighbouring threads stand ``width`` points apart along x.
+    Neighbouring threads are ``width`` points apart along x.
     """
     i = np.uint32(width * np.uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x))
     first = np.uint32(cuda.blockIdx.y * rows)
@@ -58,12 +62,12 @@ def column_2d(nx, ny, rows, width):
 
 @cuda.jit(device=True)
 def interior(i, n):
-    """Return whether number ``i`` of ``n`` points in a row has a neighbour on either side."""
+    """Return whether point ``i`` of a row of ``n`` points has a neighbour on both sides."""
     return i > 0 and np.uint32(i + 1) < n
 
 
 def flattened(u, out, width=1):
-    """Check the grids of a Laplacian, for ``width`` points a thread; return them as vectors, and nx, ny, nz in 32 bits.
+    """Check the grids of a Laplacian for ``width`` points per thread; return vectors, and (nx, ny, nz) as uint32.
 
     Raises
     ------
@@ -79,7 +83,7 @@ def flattened(u, out, width=1):
 
 
 def launch_step(kernel, T, Cp, lam, dt, h, out, block, *, length=None, width=1) -> None:
-    """Check the grids of a diffusion step, cover them with blocks and launch a kernel that sees them as vectors.
+    """Check the grids of a diffusion step, cover them with blocks, and launch a kernel that takes them as vectors.
 
     Parameters
     ----------
@@ -109,9 +113,9 @@ def launch_step(kernel, T, Cp, lam, dt, h, out, block, *, length=None, width=1) 
 
 
 def check_march(threads_per_block, length, ndim: int = 3) -> tuple[int, ...]:
-    """Check how threads march: a block with one of them in that direction, and ``length``, the planes or rows of each.
+    """Check how threads march, and return the block's threads as a tuple.
 
-    Returns the threads of the block.
+    A block has one thread in the direction of the march; ``length`` is the number of planes or rows of each thread.
     """
     direction, step = MARCHES[ndim]
     block = check_block(threads_per_block, ndim)

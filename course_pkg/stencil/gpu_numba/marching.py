@@ -1,12 +1,12 @@
 """The Laplacian by threads that march along z and keep what they have read in registers.
 
 Variants by idea:
-    laplacian_marching        a queue of three planes in registers, and one plane ahead on its way
-    laplacian_marching_tiled  the same, neighbours in the plane through a tile in shared memory
-    laplacian_vectorised      the queue with two points a thread, which are loaded and stored together
+    laplacian_marching        a queue of three planes in registers, while a fourth is on its way
+    laplacian_marching_tiled  as marching, but neighbours in the plane come through a tile in shared memory
+    laplacian_vectorised      the queue, with two points per thread that are loaded and stored together
 
-A thread takes ``planes`` planes; more of them read the planes between two chunks less often, fewer keep more threads
-at work.
+A thread takes ``planes`` planes. The planes at the border between two threads' planes are read twice: more planes per
+thread mean fewer borders, and fewer planes per thread keep more threads at work.
 """
 
 from functools import cache
@@ -25,6 +25,13 @@ BLOCK_VECTORISED = (64, 8, 1)
 
 @cuda.jit
 def laplacian_marching_kernel(u, nx, ny, nz, planes, out):
+    """As the flat kernel, but a thread walks along z: each of its values is read once, and used for three planes.
+
+    ``below``, ``centre`` and ``above`` are the queue. ``ahead`` is asked for one plane early, so that it is on its way
+    while this plane is computed. It is ``needed`` only if this thread has another plane to do (``k + 1 < last``) whose
+    upper neighbour lies in the grid (``k + 2 < nz``); otherwise the load would be wasted, or out of bounds.
+    Each ``np.uint32`` keeps an offset in 32 bits, where Numba would widen it to 64.
+    """
     i, j, first, last, c = column(nx, ny, nz, planes, 1)
     if i < nx and j < ny:
         zero, plane = u.dtype.type(0), np.uint32(nx * ny)
@@ -44,7 +51,14 @@ def laplacian_marching_kernel(u, nx, ny, nz, planes, out):
 
 
 def laplacian_marching(u, out, threads_per_block=BLOCK_MARCHING, planes=PLANES_MARCHING):
-    """Compute the 7-point Laplacian with a queue in registers: each plane is loaded once by its own column."""
+    """Compute the 7-point Laplacian with a queue in registers: a thread loads each point of its column once.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> laplacian_marching(u, out); out.copy_to_host()[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 0., 1.])
+    """
     _launch(laplacian_marching_kernel, u, out, threads_per_block, planes)
 
 
@@ -52,7 +66,7 @@ def laplacian_marching(u, out, threads_per_block=BLOCK_MARCHING, planes=PLANES_M
 def load_plane(tile, u, centre, c, x, y, i, j, nx, ny):
     """Put a block's points of a plane into its tile, and load the halo around them; zero outside the grid."""
     zero, inside = u.dtype.type(0), i < nx and j < ny
-    # all loads are under way before the first store waits for one
+    # all loads are on their way before the first store has to wait for one
     west = u[np.uint32(c - 1)] if x == 1 and inside and i > 0 else zero
     east = u[np.uint32(c + 1)] if x == cuda.blockDim.x and inside and np.uint32(i + 1) < nx else zero
     north = u[np.uint32(c - nx)] if y == 1 and inside and j > 0 else zero
@@ -75,6 +89,7 @@ def laplacian_marching_tiled_kernel(block):
 
     @cuda.jit
     def laplacian_marching_tiled(u, nx, ny, nz, planes, out):
+        """As marching, but threads exchange their values through a tile: fewer loads, and two barriers a plane."""
         tile = cuda.shared.array(shape, u.dtype)
         i, j, first, last, c = column(nx, ny, nz, planes, 1)
         x, y = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
@@ -89,7 +104,7 @@ def laplacian_marching_tiled_kernel(block):
             if inside:
                 total = u.dtype.type(6) * centre - below - above
                 out[c] = total - tile[y, x - 1] - tile[y, x + 1] - tile[y - 1, x] - tile[y + 1, x]
-            cuda.syncthreads()  # before the next plane replaces what others still read
+            cuda.syncthreads()  # others may still read this plane; the next one must not replace it yet
             below, centre = centre, above
             c = np.uint32(c + plane)
 
@@ -97,14 +112,25 @@ def laplacian_marching_tiled_kernel(block):
 
 
 def laplacian_marching_tiled(u, out, threads_per_block=BLOCK_MARCHING, planes=PLANES_MARCHING):
-    """Compute the 7-point Laplacian with a queue in registers and a plane's tile in shared memory."""
+    """Compute the 7-point Laplacian with a queue in registers and a plane's tile in shared memory.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> laplacian_marching_tiled(u, out); out.copy_to_host()[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 0., 1.])
+    """
     block = check_march(threads_per_block, planes)  # at most 3 × 1,026 numbers: the tile of every block fits
     _launch(laplacian_marching_tiled_kernel(block), u, out, block, planes)
 
 
-# 32 registers a thread let 64 warps live on a multiprocessor; the compiler would take 40, and 48 warps
+# With 32 registers per thread, 64 warps fit on a multiprocessor. The compiler would take 40, and only 48 would fit.
 @cuda.jit(max_registers=32)
 def laplacian_vectorised_kernel(u, nx, ny, nz, planes, out):
+    """As marching, but two points per thread: one access moves both, so half as many instructions ask for memory.
+
+    Nothing is loaded ahead: ``above`` is loaded in the step that uses it.
+    """
     i, j, first, last, c = column(nx, ny, nz, planes, 2)
     if i < nx and j < ny:
         zero, six, plane = u.dtype.type(0), u.dtype.type(6), np.uint32(nx * ny)
@@ -130,17 +156,38 @@ def laplacian_vectorised_kernel(u, nx, ny, nz, planes, out):
 
 
 def laplacian_vectorised(u, out, threads_per_block=BLOCK_VECTORISED, planes=None):
-    """Compute the 7-point Laplacian two points a thread: 128 bits an access in fp64, 64 in fp32; nx must be even."""
+    """Compute the 7-point Laplacian, two points per thread: accesses of 128 bits in fp64, 64 in fp32; nx must be even.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> laplacian_vectorised(u, out); out.copy_to_host()[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 0., 1.])
+    """
     launch_vectorised(laplacian_vectorised_kernel, u, out, threads_per_block, planes)
 
 
 def launch_marching(kernel, u, out, threads_per_block=BLOCK_MARCHING, planes=PLANES_MARCHING):
-    """Launch the marching kernel, or the same kernel compiled in another way."""
+    """Launch the marching kernel, or the same kernel compiled in another way.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> launch_marching(laplacian_marching_kernel, u, out, planes=2); out.copy_to_host()[1, 1]
+    array([1., 0., 0., 1.])
+    """
     _launch(kernel, u, out, threads_per_block, planes)
 
 
 def launch_vectorised(kernel, u, out, threads_per_block=BLOCK_VECTORISED, planes=None):
-    """Launch the vectorised kernel, or the same kernel compiled in another way."""
+    """Launch the vectorised kernel, or the same kernel compiled in another way.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> launch_vectorised(laplacian_vectorised_kernel, u, out, planes=2); out.copy_to_host()[1, 1]
+    array([1., 0., 0., 1.])
+    """
     _launch(kernel, u, out, threads_per_block, planes, width=2)
 
 

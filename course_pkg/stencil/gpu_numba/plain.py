@@ -1,8 +1,8 @@
-"""Stencils as CUDA kernels, the plain ones: one thread a point, neighbours read from global memory.
+"""The plain stencils as CUDA kernels: one thread per point, which reads its neighbours from global memory.
 
 Variants by idea:
     laplacian_naive                    three-dimensional indexing, as one would write it first
-    laplacian_flat                     the same kernel with 32-bit offsets into the flat array
+    laplacian_flat                     the same kernel, with 32-bit offsets into the array seen as a vector
     diffusion_step_2d, _3d             the fused step
     diffusion_step_2d_four_statements  the same step as four kernels with fields in between
 
@@ -24,6 +24,7 @@ BLOCK_3D = (32, 4, 2)
 
 @cuda.jit
 def laplacian_naive_kernel(u, out):
+    """One thread per point. ``u[k, j, i]`` costs address arithmetic in 64 bits for every neighbour."""
     i, j, k = cuda.grid(3)
     nz, ny, nx = u.shape
     if i < nx and j < ny and k < nz:
@@ -44,7 +45,14 @@ def laplacian_naive_kernel(u, out):
 
 
 def laplacian_naive(u, out, threads_per_block=BLOCK_3D):
-    """Compute the 7-point Laplacian ``out = A u``; compulsory traffic one read and one write a point."""
+    """Compute the 7-point Laplacian ``out = A u``; compulsory traffic: one read and one write a point.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> laplacian_naive(u, out); out.copy_to_host()[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 0., 1.])
+    """
     check_laplacian(u, out, device=True)
     block = check_block(threads_per_block)
     laplacian_naive_kernel[blocks_for(u.shape, block), block](u, out)
@@ -52,6 +60,7 @@ def laplacian_naive(u, out, threads_per_block=BLOCK_3D):
 
 @cuda.jit
 def laplacian_flat_kernel(u, nx, ny, nz, out):
+    """As the naive kernel, but all addresses follow from one offset ``c`` in 32 bits: fewer instructions."""
     i = np.uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
     j = np.uint32(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
     k = np.uint32(cuda.blockIdx.z * cuda.blockDim.z + cuda.threadIdx.z)
@@ -75,7 +84,14 @@ def laplacian_flat_kernel(u, nx, ny, nz, out):
 
 
 def laplacian_flat(u, out, threads_per_block=BLOCK_3D):
-    """Compute the 7-point Laplacian with 32-bit index arithmetic; at most 2^32 - 1 points."""
+    """Compute the 7-point Laplacian with 32-bit index arithmetic; at most 2^32 - 1 points.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> laplacian_flat(u, out); out.copy_to_host()[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 0., 1.])
+    """
     u_flat, sizes, out_flat = flattened(u, out)
     block = check_block(threads_per_block)
     laplacian_flat_kernel[blocks_for(u.shape, block), block](u_flat, *sizes, out_flat)
@@ -83,6 +99,7 @@ def laplacian_flat(u, out, threads_per_block=BLOCK_3D):
 
 @cuda.jit
 def diffusion_step_2d_kernel(T, Cp, factor, out):
+    """The fused step: fluxes, divergence and update in one kernel, so that only T, Cp and ``out`` travel."""
     i, j = cuda.grid(2)
     ny, nx = T.shape
     if i < nx and j < ny:
@@ -94,7 +111,16 @@ def diffusion_step_2d_kernel(T, Cp, factor, out):
 
 
 def diffusion_step_2d(T, Cp, lam, dt, h, out):
-    """Compute one fused diffusion step on the GPU; two reads and one write a point, one launch."""
+    """Compute one fused diffusion step on the GPU; two reads and one write a point, one launch.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 4)), np.ones((3, 4)), cuda.device_array((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> diffusion_step_2d(cuda.to_device(T), cuda.to_device(Cp), 1.0, 0.1, 1.0, out)
+    >>> out.copy_to_host()[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
+    """
     check_step(2, T, Cp, lam, dt, h, out, device=True)
     factor = T.dtype.type(dt * lam / h**2)
     diffusion_step_2d_kernel[blocks_for(T.shape, BLOCK_2D), BLOCK_2D](T, Cp, factor, out)
@@ -102,6 +128,7 @@ def diffusion_step_2d(T, Cp, lam, dt, h, out):
 
 @cuda.jit
 def diffusion_step_3d_kernel(T, Cp, factor, out):
+    """As in the plane, with two neighbours more."""
     i, j, k = cuda.grid(3)
     nz, ny, nx = T.shape
     if i < nx and j < ny and k < nz:
@@ -114,7 +141,16 @@ def diffusion_step_3d_kernel(T, Cp, factor, out):
 
 
 def diffusion_step_3d(T, Cp, lam, dt, h, out):
-    """Compute one fused diffusion step in three dimensions; two reads and one write a point, one launch."""
+    """Compute one fused diffusion step in three dimensions; two reads and one write a point, one launch.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 3, 4)), np.ones((3, 3, 4)), cuda.device_array((3, 3, 4))
+    >>> T[1, 1, 1] = 1.0
+    >>> diffusion_step_3d(cuda.to_device(T), cuda.to_device(Cp), 1.0, 0.1, 1.0, out)
+    >>> out.copy_to_host()[1, 1].round(6)
+    array([0. , 0.4, 0.1, 0. ])
+    """
     check_step(3, T, Cp, lam, dt, h, out, device=True)
     factor = T.dtype.type(dt * lam / h**2)
     diffusion_step_3d_kernel[blocks_for(T.shape, BLOCK_3D), BLOCK_3D](T, Cp, factor, out)
@@ -122,6 +158,7 @@ def diffusion_step_3d(T, Cp, lam, dt, h, out):
 
 @cuda.jit
 def flux_x_kernel(T, minus_lam_over_h, qx):
+    """The first of four statements: its result goes to memory, and the third statement reads it."""
     i, j = cuda.grid(2)
     if j < qx.shape[0] and i < qx.shape[1]:
         qx[j, i] = minus_lam_over_h * (T[j, i + 1] - T[j, i])
@@ -129,6 +166,7 @@ def flux_x_kernel(T, minus_lam_over_h, qx):
 
 @cuda.jit
 def flux_y_kernel(T, minus_lam_over_h, qy):
+    """As along x, with the difference along y: T is read a second time."""
     i, j = cuda.grid(2)
     if j < qy.shape[0] and i < qy.shape[1]:
         qy[j, i] = minus_lam_over_h * (T[j + 1, i] - T[j, i])
@@ -136,6 +174,7 @@ def flux_y_kernel(T, minus_lam_over_h, qy):
 
 @cuda.jit
 def divergence_kernel(qx, qy, Cp, minus_over_h, dTdt):
+    """The third statement reads what the first two wrote, and writes a field of its own."""
     i, j = cuda.grid(2)
     ny, nx = dTdt.shape
     if i < nx and j < ny:
@@ -147,6 +186,7 @@ def divergence_kernel(qx, qy, Cp, minus_over_h, dTdt):
 
 @cuda.jit
 def update_kernel(T, dt, dTdt, out):
+    """The last statement. The fused step needs none of the three fields that lie between them."""
     i, j = cuda.grid(2)
     if j < T.shape[0] and i < T.shape[1]:
         out[j, i] = T[j, i] + dt * dTdt[j, i]
@@ -156,6 +196,15 @@ def diffusion_step_2d_four_statements(T, Cp, lam, dt, h, out, work):
     """Compute the same step as four kernels; 11 passes over memory, four launches.
 
     ``work`` holds ``qx`` (ny, nx - 1), ``qy`` (ny - 1, nx) and ``dTdt`` (ny, nx) in device memory.
+
+    Examples
+    --------
+    >>> T, Cp, out = np.zeros((3, 4)), np.ones((3, 4)), cuda.device_array((3, 4))
+    >>> T[1, 1] = 1.0
+    >>> work = tuple(cuda.device_array(shape) for shape in ((3, 3), (2, 4), (3, 4)))
+    >>> diffusion_step_2d_four_statements(cuda.to_device(T), cuda.to_device(Cp), 1.0, 0.1, 1.0, out, work)
+    >>> out.copy_to_host()[1].round(6)
+    array([0. , 0.6, 0.1, 0. ])
     """
     check_step(2, T, Cp, lam, dt, h, out, device=True)
     check_work(T, Cp, out, work, device=True)

@@ -1,8 +1,8 @@
-"""A stream by as few threads as one likes: what the number of threads at work, and of bytes each waits for, is worth.
+"""A stream with few threads: how bandwidth depends on the number of threads and on the bytes each has in flight.
 
 Variants by idea:
-    centre_strided        ``out = 6 u`` in strides of the whole grid of threads: 8 bytes on their way a thread (fp64)
-    centre_strided_pairs  the same with two points a thread: 16 bytes on their way
+    centre_strided        ``out = 6 u``; each thread goes on by the number of all threads: 8 bytes in flight (fp64)
+    centre_strided_pairs  the same, two points at a time: 16 bytes in flight per thread
 """
 
 import numpy as np
@@ -19,18 +19,27 @@ THREADS_STRIDED = 64
 
 @cuda.jit
 def centre_strided_kernel(u, out):
+    """As centre_flat, but any number of threads covers the grid, so that we may choose how many are at work."""
     six = u.dtype.type(6)
     for c in range(cuda.grid(1), u.size, cuda.gridsize(1)):
         out[c] = six * u[c]
 
 
 def centre_strided(u, out, blocks, threads_per_block=THREADS_STRIDED):
-    """Compute ``out = 6 u`` by ``blocks`` blocks; a thread goes on by as many points as there are threads."""
+    """Compute ``out = 6 u`` by ``blocks`` blocks; a thread takes every n-th point, where n is the number of threads.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> centre_strided(u, out, blocks=1); out.copy_to_host()[1, 1]
+    array([6., 6., 6., 6.])
+    """
     _launch(centre_strided_kernel, u, out, blocks, threads_per_block)
 
 
 @cuda.jit
 def centre_strided_pairs_kernel(u, out):
+    """As centre_strided, but a thread waits for two points at a time: twice the bytes in flight."""
     six = u.dtype.type(6)
     for c in range(2 * cuda.grid(1), u.size, 2 * cuda.gridsize(1)):
         first, second = load_pair(u, np.uint32(c))
@@ -38,7 +47,14 @@ def centre_strided_pairs_kernel(u, out):
 
 
 def centre_strided_pairs(u, out, blocks, threads_per_block=THREADS_STRIDED):
-    """Compute ``out = 6 u`` by ``blocks`` blocks, two points at a time; nx must be even."""
+    """Compute ``out = 6 u`` by ``blocks`` blocks, two points at a time; nx must be even.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> centre_strided_pairs(u, out, blocks=1); out.copy_to_host()[1, 1]
+    array([6., 6., 6., 6.])
+    """
     _launch(centre_strided_pairs_kernel, u, out, blocks, threads_per_block, width=2)
 
 

@@ -1,13 +1,13 @@
 """The Laplacian through shared memory, one step after the other.
 
 Variants by idea:
-    centre_flat        ``out = 6 u``: the threads and the index arithmetic of laplacian_flat, and no neighbour
-    centre_pairs       the same with two points a thread, which are loaded and stored together
-    centre_tiled       the same, each point by way of shared memory
-    centre_tiled_halo  the same, the tile with its halo, which nobody reads yet
-    laplacian_tiled    the six neighbours, read from the tile
+    centre_flat        ``out = 6 u``: threads and index arithmetic of laplacian_flat, without its neighbours
+    centre_pairs       as centre_flat, with two points per thread that are loaded and stored together
+    centre_tiled       as centre_flat, but each point passes through shared memory
+    centre_tiled_halo  as centre_tiled, with a halo around the tile, which nobody reads yet
+    laplacian_tiled    the Laplacian: the six neighbours are read from the tile
 
-Each kernel is compiled for a block: the size of a tile must be known to the compiler.
+Each tiled kernel is compiled for one size of block, because the compiler must know the size of the tile.
 """
 
 from functools import cache
@@ -24,18 +24,27 @@ BLOCK_TILED = (32, 4, 2)
 
 @cuda.jit
 def centre_flat_kernel(u, nx, ny, nz, out):
+    """The flat Laplacian without its neighbours: the same compulsory traffic, and one load."""
     i, j, k, c = point(nx, ny)
     if i < nx and j < ny and k < nz:
         out[c] = u.dtype.type(6) * u[c]
 
 
 def centre_flat(u, out, threads_per_block=BLOCK_TILED):
-    """Compute ``out = 6 u``: what is left of the Laplacian when its neighbours are stripped."""
+    """Compute ``out = 6 u``: what is left of the Laplacian without its neighbours.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> centre_flat(u, out); out.copy_to_host()[1, 1]
+    array([6., 6., 6., 6.])
+    """
     _launch(centre_flat_kernel, u, out, threads_per_block)
 
 
 @cuda.jit
 def centre_pairs_kernel(u, nx, ny, nz, out):
+    """As centre_flat, but one access moves two points: half as many loads and stores for the same bytes."""
     i, j, k, _, c = column(nx, ny, nz, cuda.blockDim.z, 2)
     k, c = np.uint32(k + cuda.threadIdx.z), np.uint32(c + np.uint32(cuda.threadIdx.z * np.uint32(nx * ny)))
     if i < nx and j < ny and k < nz:
@@ -45,7 +54,14 @@ def centre_pairs_kernel(u, nx, ny, nz, out):
 
 
 def centre_pairs(u, out, threads_per_block=BLOCK_TILED):
-    """Compute ``out = 6 u`` two points a thread; nx must be even."""
+    """Compute ``out = 6 u``, two points per thread; nx must be even.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> centre_pairs(u, out); out.copy_to_host()[1, 1]
+    array([6., 6., 6., 6.])
+    """
     _launch(centre_pairs_kernel, u, out, threads_per_block, width=2)
 
 
@@ -56,6 +72,7 @@ def centre_tiled_kernel(block):
 
     @cuda.jit
     def centre_tiled(u, nx, ny, nz, out):
+        """As centre_flat, but by way of shared memory: shows what the tile and its barrier cost alone."""
         tile = cuda.shared.array(shape, u.dtype)
         x, y, z = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
         i, j, k, c = point(nx, ny)
@@ -70,7 +87,14 @@ def centre_tiled_kernel(block):
 
 
 def centre_tiled(u, out, threads_per_block=BLOCK_TILED):
-    """Compute ``out = 6 u`` by way of shared memory."""
+    """Compute ``out = 6 u`` by way of shared memory.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> centre_tiled(u, out); out.copy_to_host()[1, 1]
+    array([6., 6., 6., 6.])
+    """
     _launch(centre_tiled_kernel, u, out, threads_per_block, halo=0)
 
 
@@ -80,7 +104,7 @@ def load_tile(tile, u, c, i, j, k, nx, ny, nz):
     x, y, z = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1, cuda.threadIdx.z + 1
     zero, plane = u.dtype.type(0), np.uint32(nx * ny)
     inside = i < nx and j < ny and k < nz
-    # all loads are under way before the first store waits for one
+    # all loads are on their way before the first store has to wait for one
     centre = u[c] if inside else zero
     west = u[np.uint32(c - 1)] if x == 1 and inside and i > 0 else zero
     east = u[np.uint32(c + 1)] if x == cuda.blockDim.x and inside and np.uint32(i + 1) < nx else zero
@@ -110,6 +134,7 @@ def centre_tiled_halo_kernel(block):
 
     @cuda.jit
     def centre_tiled_halo(u, nx, ny, nz, out):
+        """As centre_tiled, but the halo is loaded, too: shows what the halo costs before anybody uses it."""
         tile = cuda.shared.array(shape, u.dtype)
         i, j, k, c = point(nx, ny)
         load_tile(tile, u, c, i, j, k, nx, ny, nz)
@@ -122,7 +147,14 @@ def centre_tiled_halo_kernel(block):
 
 
 def centre_tiled_halo(u, out, threads_per_block=BLOCK_TILED):
-    """Compute ``out = 6 u`` by way of shared memory, with a halo that nobody reads."""
+    """Compute ``out = 6 u`` by way of shared memory, with a halo that nobody reads.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> centre_tiled_halo(u, out); out.copy_to_host()[1, 1]
+    array([6., 6., 6., 6.])
+    """
     _launch(centre_tiled_halo_kernel, u, out, threads_per_block, halo=1)
 
 
@@ -133,6 +165,7 @@ def laplacian_tiled_kernel(block):
 
     @cuda.jit
     def laplacian_tiled(u, nx, ny, nz, out):
+        """As centre_tiled_halo, but the neighbours are read from the tile, instead of from L1 as in the flat kernel."""
         tile = cuda.shared.array(shape, u.dtype)
         i, j, k, c = point(nx, ny)
         load_tile(tile, u, c, i, j, k, nx, ny, nz)
@@ -147,12 +180,19 @@ def laplacian_tiled_kernel(block):
 
 
 def laplacian_tiled(u, out, threads_per_block=BLOCK_TILED):
-    """Compute the 7-point Laplacian from a tile in shared memory; each block reads its points and halo once."""
+    """Compute the 7-point Laplacian from a tile in shared memory; each block reads its points and its halo once.
+
+    Examples
+    --------
+    >>> u, out = cuda.to_device(np.ones((3, 3, 4))), cuda.device_array((3, 3, 4))
+    >>> laplacian_tiled(u, out); out.copy_to_host()[1, 1]  # 6 minus the neighbours that exist
+    array([1., 0., 0., 1.])
+    """
     _launch(laplacian_tiled_kernel, u, out, threads_per_block, halo=1)
 
 
 def _launch(kernel, u, out, threads_per_block, halo=None, width=1):
-    """Check, choose the kernel for the block, cover the grid, launch; ``halo`` is None where there is no tile."""
+    """Check the arguments, choose the kernel for the block, and launch it; ``halo`` is None if there is no tile."""
     u_flat, sizes, out_flat = flattened(u, out, width)
     block = check_block(threads_per_block)
     if halo is not None:

@@ -1,9 +1,9 @@
 """Cumulative sums as CUDA kernels: each element needs the one before it, a dependence carried by the loop.
 
 Variants by idea:
-    cumsum_columns        along y, one thread a column: serial in each column, yet neighbouring threads read neighbours
-    cumsum_rows_serial    along x, one thread a row: neighbouring threads read elements a row apart
-    cumsum_rows_chunked   along x, one warp a row: 32 elements at a time by shuffles, their sum carried to the next 32
+    cumsum_columns        along y, one thread per column: serial down a column, yet neighbouring threads read neighbours
+    cumsum_rows_serial    along x, one thread per row: neighbouring threads read elements that lie a row apart
+    cumsum_rows_chunked   along x, one warp per row: 32 elements at a time by shuffles; their sum goes to the next 32
 
 Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
 precision, in GPU memory; sums are accumulated in float64. Every function raises ``CourseError``, before anything is
@@ -16,12 +16,13 @@ from course_pkg.core.limits import ALL_LANES
 from course_pkg.device.launch import blocks_for
 from course_pkg.vector.checks import check_cumsum
 
-LINES_PER_BLOCK = 64  # few, so that the columns or rows of one array still reach every multiprocessor
-BLOCK_CHUNKED = (WARP, 8)  # a warp a row
+LINES_PER_BLOCK = 64  # columns or rows of a block: few, so that one array has blocks for every multiprocessor
+BLOCK_CHUNKED = (WARP, 8)  # one warp per row, eight rows
 
 
 @cuda.jit
 def cumsum_columns_kernel(a, out):
+    """One thread per column. The loop is serial, but at each step a warp reads 32 neighbours of a row."""
     x = cuda.grid(1)
     if x < a.shape[1]:
         total = 0.0
@@ -33,8 +34,15 @@ def cumsum_columns_kernel(a, out):
 def cumsum_columns(a, out):
     """Compute ``out[y, x] = sum(a[:y + 1, x])`` on the GPU; one read and one write an element, no synchronisation.
 
-    A warp asks for 32 neighbours in a row at each step, so every sector that is fetched is used whole. The columns are
-    all the parallelism there is: an array with few of them leaves the GPU idle.
+    At each step a warp asks for 32 neighbours of a row, so every fetched sector is used completely. There is one thread
+    per column: an array with few columns leaves most of the GPU idle.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.ones((2, 3))), cuda.device_array((2, 3))
+    >>> cumsum_columns(a, out); out.copy_to_host()
+    array([[1., 1., 1.],
+           [2., 2., 2.]])
     """
     check_cumsum(a, out, device=True)
     cumsum_columns_kernel[blocks_for(a.shape[1], LINES_PER_BLOCK), LINES_PER_BLOCK](a, out)
@@ -42,6 +50,7 @@ def cumsum_columns(a, out):
 
 @cuda.jit
 def cumsum_rows_serial_kernel(a, out):
+    """As the columns, but one thread per row: at each step a warp reads 32 elements that lie a row apart."""
     y = cuda.grid(1)
     if y < a.shape[0]:
         total = 0.0
@@ -51,10 +60,18 @@ def cumsum_rows_serial_kernel(a, out):
 
 
 def cumsum_rows_serial(a, out):
-    """Compute ``out[y, x] = sum(a[y, :x + 1])`` on the GPU, a row a thread; no synchronisation.
+    """Compute ``out[y, x] = sum(a[y, :x + 1])`` on the GPU, one thread per row; no synchronisation.
 
-    One read and one write an element where the cache is perfect. But a warp asks for elements of 32 rows at a time: for
-    32 sectors, of which it uses one element each until it comes back for the next.
+    With a perfect cache this is one read and one write an element. But at each step a warp asks for an element of 32
+    rows, that is for 32 sectors, and uses one element of each. The next element is used one step later, if the cache
+    still has the sector.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.ones((2, 3))), cuda.device_array((2, 3))
+    >>> cumsum_rows_serial(a, out); out.copy_to_host()
+    array([[1., 2., 3.],
+           [1., 2., 3.]])
     """
     check_cumsum(a, out, device=True)
     cumsum_rows_serial_kernel[blocks_for(a.shape[0], LINES_PER_BLOCK), LINES_PER_BLOCK](a, out)
@@ -75,6 +92,7 @@ def warp_cumsum(value):
 
 @cuda.jit
 def cumsum_rows_chunked_kernel(a, out):
+    """One warp per row instead of one thread: it reads 32 neighbours, sums them by shuffles, and carries the total."""
     y = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     if y < a.shape[0]:  # true for a whole warp or for none of it
         carry = 0.0
@@ -90,10 +108,16 @@ def cumsum_rows_chunked_kernel(a, out):
 
 
 def cumsum_rows_chunked(a, out):
-    """Compute ``out[y, x] = sum(a[y, :x + 1])`` on the GPU, a row a warp; one read and one write an element.
+    """Compute ``out[y, x] = sum(a[y, :x + 1])`` on the GPU, one warp per row; one read and one write an element.
 
-    Within 32 elements the order is that of a tree, so that the last digit may differ from a serial sum's. Nothing
-    synchronises.
+    Each 32 elements are added in the order of a tree, so the last digit may differ from that of a serial sum. Host and
+    device are not synchronised.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.ones((2, 100))), cuda.device_array((2, 100))
+    >>> cumsum_rows_chunked(a, out); out.copy_to_host()[0, [0, 31, 32, 99]]  # 32 elements at a time
+    array([  1.,  32.,  33., 100.])
     """
     check_cumsum(a, out, device=True)
     cumsum_rows_chunked_kernel[blocks_for(a.shape[0], BLOCK_CHUNKED[1]), BLOCK_CHUNKED](a, out)

@@ -1,8 +1,8 @@
 """The streaming operations as CUDA kernels.
 
 Variants by idea:
-    copy, scale, add, triad   one element a thread, neighbouring threads on neighbouring elements
-    copy_two                  two elements a thread, a block apart: twice the bytes in flight for each thread
+    copy, scale, add, triad   one element per thread; neighbouring threads take neighbouring elements
+    copy_two                  two elements per thread, one block apart: twice the bytes in flight per thread
     horner                    the traffic of copy with any amount of arithmetic, compiled for each degree
 
 Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
@@ -21,23 +21,32 @@ from course_pkg.vector.tuning import THREADS_PER_BLOCK
 
 @cuda.jit
 def copy_kernel(a, out):
+    """One element per thread: the 32 threads of a warp read 32 neighbours, so every fetched byte is used."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = a[i]
 
 
 def copy(a, out):
-    """Compute ``out = a`` on the GPU; one read and one write an element, no synchronisation."""
+    """Compute ``out = a`` on the GPU; one read and one write an element, no synchronisation.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.array([1.0, 2.0])), cuda.device_array(2)
+    >>> copy(a, out); out.copy_to_host()
+    array([1., 2.])
+    """
     check_stream(device=True, a=a, out=out)
     copy_kernel[blocks_for(a.size, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, out)
 
 
 @cuda.jit
 def copy_two_kernel(a, out):
+    """As copy, but two elements per thread: it asks for both before it waits, so more bytes are on their way."""
     i = 2 * cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     j = i + cuda.blockDim.x
     if j < out.size:
-        first = a[i]  # both loads are under way before the first store waits for one
+        first = a[i]  # both loads are on their way before the first store has to wait for one of them
         second = a[j]
         out[i] = first
         out[j] = second
@@ -46,20 +55,35 @@ def copy_two_kernel(a, out):
 
 
 def copy_two(a, out):
-    """Compute ``out = a`` on the GPU, two elements a thread; one read and one write an element."""
+    """Compute ``out = a`` on the GPU, two elements a thread; one read and one write an element.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.array([1.0, 2.0, 3.0])), cuda.device_array(3)
+    >>> copy_two(a, out); out.copy_to_host()
+    array([1., 2., 3.])
+    """
     check_stream(device=True, a=a, out=out)
     copy_two_kernel[blocks_for((a.size + 1) // 2, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, out)
 
 
 @cuda.jit
 def scale_kernel(a, s, out):
+    """As copy, with one multiplication per element: the traffic is the same."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = s * a[i]
 
 
 def scale(a, s, out):
-    """Compute ``out = s * a`` on the GPU; one read and one write an element, no synchronisation."""
+    """Compute ``out = s * a`` on the GPU; one read and one write an element, no synchronisation.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.array([1.0, 2.0])), cuda.device_array(2)
+    >>> scale(a, 3.0, out); out.copy_to_host()
+    array([3., 6.])
+    """
     require_number(s=s)
     check_stream(device=True, a=a, out=out)
     scale_kernel[blocks_for(a.size, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, a.dtype.type(s), out)
@@ -67,26 +91,43 @@ def scale(a, s, out):
 
 @cuda.jit
 def add_kernel(a, b, out):
+    """As scale, but a second vector is read: half as much traffic again as a copy."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = a[i] + b[i]
 
 
 def add(a, b, out):
-    """Compute ``out = a + b`` on the GPU; two reads and one write an element, no synchronisation."""
+    """Compute ``out = a + b`` on the GPU; two reads and one write an element, no synchronisation.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.array([1.0, 2.0])), cuda.device_array(2)
+    >>> add(a, a, out); out.copy_to_host()
+    array([2., 4.])
+    """
     check_stream(device=True, a=a, b=b, out=out)
     add_kernel[blocks_for(a.size, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, b, out)
 
 
 @cuda.jit
 def triad_kernel(a, b, s, out):
+    """As add, with a multiplication more: the traffic is that of add."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = a[i] + s * b[i]
 
 
 def triad(a, b, s, out):
-    """Compute ``out = a + s * b`` on the GPU; two reads and one write an element, no synchronisation."""
+    """Compute ``out = a + s * b`` on the GPU; two reads and one write an element, no synchronisation.
+
+    Examples
+    --------
+    >>> a, b = cuda.to_device(np.array([1.0, 2.0])), cuda.to_device(np.array([10.0, 20.0]))
+    >>> out = cuda.device_array(2)
+    >>> triad(a, b, 3.0, out); out.copy_to_host()
+    array([31., 62.])
+    """
     require_number(s=s)
     check_stream(device=True, a=a, b=b, out=out)
     triad_kernel[blocks_for(a.size, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, b, a.dtype.type(s), out)
@@ -94,10 +135,11 @@ def triad(a, b, s, out):
 
 @cache
 def horner_kernel(degree):
-    """Return the kernel for one degree: known when it is compiled, the chain is unrolled (up to about 128)."""
+    """Return the kernel for one degree. As the compiler knows it, it unrolls the chain (up to about 128 steps)."""
 
     @cuda.jit
     def kernel(a, one, out):
+        """The traffic of copy; only the arithmetic grows, with the degree."""
         i = cuda.grid(1)
         if i < out.size:
             x = a[i]
@@ -110,7 +152,14 @@ def horner_kernel(degree):
 
 
 def horner(a, degree, out):
-    """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write an element, ``degree`` multiply-adds."""
+    """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write an element, ``degree`` multiply-adds.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.array([2.0, 10.0])), cuda.device_array(2)
+    >>> horner(a, 3, out); out.copy_to_host()  # 1 + 2 + 4 + 8
+    array([  15., 1111.])
+    """
     require_count(degree=degree)
     check_stream(device=True, a=a, out=out)
     horner_kernel(degree)[blocks_for(a.size, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, a.dtype.type(1), out)

@@ -1,10 +1,11 @@
 """Sums as CUDA kernels: many threads, one number.
 
 Variants by idea:
-    reduce_sum_tree         one element a thread, a tree in shared memory, one sum a block; again over the blocks' sums
-    reduce_sum_shuffle      the same, but warps sum by shuffles and only one number a warp goes through shared memory
-    reduce_sum_grid_stride  a fixed number of blocks: each thread sums a share in a register before any thread waits
-    dot                     the inner product: the share in a register, then the tree
+    reduce_sum_tree         one element per thread; a tree in shared memory leaves one sum per block, and the next
+                            launch sums these in the same way
+    reduce_sum_shuffle      as the tree, but warps sum by shuffles: one number per warp goes through shared memory
+    reduce_sum_grid_stride  a fixed number of blocks: each thread sums its share in a register before any thread waits
+    dot                     the inner product: a share in a register, as above, then the tree
 
 Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
 precision, in GPU memory; sums are accumulated in float64. Nothing depends on which block comes first, so the last
@@ -22,7 +23,7 @@ from course_pkg.vector.checks import check_dot, check_partial, check_reduce_sum
 from course_pkg.vector.cost import sums_kept
 from course_pkg.vector.tuning import THREADS_PER_BLOCK
 
-# of dot and of reduce_sum_grid_stride: enough to keep every multiprocessor of a large GPU busy
+# blocks of dot and of reduce_sum_grid_stride: enough to keep every multiprocessor of a large GPU busy
 DOT_BLOCKS = 1024
 
 
@@ -44,7 +45,7 @@ def block_sum(value):
 
 @cuda.jit
 def reduce_sum_tree_kernel(a, partial):
-    """Sum this block's elements, one a thread, into ``partial[blockIdx.x]``."""
+    """Sum this block's elements, one per thread, into ``partial[blockIdx.x]``: the simplest way to share a sum."""
     i = cuda.grid(1)
     value = 0.0
     if i < a.size:
@@ -57,8 +58,8 @@ def reduce_sum_tree_kernel(a, partial):
 def reduce_sum_tree(a, out, partial=None):
     """Compute ``out[0] = sum(a)`` on the GPU by trees in shared memory; no synchronisation.
 
-    Each launch leaves one sum for 256 elements: 2^28 elements take four launches and, in float64, 1.008 passes.
-    A block passes nine barriers, and at each step of the tree half of the threads that worked retire.
+    Each launch leaves one sum for every 256 elements: 2^28 elements take four launches and, in float64, 1.008 passes.
+    A block waits at nine barriers, and each step of the tree leaves half of the working threads idle.
 
     Parameters
     ----------
@@ -66,13 +67,19 @@ def reduce_sum_tree(a, out, partial=None):
     out : device array, shape (1,)
     partial : device array, float64, from ``partial_sums(n)``, optional
         Allocated here when it is not given.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.arange(1000.0)), cuda.device_array(1)
+    >>> reduce_sum_tree(a, out); out.copy_to_host()
+    array([499500.])
     """
     _sum_of_sums(reduce_sum_tree_kernel, a, out, partial)
 
 
 @cuda.jit
 def reduce_sum_shuffle_kernel(a, partial):
-    """Sum this block's elements, one a thread, into ``partial[blockIdx.x]``."""
+    """As the tree, but lanes of a warp exchange registers: one barrier per block instead of nine."""
     i = cuda.grid(1)
     value = 0.0
     if i < a.size:
@@ -83,16 +90,22 @@ def reduce_sum_shuffle_kernel(a, partial):
 
 
 def reduce_sum_shuffle(a, out, partial=None):
-    """Compute ``out[0] = sum(a)`` on the GPU by shuffles; launches, passes and arguments of ``reduce_sum_tree``.
+    """Compute ``out[0] = sum(a)`` on the GPU by shuffles.
 
-    A block passes one barrier in place of nine.
+    Launches, passes and arguments are those of ``reduce_sum_tree``, but a block waits at one barrier instead of nine.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.arange(1000.0)), cuda.device_array(1)
+    >>> reduce_sum_shuffle(a, out); out.copy_to_host()
+    array([499500.])
     """
     _sum_of_sums(reduce_sum_shuffle_kernel, a, out, partial)
 
 
 @cuda.jit
 def reduce_sum_grid_stride_kernel(a, partial):
-    """Sum this block's share of ``a``, a grid apart for each thread, into ``partial[blockIdx.x]``."""
+    """As the shuffles, but each thread first sums many elements, one grid apart, so that it waits only once."""
     total = 0.0
     for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
         total += a[i]
@@ -104,7 +117,13 @@ def reduce_sum_grid_stride_kernel(a, partial):
 def reduce_sum_grid_stride(a, out, partial=None):
     """Compute ``out[0] = sum(a)`` on the GPU, most of it in registers; one pass, two launches, no synchronisation.
 
-    Arguments are those of ``reduce_sum_tree``; a shorter ``partial``, of at least one element, means fewer blocks.
+    Arguments are those of ``reduce_sum_tree``. If ``partial`` is shorter (one element is enough), fewer blocks run.
+
+    Examples
+    --------
+    >>> a, out, partial = cuda.to_device(np.arange(1000.0)), cuda.device_array(1), partial_sums()
+    >>> reduce_sum_grid_stride(a, out, partial[:2]); out.copy_to_host()  # by two blocks
+    array([499500.])
     """
     check_reduce_sum(a, out, device=True)
     partial = _checked_partial(partial, 1, a=a, out=out)
@@ -116,7 +135,7 @@ def reduce_sum_grid_stride(a, out, partial=None):
 
 @cuda.jit
 def dot_kernel(a, b, partial):
-    """Sum ``a * b`` over this block's share into ``partial[blockIdx.x]``."""
+    """As the grid-stride sum, of ``a * b``: two vectors are read. The block's sum is a tree, not shuffles."""
     total = 0.0
     for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
         total += a[i] * b[i]
@@ -127,7 +146,7 @@ def dot_kernel(a, b, partial):
 
 @cuda.jit
 def sum_kernel(partial, out):
-    """Sum the blocks' sums; one block, so that the order, and with it the last digit, is always the same."""
+    """Add up the blocks' sums in a single block, so that the order, and so the last digit, is always the same."""
     total = 0.0
     for i in range(cuda.threadIdx.x, partial.size, THREADS_PER_BLOCK):
         total += partial[i]
@@ -145,6 +164,12 @@ def dot(a, b, out, partial=None):
     out : device array, shape (1,)
     partial : device array, float64, from :func:`partial_sums`, optional
         Allocated here when it is not given.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.array([3.0, 4.0])), cuda.device_array(1)
+    >>> dot(a, a, out); out.copy_to_host()
+    array([25.])
     """
     check_dot(a, b, out, device=True)
     partial = _checked_partial(partial, 1, a=a, b=b, out=out)
@@ -155,9 +180,16 @@ def dot(a, b, out, partial=None):
 
 
 def partial_sums(n=1):
-    """Return device memory for the blocks' sums of any sum here over up to ``n`` elements, to be used by many calls.
+    """Return device memory for the blocks' sums, enough for any sum of this file over up to ``n`` elements.
 
-    :func:`dot` and ``reduce_sum_grid_stride`` need no ``n``: they have ``DOT_BLOCKS`` blocks at most.
+    Many calls may use it, one after the other. :func:`dot` and ``reduce_sum_grid_stride`` need no ``n``, because they
+    have ``DOT_BLOCKS`` blocks at most.
+
+    Examples
+    --------
+    >>> partial = partial_sums(2**20)
+    >>> partial.size, partial.dtype
+    (4112, dtype('float64'))
     """
     require_count(n=n)
     return cuda.device_array(max(DOT_BLOCKS, sums_kept(n, THREADS_PER_BLOCK)), np.float64)
@@ -166,7 +198,7 @@ def partial_sums(n=1):
 def _sum_of_sums(kernel, a, out, partial):
     """Launch the kernel over ``a``, then over the blocks' sums, until one block is left and writes ``out``.
 
-    One block for all sums would be one launch less; but it would read 2^20 of them alone, on one multiprocessor.
+    A single block for all the blocks' sums would save a launch, but one multiprocessor alone would read up to 2^20.
     """
     check_reduce_sum(a, out, device=True)
     partial = _checked_partial(partial, sums_kept(a.size, THREADS_PER_BLOCK), a=a, out=out)

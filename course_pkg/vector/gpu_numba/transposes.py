@@ -1,13 +1,13 @@
-"""The transpose as CUDA kernels: rows become columns, so that reading or writing by rows means the other by columns.
+"""The transpose as CUDA kernels: rows become columns, so whoever reads along rows writes along columns.
 
 Variants by idea:
-    transpose_naive   one element a thread: neighbouring threads read neighbours, and write a row of ``out`` apart
+    transpose_naive   one element per thread: neighbouring threads read neighbours, and write a row of ``out`` apart
     transpose_tiled   a tile of 32 × 32 in shared memory: rows are read from ``a``, and rows are written to ``out``
 
-Only the order differs: no element is used twice, so shared memory saves no reading here, it saves whole sectors. In the
-tile a warp reads a column. Where rows are 32 elements apart that is one bank for all (for doubles, one pair of banks
-for each half of a warp); ``padding`` adds columns that nobody uses and moves each row on by as many of these
-(G. Ruetsch, P. Micikevicius, Optimizing Matrix Transpose in CUDA, NVIDIA, 2009).
+No element is used twice, so shared memory does not save reads here. It changes the order: sectors are written whole.
+Within the tile a warp reads a column. If rows of the tile are 32 elements apart, all elements of a column lie in one
+bank (for doubles: one pair of banks for each half of a warp). ``padding`` adds columns that nobody uses, so that each
+row begins that many banks further on (G. Ruetsch, P. Micikevicius, Optimizing Matrix Transpose in CUDA, NVIDIA, 2009).
 
 Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, both of one
 precision, in GPU memory. Every function raises ``CourseError``, before anything is written, when an argument does not
@@ -30,6 +30,7 @@ BLOCK_TRANSPOSE = (TILE, ROWS)
 
 @cuda.jit
 def transpose_naive_kernel(a, out):
+    """One element per thread: a warp reads 32 neighbours of a row, and writes 32 elements that lie a row apart."""
     x, y = cuda.grid(2)
     ny, nx = a.shape
     if x < nx and y < ny:
@@ -37,10 +38,16 @@ def transpose_naive_kernel(a, out):
 
 
 def transpose_naive(a, out):
-    """Compute ``out[x, y] = a[y, x]`` on the GPU, an element a thread; no synchronisation.
+    """Compute ``out[x, y] = a[y, x]`` on the GPU, one element per thread; no synchronisation.
 
-    One read and one write an element where the cache is perfect. But a warp writes to 32 rows of ``out`` at a time: to
-    32 sectors, of each of which it fills one element.
+    With a perfect cache this is one read and one write an element. But a warp writes to 32 rows of ``out`` at a time,
+    that is to 32 sectors, and fills one element of each.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.array([[1.0, 2.0, 3.0]])), cuda.device_array((3, 1))
+    >>> transpose_naive(a, out); out.copy_to_host().T
+    array([[1., 2., 3.]])
     """
     check_transpose(a, out, device=True)
     transpose_naive_kernel[_blocks(a.shape, ROWS), BLOCK_TRANSPOSE](a, out)
@@ -53,6 +60,7 @@ def transpose_tiled_kernel(padding):
 
     @cuda.jit
     def transpose_tiled(a, out):
+        """As the naive transpose, but through a tile in shared memory, so that warps read and write whole rows."""
         tile = cuda.shared.array(shape, a.dtype)
         ny, nx = a.shape
         left, top = cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE
@@ -76,8 +84,14 @@ def transpose_tiled(a, out, padding=1):
     Parameters
     ----------
     padding : int, 0 to 31
-        Columns added to each row of the tile. Without any, all lanes of a warp (in float64, of half a warp) meet in one
-        bank as they read a column; with 1 none do.
+        Columns added to each row of the tile. Without them, all lanes of a warp (in float64, of half a warp) read from
+        one bank when they read a column; with one, from different banks.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.array([[1.0, 2.0, 3.0]])), cuda.device_array((3, 1))
+    >>> transpose_tiled(a, out, padding=1); out.copy_to_host().T
+    array([[1., 2., 3.]])
     """
     check_transpose(a, out, device=True)
     require_count(padding=padding)
