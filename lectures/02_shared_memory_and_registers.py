@@ -343,7 +343,7 @@ by_shape = dict(swept)
 guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Each 128-byte line costs time. Give a warp's threads neighbouring x, and a block several warps.
+# Each 128-byte line costs time: give a warp's threads neighbouring x.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as

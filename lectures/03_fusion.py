@@ -635,8 +635,8 @@ bench.Table(
 asked = on_h200(baseline.by(CUPY), SMALL)
 asked_s = asked.median_s / asked.parameters["iterations"]
 Markdown(
-    f"The same containers by CuPy's kernels, with the host asking in every iteration: **{bench.format_time(asked_s)}**; by ours, in graphs: "
-    f"**{bench.format_time(iteration_s(baseline))}**. Two causes: asking the host every iteration, and CuPy's slow dot, which reaches "
+    f"The same containers by CuPy, whose host asks in every iteration: **{bench.format_time(asked_s)}**; by ours, in graphs: "
+    f"**{bench.format_time(iteration_s(baseline))}**. CuPy's slow dot adds to it: "
     f"{bench.recorded('vector').one(STREAMS['dot'].by(CUPY), n=2**24).t_eff_gb_s:,.0f} GB/s on 2²⁴ numbers."
 )
 
