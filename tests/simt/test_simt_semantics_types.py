@@ -25,6 +25,9 @@ BODIES = {
     "a conditional expression that constants decide": """
         out[i] = f[i] + (0.5 if np.float32(0.1) > 0.5 else np.float32(0.1))
     """,
+    "a conditional expression that two numbers in the source decide": """
+        out[i] = f[i] - (f[i] * f[i] if 0.5 <= 0.5 else 0.5)
+    """,
     "a loop that no thread enters": """
         p = np.float32(0.1)
         for k in range(n - 3):
