@@ -297,7 +297,12 @@ def test_environment_is_cleared(monkeypatch):
             "course_pkg.stencil.reference",
             "course_pkg.cli",
         ),
-        *("course_pkg.grading.sandbox", "course_pkg.grading.judge", "course_pkg.witness", "course_pkg.commands"),
+        *(
+            "course_pkg.grading.sandbox",
+            "course_pkg.grading.judge",
+            "course_pkg.witness",
+            "course_pkg.commands",
+        ),
     ],
 )
 def test_the_courses_answers_cannot_be_imported(shared, module):
