@@ -84,3 +84,14 @@ def test_the_commands_help_needs_no_room():
     code = BLOCK.format(blocked={"cupy", "nbgrader", "nbformat", "matplotlib", "numba", "jupytext"})
     code += "from course_pkg import cli\ncli.build_parser()"
     assert python(code).stderr == ""
+
+
+def test_an_exercise_is_set_up_without_numba_which_takes_a_second():
+    """The sandbox imports as much for each submission; Numba's types are needed by a launch alone."""
+    code = "import os, sys\nos.environ['COURSE_BACKEND'] = 'simt'\n"
+    code += "from course_pkg import cuda, simt\nfrom course_pkg.grading import check\n"
+    code += "kernel = cuda.jit(lambda x: None)\n"
+    code += "print(sorted({'numba', 'matplotlib'} & set(sys.modules)))"
+    done = python(code)
+    assert done.stderr == ""
+    assert done.stdout.strip() == "[]"

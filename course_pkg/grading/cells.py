@@ -116,6 +116,28 @@ def without_magics(source: str) -> str:
     return re.sub(r"^[ \t]*[%!].*$", "", source, flags=re.MULTILINE)
 
 
+def without_prints(source: str) -> str:
+    """Return a cell's text with what it prints at its left margin left empty, so that line numbers stay.
+
+    What is only looked at takes time: a profile, the import of Numba that it needs.
+    """
+    lines = source.splitlines(keepends=True)
+    tree = parse(source)
+    for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
+        shares = after is not None and after.lineno == node.end_lineno
+        if _prints(node) and not shares:
+            blank = range(node.lineno - 1, node.end_lineno)
+            lines = ["\n" if k in blank else line for k, line in enumerate(lines)]
+    return "".join(lines)
+
+
+def _prints(node: ast.stmt) -> bool:
+    """Return whether a statement is a call of ``print``, on a line that it begins."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    name = call.func if isinstance(call, ast.Call) else None
+    return isinstance(name, ast.Name) and name.id == "print" and node.col_offset == 0
+
+
 def bindings(tree: ast.Module) -> dict[str, Binding]:
     """Return the names that a cell binds at its left margin, each with its last binding."""
     found = {}

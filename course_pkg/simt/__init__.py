@@ -9,8 +9,8 @@ from course_pkg.simt.memory.races import Hazard, Thread
 from course_pkg.simt.report.kernel_profile import KernelProfile
 from course_pkg.simt.report.profiling import profile
 from course_pkg.simt.report.quantities import AccessCounts, FlopCounts, Flops, LineCounts
+from course_pkg.simt.run.budget import limits
 from course_pkg.simt.run.kernel import Kernel, Launch, jit
-from course_pkg.simt.run.launch import limits
 
 __all__ = [
     "AccessCounts",

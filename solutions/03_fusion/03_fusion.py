@@ -376,10 +376,14 @@ def in_place_kernel(r, beta, p, s, wait):
 # blocks are they without the barrier, and in which with it?
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "look_at_in_place"}
-for wait in (False, True):
+def hazards_in_place(wait):
     r, p, s = np.random.default_rng(1).random((3, 16, 64))
     profile = simt.profile(in_place_kernel[(2, 2), (32, 8)], r, 0.5, p, s, wait)
-    print("With a barrier:" if wait else "Without a barrier:", *(hazard.message for hazard in profile.hazards))
+    return "\n".join(hazard.message for hazard in profile.hazards)
+
+
+print("Without a barrier:", hazards_in_place(wait=False))
+print("With a barrier:", hazards_in_place(wait=True))
 
 
 # %% [markdown]

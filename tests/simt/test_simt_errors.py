@@ -6,8 +6,8 @@ import pytest
 from course_pkg import cuda
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.report.profiling import profile
+from course_pkg.simt.run.budget import limits
 from course_pkg.simt.run.kernel import Kernel, jit
-from course_pkg.simt.run.launch import limits
 
 N = 8
 

@@ -13,7 +13,6 @@ from course_pkg.core.limits import (
 )
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program, program_from_text, program_of
-from course_pkg.simt.run.launch import run_launch
 
 
 def jit(function=None, *, device=False, **options):
@@ -156,6 +155,8 @@ class Launch:
 
     def __call__(self, *arguments):
         """Run the kernel: fast, without counting; out-of-bounds indices and divergent barriers raise."""
+        from course_pkg.simt.run.launch import run_launch  # Numba's types take a second to import
+
         run_launch(self, arguments)
 
     def __repr__(self):

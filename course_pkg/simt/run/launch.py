@@ -1,8 +1,5 @@
 """Running a launch: arguments in, waves of blocks through the kernel, results left in the arguments."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +13,7 @@ from course_pkg.simt.memory.hazard_log import HazardLog
 from course_pkg.simt.memory.races import Races
 from course_pkg.simt.memory.regions import Array, GlobalMemory
 from course_pkg.simt.run import calls, conditions, loops  # noqa: F401  (they register what they run)
+from course_pkg.simt.run.budget import steps_now
 from course_pkg.simt.run.lanes import waves
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.statements import execute
@@ -25,32 +23,6 @@ WAVE_THREADS = 1 << 18
 PATIENCE = (
     1_000_000  # statements of a wave, minutes of work, after which a launch without a budget is taken to hang
 )
-_STEPS: ContextVar[int | None] = ContextVar("steps", default=None)
-
-
-@contextmanager
-def limits(*, steps: int | None) -> Iterator[None]:
-    """Give each launch within a ``with`` block a budget, unless it brings its own.
-
-    Parameters
-    ----------
-    steps : int or None
-        Most statements to interpret, each for up to 2^18 threads at once; beyond it a launch raises a SimtError.
-
-    Examples
-    --------
-    >>> from course_pkg import simt
-    >>> from course_pkg.vector.gpu_numba import copy_kernel
-    >>> with simt.limits(steps=1):
-    ...     simt.profile(copy_kernel[1, 32], np.ones(32), np.empty(32))
-    Traceback (most recent call last):
-    course_pkg.simt.errors.SimtError: ...
-    """
-    before = _STEPS.set(steps)
-    try:
-        yield
-    finally:
-        _STEPS.reset(before)
 
 
 @dataclass(eq=False)
@@ -94,9 +66,9 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
     check : bool
         Look for races and for reads of memory nobody wrote, and collect hazards instead of raising.
     steps : int, optional
-        Most statements to run, each for all threads of a wave at once; :func:`limits` sets it when left out.
+        Most statements to run, each for all threads of a wave at once; :func:`~.budget.limits` sets it when left out.
     """
-    steps = _STEPS.get() if steps is None else steps
+    steps = steps_now() if steps is None else steps
     program = launch.kernel.program
     check_arguments(program, arguments)
     grid, block = launch.grid[::-1], launch.block[::-1]

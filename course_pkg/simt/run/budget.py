@@ -1,0 +1,37 @@
+"""How many statements a launch may interpret: :func:`limits`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_STEPS: ContextVar[int | None] = ContextVar("steps", default=None)
+
+
+@contextmanager
+def limits(*, steps: int | None) -> Iterator[None]:
+    """Give each launch within a ``with`` block a budget, unless it brings its own.
+
+    Parameters
+    ----------
+    steps : int or None
+        Most statements to interpret, each for up to 2^18 threads at once; beyond it a launch raises a SimtError.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import copy_kernel
+    >>> with simt.limits(steps=1):
+    ...     simt.profile(copy_kernel[1, 32], np.ones(32), np.empty(32))
+    Traceback (most recent call last):
+    course_pkg.simt.errors.SimtError: ...
+    """
+    before = _STEPS.set(steps)
+    try:
+        yield
+    finally:
+        _STEPS.reset(before)
+
+
+def steps_now() -> int | None:
+    """Return the budget of a launch that brings none of its own."""
+    return _STEPS.get()
