@@ -15,6 +15,7 @@ from course_pkg.vector.variants import VARIANTS
 
 STREAMS = ("copy", "scale", "add", "triad", "dot")
 ON_SQUARE = ("reduce_sum", "cumsum_columns", "cumsum_rows", "transpose")
+STRIDES = (1, 2, 4, 8, 16, 32, 64)
 TOTALS = ("dot", "reduce_sum")  # their result is one number
 DEGREES_CPU = (1, 2, 4, 8, 16, 32, 64)
 DEGREES_GPU = (*DEGREES_CPU, 128)
@@ -36,8 +37,8 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     data = _HostData(2 ** exponents[-1]) if device == "cpu" else _DeviceData(2 ** exponents[-1])
     degrees = DEGREES_CPU if device == "cpu" else DEGREES_GPU
     samples = 5 if quick else 20
-    measured = {op: implementations(device, op) for op in (*STREAMS, "horner", *ON_SQUARE)}
-    with progress(len(exponents) + len(degrees) + len(ON_SQUARE)) as step:
+    measured = {op: implementations(device, op) for op in (*STREAMS, "horner", "copy_strided", *ON_SQUARE)}
+    with progress(len(exponents) + len(degrees) + len(STRIDES) + len(ON_SQUARE)) as step:
         for e in exponents:
             step(f"2^{e} elements")
             for op in STREAMS:
@@ -46,6 +47,10 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
             step(f"degree {degree}")
             parameters = {"n": data.n // 8, "dtype": "float64", "degree": degree}
             yield from _in_turn(data, measured["horner"], parameters, samples)
+        for stride in STRIDES:
+            step(f"stride {stride}")
+            parameters = {"n": data.n // STRIDES[-1], "dtype": "float64", "stride": stride}
+            yield from _in_turn(data, measured["copy_strided"], parameters, samples)
         edge = min(EDGE[device], math.isqrt(data.n))
         for op in ON_SQUARE:
             step(op)

@@ -14,6 +14,7 @@ _variant = variant_of("vector")
 VARIANTS = Variants(
     _variant("copy", "", "one element a thread or a core's share of them", cost.copy, EVERYWHERE),
     _variant("copy", "two", "two elements a thread, a block apart: more bytes on their way", cost.copy),
+    _variant("copy_strided", "", "elements that lie a stride apart are read", cost.copy_strided, EVERYWHERE),
     _variant("scale", "", "one input, one output", cost.scale, EVERYWHERE),
     _variant("add", "", "two inputs, one output", cost.add, EVERYWHERE),
     _variant(
