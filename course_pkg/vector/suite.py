@@ -49,7 +49,7 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
             yield from _in_turn(data, measured["horner"], parameters, samples)
         for stride in STRIDES:
             step(f"stride {stride}")
-            parameters = {"n": data.n // STRIDES[-1], "dtype": "float64", "stride": stride}
+            parameters = {"n": max(1, data.n // STRIDES[-1]), "dtype": "float64", "stride": stride}
             yield from _in_turn(data, measured["copy_strided"], parameters, samples)
         edge = min(EDGE[device], math.isqrt(data.n))
         for op in ON_SQUARE:
@@ -94,7 +94,7 @@ def _compare(data, chosen, parameters, settings, samples):
         flat = op == "copy"
         size = {"n": math.prod(shape), "dtype": parameters["dtype"]} if flat else parameters
         args[what] = data.arguments(
-            arguments_of(op), (math.prod(shape),) if flat else shape, library, parameters.get("degree")
+            arguments_of(op), (math.prod(shape),) if flat else shape, library, parameters
         )
         costs[what] = variant.cost_by(library)(**size)
         checks[what] = lambda op=op, a=args[what]: data.check(op, a)
@@ -129,12 +129,15 @@ class _HostData:
         self.host = {"a": rng.random(n), "b": rng.random(n), "s": 3.0}
         self.out, self.total = np.full(n, np.nan), np.zeros(1)
 
-    def arguments(self, names, shape, library, degree=None):
+    def arguments(self, names, shape, library, parameters=()):
         """Return the named arguments cut to the elements of a shape, as the library likes them."""
-        whole = {"a": self.a, "b": self.b, "s": 3.0, "degree": degree, "out": self.out, "total": self.total}
-        picked = (whole[name] for name in names)
-        n = math.prod(shape)
-        return tuple(v[:n].reshape(shape) if getattr(v, "size", 0) > 1 else v for v in picked)
+        parameters, n = dict(parameters), math.prod(shape)
+        stride = parameters.get("stride", 1)
+        cut = {"a": self.a[: n * stride], "b": self.b[:n], "out": self.out[:n]}
+        if stride == 1:
+            cut = {name: vector.reshape(shape) for name, vector in cut.items()}
+        whole = {"s": 3.0, "total": self.total, **cut, **parameters}
+        return tuple(whole[name] for name in names)
 
     a = property(lambda self: self.host["a"])
     b = property(lambda self: self.host["b"])
@@ -148,6 +151,9 @@ class _HostData:
     def check(self, op, args):
         """Compare the result of one call with the oracle, on all elements or on a random million of them."""
         out, n = args[-1], args[0].size
+        if op == "copy_strided":
+            self.check_strided(args)
+            return
         if op in TOTALS:
             a, b = self.host["a"][:n], self.host["b"][:n]
             expected = np.dot(a, b) if op == "dot" else np.sum(a)
@@ -165,6 +171,14 @@ class _HostData:
         getattr(reference, op)(*inputs, expected)
         np.testing.assert_allclose(self.fetch(out, where), expected, rtol=1e-12)
         self.poison(out)  # so that the next variant cannot pass on this one's result
+
+    def check_strided(self, args):
+        """Compare a copy with gaps with the oracle, all elements of it."""
+        a, stride, out = args
+        expected = np.empty(out.size)
+        reference.copy_strided(self.host["a"][: a.size], stride, expected)
+        np.testing.assert_array_equal(self.fetch(out, slice(None)), expected)
+        self.poison(out)
 
     def check_lines(self, op, out):
         """Compare sums or a transpose with NumPy's, in all columns or rows or in as many as have a million elements."""
@@ -201,8 +215,8 @@ class _DeviceData(_HostData):
     a = property(lambda self: self.device["a"])
     b = property(lambda self: self.device["b"])
 
-    def arguments(self, names, shape, library, degree=None):
-        args = super().arguments(names, shape, library, degree)
+    def arguments(self, names, shape, library, parameters=()):
+        args = super().arguments(names, shape, library, parameters)
         if library != Library.NUMBA_CUDA:
             return args
         from course_pkg import cuda

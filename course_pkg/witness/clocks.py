@@ -3,13 +3,16 @@
 Nsight Compute tells of each unit which share of its greatest rate it reached while the kernel ran. That share of the
 kernel's time is what the unit would have needed alone. The clock that fills nearly all of the time *binds*: only less
 of that work makes the kernel faster. Where none does, the warps wait: for loads on their way, or for each other.
+
+The load of the L2 is that of its busiest part. On an H100 and an H200 this is the link between its two halves, which
+Nsight Compute calls ltcfabric: about half of what a multiprocessor asks for lies in the far half.
 """
 
 from dataclasses import dataclass
 
 from course_pkg.core import CourseError
 
-BINDS = 0.8  # a clock that fills this share of the time is said to bind
+BINDS = 0.85  # a clock that fills this share of the time is said to bind
 WAITING = "none: warps wait"
 MEMORY, L2, L1, ISSUE = "memory", "L2", "L1", "instructions"
 UNITS = {
