@@ -2,7 +2,9 @@
 
 from course_pkg.bench.compare import Comparison, compare, progress
 from course_pkg.bench.compiled import compiled
+from course_pkg.bench.defence import Defence, defend
 from course_pkg.bench.device import Device, cpu, gpu
+from course_pkg.bench.live import live
 from course_pkg.bench.measure import Measurement, matching, measure
 from course_pkg.bench.record import Recorded, load, origin, record, recorded
 from course_pkg.core.table import Table
@@ -10,6 +12,7 @@ from course_pkg.core.units import format_time
 
 __all__ = [
     "Comparison",
+    "Defence",
     "Device",
     "Measurement",
     "Recorded",
@@ -17,8 +20,10 @@ __all__ = [
     "compare",
     "compiled",
     "cpu",
+    "defend",
     "format_time",
     "gpu",
+    "live",
     "load",
     "matching",
     "measure",
