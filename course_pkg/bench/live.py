@@ -32,8 +32,9 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
     Examples
     --------
     >>> from course_pkg.bench import recorded
-    >>> h200 = recorded("vector").one(Implementation("triad", "", "Numba CUDA"), n=2**26)
-    >>> live(lambda: [], [h200]).rows[-1]["where"]
+    >>> from course_pkg.core import Implementation
+    >>> triad = recorded("vector").one(Implementation("triad", "", "Numba CUDA"), n=2**26)
+    >>> live(lambda: [], [triad]).rows[-1]["where"]
     'NVIDIA H200, recorded'
     """
     recorded = list(recorded)

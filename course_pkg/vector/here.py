@@ -109,6 +109,21 @@ def free_bytes(device: str) -> int:
     return int(cuda.current_context().get_memory_info()[0])
 
 
+def require_room(needed: int, what: str) -> None:
+    """Check that there is a GPU and that so many bytes take at most half of its free memory.
+
+    Examples
+    --------
+    >>> if gpu().kind == "gpu":
+    ...     require_room(8, "One double")
+    """
+    if needed > free_bytes("gpu") // 2:
+        raise CourseError(
+            f"{what} need {needed / 1e9:.1f} GB, and the GPU has {free_bytes('gpu') / 1e9:.1f} GB free, of which half "
+            "may be taken: pass a smaller size."
+        )
+
+
 def defensible_size(device: str) -> int:
     """Return a power of two: the doubles of a vector such that a copy exceeds the last-level cache four times.
 
@@ -158,11 +173,7 @@ def on_this_gpu(n: int = 2**26) -> list[Measurement]:
     >>> on_this_gpu(1024) if gpu().kind == "gpu" else []  # without a GPU there is nothing to measure
     [...]
     """
-    needed = 24 * n
-    if needed > free_bytes("gpu") // 2:
-        raise CourseError(
-            f"Three vectors need {needed / 1e9:.1f} GB of GPU memory and half of it must stay free: pass a smaller n."
-        )
+    require_room(24 * n, f"Three vectors of {n} doubles")
     return list(_copy_and_triad(Vectors("gpu", n), n, samples=10))
 
 
