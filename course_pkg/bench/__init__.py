@@ -6,7 +6,7 @@ from course_pkg.bench.defence import Defence, defend
 from course_pkg.bench.device import Device, cpu, gpu
 from course_pkg.bench.live import live
 from course_pkg.bench.measure import Measurement, matching, measure
-from course_pkg.bench.record import Recorded, load, origin, record, recorded
+from course_pkg.bench.record import Recorded, load, origin, record, recorded, records
 from course_pkg.core.table import Table
 from course_pkg.core.units import format_time
 
@@ -31,4 +31,5 @@ __all__ = [
     "progress",
     "record",
     "recorded",
+    "records",
 ]

@@ -1,6 +1,6 @@
 """What ``course bench honest`` measures: streams timed wrongly, each beside the right way, on a GPU or a CPU."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import floor, log2
 
@@ -28,17 +28,17 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
         raise CourseError(
             "`course bench honest --device gpu` needs an NVIDIA GPU: none was found; use --device cpu."
         )
-    plan = (on_gpu if device == "gpu" else on_cpu)(quick=quick)
+    plan = on_gpu(QUICK if quick else LARGE) if device == "gpu" else on_cpu(QUICK if quick else None)
     with progress(len(plan)) as step:
         for name, pair in plan.items():
             step(pitfalls.PITFALLS[name].title)
             yield from pair().measurements
 
 
-def on_cpu(*, quick: bool = False) -> dict:
-    """Return the pitfalls that a CPU has, too: by name, what measures each."""
-    v = Vectors("cpu", QUICK // 4 if quick else stream_size(cpu().llc_bytes))
-    n = v.host.a.size
+def on_cpu(n: int | None = None) -> dict[str, Callable[[], Pair]]:
+    """Return what measures each pitfall that a CPU has, too, by name: on n doubles, or as many as exceed its caches."""
+    n = n or stream_size(cpu().llc_bytes)
+    v = Vectors("cpu", n)
     by_numba = v.copy(n)
     return {
         "first_call": lambda: pitfalls.first_call(_fresh_cpu, by_numba),
@@ -68,12 +68,12 @@ def _allocates(v) -> Pair:
     return pitfalls.allocates(new, in_place)
 
 
-def on_gpu(*, quick: bool = False) -> dict:
-    """Return the pitfalls of a GPU: by name, what measures each."""
+def on_gpu(n: int) -> dict[str, Callable[[], Pair]]:
+    """Return what measures each pitfall of a GPU, by name: on n doubles, or as many as fit."""
     free = min(free_bytes("gpu"), free_bytes("cpu"))  # what is copied to the GPU lies in both
     fits = 2 ** floor(log2(max(1024, free // 4 // 24)))
-    v = Vectors("gpu", min(QUICK if quick else LARGE, fits))
-    n = v.host.a.size
+    n = min(n, fits)
+    v = Vectors("gpu", n)
     large, short, cached = v.copy(n), v.copy(n // SHORTER), v.copy(min(n, size_in_cache(gpu().llc_bytes)))
     flops = _polynomial(v)
     return {
@@ -84,7 +84,7 @@ def on_gpu(*, quick: bool = False) -> dict:
         "in_cache": lambda: pitfalls.in_cache(cached, large),
         "with_copies": lambda: _with_copies(v, n // 2),
         "pageable": lambda: _pageable(v, n // 2),
-        "idle_clock": lambda: pitfalls.idle_clock(flops, rest_s=0.1 if quick else 2.0),
+        "idle_clock": lambda: pitfalls.idle_clock(flops, rest_s=2.0 if n > QUICK else 0.1),
     }
 
 

@@ -26,7 +26,7 @@ def interpreted(monkeypatch):
 
 @pytest.fixture
 def short(monkeypatch):
-    monkeypatch.setattr(suite_honest, "QUICK", 4096)
+    monkeypatch.setattr(suite_honest, "QUICK", 1024)
 
 
 def test_each_pitfall_of_a_cpu_has_a_wrong_and_a_right_measurement(short):
