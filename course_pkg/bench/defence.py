@@ -7,7 +7,7 @@ from course_pkg.bench.measure import Measurement
 from course_pkg.core import CourseError, find_machine
 from course_pkg.core.checks import require_positive
 from course_pkg.core.table import html_table, text_table
-from course_pkg.core.units import format_bytes, format_time
+from course_pkg.core.units import format_bytes, format_time, three_digits
 
 CACHES = 4  # a working set is this many times the last-level cache, at least
 SPREAD = 0.05  # at most
@@ -97,8 +97,8 @@ def defend(
 ) -> Defence:
     """Ask of a stated T_peak what a sceptic would ask, and return the answers.
 
-    The measurement that is asked is the one whose T_eff the number is; where several have the same, the one on the
-    largest arrays.
+    The measurement that is asked is the one whose T_eff the number is; where several have the same,
+    the one on the largest arrays.
 
     Parameters
     ----------
@@ -133,13 +133,12 @@ def defend(
     _require_streams(measurements)
     nearest = min(abs(m.t_eff_gb_s - t_peak_gb_s) for m in measurements)
     same = [m for m in measurements if abs(m.t_eff_gb_s - t_peak_gb_s) <= max(nearest, SAME * t_peak_gb_s)]
-    m = max(same, key=lambda m: m.cost.bytes)
+    m = max(same, key=lambda m: (m.cost.bytes, -abs(m.t_eff_gb_s - t_peak_gb_s)))
     answers = (
         _measured(t_peak_gb_s, m),
         _beyond_caches(m),
         _both_ways(m),
         _quiet(m),
-        _enough_samples(m),
         _long_enough(m),
         _below_datasheet(t_peak_gb_s, m, datasheet_gb_s),
         _best(t_peak_gb_s, m, measurements),
@@ -176,7 +175,7 @@ def _beyond_caches(m) -> Answer:
         return Answer(question, format_bytes(m.cost.bytes), None, "how large the last-level cache is")
     return Answer(
         question,
-        f"{format_bytes(m.cost.bytes)}, {m.cost.bytes / llc:.2g} × {format_bytes(llc)}",
+        f"{format_bytes(m.cost.bytes)}: {three_digits(m.cost.bytes / llc)} × {format_bytes(llc)}",
         m.cost.bytes >= CACHES * llc,
         f"the arrays must be larger than the caches, {format_bytes(CACHES * llc)} in all or more",
     )
@@ -200,18 +199,13 @@ def _quiet(m) -> Answer:
     )
 
 
-def _enough_samples(m) -> Answer:
-    n = len(m.samples_s)
-    return Answer(f"≥ {SAMPLES} samples?", str(n), n >= SAMPLES, f"take {SAMPLES} samples or more")
-
-
 def _long_enough(m) -> Answer:
-    sample_s = m.median_s * m.calls_per_sample
+    n, sample_s = len(m.samples_s), m.median_s * m.calls_per_sample
     return Answer(
-        f"a sample ≥ {format_time(SAMPLE_S)}?",
-        f"{format_time(sample_s)}, {m.calls_per_sample} call{'s' if m.calls_per_sample > 1 else ''}",
-        sample_s >= SAMPLE_S,
-        f"a sample must last {format_time(SAMPLE_S)} or more: average more calls",
+        f"≥ {SAMPLES} samples of ≥ {SAMPLE_S * 1e3:g} ms?",
+        f"{n} of {format_time(sample_s)}",
+        n >= SAMPLES and sample_s >= SAMPLE_S,
+        f"take {SAMPLES} samples or more, and let each average calls of {SAMPLE_S * 1e3:g} ms or more together",
     )
 
 
