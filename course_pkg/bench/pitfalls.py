@@ -147,7 +147,8 @@ class Pair:
         factor = self.overstated
         if abs(factor - 1) < NO_DIFFERENCE:
             return "the same, here"
-        return f"{factor:.2g}× too high" if factor > 1 else f"{1 / factor:.2g}× too low"
+        high, times = factor > 1, max(factor, 1 / factor)
+        return f"{f'{times:,.0f}' if times >= 10 else f'{times:.2f}'}× too {'high' if high else 'low'}"
 
     @property
     def measurements(self) -> tuple[Measurement, Measurement]:

@@ -2,79 +2,40 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
+from fake_gpu import Array, FakeGpu
 
-from course_pkg.bench import Device, device, load, pitfalls, record, timers
+from course_pkg.bench import device, load, pitfalls, record, timers
 from course_pkg.bench.pitfalls import PITFALLS, Pair, Work
 from course_pkg.core import Cost
 
-LAUNCH_S, COPY_S, KERNEL_S, SHORT_S = 1e-4, 2e-3, 4e-3, 1e-5
+LAUNCH_S, COPY_S, KERNEL_S, SHORT_S = 1e-4, 2e-3, 4e-3, 1e-5  # seconds
 COST = Cost(10**9, 10**9)
 
 
-class Array:
-    """One element in the memory of a GPU."""
-
-    __cuda_ndarray__ = True
-    shape, dtype = (1,), np.dtype("float64")
-
-
-class Asynchronous:
-    """A GPU with a queue: Python takes a while to launch, and goes on. It is slow for a while after a rest."""
+class Asynchronous(FakeGpu):
+    """It is three times as slow for a while after a rest."""
 
     def __init__(self, monkeypatch):
-        self.now = self.busy_until = 0.0
-        self.slow, self.clocks, self.calls = 1.0, [], 0
-        gpu = self
-
-        class Buffer(Array):
-            def copy_to_device(self, source):
-                gpu.queue(COPY_S)
-
-        class Event:
-            def record(self):
-                self.at = max(gpu.now, gpu.busy_until)
-
-            def query(self):
-                return self.at <= gpu.now
-
-            def synchronize(self):
-                gpu.now = max(gpu.now, self.at)
-
-        fake = SimpleNamespace(
-            event=lambda timing: Event(),
-            event_elapsed_time=lambda start, stop: 1e3 * (stop.at - start.at),
-            synchronize=self.synchronize,
-            device_array=lambda n, dtype: Buffer(),
-        )
-        monkeypatch.setattr(timers.devices, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
-        monkeypatch.setattr("course_pkg.cuda", fake)
-        monkeypatch.setattr(timers.time, "perf_counter", lambda: self.now)
+        super().__init__(monkeypatch, LAUNCH_S)
+        self.calls = 0
         monkeypatch.setattr(timers.time, "sleep", self.rest)
         monkeypatch.setattr(device, "gpu_clocks", lambda: {"sm_mhz": 345 if self.slow > 1 else 1980})
-
-    def queue(self, seconds):
-        self.busy_until = max(self.busy_until, self.now) + self.slow * seconds
-
-    def synchronize(self):
-        self.now = max(self.now, self.busy_until)
 
     def rest(self, seconds):
         self.now += seconds
         self.slow = 3.0
 
-    def kernel(self, seconds, launch_s=LAUNCH_S):
+    def kernel(self, seconds):
         def call(*args):
+            self.call(seconds=seconds)
             self.calls += 1
-            self.now += launch_s
-            self.queue(seconds)
             if self.calls % 50 == 0:
                 self.slow = 1.0
 
         return call
 
-    def work(self, seconds, fn=None, check=None):
+    def does(self, seconds, fn=None, check=None):
         return Work(fn or self.kernel(seconds), (Array(),), COST, "a library", {"n": 1}, check)
 
 
@@ -84,7 +45,7 @@ def gpu(monkeypatch):
 
 
 def test_without_a_wait_the_host_times_the_launch(gpu):
-    pair = pitfalls.no_wait(gpu.work(KERNEL_S), samples=4)
+    pair = pitfalls.no_wait(gpu.does(KERNEL_S), samples=4)
     assert pair.wrong.samples_s == pytest.approx([LAUNCH_S] * 4)
     assert pair.right.median_s == pytest.approx(KERNEL_S)
     assert pair.overstated == pytest.approx(KERNEL_S / LAUNCH_S)
@@ -102,7 +63,7 @@ def test_launches_of_samples_do_not_pile_up(gpu):
         waits.append(gpu.busy_until <= gpu.now)
         gpu.kernel(KERNEL_S)()
 
-    pitfalls.no_wait(gpu.work(0, fn), samples=3)
+    pitfalls.no_wait(gpu.does(0, fn), samples=3)
     assert waits[-3:] == [True] * 3
     synchronize()
 
@@ -116,30 +77,30 @@ def test_the_first_call_of_each_fresh_function_compiles(gpu):
         def call(*args):
             made[-1] += 1
             gpu.now += 1.0
-            gpu.queue(KERNEL_S)
+            gpu.work("kernel", KERNEL_S)
 
         return call
 
-    pair = pitfalls.first_call(fresh, gpu.work(KERNEL_S), samples=3)
+    pair = pitfalls.first_call(fresh, gpu.does(KERNEL_S), samples=3)
     assert made == [1, 1, 1]
     assert pair.wrong.samples_s == pytest.approx([1.0 + KERNEL_S] * 3), "it waits for the kernel, too"
     assert pair.right.median_s == pytest.approx(KERNEL_S)
 
 
 def test_the_hosts_clock_adds_the_launch_of_a_short_call(gpu):
-    pair = pitfalls.host_clock(gpu.work(SHORT_S), samples=3)
+    pair = pitfalls.host_clock(gpu.does(SHORT_S), samples=3)
     assert pair.wrong.median_s == pytest.approx(LAUNCH_S + SHORT_S)
     assert pair.right.median_s == pytest.approx(SHORT_S)
 
 
 def test_events_around_one_launch_time_python(gpu):
-    pair = pitfalls.one_launch(gpu.work(SHORT_S), samples=3)
+    pair = pitfalls.one_launch(gpu.does(SHORT_S), samples=3)
     assert pair.wrong.samples_s == pytest.approx([LAUNCH_S + SHORT_S] * 3)
     assert pair.right.median_s == pytest.approx(SHORT_S)
 
 
 def test_arrays_in_a_cache_are_one_call_and_large_ones_another(gpu):
-    pair = pitfalls.in_cache(gpu.work(SHORT_S), gpu.work(KERNEL_S), samples=2)
+    pair = pitfalls.in_cache(gpu.does(SHORT_S), gpu.does(KERNEL_S), samples=2)
     assert pair.wrong.median_s == pytest.approx(SHORT_S)
     assert pair.right.median_s == pytest.approx(KERNEL_S)
 
@@ -150,19 +111,19 @@ def test_a_kernel_with_its_copies(gpu):
         gpu.now += 2 * COPY_S  # there and back: the host waits for both
         gpu.kernel(KERNEL_S)()
 
-    pair = pitfalls.with_copies(gpu.work(0, whole), gpu.work(KERNEL_S), samples=2)
+    pair = pitfalls.with_copies(gpu.does(0, whole), gpu.does(KERNEL_S), samples=2)
     assert pair.wrong.median_s == pytest.approx(2 * COPY_S + LAUNCH_S + KERNEL_S)
     assert pair.right.median_s == pytest.approx(KERNEL_S)
 
 
 def test_copies_are_timed_until_they_are_done(gpu):
-    pair = pitfalls.pageable(gpu.work(COPY_S), gpu.work(KERNEL_S), samples=2)
+    pair = pitfalls.pageable(gpu.does(COPY_S), gpu.does(KERNEL_S), samples=2)
     assert pair.wrong.median_s == pytest.approx(LAUNCH_S + COPY_S)
     assert pair.right.median_s == pytest.approx(LAUNCH_S + KERNEL_S)
 
 
 def test_a_gpu_that_rested_is_timed_at_its_low_clock_and_says_so(gpu):
-    pair = pitfalls.idle_clock(gpu.work(KERNEL_S), rest_s=5.0, samples=3)
+    pair = pitfalls.idle_clock(gpu.does(KERNEL_S), rest_s=5.0, samples=3)
     assert pair.wrong.samples_s == pytest.approx([3 * KERNEL_S] * 3)
     assert pair.right.samples_s == pytest.approx([KERNEL_S] * 3)
     assert (pair.wrong.observed, pair.right.observed) == ({"sm_mhz": 345}, {"sm_mhz": 1980})
@@ -204,7 +165,7 @@ def test_a_wrong_result_is_timed_by_no_way(gpu):
     def check():
         raise AssertionError("wrong result")
 
-    work = gpu.work(SHORT_S, check=check)
+    work = gpu.does(SHORT_S, check=check)
     for way in (pitfalls.no_wait, pitfalls.host_clock, pitfalls.one_launch, pitfalls.idle_clock):
         with pytest.raises(AssertionError, match="wrong result"):
             way(work)
@@ -220,7 +181,13 @@ def of(pair, wrong_s, right_s):
 
 @pytest.mark.parametrize(
     ("wrong_s", "stated"),
-    [(0.1, "10× too high"), (5.0, "5× too low"), (1.02, "the same, here"), (0.98, "the same, here")],
+    [
+        (0.1, "10× too high"),
+        (1234.0, "1,234× too low"),
+        (1.25, "1.25× too low"),
+        (1.02, "the same, here"),
+        (0.98, "the same, here"),
+    ],
 )
 def test_a_row_says_how_far_off_the_wrong_way_is(clock, wrong_s, stated):
     row = of(pitfalls.one_call(on_cpu(clock, 1e-6)), wrong_s, 1.0).row()
