@@ -10,15 +10,17 @@ from course_pkg.topics import topics, with_room
 
 
 def suites() -> dict[str, str]:
-    """Return the modules that can be measured: those of the topics, and the interpreter's, which is no topic."""
+    """Return the modules that can be measured: those of the topics, and two that are no topic's."""
     found = {topic: f"course_pkg.{topic}.suite" for topic in with_room("suite") if topic in topics()}
-    return {**found, "simt": "course_pkg.witness.suite"}
+    return {**found, "honest": "course_pkg.vector.suite_honest", "simt": "course_pkg.witness.suite"}
 
 
 def add_arguments(parser):
     """Declare the subcommand's options."""
     parser.add_argument(
-        "topic", choices=suites(), help="which suite to measure; simt: the interpreter itself"
+        "topic",
+        choices=suites(),
+        help="which suite to measure; honest: wrong clocks; simt: the interpreter",
     )
     parser.add_argument("--device", choices=("cpu", "gpu"), help="default: the GPU where there is one")
     parser.add_argument("--quick", action="store_true", help="few sizes, few samples: a look, not a record")
