@@ -130,7 +130,7 @@ def test_a_stride_that_leads_out_of_the_vector_is_refused(checked):
     ):
         with pytest.raises(CourseError, match=message):
             ops.copy_strided(a, stride, out)
-    with pytest.raises(CourseError, match="out lives in|out is in|memory"):
+    with pytest.raises(CourseError, match="memory"):
         ops.copy_strided(a, 2, put_elsewhere(np.ones(4)))
     with pytest.raises(CourseError, match="share memory"):
         ops.copy_strided(a, 1, a)

@@ -113,7 +113,8 @@ def test_a_variant_that_does_nothing_cannot_pass_on_the_last_ones_result(tiny, m
 
 def test_the_gpu_suite_has_every_variant():
     """Whatever a topic lists for a GPU is measured; a new variant is, too, without a word here."""
-    chosen = {op: suite.implementations("gpu", op) for op in (*suite.STREAMS, "horner", "copy_strided", *suite.ON_SQUARE)}
+    operations = (*suite.STREAMS, "horner", "copy_strided", *suite.ON_SQUARE)
+    chosen = {op: suite.implementations("gpu", op) for op in operations}
     for op, pairs in chosen.items():
         wanted = [(v, lib) for lib in (CUDA, CUPY) for v in VARIANTS.of(op, lib)]
         assert pairs == wanted + ([(VARIANTS["copy"], CUPY)] if op == "transpose" else [])

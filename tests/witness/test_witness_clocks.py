@@ -43,7 +43,9 @@ def test_a_unit_that_was_not_counted_is_said_to_be_so():
 
 
 def test_without_bytes_there_is_no_clock():
-    with pytest.raises(CourseError, match=r"dram__bytes_read.sum was not counted: record it with `course verify"):
+    with pytest.raises(
+        CourseError, match=r"dram__bytes_read.sum was not counted: record it with `course verify"
+    ):
         c.clocks({k: v for k, v in COUNTED.items() if k != c.READ}, t_peak_gb_s=4000)
 
 
