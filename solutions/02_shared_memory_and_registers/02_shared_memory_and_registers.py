@@ -246,8 +246,9 @@ for nz, ny, nx, dtype in ((1, 3, 33, "f8"), (2, 1, odd, "f8"), (9, 7, 5, "f8"), 
 # 32 × 32 numbers by rows, and writes it by rows too; in between, each warp takes a *column* out of shared memory.
 #
 # Shared memory has 32 **banks**. The bytes 0 to 3 lie in bank 0, the bytes 4 to 7 in bank 1, and so on; byte 128 lies
-# in bank 0 again. A request of a warp takes as many passes, called **wavefronts**, as there are different 4-byte words
-# in the fullest bank. The 32 doubles of a row are 64 words, two in each bank: 2 wavefronts, the least there can be.
+# in bank 0 again. In one turn, a **wavefront**, each bank serves one word of 4 bytes. Of doubles, each half of a warp has its
+# own turns: as many as there are different words in the fullest bank of that half. The 16 doubles of half a row are 32
+# words, one in each bank: 1 wavefront a half and 2 for the row, the least there can be for 32 different doubles.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "conflicting_transpose"}
 @cuda.jit

@@ -388,7 +388,8 @@ print("With a barrier:", hazards_in_place(wait=True))
 
 # %% [markdown]
 # The barrier mends what happens within a block, and no more: it makes the threads of one block wait, and some of those
-# next door are in another. Two launches would be the map and the stencil again.
+# next door are in another. Two launches would be the map and the stencil again. (A barrier for all blocks exists, in a
+# *cooperative launch*; but every thread must then be resident at once, and grids are larger than that.)
 #
 # Write `map_stencil_kernel(r, beta, p1, p2, s)` with two fields in its place: it reads the old `p1` and writes the new
 # `p2`. After each iteration the solver swaps them. Blocks have 32 × 8 threads as before, and each thread writes its own
