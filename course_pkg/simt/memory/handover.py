@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from course_pkg.simt.memory.shadow import BLOCK_SHIFT, FIELD, SITES, WARP_SHIFT, Order, thread_of
-
-FENCES = (1 << FIELD) - 1  # the part of a stamp that counts its thread's fences
+from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, SITES, WARP_SHIFT, Order, thread_of
+from course_pkg.simt.memory.warp_order import LANES
 
 
 @dataclass(eq=False)
@@ -73,18 +72,25 @@ class Fences:
         When the last fence for the device was.
     met : ndarray of int64
         ``ready`` at the block's last barrier.
+    lanes : ndarray of int64, shape (blocks, threads_per_block, 32), or None
+        Up to when each thread was in order with its warp's lanes at that fence, once these have clocks of their own.
     """
 
     def __init__(self, wave):
         shape = wave.blocks, wave.threads_per_block
         self.count, self.ready, self.ready_block, self.stamp, self.met = np.zeros((5, *shape), np.int64)
+        self.lanes = None
 
-    def fence(self, lanes, stamps, for_device: bool) -> None:
+    def fence(self, lanes, stamps, for_device: bool, seen=None) -> None:
         """Let lanes pass a fence; bool, shape (blocks, threads_per_block)."""
         self.count[lanes] += 1
         self.ready_block[lanes] = self.count[lanes]
         if for_device:
             self.ready[lanes] = self.count[lanes]
+            if seen is not None:
+                if self.lanes is None:
+                    self.lanes = np.repeat(self.stamp[:, :, None] >> WARP_SHIFT, LANES, axis=2)
+                self.lanes[lanes] = seen[lanes]
             self.stamp[lanes] = stamps[lanes]
 
     def barrier(self, blocks) -> None:
@@ -99,7 +105,10 @@ class Fences:
         if self.ready[row, lane]:
             stamp = int(self.stamp[row, lane])
             clock["thread", thread] = int(self.ready[row, lane])
-            clock["warp", order.warp_of(thread)] = stamp >> WARP_SHIFT
+            if self.lanes is None:
+                clock["warp", order.warp_of(thread)] = stamp >> WARP_SHIFT
+            else:
+                clock["lanes", order.warp_of(thread)] = self.lanes[row, lane].copy()
             clock["block", thread // order.threads_per_block] = stamp >> BLOCK_SHIFT
         if self.met[row].any():
             clock["met", thread // order.threads_per_block] = self.met[row].copy()
@@ -220,6 +229,17 @@ class Handovers:
                 _join(known, clock)
                 self._knowledge[level, group] = known
 
+    def spread_among(self, threads: list) -> None:
+        """Let threads of one warp know what one of them knows: they pass a barrier that names them alone."""
+        clocks = [
+            self._knowledge[k] for k in (("thread", thread) for thread in threads) if k in self._knowledge
+        ]
+        if clocks and len(threads) > 1:
+            together: dict = {}
+            for clock in clocks:
+                _join(together, clock)
+            self._knowledge.update({("thread", thread): together for thread in threads})
+
     def known(self, entry, stamp, mine, clash):
         """Tell which lanes know of an earlier access, of those that clash with it."""
         found = np.zeros(len(clash), bool)
@@ -234,12 +254,14 @@ class Handovers:
 
     def _knows(self, thread: int, stamp: int, me: int) -> bool:
         per_block = self.order.threads_per_block
-        block, fences = thread // per_block, stamp & FENCES
+        block, fences = thread // per_block, stamp & FIELD_OF_ONES
+        warp, tick = self.order.warp_of(thread), stamp >> WARP_SHIFT
         for clock in self._known_to(me):
-            met = clock.get(("met", block))
+            met, lanes = clock.get(("met", block)), clock.get(("lanes", warp))
             if (
                 clock.get(("thread", thread), 0) > fences
-                or clock.get(("warp", self.order.warp_of(thread)), 0) > stamp >> WARP_SHIFT
+                or clock.get(("warp", warp), 0) > tick
+                or (lanes is not None and lanes[thread % per_block % LANES] > tick)
                 or clock.get(("block", block), 0) > stamp >> BLOCK_SHIFT
                 or (met is not None and met[thread % per_block] > fences)
                 or (block == me // per_block and clock.get(("block's thread", thread), 0) > fences)
@@ -270,7 +292,7 @@ def _join(clock: dict, other: dict) -> None:
     """Let a clock know what another one knows."""
     for key, value in other.items():
         mine = clock.get(key)
-        if key[0] == "met" and mine is not None:
+        if key[0] in ("met", "lanes") and mine is not None:
             value = np.maximum(mine, value)
         elif mine is not None and mine > value:
             value = mine

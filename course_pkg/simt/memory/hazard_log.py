@@ -4,7 +4,8 @@ import numpy as np
 
 from course_pkg.simt.errors import HazardError
 from course_pkg.simt.memory.races import Access, Hazard, Thread, place
-from course_pkg.simt.memory.shadow import SITES, Shadow, thread_of
+from course_pkg.simt.memory.shadow import Shadow
+from course_pkg.simt.memory.order import SITES, thread_of
 
 FATAL = ("out_of_bounds", "divergent_barrier")
 MOST = 200
@@ -68,17 +69,26 @@ class HazardLog:
         )
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
-    def torn_warp(self, run, where, at_work, members, torn, name) -> None:
-        """Only some lanes of a warp arrive at the warp's barrier."""
-        row = int(np.flatnonzero(torn)[0])
-        block, warp = divmod(row, run.wave.warps_per_block)
-        came = int(at_work[row].argmax()) + 32 * warp
-        missed = int((members[row] & ~at_work[row]).argmax()) + 32 * warp
-        who, absent = (place_of_thread(run.wave, block, t) for t in (came, missed))
-        message = (
-            f"line {where.line}: {who} waits at this {name} and {absent}, of the same warp, never comes to it: "
-            "move it out of the branch, or name the lanes that come in its mask."
-        )
+    def torn_warp(self, run, where, rows, torn, name) -> None:
+        """Only some lanes of a warp arrive at the warp's barrier, or not with one mask.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The warps that are looked at.
+        torn : ndarray of bool, shape (rows, 32, 32)
+            For each lane the lanes that it waits for in vain; itself where its mask does not name it.
+        """
+        row, came, missed = (int(found[0]) for found in np.nonzero(torn))
+        block, warp = divmod(int(rows[row]), run.wave.warps_per_block)
+        who, absent = (place_of_thread(run.wave, block, lane + 32 * warp) for lane in (came, missed))
+        if came == missed:
+            message = f"line {where.line}: {who} calls {name} with a mask that does not name it: set its own bit too."
+        else:
+            message = (
+                f"line {where.line}: {who} waits at this {name} and {absent}, of the same warp, never comes to it "
+                "with the same mask: move it out of the branch, or name the lanes that come in its mask."
+            )
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
     def access(self, run, place, kind, verb, lanes, operation="", looks=False) -> None:
@@ -101,7 +111,7 @@ class HazardLog:
             return
         if region.shadow is None:
             total = region.size * (run.wave.blocks if region.owner == "block" else 1)
-            region.shadow = Shadow(total)
+            region.shadow = Shadow(total, self.races.in_parts)
         stamps = run.clock.stamps()
         stamps = stamps[chosen] if lanes.data is not None else stamps.reshape(-1)
         floating = array.dtype.kind in "fc"

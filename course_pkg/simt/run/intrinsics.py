@@ -182,6 +182,7 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
 
 
 def _fence(run, frame, node, name, arguments, named, mask):
+    run.in_parts = True
     run.clock.pass_fence(run.wave.spread(mask.full), for_device=name != "threadfence_block")
     run.ledger.flush()
     run.kill("global", "shared")

@@ -72,12 +72,12 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
     program = launch.kernel.program
     check_arguments(program, arguments)
     grid, block = launch.grid[::-1], launch.block[::-1]
-    races = Races(int(np.prod(block))) if check else None
     memory = GlobalMemory(
         {name: a for name, a in zip(program.parameters, arguments, strict=True) if is_array(a)}
     )
     with np.errstate(all="ignore"):
-        types, stored = _sketch(launch, program, arguments, memory)
+        types, stored, in_parts = _sketch(launch, program, arguments, memory)
+        races = Races(int(np.prod(block)), in_parts) if check else None
         for region in memory.regions.values():
             region.written = any(r is region and name in stored for name, r in memory.regions.items())
         log = HazardLog(races, fatal_only=not check)
@@ -102,10 +102,17 @@ def _run(run, program, arguments, memory) -> None:
     run.ledger.finish()
 
 
-def _sketch(launch, program, arguments, memory) -> tuple[dict, set]:
-    """Return the types of the kernel's variables where two ways meet, and the arrays that it may write to.
+def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool]:
+    """Return what is found once for each kind of arguments.
 
-    Both are found once for each kind of arguments.
+    Returns
+    -------
+    types : dict
+        Types of the kernel's variables where two ways meet.
+    stored : set of str
+        Arrays that it may write to.
+    in_parts : bool
+        Whether anything but barriers of whole blocks and warps may put its threads in order.
     """
     kinds = tuple(_kind(a) for a in arguments)
     known = launch.kernel.sketches
@@ -115,7 +122,7 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set]:
         state.programs[id(launch.kernel)] = program
         run = Run(next(waves(one, one, 1)), state)
         _run(run, program, arguments, memory)
-        known[kinds] = run.types, run.stored
+        known[kinds] = run.types, run.stored, run.in_parts
     return known[kinds]
 
 

@@ -66,6 +66,7 @@ class Run:
         self.static_shared = 0
         self.exited = wave.nobody
         self.stored: set = set()  # names of the global arrays that a sketch may write to
+        self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
         self.clock = Clock(wave, launch.races)
         self.depth = 0
         self.dry = launch.types is None
