@@ -22,8 +22,11 @@ class Idiom:
         Returns fresh arguments by parameter.
     expected : callable
         Maps fresh arguments to the arrays that the kernel must leave, by parameter.
-    twins : tuple of (str, str)
-        A piece of the text, there once, and what stands there in a racy twin.
+    twins : tuple of (str, str) or (str, str, str)
+        A piece of the text, there once, and what stands there in a racy twin; then the kind of the hazard, where that is
+        no conflict of two accesses.
+    shared_bytes : int
+        Dynamic shared memory of a block.
     """
 
     kernel: Callable
@@ -31,7 +34,8 @@ class Idiom:
     threads: int | tuple
     arguments: Callable[[], dict]
     expected: Callable[[dict], dict]
-    twins: tuple[tuple[str, str], ...] = ()
+    twins: tuple[tuple[str, ...], ...] = ()
+    shared_bytes: int = 0
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ Each kernel is its own text; an idiom names the one change, of a piece of that t
 
 import idioms_handover as handover
 import idioms_shared as shared
+import idioms_flow
 import idioms_warp
 import numpy as np
 from idiom import Idiom, numbers, zeros
@@ -247,6 +248,7 @@ IDIOMS = [
         lambda a: {"a": np.r_[a["a"][0], _smoothed_inside(a["a"]), a["a"][-1]]},
         (("    cuda.syncthreads()  # read before written\n", ""),),
     ),
+    *idioms_flow.IDIOMS,
     *idioms_warp.IDIOMS,
 ]  # fmt: skip
 

@@ -187,7 +187,8 @@ def _matrix(rows, width):
     """Return a CSR matrix whose rows have 0 to ``width`` - 1 elements."""
     lengths = np.arange(rows) * 13 % width
     indptr = np.concatenate([[0], lengths.cumsum()]).astype(np.int32)
-    return indptr, (np.arange(indptr[-1]) * 5 % width).astype(np.int32), numbers(indptr[-1])
+    indices = (np.arange(indptr[-1]) * 5 % width).astype(np.int32)
+    return {"indptr": indptr, "indices": indices, "data": numbers(indptr[-1])}
 
 
 def _product(a):
@@ -312,7 +313,7 @@ IDIOMS = [
         product_with_a_matrix_by_warps,
         4,
         64,
-        lambda: dict(zip(("indptr", "indices", "data"), _matrix(8, 90), strict=True)) | {"x": numbers(90), "y": numbers(8)},
+        lambda: _matrix(8, 90) | {"x": numbers(90), "y": numbers(8)},
         lambda a: {"y": _product(a)},
         (("        cuda.syncwarp()  # added\n", ""), ("cuda.grid(1) // 32", "cuda.grid(1) // 64")),
     ),

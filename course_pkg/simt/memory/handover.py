@@ -15,13 +15,32 @@ from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, SITES, WARP
 from course_pkg.simt.memory.warp_order import LANES
 
 
+WORLDS = 4  # earlier times at which an atomic might have been done
+ANYBODY = -1  # no thread's number: an atomic of any thread
+
+
 @dataclass(eq=False)
 class Publication:
-    """A thread's atomic, after a fence: what the element held before, and clocks of what is known to who sees it."""
+    """A thread's atomic, after a fence.
+
+    Attributes
+    ----------
+    thread : int
+    before : number
+        What the element held before.
+    clocks : tuple of dict
+        What is known to who sees it.
+    known : int
+        So many of the element's publications were known to the thread.
+    after_all : bool
+        Whether all earlier ones were known to it, or its own.
+    """
 
     thread: int
     before: Any
     clocks: tuple
+    known: int
+    after_all: bool
 
 
 @dataclass(eq=False)
@@ -48,9 +67,13 @@ class Element:
 
 @dataclass(eq=False)
 class Sight:
-    """What an atomic may tell its thread: of the first publications of an element, ``after`` with its own."""
+    """What an atomic may tell its thread: of an element's publications those until it, ``after`` with its own.
+
+    The first ``known`` were known to the thread before.
+    """
 
     element: Element
+    known: int
     until: int
     after: int
 
@@ -147,12 +170,13 @@ class Handovers:
 
         Returns
         -------
-        ndarray, shape (2, lanes)
-            What the element held before the first, and before the last publication of another thread.
+        ndarray, shape (WORLDS, lanes)
+            What the element held before the first publication that its thread does not know of, before the second,
+            before one in the middle, and before the last of another thread.
         int
             Number of this event, for :meth:`learn`.
         """
-        otherwise = np.stack([before, before])
+        otherwise = np.repeat(before[None], WORLDS, axis=0)
         pending: dict = {}
         self._pending.append(pending)
         each = zip(units.tolist(), threads.tolist(), rows.tolist(), lanes.tolist(), strict=True)
@@ -160,47 +184,70 @@ class Handovers:
             element = self._elements.setdefault((region, unit), Element((region, unit)))
             published = element.published
             until = len(published)
-            if published:
+            clocks = self._known_to(thread)
+            known = max((c.get(("element", *element.name), 0) for c in clocks), default=0)
+            if until > known:
+                times = known, min(known + 1, until - 1), (known + until) // 2
                 last = _last_of_another(published, until, thread)
-                otherwise[:, i] = published[0].before, last.before
+                otherwise[:, i] = *(published[at].before for at in times), last.before
             if before[i] != after[i]:
-                clocks = fences.clock(thread, row, lane, self.order), *self._known_to(thread)
-                published.append(Publication(thread, before[i], clocks))
-            pending[thread] = Sight(element, until, len(published))
+                after_all = all(p.thread == thread for p in published[known:])
+                clocks = fences.clock(thread, row, lane, self.order), *clocks
+                published.append(Publication(thread, before[i], clocks, known, after_all))
+            pending[thread] = Sight(element, known, until, len(published))
         return otherwise, len(self._pending) - 1
 
-    def learn(self, threads, decided, events) -> None:
+    def learn(self, threads, decided, by, events) -> None:
         """Note that threads went another way because of what atomics found.
 
         Parameters
         ----------
         threads : ndarray of int64
-        decided : ndarray of bool, shape (2, threads)
-            Whether they would have gone another way before the first, and before the last publication.
+        decided : ndarray of bool, shape (WORLDS, threads)
+            Whether they would have gone another way at each of the earlier times.
+        by : ndarray of int64
+            The thread whose atomic it was; ``ANYBODY``: their own, or those of their block.
         events : iterable of int
             The atomics that the decision rests on.
         """
         per_block = self.order.threads_per_block
         some = decided.any(axis=0)
-        threads, decided = threads[some], decided[:, some]
+        threads, decided, by = threads[some], decided[:, some], by[some]
         for event in events if some.any() else ():
             pending = self._pending[event]
             of_block: dict = {}
             for thread, seen in pending.items():
                 of_block.setdefault(thread // per_block, []).append(seen)
-            for thread, first, last in zip(threads.tolist(), *decided.tolist(), strict=True):
-                told = [pending[thread]] if thread in pending else of_block.get(thread // per_block, ())
+            each = zip(threads.tolist(), by.tolist(), decided.T.tolist(), strict=True)
+            for thread, source, worlds in each:
+                if source != ANYBODY:
+                    told = [pending[source]] if source in pending else ()
+                else:
+                    told = [pending[thread]] if thread in pending else of_block.get(thread // per_block, ())
                 for sight in told:
-                    self._tell(thread, sight, first, last)
+                    self._tell(thread, source, sight, worlds)
 
-    def _tell(self, thread, sight, first, last) -> None:
-        published, until = sight.element.published, sight.until
-        if not until:
+    def _tell(self, thread, source, sight, worlds) -> None:
+        """Let a thread know what its way proves: all publications, or those that all others wait for.
+
+        If each of the earlier times would have led another way, all publications were needed. If only the last one was
+        needed, or only the first one, then it is *this* one in every order of the threads only if they had no choice:
+        the thread of the last one knew all others, or those of all others knew the first one.
+        """
+        published, until, known = sight.element.published, sight.until, sight.known
+        if until <= known:
             return
-        if first and last:
+        first, last = published[known], _last_of_another(published, until, thread if source == ANYBODY else source)
+        if all(worlds):
             clocks = (sight.clock(),)
+        elif worlds[-1] and last.after_all:
+            clocks = *last.clocks, {("element", *sight.element.name): sight.after}
+        elif worlds[0] and all(
+            p.known > known or p.thread == first.thread for p in published[known + 1 : until]
+        ):
+            clocks = first.clocks
         else:
-            clocks = (published[0] if first else _last_of_another(published, until, thread)).clocks
+            return
         for clock in clocks:
             known = self._knowledge.get(("thread", thread))
             if known is None:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from course_pkg.simt.errors import HazardError
+from course_pkg.simt.errors import HazardError, SimtError
+from course_pkg.simt.memory.order import SITES, thread_of
 from course_pkg.simt.memory.races import Access, Hazard, Thread, place
 from course_pkg.simt.memory.shadow import Shadow
-from course_pkg.simt.memory.order import SITES, thread_of
 
 FATAL = ("out_of_bounds", "divergent_barrier")
 MOST = 200
@@ -94,6 +94,11 @@ class HazardLog:
     def access(self, run, place, kind, verb, lanes, operation="", looks=False) -> None:
         """Check an access against what other threads did to the same element."""
         array, region = place.array, place.array.region
+        if kind != "load" and not region.written:
+            raise SimtError(
+                f"{place.where.function}, line {place.where.line}: {array.name} is written in a way that cannot be "
+                "foreseen, so that races would go unseen: write to it under its own name."
+            )
         private = region.owner == "thread" or not region.written
         if private and region.initialised is None:
             return
@@ -106,7 +111,8 @@ class HazardLog:
             units, threads = units.reshape(-1), threads.reshape(-1)
         scale = array.dtype.itemsize // region.unit
         if region.initialised is not None:
-            self._initialised(run, place, kind, units, scale, threads)
+            replaces = kind == "store" or (operation == "exch" and not looks)
+            self._initialised(run, place, replaces, units, scale, threads)
         if private:
             return
         if region.shadow is None:
@@ -131,12 +137,12 @@ class HazardLog:
         same_warp = self.races.order.same_warp(other[lanes], threads[lanes] * SITES)
         return int(lanes[int(same_warp.argmin())])
 
-    def _initialised(self, run, place, kind, units, scale, threads):
+    def _initialised(self, run, place, replaces, units, scale, threads):
         """Note what was written in a block's or a thread's own memory; tell of a read of anything else."""
         region = place.array.region
         for piece in range(scale):
             at = units * scale + piece
-            if kind == "store":
+            if replaces:
                 region.initialised[at] = True
                 continue
             empty = ~region.initialised[at]

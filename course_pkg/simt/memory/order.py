@@ -5,7 +5,6 @@ accesses of different threads are in order when a barrier of their block, or of 
 never in order within one launch, unless one hands over to the other (:mod:`course_pkg.simt.memory.handover`).
 """
 
-import numpy as np
 
 from course_pkg.simt.memory.warp_order import WarpOrder
 

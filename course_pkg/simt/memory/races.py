@@ -134,6 +134,17 @@ class Races:
         self.sites: list[Access] = []
         self._numbers: dict[Access, int] = {}
 
+    def require_in_parts(self) -> None:
+        """Stop where threads are put in order in a way that the sketch of the kernel did not meet.
+
+        Raises
+        ------
+        SimtError
+            If it did not: the crowds that were kept so far would hide races.
+        """
+        if not self.in_parts:
+            raise SimtError("A fence, or a barrier of some lanes of a warp, cannot be foreseen: call it by its own name.")
+
     def site(self, access: Access) -> int:
         """Number a statement's access.
 

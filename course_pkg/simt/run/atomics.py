@@ -5,7 +5,7 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import unused_calls
-from course_pkg.simt.memory.handover import Fences
+from course_pkg.simt.memory.handover import WORLDS, Fences
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.expressions import cast, unsupported
@@ -65,9 +65,9 @@ def _hand_over(run, place, old):
     region, units = place.array.region, place.array.units(at)
     threads, fences = wave.thread_numbers[row, lane], run.clock.fences or Fences(wave)
     might, event = run.races.handovers.atomics(region, units, threads, found, left, fences, row, lane)
-    data = np.stack([old, old])
+    data = np.repeat(old[None], WORLDS, axis=0)
     data[:, *(one[order] for one in np.nonzero(lanes))] = might
-    return Otherwise(data, frozenset((event,)))
+    return Otherwise(data, frozenset((event,)), wave.thread_numbers.reshape(wave.shape))
 
 
 def _update(run, name, place, values, mask):

@@ -80,6 +80,7 @@ class Clock:
     def _part_lanes(self) -> WarpOrder:
         """Return the lanes' own clocks, which begin where the warps' clocks stand."""
         if self._of_lanes is None:
+            self._races.require_in_parts()
             wave = self._wave
             self._of_lanes = WarpOrder(wave.block_numbers, wave.threads_per_block, self._warps)
             self._races.order.of_lanes = self._of_lanes
@@ -101,6 +102,7 @@ class Clock:
     def pass_fence(self, lanes: np.ndarray, *, for_device: bool) -> None:
         """Note that threads have passed a fence; bool, shape (blocks, threads_per_block)."""
         if self._races is not None:
+            self._races.require_in_parts()
             self.fences = self.fences or Fences(self._wave)
             self._races.handovers.active = True
             self.fences.fence(lanes, self.stamps(), for_device, self._seen())

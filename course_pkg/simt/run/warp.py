@@ -8,7 +8,7 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
-from course_pkg.simt.run.hindsight import follow, in_both
+from course_pkg.simt.run.hindsight import follow_moved, follow_vote
 from course_pkg.simt.run.values import undefined
 
 FULL = 0xFFFFFFFF
@@ -98,7 +98,7 @@ def _shuffle(run, frame, node, name, arguments, mask):
         return run.wave.from_warps(np.where(asleep, undefined(taken.dtype), taken))
 
     run.ledger.instruction(mask)
-    return follow(run.fresh(moved(value.data), value.type, arguments, mask), in_both(moved), value)
+    return follow_moved(run.fresh(moved(value.data), value.type, arguments, mask), moved, value)
 
 
 def _vote(run, frame, node, name, arguments, mask):
@@ -110,7 +110,7 @@ def _vote(run, frame, node, name, arguments, mask):
         return run.wave.from_warps(np.broadcast_to(outcome, members.at_work.shape))
 
     kind = types.int32 if name == "ballot_sync" else types.boolean
-    return follow(run.fresh(voted(value.data), kind, arguments, mask), in_both(voted), value)
+    return follow_vote(run.fresh(voted(value.data), kind, arguments, mask), voted, value)
 
 
 def _outcome(name, members, rows):
