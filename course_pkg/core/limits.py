@@ -11,4 +11,5 @@ DYNAMIC_SHARED_BYTES = 227 * 1024  # of a block, at most, on compute capability 
 CONSTANT_BYTES = 64 * 1024  # of a kernel
 ARGUMENT_BYTES = 32_764  # of a launch, since CUDA 12.1; 4,096 before
 LOCAL_BYTES = 512 * 1024  # of a thread
+REGISTER_BYTES = 255 * 4  # of a thread
 ALL_LANES = 0xFFFFFFFF  # the mask of a whole warp

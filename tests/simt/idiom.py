@@ -23,8 +23,8 @@ class Idiom:
     expected : callable
         Maps fresh arguments to the arrays that the kernel must leave, by parameter.
     twins : tuple of (str, str) or (str, str, str)
-        A piece of the text, there once, and what stands there in a racy twin; then the kind of the hazard, where that is
-        no conflict of two accesses.
+        A piece of the text, there once, and what stands there in a racy twin; then the kind of the hazard, where that
+        is no conflict of two accesses.
     shared_bytes : int
         Dynamic shared memory of a block.
     """

@@ -3,9 +3,11 @@
 Each kernel is its own text; an idiom names the one change, of a piece of that text, after which threads race.
 """
 
-import idioms_handover as handover
-import idioms_shared as shared
 import idioms_flow
+import idioms_handover as handover
+import idioms_published
+import idioms_queues
+import idioms_shared as shared
 import idioms_warp
 import numpy as np
 from idiom import Idiom, numbers, zeros
@@ -249,6 +251,8 @@ IDIOMS = [
         (("    cuda.syncthreads()  # read before written\n", ""),),
     ),
     *idioms_flow.IDIOMS,
+    *idioms_published.IDIOMS,
+    *idioms_queues.IDIOMS,
     *idioms_warp.IDIOMS,
 ]  # fmt: skip
 

@@ -145,10 +145,7 @@ def tuple_of_arrays_as_argument(fields, n):
 
 def function_for_all_or_none(a, out, how_many):
     i = cuda.grid(1)
-    if how_many > 2:
-        x = writer(out, i, a[i])
-    else:
-        x = reader(out, i, a[i])
+    x = writer(out, i, a[i]) if how_many > 2 else reader(out, i, a[i])
     a[i] = x
 
 
@@ -317,7 +314,10 @@ IDIOMS = [
         32,
         lambda: {"a": numbers(64), "out": numbers(128)},
         lambda a: {"out": np.stack([-a["a"], -a["a"]], 1).ravel()},
-        (("load(out, 2 * i)", "load(out, 2 * (i ^ 1))"), ("store_pair(vector, 2 * i,", "store_pair(vector, 2 * (i // 2),")),
+        (
+            ("load(out, 2 * i)", "load(out, 2 * (i ^ 1))"),
+            ("store_pair(vector, 2 * i,", "store_pair(vector, 2 * (i // 2),"),
+        ),
     ),
     Idiom(
         ticket_through_minimum,

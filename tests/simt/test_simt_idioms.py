@@ -14,7 +14,9 @@ TWINS = [(idiom, *twin[:2], twin[2:] or CONFLICTS) for idiom in IDIOMS for twin 
 def hazards(idiom, source):
     arguments = idiom.arguments()
     kernel = Kernel.from_source(source, idiom.name, idiom.kernel.__globals__)
-    return simt.profile(kernel[idiom.blocks, idiom.threads, 0, idiom.shared_bytes], *arguments.values()).hazards, arguments
+    return simt.profile(
+        kernel[idiom.blocks, idiom.threads, 0, idiom.shared_bytes], *arguments.values()
+    ).hazards, arguments
 
 
 def test_there_are_twenty_idioms_and_most_have_a_twin():

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from course_pkg.simt.memory.fences import OWN, Fences
 from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, SITES, WARP_SHIFT, Order, thread_of
 from course_pkg.simt.memory.warp_order import LANES
 
-
-WORLDS = 4  # earlier times at which an atomic might have been done
+WORLDS = 7  # what an atomic might have found: at four earlier times, and without one of three publications
+LAST = 3  # the world before the last publication
+BITS = ("or_", "and_", "xor")
 ANYBODY = -1  # no thread's number: an atomic of any thread
 
 
@@ -28,6 +30,8 @@ class Publication:
     thread : int
     before : number
         What the element held before.
+    flipped : int
+        The bits that it changed, if its operation is one of bits: others came to the element on their own.
     clocks : tuple of dict
         What is known to who sees it.
     known : int
@@ -38,6 +42,7 @@ class Publication:
 
     thread: int
     before: Any
+    flipped: int
     clocks: tuple
     known: int
     after_all: bool
@@ -82,62 +87,6 @@ class Sight:
         return {**self.element.clock(self.until), ("element", *self.element.name): self.after}
 
 
-class Fences:
-    """What the threads of a wave have fenced, shape (blocks, threads_per_block).
-
-    Attributes
-    ----------
-    count : ndarray of int64
-        Fences that each thread has passed.
-    ready, ready_block : ndarray of int64
-        Accesses with fewer fences before them are ready to be published to the device, and to the block.
-    stamp : ndarray of int64
-        When the last fence for the device was.
-    met : ndarray of int64
-        ``ready`` at the block's last barrier.
-    lanes : ndarray of int64, shape (blocks, threads_per_block, 32), or None
-        Up to when each thread was in order with its warp's lanes at that fence, once these have clocks of their own.
-    """
-
-    def __init__(self, wave):
-        shape = wave.blocks, wave.threads_per_block
-        self.count, self.ready, self.ready_block, self.stamp, self.met = np.zeros((5, *shape), np.int64)
-        self.lanes = None
-
-    def fence(self, lanes, stamps, for_device: bool, seen=None) -> None:
-        """Let lanes pass a fence; bool, shape (blocks, threads_per_block)."""
-        self.count[lanes] += 1
-        self.ready_block[lanes] = self.count[lanes]
-        if for_device:
-            self.ready[lanes] = self.count[lanes]
-            if seen is not None:
-                if self.lanes is None:
-                    self.lanes = np.repeat(self.stamp[:, :, None] >> WARP_SHIFT, LANES, axis=2)
-                self.lanes[lanes] = seen[lanes]
-            self.stamp[lanes] = stamps[lanes]
-
-    def barrier(self, blocks) -> None:
-        """Let blocks pass a barrier."""
-        self.met[blocks] = self.ready[blocks]
-
-    def clock(self, thread: int, row: int, lane: int, order: Order) -> dict:
-        """Return what an atomic of a thread publishes by itself."""
-        clock = {}
-        if self.ready_block[row, lane]:
-            clock["block's thread", thread] = int(self.ready_block[row, lane])
-        if self.ready[row, lane]:
-            stamp = int(self.stamp[row, lane])
-            clock["thread", thread] = int(self.ready[row, lane])
-            if self.lanes is None:
-                clock["warp", order.warp_of(thread)] = stamp >> WARP_SHIFT
-            else:
-                clock["lanes", order.warp_of(thread)] = self.lanes[row, lane].copy()
-            clock["block", thread // order.threads_per_block] = stamp >> BLOCK_SHIFT
-        if self.met[row].any():
-            clock["met", thread // order.threads_per_block] = self.met[row].copy()
-        return clock
-
-
 class Handovers:
     """Who published what in a launch, and who knows of it.
 
@@ -159,24 +108,23 @@ class Handovers:
         keys = ("thread", thread), ("warp", warp), ("block", block)
         return [self._knowledge[k] for k in keys if k in self._knowledge]
 
-    def atomics(self, region, units, threads, before, after, fences: Fences, rows, lanes):
-        """Note atomics in the order in which they are done; return what each would have found otherwise.
+    def atomics(
+        self, name: str, region, units, threads, before, after, otherwise, fences: Fences, rows, lanes
+    ) -> int:
+        """Note atomics in the order in which they are done; return the number of this event, for :meth:`learn`.
 
         Parameters
         ----------
+        name : str
+            Of the operation.
         region : Region
         units, threads, before, after, rows, lanes : ndarray
             Element, thread, value found and left, and the thread's place in the wave.
-
-        Returns
-        -------
-        ndarray, shape (WORLDS, lanes)
-            What the element held before the first publication that its thread does not know of, before the second,
-            before one in the middle, and before the last of another thread.
-        int
-            Number of this event, for :meth:`learn`.
+        otherwise : ndarray, shape (WORLDS, lanes)
+            Filled with what the element held before the first publication that its thread does not know of, before the
+            second, before one in the middle, and before the last of another thread; then with what it would hold
+            without the first, the second, and that in the middle. Left as it is where there is no publication.
         """
-        otherwise = np.repeat(before[None], WORLDS, axis=0)
         pending: dict = {}
         self._pending.append(pending)
         each = zip(units.tolist(), threads.tolist(), rows.tolist(), lanes.tolist(), strict=True)
@@ -187,15 +135,17 @@ class Handovers:
             clocks = self._known_to(thread)
             known = max((c.get(("element", *element.name), 0) for c in clocks), default=0)
             if until > known:
-                times = known, min(known + 1, until - 1), (known + until) // 2
-                last = _last_of_another(published, until, thread)
-                otherwise[:, i] = *(published[at].before for at in times), last.before
+                some = [published[at] for at in (known, min(known + 1, until - 1), (known + until) // 2)]
+                times = *some, _last_of_another(published, until, thread)
+                without = (before[i] ^ p.flipped if p.flipped else p.before for p in some)
+                otherwise[:, i] = *(p.before for p in times), *without
             if before[i] != after[i]:
                 after_all = all(p.thread == thread for p in published[known:])
                 clocks = fences.clock(thread, row, lane, self.order), *clocks
-                published.append(Publication(thread, before[i], clocks, known, after_all))
+                flipped = before[i] ^ after[i] if name in BITS else 0
+                published.append(Publication(thread, before[i], flipped, clocks, known, after_all))
             pending[thread] = Sight(element, known, until, len(published))
-        return otherwise, len(self._pending) - 1
+        return len(self._pending) - 1
 
     def learn(self, threads, decided, by, events) -> None:
         """Note that threads went another way because of what atomics found.
@@ -237,10 +187,13 @@ class Handovers:
         published, until, known = sight.element.published, sight.until, sight.known
         if until <= known:
             return
-        first, last = published[known], _last_of_another(published, until, thread if source == ANYBODY else source)
+        first, last = (
+            published[known],
+            _last_of_another(published, until, thread if source == ANYBODY else source),
+        )
         if all(worlds):
             clocks = (sight.clock(),)
-        elif worlds[-1] and last.after_all:
+        elif worlds[LAST] and last.after_all:
             clocks = *last.clocks, {("element", *sight.element.name): sight.after}
         elif worlds[0] and all(
             p.known > known or p.thread == first.thread for p in published[known + 1 : until]
@@ -302,19 +255,26 @@ class Handovers:
     def _knows(self, thread: int, stamp: int, me: int) -> bool:
         per_block = self.order.threads_per_block
         block, fences = thread // per_block, stamp & FIELD_OF_ONES
-        warp, tick = self.order.warp_of(thread), stamp >> WARP_SHIFT
         for clock in self._known_to(me):
-            met, lanes = clock.get(("met", block)), clock.get(("lanes", warp))
+            met = clock.get(("met", block))
             if (
-                clock.get(("thread", thread), 0) > fences
-                or clock.get(("warp", warp), 0) > tick
-                or (lanes is not None and lanes[thread % per_block % LANES] > tick)
+                self._in_clock(clock, "", thread, stamp)
                 or clock.get(("block", block), 0) > stamp >> BLOCK_SHIFT
                 or (met is not None and met[thread % per_block] > fences)
-                or (block == me // per_block and clock.get(("block's thread", thread), 0) > fences)
+                or (block == me // per_block and self._in_clock(clock, OWN, thread, stamp))
             ):
                 return True
         return False
+
+    def _in_clock(self, clock: dict, whom: str, thread: int, stamp: int) -> bool:
+        """Tell whether a clock holds a thread's access, as its own or as one of its warp."""
+        warp, tick = self.order.warp_of(thread), stamp >> WARP_SHIFT
+        lanes = clock.get((f"{whom}lanes", warp))
+        return (
+            clock.get((f"{whom}thread", thread), 0) > stamp & FIELD_OF_ONES
+            or clock.get((f"{whom}warp", warp), 0) > tick
+            or (lanes is not None and lanes[thread % self.order.threads_per_block % LANES] > tick)
+        )
 
     def saw_the_last(self, region, units, mine, clash):
         """Tell which lanes know of all atomics that changed an element so far."""
@@ -339,7 +299,7 @@ def _join(clock: dict, other: dict) -> None:
     """Let a clock know what another one knows."""
     for key, value in other.items():
         mine = clock.get(key)
-        if key[0] in ("met", "lanes") and mine is not None:
+        if isinstance(value, np.ndarray) and mine is not None:
             value = np.maximum(mine, value)
         elif mine is not None and mine > value:
             value = mine

@@ -186,6 +186,10 @@ class HazardLog:
         hazard = Hazard(kind, line, name, index, (who, whom), message, place.where.function, other.line)
         self.add(hazard)
 
+    def fetched(self, run, place, thread: int, entry: int) -> None:
+        """An atomic found a number that another thread's atomic was putting there."""
+        self._race(run, place, "updates", thread, entry)
+
     @staticmethod
     def _split(run, thread: int) -> tuple[int, int]:
         """Turn a thread's number in the launch into its row and column in the wave."""

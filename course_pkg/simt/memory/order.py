@@ -5,7 +5,6 @@ accesses of different threads are in order when a barrier of their block, or of 
 never in order within one launch, unless one hands over to the other (:mod:`course_pkg.simt.memory.handover`).
 """
 
-
 from course_pkg.simt.memory.warp_order import WarpOrder
 
 FIELD = 21  # bits of a stamp's field: more barriers than a launch has the patience for

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.memory.doubts import Doubts
 from course_pkg.simt.memory.handover import Handovers
 from course_pkg.simt.memory.order import NONE, SITES, Order
 
@@ -131,6 +132,7 @@ class Races:
         self.order = Order(threads_per_block)
         self.in_parts = in_parts
         self.handovers = Handovers(threads_per_block)
+        self.doubts = Doubts()
         self.sites: list[Access] = []
         self._numbers: dict[Access, int] = {}
 
@@ -143,7 +145,9 @@ class Races:
             If it did not: the crowds that were kept so far would hide races.
         """
         if not self.in_parts:
-            raise SimtError("A fence, or a barrier of some lanes of a warp, cannot be foreseen: call it by its own name.")
+            raise SimtError(
+                "A fence, or a barrier of some lanes of a warp, cannot be foreseen: call it by its own name."
+            )
 
     def site(self, access: Access) -> int:
         """Number a statement's access.
@@ -194,6 +198,26 @@ class Races:
         if access.disagrees(access.way):
             met = met[0] | together, np.where(together, now, met[1])
         return met
+
+    def fetched(self, region, units, threads, stamps, way, unchanged):
+        """Tell which lanes' atomics found an integer that others change in another way and in no order; and whose.
+
+        Parameters
+        ----------
+        way : tuple
+            Of the lanes' own update, which has been noted.
+        unchanged : ndarray of bool
+            Where it left the element as it was: then it only reads.
+        """
+        mine, doubt, whom = threads * SITES, np.zeros(len(threads), bool), np.full(len(threads), NONE)
+        for other, crowd in region.shadow.updaters.items():
+            if other == way:
+                continue
+            alike = other[0] == way[0] and way[0] != "exch"
+            for entry, stamp in crowd.meet(units):
+                more = self._clash(entry, stamp, mine, stamps) & (unchanged if alike else True)
+                doubt, whom = doubt | more, np.where(more, entry, whom)
+        return doubt, whom
 
     def _met_writer(self, shadow, units, mine, stamps):
         if shadow.writer is None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_pkg.simt.memory.handover import Fences
+from course_pkg.simt.memory.fences import Fences
 from course_pkg.simt.memory.order import BLOCK_SHIFT, WARP_SHIFT
 from course_pkg.simt.memory.warp_order import WarpOrder
 

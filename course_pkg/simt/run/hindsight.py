@@ -1,9 +1,9 @@
 """What a value would be if an atomic that it comes from had been done earlier.
 
-An atomic after a fence may tell its thread what others did before it (:mod:`course_pkg.simt.memory.handover`); it tells
-when it changes the thread's way. So what it found is followed through arithmetic, casts, comparisons, functions, votes,
-shuffles and memory, beside what it would have found at some earlier times, the worlds; where a branch or a loop comes to
-another end in these, the thread has learnt.
+An atomic after a fence may tell its thread what others did before it (:mod:`course_pkg.simt.memory.handover`); it
+tells when it changes the thread's way. So what it found is followed through arithmetic, functions, votes, shuffles and
+memory, beside what it would have found at some earlier times, the worlds. Where a branch or a loop comes to another end
+in these, the thread has learnt.
 """
 
 from dataclasses import dataclass
@@ -69,8 +69,25 @@ def decide(run, test: Value, mask) -> None:
     lanes = run.wave.spread(mask.full)
     other = np.stack([run.wave.spread(one)[lanes] for one in test.otherwise.data])
     decided = other != run.wave.spread(test.data)[lanes]
-    by = run.wave.spread(test.otherwise.by)[lanes]
-    run.races.handovers.learn(run.wave.thread_numbers[lanes], decided, by, test.otherwise.events)
+    by, threads = run.wave.spread(test.otherwise.by)[lanes], run.wave.thread_numbers[lanes]
+    events = test.otherwise.events
+    run.races.handovers.learn(threads, decided, by, [e for e in events if e >= 0])
+    some = decided.any(axis=0)
+    for event in (e for e in events if e < 0 and some.any()):
+        run.races.doubts.dispel(event, np.where(by == ANYBODY, threads, by)[some])
+
+
+def require_no_doubt(run, value: Value, lanes) -> None:
+    """Tell of lanes that store what an atomic found while others changed it, though it has not decided anything."""
+    if value.otherwise is None or run.races is None:
+        return
+    for event in (e for e in value.otherwise.events if e < 0):
+        chosen = run.wave.spread(lanes.full)
+        by = run.wave.spread(value.otherwise.by)[chosen]
+        threads = np.where(by == ANYBODY, run.wave.thread_numbers[chosen], by)
+        found = run.races.doubts.of(event, threads)
+        if found is not None:
+            run.log.fetched(run, *found)
 
 
 def remember(run, place, value: Value) -> None:
@@ -78,7 +95,7 @@ def remember(run, place, value: Value) -> None:
     array, region = place.array, place.array.region
     if array.space not in FOLLOWED or (value.otherwise is None and region.otherwise is None):
         return
-    name = _name(array)
+    name = memory_name(array)
     if region.otherwise is None:
         region.otherwise = {}
     if name not in region.otherwise:
@@ -99,12 +116,12 @@ def remember(run, place, value: Value) -> None:
 def recall(place, value: Value) -> None:
     """Follow a value out of the memory that it is loaded from."""
     region = place.array.region
-    kept = region.otherwise.get(_name(place.array)) if region.otherwise is not None else None
+    kept = region.otherwise.get(memory_name(place.array)) if region.otherwise is not None else None
     if kept is not None:
         by = kept.by.take(place.at, mode="clip")
         value.otherwise = Otherwise(kept.data.take(place.at, axis=1, mode="clip"), kept.events, by)
 
 
-def _name(array) -> tuple:
+def memory_name(array) -> tuple:
     """Name the memory behind an array, seen as elements of its type."""
     return array.flat.__array_interface__["data"][0], str(array.dtype)

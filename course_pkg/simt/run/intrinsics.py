@@ -55,7 +55,13 @@ def _array(run, frame, node, name, arguments, named, mask):
     """``shared.array`` and ``local.array``: one allocation for each place in the source."""
     where = f"{frame.program.name}, line {node.lineno}"
     shape, dtype = _shape_and_dtype(frame, node, name, arguments, named)
-    site = id(frame.program), node.lineno, node.col_offset, shape, str(dtype)  # a factory's functions share a line
+    site = (
+        id(frame.program),
+        node.lineno,
+        node.col_offset,
+        shape,
+        str(dtype),
+    )  # a factory's functions share a line
     space = name.partition(".")[0]
     dynamic = space == "shared" and shape == (0,)
     if dynamic:

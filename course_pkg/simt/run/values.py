@@ -119,7 +119,7 @@ class Range:
 
 @dataclass(slots=True, eq=False)
 class Torn:
-    """What a variable is, in a sketch, after two ways that gave it things of different types: to use it is a mistake."""
+    """What a variable is in a sketch after two ways that gave it things of different types: nobody may use it."""
 
     reason: str
 
