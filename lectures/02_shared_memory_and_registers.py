@@ -58,7 +58,7 @@ from course_pkg.vector import cost as stream_cost
 from course_pkg.vector import cpu_numba as streams
 from course_pkg.vector import gpu_numba as vector_gpu
 from course_pkg.vector.variants import VARIANTS as STREAMS
-from course_pkg.witness import record
+from course_pkg.witness import clocks, record
 
 # %% slideshow={"slide_type": "skip"}
 h200 = machine("h200")
@@ -127,19 +127,35 @@ counted[laplacian["naive"]] = simt.profile(
 
 
 # %% slideshow={"slide_type": "skip"}
+def kernel_name(variant):
+    return variant.title if variant.operation == "laplacian" else f"{variant.operation} {variant.title}"
+
+
+def clock_of(variant):
+    """Return the clocks of a variant on 512³ points, or of a recorded case, on the H200."""
+    case = variant if isinstance(variant, str) else f"{variant.function_name}_512"
+    return clocks.clocks(traffic.counters[case], copy_gb_s)
+
+
+def three_clocks(*variants):
+    """Return a table: which share of its time a kernel's traffic and instructions take, each alone."""
+    rows = [
+        {"kernel": kernel_name(v), "time": bench.format_time(clock_of(v).time_s), **clock_of(v).row()} for v in variants
+    ]
+    return bench.Table(rows, f"Shares of the kernel's time. {traffic.origin}")
+
+
 def rung(variant):
     """Return a row: counted on 64³ points, measured on an H200 on 512³."""
     m, p = on_h200(variant), counted[variant]
     return {
-        "kernel": variant.title if variant.operation == "laplacian" else f"{variant.operation} {variant.title}",
-        "load requests": f"{p.global_load.requests:,}",
+        "kernel": kernel_name(variant),
         "sectors": f"{p.global_load.sectors / compulsory:.2f}×",
-        "unique in a block": f"{p.global_load.block_unique_bytes / u.nbytes:.2f}×",
-        "shared wavefronts": f"{p.shared_load.wavefronts + p.shared_store.wavefronts:,}",
+        "wavefronts": f"{p.shared_load.wavefronts + p.shared_store.wavefronts:,}",
         "instructions": f"{seen(variant.function_name, INSTRUCTIONS) * 32 / N**3:.0f}",
         "time": bench.format_time(m.median_s),
         "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
-        "could gain": f"{copy_gb_s / m.t_eff_gb_s:.2f}×",
+        **clock_of(variant).row(),
     }
 
 
@@ -147,8 +163,8 @@ def rungs(*variants):
     """Return the table of some rungs."""
     return bench.Table(
         [rung(variant) for variant in variants],
-        "Counted on 64³ points: sectors and unique bytes as multiples of the least; instructions for 32 points by ncu. "
-        f"Time on 512³. {recorded.origin}",
+        "Counted on 64³ points: sectors as multiples of the least; wavefronts of shared memory; instructions for 32 points by ncu. "
+        f"On 512³: time, and the share of it that each clock fills. {recorded.origin}",
     )
 
 
@@ -298,20 +314,38 @@ guess_index.reveal(
 # operation becomes several. An array of three dimensions takes 64-bit products and sums for its offsets. And a signed index
 # may be negative: where the compiler does not rule it out, Numba adds the extent, as Python does. Unsigned offsets need none of it.
 # How many instructions each of the three costs, we have not counted apart; how many all cost, the next cell says.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Three clocks
 #
-# **A third clock.** A multiprocessor has four schedulers, and each issues at most one instruction a cycle. However fast memory
-# is, a kernel takes at least its instructions over that rate.
+# A kernel takes at least as long as its bytes from **memory**, its traffic through the **caches** L1 and L2, and its **issue** of
+# instructions. A multiprocessor has four schedulers, and each issues at most one instruction a cycle. Nsight Compute saw, on 512³ points:
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+three_clocks(laplacian["naive"], laplacian["flat"], laplacian["vectorised"])
+
+# %% slideshow={"slide_type": "fragment"} tags=["hide-input"]
+slow, quick, best_of_all = (clock_of(laplacian[v]) for v in ("naive", "flat", "vectorised"))
+assert slow.binds == clocks.WAITING and max(slow.shares, key=slow.shares.get) == clocks.ISSUE
+assert quick.binds == clocks.L2 and quick.shares[clocks.MEMORY] < 0.9 < best_of_all.shares[clocks.MEMORY]
+Markdown(
+    f"*Naive*: nothing is busy all the time; issue comes nearest, with {slow.shares[clocks.ISSUE]:.0%}. *Flat*: the L2 "
+    f"**binds**, with {quick.shares[clocks.L2]:.0%} of the time, and memory waits for it. *Vectorised*: memory is at work for "
+    f"{best_of_all.shares[clocks.MEMORY]:.0%}."
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **How to read the shares.** *Memory* is the bytes that moved, over the bandwidth of the copy and the kernel's time. The other three
+# are what Nsight Compute calls throughput: the share of its greatest rate that the busiest part of a unit reached. A clock that fills 85 % or more of
+# the time is said to bind. The busiest part of this L2 is the link between its two halves (`ltcfabric`): what a multiprocessor asks of the far half
+# passes through it. It is busy in a copy as well, since that traffic passes through it too:
 
 # %% slideshow={"slide_type": "skip"}
-def issue_s(v):
-    """Return the least time to issue what a variant executes on 512³ points, at the clock's highest rate."""
-    return instructions[v] * 512**3 / 32 / (4 * h200.sms * BOOST_HZ)
-
-
-BOOST_HZ = 1.98e9  # NVIDIA, H200: the highest clock of its multiprocessors
-for v, m in (("naive", naive), ("flat", flat)):
-    print(f"{v:5} issues for at least {bench.format_time(issue_s(v))} of its {bench.format_time(m.median_s)}; the copy takes {bench.format_time(floor.median_s)}")
-assert floor.median_s < issue_s("naive") < naive.median_s and issue_s("flat") < floor.median_s
+fabric = "lts__ltcfabric2ltc_cycles_active.avg.pct_of_peak_sustained_elapsed"
+for name in ("vector_copy_two_large", "laplacian_flat_512"):
+    there = traffic.counters[name]
+    print(f"{name}: L2 {there[clocks.UNITS[clocks.L2]]:.1f} %, its link {there[fabric]:.1f} %, memory {clock_of(name).shares[clocks.MEMORY]:.1%}")
+    assert abs(there[fabric] - there[clocks.UNITS[clocks.L2]]) < 1
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_block = viz.Prediction(
@@ -385,8 +419,8 @@ guess_strip
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Rung 3: take the neighbours away
 #
-# Same threads, same offsets, `out[c] = 6 * u[c]`: what do the neighbours cost? In the table, *unique in a block* is what blocks
-# with a perfect L1 would fetch; *wavefronts* are the turns that shared memory takes.
+# Same threads, same offsets, `out[c] = 6 * u[c]`: what do the neighbours cost? In the table, *wavefronts* are the turns that shared
+# memory takes.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 rungs(laplacian["flat"], centre["flat"])
@@ -1138,11 +1172,7 @@ Markdown(
 # white paper on the A100 (2020, section "A100 L2 cache") describes the L2 of that GPU as two parts, each of which caches for the multiprocessors
 # next to it. Whether an H200's halves hold the same lines twice, we have not measured. The times put the edge between the planes of 768³,
 # where *flat* has not fallen yet, and those of 1024³. (At 512³ *vectorised* marches 4 planes at a time and *marching* 16: both read each number
-# once.) Another thing the counts leave open: why the queue of *marching* also **writes** more at 1024³ than it must.
-
-# %% slideshow={"slide_type": "skip"}
-for v in depth:
-    print(f"{v:10} 1024³: written {from_memory(f'{v}_1024', 'write') / (1024**3 * 8):.2f} × the grid")
+# once.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. *flat* looks slow, and memory is nearly as busy as in the copy: it moves what need not move. That is what

@@ -138,6 +138,7 @@ def _cost(grids, variant, library):
 
 def _measure(grids, variant, library, fn, options, *, observe=None, more=None) -> Measurement:
     u, out = grids.for_numba if library == CUDA else (grids.u, grids.out)
+    grids.out.fill(cp.nan)  # the last variant's samples left a right result there
     return measure(
         fn,
         u,

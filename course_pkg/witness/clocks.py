@@ -14,7 +14,7 @@ from course_pkg.core import CourseError
 
 BINDS = 0.85  # a clock that fills this share of the time is said to bind
 WAITING = "none: warps wait"
-MEMORY, L2, L1, ISSUE = "memory", "L2", "L1", "instructions"
+MEMORY, L2, L1, ISSUE = "memory", "L2", "L1", "issue"
 UNITS = {
     L2: "lts__throughput.avg.pct_of_peak_sustained_elapsed",
     L1: "l1tex__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -34,7 +34,7 @@ class Clocks:
     time_s : float
         Of the launch, from Nsight Compute: caches were empty when it began.
     shares : dict
-        Share of that time that each unit needs alone, by its name, in the order memory, L2, L1, instructions. What the
+        Share of that time that each unit needs alone, by its name, in the order memory, L2, L1, issue. What the
         device did not count is absent.
     bytes_read, bytes_written : int
         Between the GPU and its memory.
@@ -75,7 +75,7 @@ class Clocks:
         Examples
         --------
         >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.99}, 8, 8, 1, 0.9).row()
-        {'memory': '45 %', 'L2': 'not counted', 'L1': '99 %', 'instructions': 'not counted', 'binds': 'L1'}
+        {'memory': '45 %', 'L2': 'not counted', 'L1': '99 %', 'issue': 'not counted', 'binds': 'L1'}
         """
         cells = {
             name: f"{100 * self.shares[name]:.0f} %" if name in self.shares else "not counted"
