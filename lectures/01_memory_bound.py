@@ -398,7 +398,7 @@ no_wait = of_h200["no_wait"]
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Time it honestly
 #
-# This is how one times a function in Python. `copy` runs on an H200: it reads 1 GiB and writes 1 GiB. It has been called before.
+# The usual way to time a function in Python. Here, `copy` runs on an H200: it reads 1 GiB and writes 1 GiB. It has been called before.
 #
 # ```python
 # start = time.perf_counter()
@@ -433,11 +433,12 @@ guess_clock.reveal(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes with the question. Most say "less". A launch is *asynchronous*: the call puts the kernel in a queue and
-# > returns, so the clock has timed Python. Then go down the figure. Right of the dashed line no number can be true; left of it a wrong number
-# > looks like a bad kernel, and nobody doubts it. The copies' row is of the link between host and GPU, not of the GPU's memory.
+# > returns, so the clock has timed Python. Then go down the figure. Right of the dashed line no number can be true. Left of it a wrong number
+# > looks like a bad kernel, and is believed. The copies' row is of the link between host and GPU, not of the GPU's memory.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **The same, as a table.** The first pitfall flatters the program, and so does a cache. The others slander it: they add what is not the kernel.
+# **The same, as a table.** Without a wait a program looks too good, and so it does in a cache. Most other pitfalls add what is not the
+# kernel, so that it looks too slow.
 
 # %% slideshow={"slide_type": "skip"}
 for found in honest:
@@ -446,16 +447,17 @@ for found in honest:
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **What to do about each.**
 #
-# - *Nobody waits.* A launch is **asynchronous**: Python puts the kernel in the GPU's queue and goes on. Call `cuda.synchronize()` before you
+# - *Without a wait.* A launch is **asynchronous**: Python puts the kernel in the GPU's queue and goes on. Call `cuda.synchronize()` before you
 #   read the host's clock, or let the GPU stamp **events**, which stand in the queue before and behind the kernel.
 # - *The first call* compiles. Call once, check the result, and time the calls after it.
-# - *The host's clock* and *events around one launch* both time Python, if the kernel is shorter than its launch. Give the GPU other work first,
-#   queue all calls behind it, and put the events around them: `bench.measure(…, hold=True)` does so.
-# - *Arrays in a cache* show the cache. Take arrays that exceed it several times, or say that you did not.
-# - *With its copies* a kernel is as slow as the link to the GPU. Copy once, compute many times, and report both times.
-# - *Copies to a GPU* go through a buffer of the driver if the host's memory may be moved by its system. **Pinned** memory may not; the GPU
-#   reads it by itself (`cuda.pinned_array`).
-# - *An idle GPU* may lower its clocks. Let it work first. The record keeps the clocks that `nvidia-smi` told, if it told any:
+# - *The host's clock* and *events around one launch* both time Python when the kernel is done before Python has launched it. Give the GPU
+#   other work first, queue all calls behind it, and put the events around them: `bench.measure(…, hold=True)` does so.
+# - *Arrays in a cache* show the cache. Take arrays that exceed it, or say that you did not.
+# - *With its copies* a kernel is as slow as the link to the GPU. Copy once, compute often, and report both.
+# - *Copies to a GPU* go through a buffer of the driver when the system may move the host's memory elsewhere. **Pinned** memory stays where it
+#   is, and the GPU reads it by itself (`cuda.pinned_array`).
+# - *An idle GPU* may drop its clocks. The recorded ones kept theirs through a rest of two seconds, and were as fast after it as at work: here,
+#   this pitfall did no harm. Let a GPU that you do not know work first. `nvidia-smi` tells the clocks:
 
 # %% slideshow={"slide_type": "skip"}
 def clock(m, which):
@@ -473,7 +475,7 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **The same on your CPU.** Four pitfalls need no GPU. The last one is new: the result of `a + s * b` is a new array, and the system must find
+# **The same on your CPU.** Some pitfalls need no GPU. The last one is new: the result of `a + s * b` is a new array, and the system must find
 # memory for it at each call. This runs on your machine, now:
 
 # %% slideshow={"slide_type": "skip"}
@@ -851,8 +853,8 @@ viz.t_eff_sweep(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# State a number. The line below takes the highest of the figure: predict which questions it fails, and run it. Then change the line until the
-# verdict is that it is defended. (Hint: `mine[-1]` is the triad on the longest vectors, `mine[-2]` the copy.)
+# State a number. The line below takes the peak of the figure. Predict which questions it fails, and run it. Then change the line until the
+# verdict is that it is defended. (Hint: `mine[-2]` and `mine[-1]` are a copy and a triad on vectors that exceed the caches.)
 
 # %% slideshow={"slide_type": "skip"}
 my_t_peak = max(m.t_eff_gb_s for m in mine)

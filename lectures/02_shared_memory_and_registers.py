@@ -1230,8 +1230,8 @@ for planes in (4, 8, 16, 64):
 occupancy(h200, 256, registers_per_thread=40)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **On your GPU.** If there is one, this cell measures three rungs of the ladder on it, in a few seconds, beside what was recorded. If there
-# is none, it shows the record.
+# **On your GPU.** If there is one, this cell measures three rungs of the ladder on it, in a few seconds, beside what was recorded. Without
+# a GPU it shows the record.
 
 # %% slideshow={"slide_type": "skip"} tags=["live"]
 from course_pkg.stencil import here

@@ -813,8 +813,8 @@ for what, call in {
         print(f"{what}: CourseError: {error}\n")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **On your GPU.** If there is one, this cell measures two iterations of two methods on it, in a few seconds, beside what was recorded. If there
-# is none, it shows the record.
+# **On your GPU.** If there is one, this cell measures two iterations of two methods on it, in a few seconds, beside what was recorded. Without
+# a GPU it shows the record.
 
 # %% slideshow={"slide_type": "skip"} tags=["live"]
 from course_pkg.cg import here
