@@ -444,6 +444,7 @@ guess_clock.reveal(
 for found in honest:
     display(bench.Table([pair.row() for pair in pitfalls.pairs(found.measurements)], found.origin))
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **What to do about each.**
 #
