@@ -42,7 +42,7 @@ if importlib.util.find_spec("course_pkg") is None:
 from datetime import date
 
 import numpy as np
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 from course_pkg import bench, cuda, simt, viz
 from course_pkg.core import Library, catalogue, machine
@@ -383,6 +383,115 @@ viz.samples([noisy, quiet], title="", note=f"Left: {this_machine}\nRight: {h200.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Ask: which of the three lines would you put in a paper, and which one would your competitor put there?
+
+# %% slideshow={"slide_type": "skip"}
+# Wrong ways to time, recorded beside the right ones: on GPUs, by `course bench honest --record`.
+from course_pkg.bench import pitfalls
+from course_pkg.core import find_machine
+from course_pkg.vector import here, suite_honest
+
+honest = bench.records("honest")
+wrong_right = {found.device.name: pitfalls.pairs(found.measurements) for found in honest}
+of_h200 = {pair.pitfall.name: pair for pair in wrong_right["NVIDIA H200"]}
+no_wait = of_h200["no_wait"]
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Time it honestly
+#
+# The usual way to time a function in Python. Here, `copy` runs on an H200: it reads 1 GiB and writes 1 GiB. It has been called before.
+#
+# ```python
+# start = time.perf_counter()
+# copy(a, out)
+# seconds = time.perf_counter() - start
+# print(f"{(a.nbytes + out.nbytes) / seconds / 1e9:,.0f} GB/s")
+# ```
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_clock = viz.Prediction(
+    "01-clock",
+    f"The datasheet promises {promised:,.0f} GB/s. A copy on an H200, timed like this, prints …",
+    ["clearly less than T_peak", "about T_peak", "more than the datasheet promises"],
+)
+guess_clock
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Wrong clocks, right clocks
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.wrong_right(
+    wrong_right,
+    bounds={name: m.bandwidth_gb_s for name in wrong_right if (m := find_machine(name))},
+    note="\n".join(found.origin for found in honest),
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_clock.reveal(
+    f"{no_wait.wrong.t_eff_gb_s:,.0f} GB/s in {bench.format_time(no_wait.wrong.median_s)}: the call returned before the "
+    f"GPU was done; events say {bench.format_time(no_wait.right.median_s)}"
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Four minutes with the question. Most say "less". A launch is *asynchronous*: the call puts the kernel in a queue and
+# > returns, so the clock has timed Python. Then go down the figure. Right of the dashed line no number can be true. Left of it a wrong number
+# > looks like a bad kernel, and is believed. The copies' row is of the link between host and GPU, not of the GPU's memory.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The same, as a table.** Without a wait a program looks too good, and so it does in a cache. Most other pitfalls add what is not the
+# kernel, so that it looks too slow.
+
+# %% slideshow={"slide_type": "skip"}
+for found in honest:
+    display(bench.Table([pair.row() for pair in pitfalls.pairs(found.measurements)], found.origin))
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **What to do about each.**
+#
+# - *Without a wait.* A launch is **asynchronous**: Python puts the kernel in the GPU's queue and goes on. Call `cuda.synchronize()` before you
+#   read the host's clock, or let the GPU stamp **events**, which stand in the queue before and behind the kernel.
+# - *The first call* compiles. Call once, check the result, and time the calls after it.
+# - *The host's clock* and *events around one launch* both time Python when the kernel is done before Python has launched it. Give the GPU
+#   other work first, queue all calls behind it, and put the events around them: `bench.measure(…, hold=True)` does so.
+# - *Arrays in a cache* show the cache. Take arrays that exceed it, or say that you did not.
+# - *With its copies* a kernel is as slow as the link to the GPU. Copy once, compute often, and report both.
+# - *Copies to a GPU* go through a buffer of the driver when the system may move the host's memory elsewhere. **Pinned** memory stays where it
+#   is, and the GPU reads it by itself (`cuda.pinned_array`).
+# - *An idle GPU* may drop its clocks. The recorded ones kept theirs through a rest of two seconds, and were as fast after it as at work: here,
+#   this pitfall did no harm. Let a GPU that you do not know work first. `nvidia-smi` tells the clocks:
+
+# %% slideshow={"slide_type": "skip"}
+def clock(m, which):
+    """Return a clock that a measurement kept, or that nobody told it."""
+    return f"{m.observed[which]:,} MHz" if which in m.observed else "unknown"
+
+
+idle = {name: next(pair for pair in found if pair.pitfall.name == "idle_clock") for name, found in wrong_right.items()}
+bench.Table(
+    [
+        {"device": name, "GPU": when, "multiprocessors": clock(m, "sm_mhz"), "memory": clock(m, "memory_mhz")}
+        for name, pair in idle.items()
+        for when, m in (("after a rest", pair.wrong), ("at work", pair.right))
+    ]
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The same on your CPU.** Some pitfalls need no GPU. The last one is new: the result of `a + s * b` is a new array, and the system must find
+# memory for it at each call. This runs on your machine, now:
+
+# %% slideshow={"slide_type": "skip"}
+bench.Table([measure().row() for measure in suite_honest.on_cpu(big.a.size).values()], this_machine)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Defend a T_peak: the H200's
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+streams_of_h200 = [m for m in h200.measurements if m.operation in ("copy", "triad") and "n" in m.parameters]
+bench.defend(h200_peak, streams_of_h200)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Two minutes. A T_peak is a claim by which everything else is judged, so it must stand a sceptic's questions. Ask
+# > which of them the room would have forgotten. In the laboratory each learner defends a T_peak of their own.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One heat step, four statements
@@ -727,13 +836,34 @@ print(f"512 × 512: T_eff {in_cache.t_eff_gb_s:.1f} GB/s; {side} × {side}: {ste
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 5. If you have an NVIDIA GPU**, this cell measures yours beside the recorded one; without one, it says so.
 
+# %% slideshow={"slide_type": "skip"} tags=["live"]
+bench.live(
+    here.on_this_gpu,
+    [found.one(what, n=2**26) for found in bench.records("vector") for what in (copies[2], triad)],
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 6. Defend your T_peak.** This measures copy and triad over sizes, on your GPU if you have one, else on your CPU.
+
 # %% slideshow={"slide_type": "skip"}
-if bench.gpu().kind == "gpu":
-    mine = peak.copy_bandwidth("gpu")
-    note = f"A copy on your {bench.gpu().name} moves {mine:,.0f} GB/s; the recorded H200 {h200_peak:,.0f} GB/s."
-else:
-    note = f"No GPU here. A copy on the recorded H200 moves {h200_peak:,.0f} GB/s, {h200_peak / t_peak:.0f} times this CPU."
-Markdown(note)
+mine = list(here.sweep())
+viz.t_eff_sweep(
+    {operation: [m for m in mine if m.operation == operation] for operation in ("copy", "triad")},
+    caches=[("last-level cache", mine[0].device.llc_bytes)],
+    note=f"Measured on this machine's {mine[0].device.name}, {date.today()}.",
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# State a number. The line below takes the peak of the figure. Predict which questions it fails, and run it. Then change the line until the
+# verdict is that it is defended. (Hint: `mine[-2]` and `mine[-1]` are a copy and a triad on vectors that exceed the caches.)
+
+# %% slideshow={"slide_type": "skip"}
+my_t_peak = max(m.t_eff_gb_s for m in mine)
+bench.defend(my_t_peak, mine)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# If a question stays unknown, answer it yourself: look up the bandwidth of your memory, and pass `datasheet_gb_s=`. What would you say to somebody
+# who measured twice your number on the same machine?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The limit

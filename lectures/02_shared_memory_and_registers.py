@@ -1259,6 +1259,19 @@ for planes in (4, 8, 16, 64):
 # %% slideshow={"slide_type": "skip"}
 occupancy(h200, 256, registers_per_thread=40)
 
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **On your GPU.** If there is one, this cell measures three rungs of the ladder on it, in a few seconds, beside what was recorded. Without
+# a GPU it shows the record.
+
+# %% slideshow={"slide_type": "skip"} tags=["live"]
+from course_pkg.stencil import here
+
+ladder = [laplacian[name] for name in ("naive", "flat", "vectorised")]
+bench.live(
+    lambda: here.on_this_gpu(*ladder),
+    [found.one(variant.by(CUDA), **DEFAULT) for found in bench.records("stencil") for variant in ladder],
+)
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The limit
 

@@ -41,7 +41,7 @@ class Pitfall:
 PITFALLS = {
     pitfall.name: pitfall
     for pitfall in (
-        Pitfall("no_wait", "nobody waits", "the host's clock, and no wait", "events on the GPU"),
+        Pitfall("no_wait", "without a wait", "the host's clock, and no wait", "events on the GPU"),
         Pitfall("first_call", "the first call", "compilation is in it", "calls after it"),
         Pitfall("host_clock", "the host's clock", "a call and a wait, by the host", "many calls, queued first"),
         Pitfall("one_launch", "events, one launch", "events around one launch", "many calls, queued first"),

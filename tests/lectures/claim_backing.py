@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from course_pkg import bench, simt
+from course_pkg.bench import pitfalls
 from course_pkg.cg import cost as cg_cost
 from course_pkg.cg import fusion
 from course_pkg.cg.demands import COPY
@@ -92,6 +93,15 @@ class Records:
         """Return a measurement of the topic cg."""
         return self.row("cg", name, edge=edge, **parameters)
 
+    def pitfall(self, name, device="nvidia-h200"):
+        """Return a pair of a wrong measurement and the right one, as ``course bench honest`` recorded it."""
+        self.asked = True
+        return next(
+            pair
+            for pair in pitfalls.pairs(_measured("honest", device).measurements)
+            if pair.pitfall.name == name
+        )
+
     def traffic(self, case, device="nvidia-h200"):
         """Return the counters of a case of the record of traffic."""
         return self._counted(record.TRAFFIC, case, device)
@@ -125,13 +135,15 @@ def holds(expression: str, *, by_record: bool) -> str:
         Whether it must ask for a row of a record, or must not.
     """
     records = Records()
-    names = {name: getattr(records, name) for name in ("vector", "stencil", "cg", "traffic", "counted")}
+    names = {
+        name: getattr(records, name) for name in ("vector", "stencil", "cg", "pitfall", "traffic", "counted")
+    }
     names |= {
         "machine": machine, "catalogue": catalogue, "occupancy": occupancy, "vector_cost": vector_cost,
         "stencil_cost": stencil_cost, "cg_cost": cg_cost, "fusion": fusion, "PUBLISHED": PUBLISHED,
         "METHODS": METHODS, "peak": peak, "bench": bench, "simt": simt, "planes_for": planes_for,
         "READ": "dram__bytes_read.sum", "WRITE": "dram__bytes_write.sum", "TIME": "gpu__time_duration.sum",
-        "INSTRUCTIONS": "smsp__inst_executed.sum",
+        "INSTRUCTIONS": "smsp__inst_executed.sum", "BOTH": ("nvidia-h200", "nvidia-h100-80gb-hbm3"),
     }  # fmt: skip
     try:
         value = eval(expression, names)  # a table of the repository, as trusted as this file

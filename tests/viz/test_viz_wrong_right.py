@@ -18,12 +18,12 @@ def pair(title, wrong, right):
 
 def test_every_pair_is_named_with_both_numbers_and_its_device():
     picture = wrong_right(
-        {"H200": [pair("nobody waits", 40000, 4200)], "H100": [pair("one launch", 900, 2900)]},
+        {"H200": [pair("without a wait", 40000, 4200)], "H100": [pair("one launch", 900, 2900)]},
         bounds={"H200": 4800},
         note="From a record.",
     )
     assert picture.alt == (
-        "H200: nobody waits, 40,000 GB/s wrong and 4,200 right; H100: one launch, 900 GB/s wrong and 2,900 right. "
+        "H200: without a wait, 40,000 GB/s wrong and 4,200 right; H100: one launch, 900 GB/s wrong and 2,900 right. "
         "From a record."
     )
     assert picture.svg.count("<svg") == 1
