@@ -154,7 +154,6 @@ def rung(variant):
         "wavefronts": f"{p.shared_load.wavefronts + p.shared_store.wavefronts:,}",
         "instructions": f"{seen(variant.function_name, INSTRUCTIONS) * 32 / N**3:.0f}",
         "time": bench.format_time(m.median_s),
-        "of copy": f"{m.t_eff_gb_s / copy_gb_s:.0%}",
         **clock_of(variant).row(),
     }
 
@@ -163,8 +162,8 @@ def rungs(*variants):
     """Return the table of some rungs."""
     return bench.Table(
         [rung(variant) for variant in variants],
-        "Counted on 64³ points: sectors as multiples of the least; wavefronts of shared memory; instructions for 32 points by ncu. "
-        f"On 512³: time, and the share of it that each clock fills. {recorded.origin}",
+        "64³ points: sectors as multiples of the least, wavefronts of shared memory, instructions for 32 points. "
+        f"512³: time, and the share of it that each clock fills. {recorded.origin}",
     )
 
 
@@ -318,8 +317,8 @@ guess_index.reveal(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Three clocks
 #
-# A kernel takes at least as long as its bytes from **memory**, its traffic through the **caches** L1 and L2, and its **issue** of
-# instructions. A multiprocessor has four schedulers, and each issues at most one instruction a cycle. Nsight Compute saw, on 512³ points:
+# A kernel takes at least as long as its bytes from **memory**, its traffic through the **caches** L1 and L2, and the **issue** of its
+# instructions: at most one a cycle from each of a multiprocessor's four schedulers. On 512³ points, Nsight Compute saw:
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 three_clocks(laplacian["naive"], laplacian["flat"], laplacian["vectorised"])
@@ -329,9 +328,8 @@ slow, quick, best_of_all = (clock_of(laplacian[v]) for v in ("naive", "flat", "v
 assert slow.binds == clocks.WAITING and max(slow.shares, key=slow.shares.get) == clocks.ISSUE
 assert quick.binds == clocks.L2 and quick.shares[clocks.MEMORY] < 0.9 < best_of_all.shares[clocks.MEMORY]
 Markdown(
-    f"*Naive*: nothing is busy all the time; issue comes nearest, with {slow.shares[clocks.ISSUE]:.0%}. *Flat*: the L2 "
-    f"**binds**, with {quick.shares[clocks.L2]:.0%} of the time, and memory waits for it. *Vectorised*: memory is at work for "
-    f"{best_of_all.shares[clocks.MEMORY]:.0%}."
+    f"*Naive*: nothing is busy all the time; issue comes nearest. *Flat*: the **L2 binds**; memory waits for it. "
+    f"*Vectorised*: memory works {best_of_all.shares[clocks.MEMORY]:.0%} of the time."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from course_pkg.core import CourseError
 
 BINDS = 0.85  # a clock that fills this share of the time is said to bind
-WAITING = "none: warps wait"
+WAITING = "none"
 MEMORY, L2, L1, ISSUE = "memory", "L2", "L1", "issue"
 UNITS = {
     L2: "lts__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -60,7 +60,7 @@ class Clocks:
         >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.99}, 8, 8, 1, 0.9).binds
         'L1'
         >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.6}, 8, 8, 1, 0.9).binds
-        'none: warps wait'
+        'none'
         """
         name = max(self.shares, key=self.shares.get)
         return name if self.shares[name] >= BINDS else WAITING
