@@ -217,6 +217,8 @@ bench.Table(
 # $$ \text{out} = 6\,u - \text{(six neighbours)} $$
 #
 # One read and one write a point: $A_\text{eff}$ is 16 bytes a point in double precision.
+#
+# Tables will also count *unique in a block*, what blocks with a perfect L1 would fetch, and *wavefronts*, turns of shared memory.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 floor = on_h200(STREAMS["copy"], CUPY)
@@ -367,7 +369,7 @@ assert sorted(touched, key=touched.get) == sorted(touched, key=lambda s: by_shap
 guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# The more lines of 128 bytes a warp touches, the longer it takes: give its threads neighbouring x.
+# More lines of 128 bytes a warp, more time. Neighbouring x is best: NVIDIA calls it *coalesced*.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
@@ -385,8 +387,7 @@ guess_strip
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Rung 3: take the neighbours away
 #
-# Same threads, same offsets, `out[c] = 6 * u[c]`: what do the neighbours cost? In the table, *unique in a block* is what blocks
-# with a perfect L1 would fetch; *wavefronts* are the turns that shared memory takes.
+# Same threads, same offsets, `out[c] = 6 * u[c]`: what do the neighbours cost?
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 rungs(laplacian["flat"], centre["flat"])
@@ -859,19 +860,23 @@ guess_pairs.reveal(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What the compiler reports
 #
-# Before a GPU runs a kernel, its compiler says three things (`kernel.get_regs_per_thread()` and its like, in Numba):
+# When a kernel is compiled, its compiler says three things (Numba: `kernel.get_regs_per_thread()` and its like):
 #
-# - **registers** of a thread, 32 bits each; a multiprocessor has 65,536 for all its threads;
+# - **registers** of a thread, 32 bits each: a multiprocessor has 65,536 for all its threads;
 # - **shared memory** of a block, in bytes;
-# - **local memory** of a thread: what found no register, or an array of its own. It lies in global memory, behind the caches.
+# - **local memory** of a thread: what found no register. It lies in global memory, behind the caches.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## From registers to occupancy
 #
-# **Occupancy** = resident warps / 64, the most that a multiprocessor holds: what fits, divided by what could.
+# **Occupancy** = resident warps / 64, the most that a multiprocessor holds. Blocks of 256 threads, 40 registers each:
 
 # %% slideshow={"slide_type": "-"}
-registers_of_warp = 32 * 40  # 40 registers a thread
-warps_that_fit = 65_536 // registers_of_warp // 8 * 8  # in whole blocks of 8 warps, 256 threads
+of_a_block = 256 * 40  # registers
+blocks_that_fit = 65_536 // of_a_block
+warps_that_fit = blocks_that_fit * 256 // 32
+print(f"{blocks_that_fit} blocks, {warps_that_fit} warps: occupancy {warps_that_fit / 64:.0%}")
 assert warps_that_fit == occupancy(h200, 256, registers_per_thread=40).warps_per_sm
-print(f"256 threads of 40 registers: {warps_that_fit} warps of 64, occupancy {warps_that_fit / 64:.0%}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Registers are not free
@@ -969,8 +974,7 @@ for variant in (*STREAMS.of("reduce_sum", CUDA), STREAMS["dot"]):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## First a share, then the tree
 #
-# *Shuffle*: within a warp, from register to register. *Grid stride*: each thread first adds up its share in a register. The *dot* of
-# lecture 1 does that, too, and ends in the tree.
+# *Shuffle*: from register to register, within a warp. *Grid stride*: each thread first adds up a share. So does the *dot*.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
@@ -993,8 +997,7 @@ bench.Table(
 rates = {v.name or v.operation: recorded_vector.one(v.by(CUDA), n=2**28).throughput_gb_s for v in sums}
 assert rates["dot"] > rates["grid_stride"] > 2 * rates["shuffle"] and rates["shuffle"] < 1.25 * rates["tree"]
 Markdown(
-    f"The **stride** wins ({rates['grid_stride'] / rates['shuffle']:.1f} times the shuffles alone), not the shuffles ({rates['shuffle'] / rates['tree']:.1f} "
-    "times the tree): with a stride before it, the dot's tree in shared memory costs nothing that one could see."
+    f"The **stride** wins, {rates['grid_stride'] / rates['shuffle']:.1f} times the shuffles alone. After it, a tree in shared memory is as good."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}

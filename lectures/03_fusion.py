@@ -819,7 +819,8 @@ for what, call in {
 best = iteration_s(deferred_x, LARGE)
 Markdown(
     f"At {LARGE}³ the two kernels take **{over[LARGE]:.2f} times** as long as a copy would for the bytes that must move, and they move "
-    f"**{(large_is_read + large_is_written) / (large_read + large_write):.2f} times** these bytes. And beyond?\n\n"
+    f"**{(large_is_read + large_is_written) / (large_read + large_write):.2f} times** these bytes. What the rest of the time goes to, we have not "
+    "found. And beyond?\n\n"
     f"- **x every second iteration**: {bytes_a_point(deferred_x):g} bytes, {bench.format_time(best)} in place of {bench.format_time(iteration_s(two_kernel, LARGE))}.\n"
     "- **Smaller numbers**: p or r in single precision, with care for the last digits (lecture 4).\n"
     "- **Fewer iterations**: a preconditioner; it has passes of its own.\n"
