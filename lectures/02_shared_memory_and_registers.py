@@ -369,7 +369,7 @@ assert sorted(touched, key=touched.get) == sorted(touched, key=lambda s: by_shap
 guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# More lines of 128 bytes a warp, more time. Neighbouring x is best: NVIDIA calls it *coalesced*.
+# More lines of 128 bytes a warp, more time: give it neighbouring x (*coalesced* accesses).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
@@ -873,10 +873,11 @@ guess_pairs.reveal(
 
 # %% slideshow={"slide_type": "-"}
 of_a_block = 256 * 40  # registers
-blocks_that_fit = 65_536 // of_a_block
-warps_that_fit = blocks_that_fit * 256 // 32
-print(f"{blocks_that_fit} blocks, {warps_that_fit} warps: occupancy {warps_that_fit / 64:.0%}")
-assert warps_that_fit == occupancy(h200, 256, registers_per_thread=40).warps_per_sm
+blocks = 65_536 // of_a_block
+warps = blocks * 256 // 32
+print(f"{blocks} blocks, {warps} warps: {warps / 64:.0%}")
+fits = occupancy(h200, 256, registers_per_thread=40)
+assert warps == fits.warps_per_sm
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Registers are not free
@@ -972,9 +973,9 @@ for variant in (*STREAMS.of("reduce_sum", CUDA), STREAMS["dot"]):
     np.testing.assert_allclose(partial.sum(), numbers.sum())
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## First a share, then the tree
+# ## The stride wins
 #
-# *Shuffle*: from register to register, within a warp. *Grid stride*: each thread first adds up a share. So does the *dot*.
+# *Shuffle*: from register to register, in a warp. *Grid stride*: each thread first adds up a share. So does the *dot*.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
@@ -993,7 +994,7 @@ bench.Table(
     f"Counted on 2^16 numbers (dot: on two vectors of them). {recorded_vector.origin}",
 )
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 rates = {v.name or v.operation: recorded_vector.one(v.by(CUDA), n=2**28).throughput_gb_s for v in sums}
 assert rates["dot"] > rates["grid_stride"] > 2 * rates["shuffle"] and rates["shuffle"] < 1.25 * rates["tree"]
 Markdown(
@@ -1141,7 +1142,7 @@ Markdown(
 # white paper on the A100 (2020, section "A100 L2 cache") describes the L2 of that GPU as two parts, each of which caches for the multiprocessors
 # next to it. Whether an H200's halves hold the same lines twice, we have not measured. The times put the edge between the planes of 768³,
 # where *flat* has not fallen yet, and those of 1024³. (At 512³ *vectorised* marches 4 planes at a time and *marching* 16: both read each number
-# once.) Another thing the counts leave open: why the queue of *marching* also **writes** more at 1024³ than it must.
+# once.)
 
 # %% slideshow={"slide_type": "skip"}
 for v in depth:
