@@ -662,7 +662,7 @@ bench.Table(gain_rows, f"T_peak {h200_peak:,.0f} GB/s. {h200_stencil.origin}")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. The naive 7-point stencil could still become more than twice as fast, though its algorithm moves no byte
-# > too many. Lecture 2 finds what holds it back, a third clock, and takes the stencil near the bound.
+# > too many. Lecture 2 finds a third clock that is longer than memory's, and takes the stencil near the bound.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

@@ -294,26 +294,29 @@ guess_index.reveal(
     f"{instructions['flat']:.0f}"
 )
 
-
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Where do they go?** `cuda.grid` gives 64-bit integers, and a GPU multiplies and adds 32 bits at a time, so an index
 # operation becomes several. An array of three dimensions takes 64-bit products and sums for its offsets. And a signed index
 # may be negative: where the compiler does not rule it out, Numba adds the extent, as Python does. Unsigned offsets need none of it.
-# How many instructions each of the three costs, we have not counted apart; how many all cost, the next cell says.
+# How many instructions each of the three costs, we have not counted apart.
 #
 # **A third clock.** A multiprocessor has four schedulers, and each issues at most one instruction a cycle. However fast memory
-# is, a kernel takes at least its instructions over that rate.
+# is, a kernel takes at least its instructions over that rate. *ncu* tells which share of its greatest rate each unit reached:
 
 # %% slideshow={"slide_type": "skip"}
-def issue_s(v):
-    """Return the least time to issue what a variant executes on 512³ points, at the clock's highest rate."""
-    return instructions[v] * 512**3 / 32 / (4 * h200.sms * BOOST_HZ)
+from course_pkg.witness.clocks import clocks
 
+three = {v: clocks(traffic.counters[f"laplacian_{v}_512"], copy_gb_s) for v in ("naive", "flat")}
+assert three["naive"].shares["instructions"] == max(three["naive"].shares.values()) < 0.85
+assert three["flat"].binds == "L2" and three["flat"].shares["instructions"] < 0.6
+bench.Table(
+    [{"kernel": v} | c.row() for v, c in three.items()],
+    f"Share of the kernel's time on 512³ points that each unit would take alone. {traffic.origin}",
+)
 
-BOOST_HZ = 1.98e9  # NVIDIA, H200: the highest clock of its multiprocessors
-for v, m in (("naive", naive), ("flat", flat)):
-    print(f"{v:5} issues for at least {bench.format_time(issue_s(v))} of its {bench.format_time(m.median_s)}; the copy takes {bench.format_time(floor.median_s)}")
-assert floor.median_s < issue_s("naive") < naive.median_s and issue_s("flat") < floor.median_s
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The naive kernel has its instructions as the longest of its clocks, longer than that of memory; but no clock fills its time: its warps also
+# wait. The flat kernel is bound by the L2, through which its neighbours come.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_block = viz.Prediction(
@@ -517,11 +520,47 @@ Markdown(
     "tile, on this GPU, shared memory does not help."
 )
 
-
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Be fair to shared memory: this is one tile, whose halo has more points than the tile, and larger tiles have less halo; on
 # > the next slide they get their chance. Asynchronous copies, which we have not tried, may hide the detour. But all of it competes for what is
 # > left above the flat kernel. First what can go wrong in a tile, then where one pays.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Tiles of other sizes
+#
+# The larger a tile, the fewer points of halo for each of its own. The tiled kernel beside the plain one *with the same block*:
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.stencil import suite_tiles
+
+swept_tiles = {
+    what: [pair for pair in suite_tiles.of(recorded.measurements, pair) if "max_registers" not in pair[1].parameters]
+    for what, pair in (("Laplacian, 512³", suite_tiles.BOX), ("heat step, 16384²", suite_tiles.PLATE))
+}
+
+
+def halo_share(tile):
+    """Return the points of a tile's halo for each of its own."""
+    return sum(2 * np.prod(tile) / edge for edge in tile) / np.prod(tile)
+
+
+def tile_row(what, tile, plain, tiled):
+    times = {"plain": bench.format_time(plain.median_s), "tiled": bench.format_time(tiled.median_s)}
+    return {"grid": what, "tile": " × ".join(map(str, tile)), "halo": f"{halo_share(tile):.2f}", **times, "tiled / plain": f"{tiled.median_s / plain.median_s:.2f}"}
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+by_gain = {what: sorted(found, key=lambda three: three[2].median_s / three[1].median_s) for what, found in swept_tiles.items()}
+bench.Table(
+    [tile_row(what, *chosen) for what, found in by_gain.items() for chosen in (found[0], found[1], found[-1])],
+    f"The two tiles that do best beside their plain kernel, and the one that does worst. *Halo*: its points for each of the tile. {recorded.origin}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+tried, pays = (sum(map(f, swept_tiles.values())) for f in (len, lambda found: sum(tiled.median_s < plain.median_s for _, plain, tiled in found)))
+assert pays == 0
+Markdown(f"Of {tried} tiles, **none** beats the plain kernel with the same block: where the cache holds the neighbours, a tile has nothing to save.")
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Forget one line
