@@ -232,6 +232,8 @@ bench.Table(
 # $$ \text{out} = 6\,u - \text{(six neighbours)} $$
 #
 # One read and one write a point: $A_\text{eff}$ is 16 bytes a point in double precision.
+#
+# Tables will also count *unique in a block*, what blocks with a perfect L1 would fetch, and *wavefronts*, turns of shared memory.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 floor = on_h200(STREAMS["copy"], CUPY)
@@ -307,12 +309,11 @@ guess_index.reveal(
     f"{instructions['flat']:.0f}"
 )
 
-
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Where do they go?** `cuda.grid` gives 64-bit integers, and a GPU multiplies and adds 32 bits at a time, so an index
 # operation becomes several. An array of three dimensions takes 64-bit products and sums for its offsets. And a signed index
 # may be negative: where the compiler does not rule it out, Numba adds the extent, as Python does. Unsigned offsets need none of it.
-# How many instructions each of the three costs, we have not counted apart; how many all cost, the next cell says.
+# How many instructions each of the three costs, we have not counted apart.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Three clocks
@@ -399,7 +400,7 @@ assert sorted(touched, key=touched.get) == sorted(touched, key=lambda s: by_shap
 guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# The more lines of 128 bytes a warp touches, the longer it takes: give its threads neighbouring x.
+# More lines of 128 bytes a warp, more time: give it neighbouring x (*coalesced* accesses).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
@@ -417,8 +418,7 @@ guess_strip
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Rung 3: take the neighbours away
 #
-# Same threads, same offsets, `out[c] = 6 * u[c]`: what do the neighbours cost? In the table, *wavefronts* are the turns that shared
-# memory takes.
+# Same threads, same offsets, `out[c] = 6 * u[c]`: what do the neighbours cost?
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 rungs(laplacian["flat"], centre["flat"])
@@ -548,11 +548,47 @@ Markdown(
     "tile, on this GPU, shared memory does not help."
 )
 
-
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Be fair to shared memory: this is one tile, whose halo has more points than the tile, and larger tiles have less halo; on
 # > the next slide they get their chance. Asynchronous copies, which we have not tried, may hide the detour. But all of it competes for what is
 # > left above the flat kernel. First what can go wrong in a tile, then where one pays.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Tiles of other sizes
+#
+# The larger a tile, the fewer points of halo for each of its own. The tiled kernel beside the plain one *with the same block*:
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.stencil import suite_tiles
+
+swept_tiles = {
+    what: [pair for pair in suite_tiles.of(recorded.measurements, pair) if "max_registers" not in pair[1].parameters]
+    for what, pair in (("Laplacian, 512³", suite_tiles.BOX), ("heat step, 16384²", suite_tiles.PLATE))
+}
+
+
+def halo_share(tile):
+    """Return the points of a tile's halo for each of its own."""
+    return sum(2 * np.prod(tile) / edge for edge in tile) / np.prod(tile)
+
+
+def tile_row(what, tile, plain, tiled):
+    times = {"plain": bench.format_time(plain.median_s), "tiled": bench.format_time(tiled.median_s)}
+    return {"grid": what, "tile": " × ".join(map(str, tile)), "halo": f"{halo_share(tile):.2f}", **times, "tiled / plain": f"{tiled.median_s / plain.median_s:.2f}"}
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+by_gain = {what: sorted(found, key=lambda three: three[2].median_s / three[1].median_s) for what, found in swept_tiles.items()}
+bench.Table(
+    [tile_row(what, *chosen) for what, found in by_gain.items() for chosen in (found[0], found[1], found[-1])],
+    f"The two tiles that do best beside their plain kernel, and the one that does worst. *Halo*: its points for each of the tile. {recorded.origin}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+tried, pays = (sum(map(f, swept_tiles.values())) for f in (len, lambda found: sum(tiled.median_s < plain.median_s for _, plain, tiled in found)))
+assert pays == 0
+Markdown(f"Of {tried} tiles, **none** beats the plain kernel with the same block: where the cache holds the neighbours, a tile has nothing to save.")
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Forget one line
@@ -891,19 +927,24 @@ guess_pairs.reveal(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What the compiler reports
 #
-# Before a GPU runs a kernel, its compiler says three things (`kernel.get_regs_per_thread()` and its like, in Numba):
+# When a kernel is compiled, its compiler says three things (Numba: `kernel.get_regs_per_thread()` and its like):
 #
-# - **registers** of a thread, 32 bits each; a multiprocessor has 65,536 for all its threads;
+# - **registers** of a thread, 32 bits each: a multiprocessor has 65,536 for all its threads;
 # - **shared memory** of a block, in bytes;
-# - **local memory** of a thread: what found no register, or an array of its own. It lies in global memory, behind the caches.
+# - **local memory** of a thread: what found no register. It lies in global memory, behind the caches.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## From registers to occupancy
 #
-# **Occupancy** = resident warps / 64, the most that a multiprocessor holds: what fits, divided by what could.
+# **Occupancy** = resident warps / 64, the most that a multiprocessor holds. Blocks of 256 threads, 40 registers each:
 
 # %% slideshow={"slide_type": "-"}
-registers_of_warp = 32 * 40  # 40 registers a thread
-warps_that_fit = 65_536 // registers_of_warp // 8 * 8  # in whole blocks of 8 warps, 256 threads
-assert warps_that_fit == occupancy(h200, 256, registers_per_thread=40).warps_per_sm
-print(f"256 threads of 40 registers: {warps_that_fit} warps of 64, occupancy {warps_that_fit / 64:.0%}")
+of_a_block = 256 * 40  # registers
+blocks = 65_536 // of_a_block
+warps = blocks * 256 // 32
+print(f"{blocks} blocks, {warps} warps: {warps / 64:.0%}")
+fits = occupancy(h200, 256, registers_per_thread=40)
+assert warps == fits.warps_per_sm
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Registers are not free
@@ -999,10 +1040,9 @@ for variant in (*STREAMS.of("reduce_sum", CUDA), STREAMS["dot"]):
     np.testing.assert_allclose(partial.sum(), numbers.sum())
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## First a share, then the tree
+# ## The stride wins
 #
-# *Shuffle*: within a warp, from register to register. *Grid stride*: each thread first adds up its share in a register. The *dot* of
-# lecture 1 does that, too, and ends in the tree.
+# *Shuffle*: from register to register, in a warp. *Grid stride*: each thread first adds up a share. So does the *dot*.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
@@ -1021,12 +1061,11 @@ bench.Table(
     f"Counted on 2^16 numbers (dot: on two vectors of them). {recorded_vector.origin}",
 )
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 rates = {v.name or v.operation: recorded_vector.one(v.by(CUDA), n=2**28).throughput_gb_s for v in sums}
 assert rates["dot"] > rates["grid_stride"] > 2 * rates["shuffle"] and rates["shuffle"] < 1.25 * rates["tree"]
 Markdown(
-    f"The **stride** wins ({rates['grid_stride'] / rates['shuffle']:.1f} times the shuffles alone), not the shuffles ({rates['shuffle'] / rates['tree']:.1f} "
-    "times the tree): with a stride before it, the dot's tree in shared memory costs nothing that one could see."
+    f"The **stride** wins, {rates['grid_stride'] / rates['shuffle']:.1f} times the shuffles alone. After it, a tree in shared memory is as good."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}

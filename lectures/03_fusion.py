@@ -462,12 +462,10 @@ assert resident == 270_336 and -(-(SMALL**3) // resident) == 58
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Which containers may share a kernel?
 #
-# The rules of our planner, for kernels whose blocks do not wait for each other:
-#
 # - **A map joins what follows it.** What it computes stays in a register.
 # - **A map joins a stencil** if it is computed again at each neighbour; a field that it updates in place is then kept twice.
 # - **A reduction joins what makes its fields**: they are summed on their way to memory.
-# - **Nothing that needs its result joins a reduction**: it is known when all blocks have ended. That is the end of a kernel.
+# - **Nothing that needs its result joins a reduction**: it is known when all blocks have ended. Blocks do not wait for each other.
 # - **A stencil does not join a stencil** that it reads: it would need neighbours of neighbours. (*Time blocking* does just that.)
 # - **A field need not be stored** if every kernel that reads it can compute it again, from what has not changed since.
 
@@ -654,10 +652,9 @@ large_read, large_write, large_is_read, large_is_written = bytes_moved(LARGE, "s
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"Two errors of opposite sign. **Read**: {is_read / must_read - 1:.0%} more than must be. A thread marches through a *chunk* of planes; where "
-    "two chunks meet, planes may be read again, and so are the gaps that pad rows to whole cache lines. **Written**: less, for the last writes "
-    f"are still in L2 when a kernel ends. At {LARGE}³, where that hardly counts: {large_is_read + large_is_written:.1f} B moved of "
-    f"{large_read + large_write:.0f}."
+    f"**Read**: {is_read / must_read - 1:.0%} more. A thread marches through a *chunk* of planes; where two chunks meet, planes may be read again. "
+    "**Written**: less, for the last writes are still in L2 when a kernel ends. "
+    f"At {LARGE}³, where both hardly count: {large_is_read + large_is_written:.1f} B of {large_read + large_write:.0f}."
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -700,7 +697,7 @@ def whole_s(variant):
 
 bench.Table(
     [
-        library_row(VARIANTS["cg_csr"], CUPY, "cupyx cg, matrix stored as CSR"),
+        library_row(VARIANTS["cg_csr"], CUPY, "cupyx cg, stored matrix"),
         library_row(VARIANTS["cg_matrix_free"], CUPY, "cupyx cg, our stencil"),
         library_row(baseline, CUPY, "containers, by CuPy"),
         row(baseline.by(CUDA).label, "the same, by our kernels", whole_s(baseline)),
@@ -710,8 +707,7 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# CSR (*compressed sparse rows*) stores the numbers of the matrix that are not zero: they are read in every iteration. JAX is faster than our
-# baseline, and slower than our two kernels.
+# A stored matrix (CSR: its numbers that are not zero, row by row) is read in every iteration. JAX beats our baseline.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## On many GPUs: the halo
@@ -832,7 +828,8 @@ bench.live(
 best = iteration_s(deferred_x, LARGE)
 Markdown(
     f"At {LARGE}³ the two kernels take **{over[LARGE]:.2f} times** as long as a copy would for the bytes that must move, and they move "
-    f"**{(large_is_read + large_is_written) / (large_read + large_write):.2f} times** these bytes. And beyond?\n\n"
+    f"**{(large_is_read + large_is_written) / (large_read + large_write):.2f} times** these bytes. What the rest of the time goes to, we have not "
+    "found. And beyond?\n\n"
     f"- **x every second iteration**: {bytes_a_point(deferred_x):g} bytes, {bench.format_time(best)} in place of {bench.format_time(iteration_s(two_kernel, LARGE))}.\n"
     "- **Smaller numbers**: p or r in single precision, with care for the last digits (lecture 4).\n"
     "- **Fewer iterations**: a preconditioner; it has passes of its own.\n"

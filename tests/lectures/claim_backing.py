@@ -25,8 +25,7 @@ from course_pkg.witness import record
 
 KINDS = ("record", "asserts", "source", "derived", "definition")
 PLACE = re.compile(
-    r"\b(?:pages?|pp?\.|sections?|chapters?|equations?|eq\.|tables?|figures?|algorithms?|field|columns?) ?[\d\"“`(A-Z]",
-    re.IGNORECASE,
+    r"\b(?i:pages?|pp?\.|sections?|chapters?|equations?|eq\.|tables?|figures?|algorithms?|columns?) ?[\d\"“`(A-Z]"
 )
 YEAR = re.compile(r"\b(?:19|20)\d\d\b|\bversion \d")
 

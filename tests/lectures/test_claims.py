@@ -1,6 +1,7 @@
 """Each claim of a lecture or exercise stands in a table with what backs it, and what backs it holds."""
 
 import ast
+from functools import cache
 
 import pytest
 from claim_backing import KINDS, entries, holds, names_a_place
@@ -18,11 +19,10 @@ HOW = (
 )
 
 
-@pytest.fixture(scope="module")
-def read():
-    """Return a function that reads a source once."""
-    known = {}
-    return lambda name: known.setdefault(name, Source(SOURCES[name]))
+@cache
+def read(name):
+    """Return a source."""
+    return Source(SOURCES[name])
 
 
 def table(name):
@@ -34,7 +34,7 @@ def test_every_source_has_a_table_and_no_table_is_without_source():
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_what_claims_is_listed(name, read):
+def test_what_claims_is_listed(name):
     listed = [entry.says for kind in table(name) for entry in kind]
     missing = unlisted(read(name).sentences, listed, markdown_only=name.startswith("exercise"))
     assert not missing, HOW.format(name=name) + "\n".join(missing)
@@ -50,7 +50,7 @@ def unlisted(sentences, listed, *, markdown_only=False):
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_what_is_listed_stands_there_once_under_its_heading(name, read):
+def test_what_is_listed_stands_there_once_under_its_heading(name):
     wrong = []
     for entry in (entry for kind in table(name) for entry in kind):
         sentences = read(name).sentences
@@ -66,7 +66,7 @@ def test_what_is_listed_stands_there_once_under_its_heading(name, read):
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_each_claim_has_one_backing_and_it_holds(name, read):
+def test_each_claim_has_one_backing_and_it_holds(name):
     claims, others = table(name)
     wrong = [f"  {c.says!r}: {why}" for c in claims if (why := unbacked(c.backing, read(name).checks))]
     wrong += [
