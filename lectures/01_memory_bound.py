@@ -95,9 +95,12 @@ live_flops = peak.horner_sweep((1, 2, 4, 8, 16, 32, 64), samples=7)  # each chec
 viz.flops_sweep(
     {
         "live": live_flops,
-        "H200, recorded": h200.all(VARIANTS["horner"].by(CUDA)),
+        **{
+            f"{found.device.name.removeprefix('NVIDIA ').split()[0]}, recorded": found.all(VARIANTS["horner"].by(CUDA))
+            for found in bench.records("vector")
+        },
     },
-    note=f"{this_machine}\n{h200.origin}",
+    note=f"{this_machine}\n" + "\n".join(found.origin for found in bench.records("vector")),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -336,14 +339,17 @@ guess_cache.reveal(
 # did not.* Each `Measurement` says which.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## The same sweep on an H200
+# ## The same sweep on two GPUs
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-viz.t_eff_sweep(
-    h200.select(copies[0], copies[2], triad, shape=None),
-    t_peak_gb_s=h200_peak,
-    caches=[("L2, 60 MiB", h200.device.llc_bytes)],
-    note=h200.origin,
+viz.on_each(
+    lambda found: viz.t_eff_sweep(
+        found.select(copies[0], copies[2], triad, shape=None),
+        t_peak_gb_s=peak.recorded_t_peak(found),
+        caches=[(f"L2, {found.device.llc_bytes >> 20} MiB", found.device.llc_bytes)],
+        note=found.origin,
+    ),
+    bench.records("vector"),
 )
 
 
@@ -580,8 +586,18 @@ guess_paradox.reveal(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 four_steps = STENCILS["diffusion_step_2d_four_statements"]
 heat_steps = four_steps.by(CUPY), four_steps.by(CUDA), STENCILS["diffusion_step_2d"].by(CUDA)
-h200_steps = h200_stencil.compare(*heat_steps, t_peak_gb_s=h200_peak)
-viz.bars(h200_steps, note=f"16384 × 16384.\n{h200_stencil.origin}")
+h200_steps = h200_stencil.compare(*heat_steps, t_peak_gb_s=h200_peak, threads_per_block=None)
+viz.on_each(
+    lambda found: viz.bars(
+        found.compare(
+            *heat_steps,
+            t_peak_gb_s=peak.recorded_t_peak(bench.recorded("vector", found.device.slug)),
+            threads_per_block=None,
+        ),
+        note=f"16384 × 16384.\n{found.origin}",
+    ),
+    bench.records("stencil"),
+)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 arrays, four, fused = h200_steps.measurements

@@ -87,7 +87,12 @@ def from_memory(case, what="read"):
     return traffic.counters[f"laplacian_{case}"][f"dram__bytes_{what}.sum"]
 
 
-copy_gb_s = on_h200(STREAMS["copy"], CUPY).t_eff_gb_s
+def copy_of(found):
+    """Return the bandwidth of the copy of 512³ numbers, in GB/s, of a device's record."""
+    return found.one(STREAMS["copy"].by(CUPY), **DEFAULT).t_eff_gb_s
+
+
+copy_gb_s = copy_of(recorded)
 INSTRUCTIONS, SECTORS = "smsp__inst_executed.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 
 # %% slideshow={"slide_type": "skip"}
@@ -196,7 +201,13 @@ guess_tile
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 flat, tiled = on_h200(laplacian["flat"]), on_h200(laplacian["tiled"])
-viz.bars(bench.Comparison((flat, tiled), copy_gb_s), note=f"512³ points, fp64. {recorded.origin}")
+viz.on_each(
+    lambda found: viz.bars(
+        found.compare(*(laplacian[v].by(CUDA) for v in ("flat", "tiled")), t_peak_gb_s=copy_of(found), **DEFAULT),
+        note=f"512³ points, fp64. {found.origin}",
+    ),
+    bench.records("stencil"),
+)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 guess_tile.reveal(
@@ -864,19 +875,28 @@ guess_march.reveal(
 # How busy memory is depends on how much has been asked for. Little's law: bytes on their way = bandwidth × latency.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-in_flight = {}
-for dtype, size in (("float32", 4), ("float64", 8)):
-    for variant, width in (("strided", 1), ("strided_pairs", 2)):
-        ms = recorded.all(centre[variant].by(CUDA), shape=[512, 512, 512], dtype=dtype)
-        in_flight[f"{size * width} B a thread: {dtype}{' pairs' if width == 2 else ''}"] = [
-            (m.parameters["blocks_per_sm"] * m.parameters["threads_per_block"] * size * width, m) for m in ms
-        ]
-viz.t_eff_against(
-    in_flight,
-    xlabel="bytes on their way in each multiprocessor",
-    ticks=[256, 1024, 4096, 16384],
-    t_peak_gb_s=copy_gb_s,
-    note=f"out = 6 u by few threads that stride through the grid. {recorded.origin}",
+def on_their_way(found):
+    """Return for each kind of access the bytes that have been asked for, beside what was measured."""
+    series = {}
+    for dtype, size in (("float32", 4), ("float64", 8)):
+        for variant, width in (("strided", 1), ("strided_pairs", 2)):
+            ms = found.all(centre[variant].by(CUDA), shape=[512, 512, 512], dtype=dtype)
+            series[f"{size * width} B a thread: {dtype}{' pairs' if width == 2 else ''}"] = [
+                (m.parameters["blocks_per_sm"] * m.parameters["threads_per_block"] * size * width, m) for m in ms
+            ]
+    return series
+
+
+in_flight = on_their_way(recorded)
+viz.on_each(
+    lambda found: viz.t_eff_against(
+        on_their_way(found),
+        xlabel="bytes on their way in each multiprocessor",
+        ticks=[256, 1024, 4096, 16384],
+        t_peak_gb_s=copy_of(found),
+        note=f"out = 6 u by few threads that stride through the grid. {found.origin}",
+    ),
+    bench.records("stencil"),
 )
 
 # %% slideshow={"slide_type": "skip"}
@@ -1126,23 +1146,33 @@ guess_scan.reveal(f"the rows, by {columns / rows - 1:.0%}; and 32 numbers at a t
 # ## From 32³ to 1024³
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-sweep = {}
-for label, what in {
+SWEPT = {
     "copy": STREAMS["copy"].by(CUPY),
     **{name: laplacian[name].by(CUDA) for name in ("naive", "flat", "marching", "vectorised")},
     "vectorised, CUDA C++": laplacian["vectorised"].by(CUPY),
-}.items():
-    found = recorded.all(what, dtype="float64", threads_per_block=None, max_registers=None)
-    sweep[label] = sorted(((m.parameters["shape"][0], m) for m in found), key=lambda point: point[0])
-l2_edge = (recorded.device.llc_bytes / 16) ** (1 / 3)
-viz.t_eff_against(
-    sweep,
-    xlabel="n, points along an edge",
-    ticks=[32, 64, 128, 256, 512, 1024],
-    t_peak_gb_s=copy_gb_s,
-    bound="copy of 512³",
-    region=("both grids in L2", 30, l2_edge),
-    note=recorded.origin,
+}
+
+
+def over_sizes(found):
+    """Return the points of each curve."""
+    fixed = {"dtype": "float64", "threads_per_block": None, "max_registers": None}
+    return {
+        label: sorted(((m.parameters["shape"][0], m) for m in found.all(what, **fixed)), key=lambda point: point[0])
+        for label, what in SWEPT.items()
+    }
+
+
+viz.on_each(
+    lambda found: viz.t_eff_against(
+        over_sizes(found),
+        xlabel="n, points along an edge",
+        ticks=[32, 64, 128, 256, 512, 1024],
+        t_peak_gb_s=copy_of(found),
+        bound="copy of 512³",
+        region=("both grids in L2", 30, (found.device.llc_bytes / 16) ** (1 / 3)),
+        note=found.origin,
+    ),
+    bench.records("stencil"),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -1229,7 +1259,13 @@ others = [
     on_h200(laplacian["vectorised"], CUPY),
     on_h200(laplacian["vectorised"]),
 ]
-viz.bars(bench.Comparison(tuple(others), copy_gb_s), note=f"512³ points, fp64, one run. {recorded.origin}")
+viz.on_each(
+    lambda found: viz.bars(
+        found.compare(*(m.what for m in others), t_peak_gb_s=copy_of(found), **DEFAULT),
+        note=f"512³ points, fp64, one run. {found.origin}",
+    ),
+    bench.records("stencil"),
+)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

@@ -10,7 +10,7 @@ from course_pkg.viz.planner import free_planner, plan_picture, planner
 from course_pkg.viz.roofline_explorer import roofline_explorer
 from course_pkg.viz.source import source
 from course_pkg.viz.tile import tile_picture
-from course_pkg.viz.widgets import Prediction, explorer, slider
+from course_pkg.viz.widgets import Prediction, explorer, on_each, slider
 from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [

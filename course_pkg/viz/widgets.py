@@ -59,6 +59,30 @@ def slider(draw, values, *, label: str, start=None) -> W.VBox:
     return W.VBox([control, frames])
 
 
+def on_each(draw, records) -> W.VBox:
+    """Return a slider that shows the same figure for each device that has been recorded.
+
+    Parameters
+    ----------
+    draw : callable
+        Takes a record and returns a :class:`Picture`.
+    records : sequence of Recorded
+        What ``bench.records(topic)`` returns. The last is shown first.
+
+    Examples
+    --------
+    >>> from course_pkg import bench
+    >>> from course_pkg.viz import tile_picture
+    >>> box = on_each(lambda record: tile_picture((8, 8), note=record.origin), bench.records("stencil"))
+    >>> box.children[0].options[-1][0]
+    'NVIDIA H200'
+    """
+    by_name = {record.device.name: record for record in records}
+    if not by_name:
+        raise CourseError("There is no record to draw: record one with `course bench TOPIC --record`.")
+    return slider(lambda name: draw(by_name[name]), list(by_name), label="GPU", start=[*by_name][-1])
+
+
 def explorer(make, *, start=None, **choices) -> W.VBox:
     """Return sliders that together choose one of many pictures: one for each combination of their values.
 
