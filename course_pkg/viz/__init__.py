@@ -25,6 +25,7 @@ __all__ = [
     "free_planner",
     "graph_picture",
     "memory_wall",
+    "on_each",
     "plan_picture",
     "planner",
     "roofline",
