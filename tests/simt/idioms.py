@@ -18,8 +18,9 @@ IDIOMS = [
         handover.sum_by_last_block,
         4,
         64,
-        lambda: {"a": numbers(256), "partial": numbers(4), "ticket": zeros(1), "out": numbers(1)},
-        lambda a: {"out": np.array([a["a"].sum()]), "ticket": zeros(1)},
+        lambda: {"a": numbers(256), "partial": numbers(4), "ticket": zeros(1, dtype=np.uint32),
+                 "out": numbers(1)},
+        lambda a: {"out": np.array([a["a"].sum()]), "ticket": zeros(1, dtype=np.uint32)},
         (
             ("        cuda.threadfence()\n", ""),
             ("cuda.threadfence()", "cuda.threadfence_block()"),

@@ -235,10 +235,10 @@ def atomics_then_barrier(key, count, out):
     out[t] = cuda.atomic.add(tile, 31 - t, 0)
 
 
-def init_by_exchange(a, total):
+def largest_then_sum(a, total):
     t = cuda.threadIdx.x
     if t == 0:
-        cuda.atomic.exch(total, 0, 1.0)
+        cuda.atomic.max(total, 0, 1.0)
     cuda.syncthreads()
     if t == 0:
         cuda.atomic.add(total, 0, a[0])
@@ -478,7 +478,7 @@ IDIOMS = [
         (("    cuda.syncthreads()\n", ""), ("    cuda.syncthreads()\n", "    cuda.threadfence_block()\n")),
     ),
     Idiom(
-        init_by_exchange,
+        largest_then_sum,
         1,
         64,
         lambda: {"a": numbers(64), "total": np.zeros(1)},

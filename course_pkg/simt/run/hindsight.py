@@ -79,7 +79,7 @@ def decide(run, test: Value, mask) -> None:
 
 def require_no_doubt(run, value: Value, lanes) -> None:
     """Tell of lanes that store what an atomic found while others changed it, though it has not decided anything."""
-    if value.otherwise is None or run.races is None:
+    if run.dry or value.otherwise is None or run.races is None:
         return
     for event in (e for e in value.otherwise.events if e < 0):
         chosen = run.wave.spread(lanes.full)
