@@ -206,7 +206,9 @@ class Races:
         """
         shadow, mine, access = region.shadow, threads * SITES + site, self.sites[site]
         before = shadow.updaters_by(access.way, self.order)
-        clash, other = self._met_crowd(before, units, mine, stamps, (np.zeros(len(mine), bool), mine * 0 + NONE))
+        clash, other = self._met_crowd(
+            before, units, mine, stamps, (np.zeros(len(mine), bool), mine * 0 + NONE)
+        )
         clash &= shadow.replaced_by(units) != values
         if clash.any() and self.handovers.active:
             clash &= ~self.handovers.saw_the_last(region, units, mine, clash)

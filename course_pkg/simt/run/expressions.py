@@ -166,7 +166,11 @@ def _power(run, frame, node, base, exponent, mask):
         key = run.numbering.of(("pow", result), a.key, exponent.key)
 
         def raised(data):
-            power = np.power(data, n) if data.dtype.kind in "fc" else _integer_power(data, exponent.data, data.dtype)
+            power = (
+                np.power(data, n)
+                if data.dtype.kind in "fc"
+                else _integer_power(data, exponent.data, data.dtype)
+            )
             return power.astype(dtype_of(result), copy=False)
 
         value = follow(run.derived(raised(a.data), result, key, (a,), mask, a.constant), raised, a)
