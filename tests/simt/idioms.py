@@ -5,9 +5,12 @@ Each kernel is its own text; an idiom names the one change, of a piece of that t
 
 import idioms_flow
 import idioms_handover as handover
+import idioms_names
 import idioms_published
 import idioms_queues
 import idioms_shared as shared
+import idioms_sorting
+import idioms_waiting
 import idioms_warp
 import numpy as np
 from idiom import Idiom, numbers, zeros
@@ -254,6 +257,9 @@ IDIOMS = [
     *idioms_flow.IDIOMS,
     *idioms_published.IDIOMS,
     *idioms_queues.IDIOMS,
+    *idioms_names.IDIOMS,
+    *idioms_sorting.IDIOMS,
+    *idioms_waiting.IDIOMS,
     *idioms_warp.IDIOMS,
 ]  # fmt: skip
 

@@ -1,6 +1,7 @@
 """What a cunning student would try, so that a racy kernel has no hazards: each trick is found, or refused."""
 
 import ast
+import functools
 import math
 import textwrap
 
@@ -136,6 +137,20 @@ def test_what_a_launch_with_less_shared_memory_would_write_is_not_forgotten():
     out = np.zeros(64)
     simt.profile(written_where_memory_is_large[1, 64, 0, 8], out)
     assert simt.profile(written_where_memory_is_large[1, 64, 0, 512], out).hazards != []
+
+
+def honest(out):
+    out[cuda.threadIdx.x] = 1.0
+
+
+@cuda.jit
+@functools.wraps(honest)
+def racy(out):
+    out[cuda.threadIdx.x // 2] = 1.0
+
+
+def test_what_is_read_is_the_function_that_runs_not_the_one_that_it_claims_to_be():
+    assert simt.profile(racy[1, 64], np.zeros(64)).hazards != []
 
 
 def tile_of(size, dtype):

@@ -6,6 +6,10 @@ from trick import CLEAN, REFUSED, Trick
 SAME = np.arange(64.0)
 
 TRICKS = {
+    "items of two types": Trick("for x in (1, 2.0):\n    out[t] = x", REFUSED),
+    "arrays of two types": Trick("for x in (k, out):\n    x[t // 2] = 1", REFUSED),
+    "chosen of two types": Trick("out[t] = (1, 2.0)[n - 63]", REFUSED),
+    "pairs of one type": Trick("for x, y in ((1.0, 2), (3.0, 4)):\n    out[t] = x + y", CLEAN),
     "recursion of two": Trick("even(out, 3)", REFUSED),
     "recursion": Trick(
         "rec(out, 3)",

@@ -131,7 +131,7 @@ class Races:
     def __init__(self, threads_per_block: int, in_parts: bool = False):
         self.order = Order(threads_per_block)
         self.in_parts = in_parts
-        self.handovers = Handovers(threads_per_block)
+        self.handovers = Handovers(threads_per_block, in_parts)
         self.doubts = Doubts()
         self.sites: list[Access] = []
         self._numbers: dict[Access, int] = {}

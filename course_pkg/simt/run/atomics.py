@@ -10,7 +10,7 @@ from course_pkg.simt.memory.handover import WORLDS
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.expressions import cast, unsupported
-from course_pkg.simt.run.hindsight import Otherwise, memory_name, require_no_doubt
+from course_pkg.simt.run.hindsight import Strand, memory_name, require_no_doubt
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.values import Value, undefined
 
@@ -97,7 +97,7 @@ def _otherwise(run, place, old, way):
         return None
     data = np.repeat(old[None], WORLDS, axis=0)
     data[:, *(one[order] for one in np.nonzero(lanes))] = might
-    return Otherwise(data, frozenset(events), wave.thread_numbers.reshape(wave.shape))
+    return dict.fromkeys(events, Strand(data, wave.thread_numbers.reshape(wave.shape)))
 
 
 def _update(run, name, place, values, mask):
