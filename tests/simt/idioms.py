@@ -5,9 +5,12 @@ Each kernel is its own text; an idiom names the one change, of a piece of that t
 
 import idioms_flow
 import idioms_handover as handover
+import idioms_names
 import idioms_published
 import idioms_queues
 import idioms_shared as shared
+import idioms_sorting
+import idioms_waiting
 import idioms_warp
 import numpy as np
 from idiom import Idiom, numbers, zeros
@@ -18,8 +21,9 @@ IDIOMS = [
         handover.sum_by_last_block,
         4,
         64,
-        lambda: {"a": numbers(256), "partial": numbers(4), "ticket": zeros(1), "out": numbers(1)},
-        lambda a: {"out": np.array([a["a"].sum()]), "ticket": zeros(1)},
+        lambda: {"a": numbers(256), "partial": numbers(4), "ticket": zeros(1, dtype=np.uint32),
+                 "out": numbers(1)},
+        lambda a: {"out": np.array([a["a"].sum()]), "ticket": zeros(1, dtype=np.uint32)},
         (
             ("        cuda.threadfence()\n", ""),
             ("cuda.threadfence()", "cuda.threadfence_block()"),
@@ -253,6 +257,9 @@ IDIOMS = [
     *idioms_flow.IDIOMS,
     *idioms_published.IDIOMS,
     *idioms_queues.IDIOMS,
+    *idioms_names.IDIOMS,
+    *idioms_sorting.IDIOMS,
+    *idioms_waiting.IDIOMS,
     *idioms_warp.IDIOMS,
 ]  # fmt: skip
 

@@ -18,6 +18,7 @@ from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate, handles, unsupported
+from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.values import Builtin, Intrinsic, Module, Range, Torn, TypeName, Value, undefined
 
 SCALARS = (
@@ -82,8 +83,10 @@ def _known_in(run, frame, node, thing, known):
     if isinstance(thing, Value):
         if thing.constant:
             return thing
-        data = np.where(known.data, thing.data, undefined(thing.data.dtype))
-        return run.derived(data, thing.type, run.numbering.fresh(), (thing,), known)
+        nothing = undefined(thing.data.dtype)
+        data = np.where(known.data, thing.data, nothing)
+        value = run.derived(data, thing.type, run.numbering.fresh(), (thing,), known)
+        return follow(value, lambda data: np.where(known.data, data, nothing), thing)
     if isinstance(thing, tuple):
         return tuple(_known_in(run, frame, node, part, known) for part in thing)
     if isinstance(thing, (Array, Range)):
@@ -181,7 +184,8 @@ def member(run, frame, node, owner):
         return owner
     if isinstance(owner, Value) and name in ("real", "imag") and owner.data.dtype.kind == "c":
         part = owner.data.real if name == "real" else owner.data.imag
-        return run.view(owner, part, type_of(part.dtype), run.numbering.of(name, owner.key))
+        value = run.view(owner, part, type_of(part.dtype), run.numbering.of(name, owner.key))
+        return follow(value, lambda data: getattr(data, name), owner)
     if isinstance(owner, Value):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: {ast.unparse(node.value)} is a number and has no .{name}: "

@@ -121,8 +121,11 @@ def program_of(function) -> Program:
         When its source is not to be had.
     """
     try:
-        linecache.checkcache(getattr(function, "__code__", None) and function.__code__.co_filename)
-        lines, first = inspect.getsourcelines(function)
+        code = getattr(
+            function, "__code__", function
+        )  # what runs, whatever functools.wraps says that it stands for
+        linecache.checkcache(getattr(code, "co_filename", None))
+        lines, first = inspect.getsourcelines(code)
     except (OSError, TypeError):
         raise SimtError(
             f"The source of {getattr(function, '__name__', function)!r} is not available, and the interpreter runs "

@@ -50,7 +50,7 @@ class Publication:
 
 @dataclass(eq=False)
 class Element:
-    """An integer that atomics have changed since the first fence of the launch."""
+    """An integer that atomics have changed in a kernel that has fences."""
 
     name: tuple
     published: list[Publication] = field(default_factory=list)
@@ -93,12 +93,12 @@ class Handovers:
     Attributes
     ----------
     active : bool
-        Whether anybody has passed a fence yet: without one, nothing is ever handed over.
+        Whether the kernel has fences at all: without one, nothing is ever handed over.
     """
 
-    def __init__(self, threads_per_block: int):
+    def __init__(self, threads_per_block: int, active: bool):
         self.order = Order(threads_per_block)
-        self.active = False
+        self.active = active
         self._elements: dict[tuple, Element] = {}
         self._pending: list[dict] = []  # for each atomic statement that ran: what its threads may learn
         self._knowledge: dict[tuple, dict] = {}
@@ -147,7 +147,7 @@ class Handovers:
             pending[thread] = Sight(element, known, until, len(published))
         return len(self._pending) - 1
 
-    def learn(self, threads, decided, by, events) -> None:
+    def learn(self, threads, decided, by, event: int) -> None:
         """Note that threads went another way because of what atomics found.
 
         Parameters
@@ -157,25 +157,23 @@ class Handovers:
             Whether they would have gone another way at each of the earlier times.
         by : ndarray of int64
             The thread whose atomic it was; ``ANYBODY``: their own, or those of their block.
-        events : iterable of int
+        event : int
             The atomics that the decision rests on.
         """
-        per_block = self.order.threads_per_block
+        per_block, pending = self.order.threads_per_block, self._pending[event]
         some = decided.any(axis=0)
-        threads, decided, by = threads[some], decided[:, some], by[some]
-        for event in events if some.any() else ():
-            pending = self._pending[event]
-            of_block: dict = {}
+        of_block: dict = {}
+        if some.any() and (by[some] == ANYBODY).any():
             for thread, seen in pending.items():
                 of_block.setdefault(thread // per_block, []).append(seen)
-            each = zip(threads.tolist(), by.tolist(), decided.T.tolist(), strict=True)
-            for thread, source, worlds in each:
-                if source != ANYBODY:
-                    told = [pending[source]] if source in pending else ()
-                else:
-                    told = [pending[thread]] if thread in pending else of_block.get(thread // per_block, ())
-                for sight in told:
-                    self._tell(thread, source, sight, worlds)
+        each = zip(threads[some].tolist(), by[some].tolist(), decided[:, some].T.tolist(), strict=True)
+        for thread, source, worlds in each:
+            if source != ANYBODY:
+                told = [pending[source]] if source in pending else ()
+            else:
+                told = [pending[thread]] if thread in pending else of_block.get(thread // per_block, ())
+            for sight in told:
+                self._tell(thread, source, sight, worlds)
 
     def _tell(self, thread, source, sight, worlds) -> None:
         """Let a thread know what its way proves: all publications, or those that all others wait for.

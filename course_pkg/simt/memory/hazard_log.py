@@ -1,5 +1,7 @@
 """The hazards of a launch, each told once, in a learner's words."""
 
+from functools import partial
+
 import numpy as np
 
 from course_pkg.simt.errors import HazardError, SimtError
@@ -91,8 +93,11 @@ class HazardLog:
             )
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
-    def access(self, run, place, kind, verb, lanes, operation="", looks=False) -> None:
-        """Check an access against what other threads did to the same element."""
+    def access(self, run, place, kind, verb, lanes, operation="", looks=False, replaces=None) -> None:
+        """Check an access against what other threads did to the same element.
+
+        ``replaces`` holds the numbers that an atomic puts there without looking at what it finds.
+        """
         array, region = place.array, place.array.region
         if kind != "load" and not region.written:
             raise SimtError(
@@ -111,8 +116,7 @@ class HazardLog:
             units, threads = units.reshape(-1), threads.reshape(-1)
         scale = array.dtype.itemsize // region.unit
         if region.initialised is not None:
-            replaces = kind == "store" or (operation == "exch" and not looks)
-            self._initialised(run, place, replaces, units, scale, threads)
+            self._initialised(run, place, kind == "store" or replaces is not None, units, scale, threads)
         if private:
             return
         if region.shadow is None:
@@ -123,6 +127,8 @@ class HazardLog:
         floating = array.dtype.kind in "fc"
         site = self.races.site(Access(*place.where, verb, operation, looks, floating))
         check = {"load": self.races.read, "store": self.races.write, "atomic": self.races.update}[kind]
+        if replaces is not None:
+            check = partial(self.races.replace, run.wave.spread(replaces)[run.wave.spread(lanes.full)])
         for piece in range(scale):
             at = array.units(units) + piece
             clash, other = check(region, at, threads, stamps, site)

@@ -131,7 +131,7 @@ class Races:
     def __init__(self, threads_per_block: int, in_parts: bool = False):
         self.order = Order(threads_per_block)
         self.in_parts = in_parts
-        self.handovers = Handovers(threads_per_block)
+        self.handovers = Handovers(threads_per_block, in_parts)
         self.doubts = Doubts()
         self.sites: list[Access] = []
         self._numbers: dict[Access, int] = {}
@@ -198,6 +198,27 @@ class Races:
         if access.disagrees(access.way):
             met = met[0] | together, np.where(together, now, met[1])
         return met
+
+    def replace(self, values, region, units, threads, stamps, site: int):
+        """Note that threads put integers into units by an atomic that looks at nothing.
+
+        Who comes last wins: that is luck where they put different numbers there.
+        """
+        shadow, mine, access = region.shadow, threads * SITES + site, self.sites[site]
+        before = shadow.updaters_by(access.way, self.order)
+        clash, other = self._met_crowd(
+            before, units, mine, stamps, (np.zeros(len(mine), bool), mine * 0 + NONE)
+        )
+        clash &= shadow.replaced_by(units) != values
+        if clash.any() and self.handovers.active:
+            clash &= ~self.handovers.saw_the_last(region, units, mine, clash)
+        shadow.replaced[units] = values
+        now = shadow.replaced[units]
+        shadow.writer_of_replaced[units] = mine
+        together = now != values
+        other = np.where(together, shadow.writer_of_replaced[units], other)
+        met = self.update(region, units, threads, stamps, site)
+        return met[0] | clash | together, np.where(met[0], met[1], other)
 
     def fetched(self, region, units, threads, stamps, way, unchanged):
         """Tell which lanes' atomics found an integer that others change in another way and in no order; and whose.

@@ -25,7 +25,7 @@ class Region:
         Bytes a unit.
     written : bool
         Whether the kernel may write to it at all; what is only read needs no shadow.
-    otherwise : dict or None
+    otherwise : dict
         What would stand in it if atomics had come earlier (:mod:`course_pkg.simt.run.hindsight`).
     held : dict
         For integers that atomics update, what each held before it was changed last.
@@ -40,7 +40,7 @@ class Region:
     written: bool = True
     shadow: Any = None
     initialised: np.ndarray | None = None
-    otherwise: Any = None
+    otherwise: dict = field(default_factory=dict)
     held: dict = field(default_factory=dict)
     constant_index_only: bool = True
 

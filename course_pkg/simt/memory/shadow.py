@@ -15,6 +15,8 @@ class Shadow:
         The last thread that wrote, other than by an atomic, and when.
     readers : Crowd, WholeCrowd or None
         Those who read it.
+    replaced, writer_of_replaced : ndarray of int64, or None
+        What atomics that look at nothing put there last, and whose entry that is.
     updaters : dict
         Those who updated it by atomics, a crowd for each way to do so: two threads whose updates may come in any order
         must not hide a third one whose update may not.
@@ -32,6 +34,7 @@ class Shadow:
         self.writer: np.ndarray | None = None
         self.write_stamp: np.ndarray | None = None
         self.readers: Crowd | WholeCrowd | None = None
+        self.replaced = self.writer_of_replaced = None
         self.updaters: dict[tuple, Crowd | WholeCrowd] = {}
 
     def readers_of(self, order: Order) -> Crowd | WholeCrowd:
@@ -39,6 +42,12 @@ class Shadow:
         if self.readers is None:
             self.readers = self._crowd(self.units, order)
         return self.readers
+
+    def replaced_by(self, units):
+        """Return the numbers that atomics put there last without looking, and make room for them at the first."""
+        if self.replaced is None:
+            self.replaced, self.writer_of_replaced = np.zeros((2, self.units), np.int64)
+        return self.replaced[units]
 
     def updaters_by(self, way: tuple, order: Order) -> Crowd | WholeCrowd:
         """Return those who update in one way, and make room for them at the first."""

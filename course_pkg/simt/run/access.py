@@ -12,7 +12,7 @@ from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import cast, evaluate, handles, unsupported
 from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
 from course_pkg.simt.run.lanes import Mask
-from course_pkg.simt.run.sketch import any_of, note_store
+from course_pkg.simt.run.sketch import any_of, note_store, of_one_type
 from course_pkg.simt.run.values import Value, undefined
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
@@ -143,6 +143,10 @@ def _item(run, frame, node, values, mask):
     if not isinstance(index, Value) or not index.uniform:
         raise unsupported(frame, node, "a tuple's element chosen by a value that differs between threads")
     if run.dry and not index.constant:
+        if not of_one_type(values):
+            raise unsupported(
+                frame, node, "an item, chosen by a variable, of a tuple whose items have different types"
+            )
         return any_of(run, values)
     if not -len(values) <= index.number < len(values):
         raise SimtError(

@@ -10,12 +10,20 @@ from course_pkg.simt.memory.handover import WORLDS
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.expressions import cast, unsupported
-from course_pkg.simt.run.hindsight import Otherwise, memory_name
+from course_pkg.simt.run.hindsight import Strand, memory_name, require_no_doubt
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.values import Value, undefined
 
 COMMUTING = {"sub": "add"}
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
+UNSIGNED = ("uint32", "uint64")
+INTEGERS = ("int32", "int64", *UNSIGNED)
+NUMBERS = ("float32", "float64", *INTEGERS)
+TYPES = {  # what Numba has a version of on a GPU
+    **dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), NUMBERS),
+    **dict.fromkeys(("and_", "or_", "xor", "exch", "cas", "compare_and_swap"), INTEGERS),
+    **dict.fromkeys(("inc", "dec"), UNSIGNED),
+}
 
 
 def atomic(run, frame, node, name, arguments, mask):
@@ -32,10 +40,16 @@ def atomic(run, frame, node, name, arguments, mask):
         index, values = run.constant(0), arguments[1:]
     if array.space not in ("global", "shared"):
         raise unsupported(frame, node, f"an atomic operation on {array.space} memory")
+    if array.dtype.name not in TYPES[name]:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: Numba's cuda.atomic.{name} takes arrays of "
+            f"{', '.join(TYPES[name])}, and {array.name} holds {array.dtype.name}."
+        )
     place = locate(run, frame, node, array, index, mask)
     for v in values:
         if not isinstance(v, Value):
             raise unsupported(frame, node, f"cuda.atomic.{name} with something else than a number")
+        require_no_doubt(run, v, place.inside)
     operands = [cast(run, v, array.type).data for v in values]
     if run.dry:
         note_store(run, array)
@@ -45,7 +59,8 @@ def atomic(run, frame, node, name, arguments, mask):
     if place.inside:
         run.ledger.atomic(place, name)
         if run.races is not None:
-            run.log.access(run, place, "atomic", VERBS["atomic"], place.inside, operation, looks)
+            replaces = operands[0] if operation == "exch" and not looks else None
+            run.log.access(run, place, "atomic", VERBS["atomic"], place.inside, operation, looks, replaces)
     old = _update(run, name, place, operands, place.inside)
     run.kill(array.space)
     value = run.fresh(old, array.type, values, mask)
@@ -82,7 +97,7 @@ def _otherwise(run, place, old, way):
         return None
     data = np.repeat(old[None], WORLDS, axis=0)
     data[:, *(one[order] for one in np.nonzero(lanes))] = might
-    return Otherwise(data, frozenset(events), wave.thread_numbers.reshape(wave.shape))
+    return dict.fromkeys(events, Strand(data, wave.thread_numbers.reshape(wave.shape)))
 
 
 def _update(run, name, place, values, mask):

@@ -104,7 +104,6 @@ class Clock:
         if self._races is not None:
             self._races.require_in_parts()
             self.fences = self.fences or Fences(self._wave)
-            self._races.handovers.active = True
             self.fences.fence(lanes, self.stamps(), for_device, self._seen())
             self._stamps = None
 

@@ -164,12 +164,16 @@ def _power(run, frame, node, base, exponent, mask):
         _, result = _signature(frame, node, operator.pow, base.type, exponent.type)
         a = cast(run, base, result)
         key = run.numbering.of(("pow", result), a.key, exponent.key)
-        data = (
-            np.power(a.data, n)
-            if a.data.dtype.kind in "fc"
-            else _integer_power(a.data, exponent.data, a.data.dtype)
-        )
-        value = run.derived(data.astype(dtype_of(result), copy=False), result, key, (a,), mask, a.constant)
+
+        def raised(data):
+            power = (
+                np.power(data, n)
+                if data.dtype.kind in "fc"
+                else _integer_power(data, exponent.data, data.dtype)
+            )
+            return power.astype(dtype_of(result), copy=False)
+
+        value = follow(run.derived(raised(a.data), result, key, (a,), mask, a.constant), raised, a)
         if isinstance(result, types.Float) and not a.constant:
             where = SourceLine(frame.program.name, node.lineno)
             run.ledger.flop(value, "special", dtype_of(result).name, where, (a,), mask)

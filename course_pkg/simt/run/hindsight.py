@@ -7,6 +7,7 @@ in these, the thread has learnt.
 """
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -14,76 +15,91 @@ from course_pkg.simt.memory.handover import ANYBODY, WORLDS
 from course_pkg.simt.run.values import Value
 
 FOLLOWED = ("global", "shared", "local")
+MOST = 16  # atomics that one value is followed from; of older ones it is forgotten, and nobody learns from it
 
 
 @dataclass(frozen=True, eq=False)
-class Otherwise:
-    """The other values, along a dimension in front of a value's own, and where they come from.
+class Strand:
+    """What a value would be if one atomic had found something else, and all others what they did find.
 
     Attributes
     ----------
     data : ndarray, shape (WORLDS, …)
-    events : frozenset of int
-        The atomics.
+        The other values, along a dimension in front of a value's own.
     by : ndarray of int64
         The thread whose atomic it was, for each lane; ``ANYBODY`` where it was that of several.
     """
 
     data: np.ndarray
-    events: frozenset
     by: np.ndarray
 
 
 def follow(value: Value, compute, *operands: Value) -> Value:
     """Let a value be followed where one of its operands is; ``compute`` makes its data from theirs."""
-    followed = [o.otherwise for o in operands if o.otherwise is not None]
-    if followed:
-        data = compute(*(o.data if o.otherwise is None else o.otherwise.data for o in operands))
-        by = followed[0].by
-        for other in followed[1:]:
-            by = np.where(by == other.by, by, ANYBODY)
-        value.otherwise = Otherwise(data, frozenset().union(*(o.events for o in followed)), by)
+    if any(o.otherwise for o in operands):
+        strands = [o.otherwise or {} for o in operands]
+        value.otherwise = {}
+        for event in _newest({event for of_one in strands for event in of_one}):
+            data = (of_one.get(event, o) for of_one, o in zip(strands, operands, strict=True))
+            by = reduce(_common, (of_one[event].by for of_one in strands if event in of_one))
+            value.otherwise[event] = Strand(compute(*(one.data for one in data)), by)
     return value
 
 
 def follow_moved(value: Value, compute, operand: Value) -> Value:
     """Let a value be followed that lanes hand to each other; ``compute`` moves numbers between lanes."""
-    if operand.otherwise is not None:
-        data = np.stack([compute(one) for one in operand.otherwise.data])
-        value.otherwise = Otherwise(data, operand.otherwise.events, compute(operand.otherwise.by))
+    if operand.otherwise:
+        value.otherwise = {
+            event: Strand(np.stack([compute(one) for one in strand.data]), compute(strand.by))
+            for event, strand in operand.otherwise.items()
+        }
     return value
 
 
 def follow_vote(value: Value, compute, operand: Value) -> Value:
     """Let a value be followed that many lanes decide together."""
-    if operand.otherwise is not None:
-        data = np.stack([compute(one) for one in operand.otherwise.data])
-        value.otherwise = Otherwise(data, operand.otherwise.events, np.array(ANYBODY).reshape((1,) * 6))
+    if operand.otherwise:
+        anybody = np.array(ANYBODY).reshape((1,) * 6)
+        value.otherwise = {
+            event: Strand(np.stack([compute(one) for one in strand.data]), anybody)
+            for event, strand in operand.otherwise.items()
+        }
     return value
+
+
+def _newest(events) -> list:
+    """Return the events to go on with: the last ones, and all that are doubts."""
+    events = sorted(events)
+    doubts = [e for e in events if e < 0]
+    return doubts + events[len(doubts) :][-MOST:]
+
+
+def _common(by, other):
+    return by if by is other else np.where(by == other, by, ANYBODY)
 
 
 def decide(run, test: Value, mask) -> None:
     """Note who goes another way than it would have gone, where a branch or a loop parts the lanes."""
-    if test.otherwise is None or run.races is None:
+    if not test.otherwise or run.races is None:
         return
     lanes = run.wave.spread(mask.full)
-    other = np.stack([run.wave.spread(one)[lanes] for one in test.otherwise.data])
-    decided = other != run.wave.spread(test.data)[lanes]
-    by, threads = run.wave.spread(test.otherwise.by)[lanes], run.wave.thread_numbers[lanes]
-    events = test.otherwise.events
-    run.races.handovers.learn(threads, decided, by, [e for e in events if e >= 0])
-    some = decided.any(axis=0)
-    for event in (e for e in events if e < 0 and some.any()):
-        run.races.doubts.dispel(event, np.where(by == ANYBODY, threads, by)[some])
+    threads, way = run.wave.thread_numbers[lanes], run.wave.spread(test.data)[lanes]
+    for event, strand in test.otherwise.items():
+        decided = np.stack([run.wave.spread(one)[lanes] for one in strand.data]) != way
+        by = run.wave.spread(strand.by)[lanes]
+        if event >= 0:
+            run.races.handovers.learn(threads, decided, by, event)
+        else:
+            run.races.doubts.dispel(event, np.where(by == ANYBODY, threads, by)[decided.any(axis=0)])
 
 
 def require_no_doubt(run, value: Value, lanes) -> None:
     """Tell of lanes that store what an atomic found while others changed it, though it has not decided anything."""
-    if value.otherwise is None or run.races is None:
+    if run.dry or not value.otherwise or run.races is None:
         return
-    for event in (e for e in value.otherwise.events if e < 0):
+    for event in (e for e in value.otherwise if e < 0):
         chosen = run.wave.spread(lanes.full)
-        by = run.wave.spread(value.otherwise.by)[chosen]
+        by = run.wave.spread(value.otherwise[event].by)[chosen]
         threads = np.where(by == ANYBODY, run.wave.thread_numbers[chosen], by)
         found = run.races.doubts.of(event, threads)
         if found is not None:
@@ -93,33 +109,36 @@ def require_no_doubt(run, value: Value, lanes) -> None:
 def remember(run, place, value: Value) -> None:
     """Follow a value into the memory that it is stored to."""
     array, region = place.array, place.array.region
-    if array.space not in FOLLOWED or (value.otherwise is None and region.otherwise is None):
+    if array.space not in FOLLOWED or not (value.otherwise or region.otherwise):
         return
-    name = memory_name(array)
-    if region.otherwise is None:
-        region.otherwise = {}
-    if name not in region.otherwise:
-        worlds, by = np.repeat(array.flat[None], WORLDS, axis=0), np.full(array.flat.shape, ANYBODY)
-        region.otherwise[name] = Otherwise(worlds, frozenset(), by)
-    kept = region.otherwise[name]
-    if value.otherwise is not None:
-        kept = region.otherwise[name] = Otherwise(kept.data, kept.events | value.otherwise.events, kept.by)
+    kept = region.otherwise.setdefault(memory_name(array), {})
+    for event in value.otherwise or ():
+        if event not in kept:
+            worlds = np.repeat(array.flat[None], WORLDS, axis=0)
+            kept[event] = Strand(worlds, np.full(array.flat.shape, ANYBODY))
+    for event in set(kept) - set(_newest(kept)):
+        del kept[event]
     shape, lanes = run.wave.shape, place.inside.full
     at = np.broadcast_to(place.at, shape)[lanes]
-    data = value.data[None].repeat(WORLDS, axis=0) if value.otherwise is None else value.otherwise.data
-    for world, one in zip(kept.data, data, strict=True):
-        world[at] = np.broadcast_to(one, shape)[lanes]
-    by = np.array(ANYBODY) if value.otherwise is None else value.otherwise.by
-    kept.by[at] = np.broadcast_to(by, shape)[lanes]
+    plain = Strand(value.data[None].repeat(WORLDS, axis=0), np.array(ANYBODY))
+    for event, strand in kept.items():
+        new = (value.otherwise or {}).get(event, plain)
+        for world, one in zip(strand.data, new.data, strict=True):
+            world[at] = np.broadcast_to(one, shape)[lanes]
+        strand.by[at] = np.broadcast_to(new.by, shape)[lanes]
 
 
 def recall(place, value: Value) -> None:
     """Follow a value out of the memory that it is loaded from."""
-    region = place.array.region
-    kept = region.otherwise.get(memory_name(place.array)) if region.otherwise is not None else None
-    if kept is not None:
-        by = kept.by.take(place.at, mode="clip")
-        value.otherwise = Otherwise(kept.data.take(place.at, axis=1, mode="clip"), kept.events, by)
+    kept = place.array.region.otherwise
+    kept = kept.get(memory_name(place.array)) if kept else None
+    if kept:
+        value.otherwise = {
+            event: Strand(
+                strand.data.take(place.at, axis=1, mode="clip"), strand.by.take(place.at, mode="clip")
+            )
+            for event, strand in kept.items()
+        }
 
 
 def memory_name(array) -> tuple:

@@ -239,8 +239,13 @@ def _fma(run, frame, node, name, arguments, named, mask):
     for v in (a, b, c):
         run.ledger.use(v)
     wide = np.longdouble if kind == types.float64 else np.float64
-    data = (a.data.astype(wide) * b.data + c.data).astype(dtype_of(kind))
+
+    def computed(a, b, c):
+        return (a.astype(wide) * b + c).astype(dtype_of(kind))
+
+    data = computed(a.data, b.data, c.data)
     value = run.derived(data, kind, run.numbering.of("fma", a.key, b.key, c.key), (a, b, c), mask)
+    hindsight.follow(value, computed, a, b, c)
     where = SourceLine(frame.program.name, node.lineno)
     run.ledger.flop(value, "fma", dtype_of(kind).name, where, (a, b, c), mask)
     return value
@@ -250,6 +255,7 @@ def _cbrt(run, frame, node, name, arguments, named, mask):
     kind = arguments[0].type if isinstance(arguments[0].type, types.Float) else types.float64
     a = cast(run, arguments[0], kind)
     value = run.derived(np.cbrt(a.data), kind, run.numbering.of("cbrt", a.key), (a,), mask)
+    hindsight.follow(value, np.cbrt, a)
     where = SourceLine(frame.program.name, node.lineno)
     run.ledger.flop(value, "special", dtype_of(kind).name, where, (a,), mask)
     return value

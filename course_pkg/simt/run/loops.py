@@ -9,8 +9,8 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import dtype_of
 from course_pkg.simt.run.expressions import evaluate, truth, unsupported
-from course_pkg.simt.run.hindsight import decide
-from course_pkg.simt.run.sketch import sketch_loop, widen
+from course_pkg.simt.run.hindsight import decide, require_no_doubt
+from course_pkg.simt.run.sketch import of_one_type, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
 from course_pkg.simt.run.values import Range, Value, Variable
@@ -68,6 +68,7 @@ def _for(run, frame, node, mask):
     widen(run, frame, node)
     for end in (start, stop, step):
         run.ledger.demand(end, mask)
+        require_no_doubt(run, end, mask)
     trips = _trips(frame, node, start, stop, step)
     constant = start.constant and stop.constant and step.constant and int(trips.max()) <= UNROLLED
     together = 1 if constant or trips.size == 1 else unrolled_by(node)
@@ -90,6 +91,8 @@ def _for(run, frame, node, mask):
 
 
 def _for_each(run, frame, node, mask, sequence):
+    if not of_one_type(sequence):
+        raise unsupported(frame, node, "a loop over a tuple whose items have different types")
     loop, returned, current = _begin_loop(run, frame, node, mask, True), frame.returned, mask
     for item in sequence:
         if not current:

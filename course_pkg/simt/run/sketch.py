@@ -131,6 +131,19 @@ def any_of(run, things):
     raise Unsupported("a choice between things of different types, or between functions,")
 
 
+def of_one_type(values: tuple) -> bool:
+    """Tell whether Numba gives all items of a tuple one type, so that a variable may choose among them."""
+    first = values[0] if values else None
+    if isinstance(first, Value):
+        return all(isinstance(v, Value) and v.type == first.type for v in values)
+    if isinstance(first, Array):
+        return all(isinstance(v, Array) and _alike(v, first) for v in values)
+    if isinstance(first, tuple):
+        alike = all(isinstance(v, tuple) and len(v) == len(first) for v in values)
+        return alike and all(map(of_one_type, zip(*values, strict=True)))
+    return not values or all(v is first for v in values)
+
+
 def _alike(one: Array, other: Array) -> bool:
     return (one.type, one.ndim) == (other.type, other.ndim)
 

@@ -57,7 +57,7 @@ class Value:
     constant: bool = False
     product: Product | None = None
     origin: Origin | None = None
-    otherwise: Any = None  # what it would be if an atomic had come earlier: see run/hindsight.py
+    otherwise: dict | None = None  # what it would be if an atomic had come earlier: see run/hindsight.py
 
     @property
     def number(self):

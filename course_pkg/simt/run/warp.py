@@ -62,7 +62,7 @@ def _members(run, frame, node, name, arguments, mask) -> Members:
     run.ledger.demand(arguments[0], mask)
     wave = run.wave
     bits = wave.by_warp(np.broadcast_to(arguments[0].data.astype(np.int64) & FULL, wave.shape), FULL)
-    gone = wave.by_warp(np.broadcast_to(run.exited.data, wave.shape), True)
+    gone = wave.by_warp(run.exited.full, True)
     members = Members(mask.rows, bits, gone)
     if not members.whole.all() and not run.dry:
         some = np.flatnonzero(members.at_work.any(axis=1) & ~members.whole)
