@@ -41,13 +41,15 @@ class Channel:
         The process's whole environment.
     folder : str or None
         Where it runs.
+    spent_s : float
+        What channels before this one have used of the time of all requests.
     mark : str
         A text in the environment of every process that it may start; empty where a pid namespace holds them.
     keep : tuple of int
         File descriptors that it inherits.
     """
 
-    def __init__(self, command, environment, folder, limits, mark="", keep=()):
+    def __init__(self, command, environment, folder, limits, spent_s=0.0, mark="", keep=()):
         self._limits, self._mark = limits, mark
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         try:
@@ -68,7 +70,7 @@ class Channel:
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
         for fd in (self._to, self._from):
             os.set_blocking(fd, False)
-        self.watch = Watch(self._process.pid, limits, self._kill)
+        self.watch = Watch(self._process.pid, limits, self._kill, spent_s)
         self.watch.start()
 
     # ------------------------------------------------------------------------------------------------- transport
