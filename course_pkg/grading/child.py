@@ -17,7 +17,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from course_pkg.core import CourseError
-from course_pkg.grading import archive, bubblewrap, intake, judge
+from course_pkg.grading import archive, bubblewrap, intake, judge, leftovers
 from course_pkg.grading.sandbox import TooBusy
 
 READ_CPU_S = 20.0
@@ -33,6 +33,7 @@ def main(line: int) -> int:
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         return 1
+    leftovers.adopt()
     with socket.socket(fileno=line) as end, end.makefile("rb") as heard, end.makefile("wb") as told:
 
         def tell(**news) -> None:

@@ -7,7 +7,6 @@ values and arrays go in and come out; comparing happens outside, so that nothing
 import json
 import os
 import secrets
-import shutil
 import tempfile
 import time
 from contextlib import contextmanager
@@ -18,7 +17,8 @@ import numpy as np
 
 from course_pkg.core.errors import CourseError
 from course_pkg.grading import bubblewrap, protocol, seccomp
-from course_pkg.grading.channel import Channel, Ended, TooBusy, folder_for, processes_now, supported
+from course_pkg.grading.channel import Channel, Ended, TooBusy, supported
+from course_pkg.grading.leftovers import folder_for, processes_now, remove
 from course_pkg.grading.terms import LearnerError, Limits, SandboxLost, clean
 from course_pkg.grading.warm import crowd
 
@@ -146,7 +146,7 @@ class Sandbox:
         if self._channel is not None:
             self._channel.close()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove(self._folder)
         self._lost = self._lost or "the sandbox is closed"
 
     # ------------------------------------------------------------------------------------------------- machinery
