@@ -6,7 +6,6 @@ for (the wall clock ran out, the machine's memory did) is tried again, and then 
 """
 
 import json
-import secrets
 import signal
 import threading
 from dataclasses import dataclass
@@ -17,12 +16,14 @@ from nbformat import NotebookNode
 from course_pkg.core import CourseError
 from course_pkg.grading import intake, warm
 from course_pkg.grading.exercise import HIDDEN, read_solution, sources
-from course_pkg.grading.result import CellGrade, Report
+from course_pkg.grading.result import CellGrade, Report, new_seed
 
-PART_CPU_S = 60.0
-WALL_S = 900.0  # of one child, on a machine with nothing else to do
+PART_CPU_S = 20.0  # of this process, for one test; right answers need about one
+ALL_S = 240.0  # for everything in one submission: processor time, and time in sandboxes
+WALL_S = 600.0  # of one child, on a machine with nothing else to do
 TRIES = 12  # children for the parts of one submission
 SLOW = "It took more than {:g} s of processor time: is there a loop without end?"
+SLOW_IN_ALL = "All tests together took more than {:g} s: is there a loop without end?"
 SLOW_TO_READ = "It takes too long to read: hand in the exercise's own notebook."
 BROKEN = "It ended the judge's process: does it ask for very much memory?"
 UNREACHED = "It was not reached: grading was cut short before it."
@@ -104,6 +105,7 @@ def grade_bytes(
     seed: int | None = None,
     require_sandbox: bool = False,
     part_cpu_s: float = PART_CPU_S,
+    all_s: float = ALL_S,
     wall_s: float = WALL_S,
 ) -> Report:
     """Grade the bytes of a file in fresh processes.
@@ -124,6 +126,8 @@ def grade_bytes(
         Refuse to grade without isolation.
     part_cpu_s : float
         Seconds of processor time for each part.
+    all_s : float
+        Seconds for all of them, in as many children as it takes: processor time, and time in sandboxes.
     wall_s : float
         Seconds for one child, times the machine's load. Beyond it nothing is graded, and nothing lost.
 
@@ -139,10 +143,12 @@ def grade_bytes(
         "path": path,
         "given": given,
         "exercises": {s.name: [i.decode() for i in intake.ids_in(s.text)] for s in solutions},
-        "seed": secrets.randbits(32) if seed is None else int(seed),
+        "seed": new_seed() if seed is None else int(seed),
         "require_sandbox": require_sandbox,
         "part_cpu_s": part_cpu_s,
+        "left_s": all_s,
         "skip": {},
+        "endless": {},
     }
     return _Grading(request, data, {s.name: s for s in solutions}, wall_s).grade()
 
@@ -197,7 +203,9 @@ class _Grading:
 
     def __init__(self, request: dict, data: bytes, solutions: dict[str, Solution], wall_s: float):
         self.request, self.data, self.solutions, self.wall_s = request, data, solutions, wall_s
+        self.all_s = request["left_s"]
         self.solution: Solution | None = None
+        self._graded: dict[str, dict] = {}  # in children that came to no end
 
     def grade(self) -> Report:
         """Grade; where a part ends its child, grade the others without it; where the machine did, try again."""
@@ -219,8 +227,10 @@ class _Grading:
                 continue
             if self.solution is None:
                 return nothing(None, SLOW_TO_READ, self.request["seed"])
-            report, at = self._pieced_together(told, heard)
-            if at is None:
+            slow = told.status in (-signal.SIGPROF, -signal.SIGXCPU)
+            self._count(heard, slow)
+            report, at = self._pieced_together(told, heard, slow)
+            if at is None or self.request["left_s"] <= 0:
                 return report
             self.request["skip"][at] = report.notes[0]
         return not_graded(self.solution, why, self.request["seed"]) if disturbed > 1 else report
@@ -238,20 +248,34 @@ class _Grading:
             return LATE.format(self.wall_s * warm.crowd())
         return heard.get("busy") or (KILLED if told.status == -signal.SIGKILL else "")
 
-    def _pieced_together(self, told: warm.Told, heard: dict) -> tuple[Report, str | None]:
+    def _count(self, heard: dict, slow: bool) -> None:
+        """Take what a child used off the time that is left, and note what it found to be endless."""
+        request, spent_s = self.request, heard.get("spent_s", 0.0)
+        spent_s += min(request["part_cpu_s"], max(request["left_s"] - spent_s, 0.0)) if slow else 0.0
+        request["left_s"] = 0.0 if "out_of_time" in heard else request["left_s"] - spent_s
+        request["endless"] = heard.get("endless", request["endless"])
+
+    def _pieced_together(self, told: warm.Told, heard: dict, slow: bool) -> tuple[Report, str | None]:
         """Return the report of a grading that came to no end, and the test where it ended."""
-        slow = told.status in (-signal.SIGPROF, -signal.SIGXCPU)
-        why = SLOW.format(self.request["part_cpu_s"]) if slow else BROKEN
         graded = {said["cell"]["grade_id"]: said["cell"] for said in told.lines if "cell" in said}
         at = heard.get("at")
         at = None if at in graded else at
-        if at is None and not graded and slow:
-            why = SLOW_TO_READ
-        blank = nothing(self.solution, UNREACHED if at else why, self.request["seed"])
+        if self.request["left_s"] <= 0:
+            why = rest = SLOW_IN_ALL.format(self.all_s)
+        else:
+            why = SLOW.format(self.request["part_cpu_s"]) if slow else BROKEN
+            why = SLOW_TO_READ if at is None and not graded and slow else why
+            rest = UNREACHED if at else why
+        self._graded.update(graded)
+        self._graded.pop(at, None)
+        blank = nothing(self.solution, rest, self.request["seed"])
         report = Report(blank.exercise, notes=[why], contained=heard["contained"], seed=blank.seed)
         for cell in blank.cells:
-            cell.feedback = why if cell.grade_id == at else cell.feedback
-            report.add(CellGrade(**graded[cell.grade_id]) if cell.grade_id in graded else cell)
+            cell.feedback = (
+                why if cell.grade_id == at else self.request["skip"].get(cell.grade_id, cell.feedback)
+            )
+            known = self._graded.get(cell.grade_id)
+            report.add(CellGrade(**known) if known else cell)
         return report, at
 
 

@@ -17,6 +17,7 @@ from course_pkg.core.errors import CourseError
 from course_pkg.simt import api
 from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.names import BUILTINS, TYPES
+from course_pkg.simt.front.source import split_lines
 
 MOST_SOURCE = 100_000  # characters of an answer
 MODULES = {
@@ -30,6 +31,11 @@ MODULES = {
     "numba.cuda": api,
     "course_pkg.cuda": api,
 }
+# a command (%time, !ls), one whose result gets a name, or a question (name?, ?name)
+_FOR_IPYTHON = re.compile(
+    r"^(?P<indent>[ \t]*)(?:(?P<name>\w+[ \t]*=[ \t]*)[%!].*|[%!?].*|[\w.*%]+[ \t]*\?{1,2}[ \t]*\r?)$",
+    re.MULTILINE,
+)
 
 
 class Unreadable(CourseError):
@@ -107,13 +113,21 @@ def parse(source: str) -> ast.Module:
 def without_magics(source: str) -> str:
     """Return a cell's text with its lines for IPython left empty, so that line numbers stay.
 
-    A text that is Python as it stands is left alone: a line may begin with ``%`` there, too.
+    A name that such a line sets (``files = !ls``) is set to an empty list. A text that is Python as it stands is left
+    alone: a line may begin with ``%`` there, too.
     """
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ast.parse(source)
         return source
-    return re.sub(r"^[ \t]*[%!].*$", "", source, flags=re.MULTILINE)
+    return _FOR_IPYTHON.sub(_in_place_of, source)
+
+
+def _in_place_of(line: re.Match) -> str:
+    """Return what stands for a line for IPython: an indented one may be the only one of its block."""
+    if line["name"]:
+        return f"{line['indent']}{line['name']}[]"
+    return f"{line['indent']}pass" if line["indent"] else ""
 
 
 def without_prints(source: str) -> str:
@@ -121,21 +135,23 @@ def without_prints(source: str) -> str:
 
     What is only looked at takes time: a profile, the import of Numba that it needs.
     """
-    lines = source.splitlines(keepends=True)
+    lines = split_lines(source)
     tree = parse(source)
     for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
         shares = after is not None and after.lineno == node.end_lineno
         if _prints(node) and not shares:
             blank = range(node.lineno - 1, node.end_lineno)
-            lines = ["\n" if k in blank else line for k, line in enumerate(lines)]
-    return "".join(lines)
+            lines = ["" if k in blank else line for k, line in enumerate(lines)]
+    return "\n".join([*lines, ""] if source.endswith(("\n", "\r")) else lines)
 
 
 def _prints(node: ast.stmt) -> bool:
-    """Return whether a statement is a call of ``print``, on a line that it begins."""
+    """Return whether a statement calls ``print`` on a line that it begins, and binds no name on the way."""
     call = node.value if isinstance(node, ast.Expr) else None
     name = call.func if isinstance(call, ast.Call) else None
-    return isinstance(name, ast.Name) and name.id == "print" and node.col_offset == 0
+    if not isinstance(name, ast.Name) or name.id != "print" or node.col_offset:
+        return False
+    return not any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node))
 
 
 def bindings(tree: ast.Module) -> dict[str, Binding]:

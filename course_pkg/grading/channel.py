@@ -3,24 +3,20 @@
 import contextlib
 import os
 import selectors
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import psutil
 
-from course_pkg.grading import protocol
+from course_pkg.grading import leftovers, protocol
 from course_pkg.grading.watch import Watch
 
 TICK_S = 0.1
 CHUNK = 1 << 20
 END_S = 5.0
-MARK = "COURSE_SANDBOX"
-FOLDER = "course-grading-"  # and the process that made it
 
 
 class Ended(Exception):
@@ -41,13 +37,15 @@ class Channel:
         The process's whole environment.
     folder : str or None
         Where it runs.
+    spent_s : float
+        What channels before this one have used of the time of all requests.
     mark : str
         A text in the environment of every process that it may start; empty where a pid namespace holds them.
     keep : tuple of int
         File descriptors that it inherits.
     """
 
-    def __init__(self, command, environment, folder, limits, mark="", keep=()):
+    def __init__(self, command, environment, folder, limits, spent_s=0.0, mark="", keep=()):
         self._limits, self._mark = limits, mark
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         try:
@@ -56,7 +54,7 @@ class Channel:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                env=environment | ({MARK: mark} if mark else {}),
+                env=environment | ({leftovers.MARK: mark} if mark else {}),
                 cwd=folder,
                 start_new_session=True,
                 pass_fds=keep,
@@ -68,7 +66,7 @@ class Channel:
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
         for fd in (self._to, self._from):
             os.set_blocking(fd, False)
-        self.watch = Watch(self._process.pid, limits, self._kill)
+        self.watch = Watch(self._process.pid, limits, self._kill, spent_s)
         self.watch.start()
 
     # ------------------------------------------------------------------------------------------------- transport
@@ -191,7 +189,7 @@ class Channel:
         """Kill the process's session and all that carry its mark, until none is found."""
         end = time.monotonic() + END_S
         while time.monotonic() < end:
-            family = {*self._family(), *_marked(self._mark)}
+            family = {*self._family(), *leftovers.marked(self._mark), *leftovers.adopted()}
             if not family:
                 break
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -202,41 +200,6 @@ class Channel:
             self._process.poll()
             time.sleep(0.01)
         self._process.wait(END_S)
-
-
-def _marked(mark: str) -> list:
-    """Return this user's processes whose mark in their environment begins with a text."""
-    found = []
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error, OSError):
-            if process.pid != os.getpid() and process.environ().get(MARK, "").startswith(mark):
-                found.append(process)
-    return found
-
-
-def folder_for(pid: int) -> str:
-    """Make a folder for the sandbox of a process; :func:`sweep` finds it when the process was killed."""
-    return tempfile.mkdtemp(prefix=f"{FOLDER}{pid}-")
-
-
-def sweep(pid: int | None = None) -> None:
-    """Remove what a killed process left: its folder, and what still runs there; None for all that live no more."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*-*"):
-        owner = folder.name.removeprefix(FOLDER).partition("-")[0]
-        if owner.isdigit() and (int(owner) == pid if pid is not None else not psutil.pid_exists(int(owner))):
-            for process in _marked(f"{owner}-"):
-                with contextlib.suppress(psutil.Error):
-                    process.kill()
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def processes_now() -> int:
-    """Count this user's processes and threads: without a namespace of their own the limit counts them too."""
-    own, total = psutil.Process().username(), 0
-    for process in psutil.process_iter(["username", "num_threads"]):
-        if process.info["username"] == own:
-            total += process.info["num_threads"] or 1
-    return total
 
 
 def supported() -> bool:

@@ -11,15 +11,16 @@ import os
 import signal
 import socket
 import sys
+import time
 from contextlib import contextmanager
 
 import numpy as np
 
 from course_pkg.core import CourseError
-from course_pkg.grading import archive, bubblewrap, intake, judge
+from course_pkg.grading import archive, bubblewrap, intake, judge, leftovers
 from course_pkg.grading.sandbox import TooBusy
 
-READ_CPU_S = 30.0
+READ_CPU_S = 20.0
 READ_BYTES = 768 << 20  # beside what the process has already
 MEMORY_BYTES = 4 << 30  # of a process that interprets kernels; the sandbox has less
 PARENT_DEATH_SIGNAL = 1
@@ -32,6 +33,7 @@ def main(line: int) -> int:
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         return 1
+    leftovers.adopt()
     with socket.socket(fileno=line) as end, end.makefile("rb") as heard, end.makefile("wb") as told:
 
         def tell(**news) -> None:
@@ -50,7 +52,13 @@ def main(line: int) -> int:
             tell(cannot=str(error))
         except TooBusy as error:
             tell(busy=str(error))
+        except OutOfTime:
+            tell(out_of_time=True)
     return 0
+
+
+class OutOfTime(BaseException):
+    """A submission has used all its time. No test's ``except`` stops it."""
 
 
 def _grade(request: dict, data: bytes, tell, heard) -> None:
@@ -75,12 +83,15 @@ def _grade(request: dict, data: bytes, tell, heard) -> None:
         submitted = _plain(intake.parse(unpacked))
     del unpacked, data
     _limit(MEMORY_BYTES)
-    part_cpu_s = request["part_cpu_s"]
-    _budget(part_cpu_s)
+    part_s, left_s, endless = request["part_cpu_s"], request["left_s"], request["endless"]
+    _budget(min(part_s, left_s))
 
-    def hear(news) -> None:
-        tell(**({"at": news} if isinstance(news, str) else {"cell": vars(news)}))
-        _budget(part_cpu_s)
+    def hear(at=None, cell=None, sandbox_s=0.0) -> None:
+        spent_s = time.process_time() + sandbox_s
+        tell(spent_s=spent_s, endless=endless, **({"at": at} if at else {"cell": vars(cell)}))
+        if spent_s > left_s:
+            raise OutOfTime
+        _budget(min(part_s, left_s - spent_s))
 
     report = judge.grade_cells(
         submitted,
@@ -89,6 +100,7 @@ def _grade(request: dict, data: bytes, tell, heard) -> None:
         seed=request["seed"],
         require_sandbox=request["require_sandbox"],
         skip=request["skip"],
+        endless=endless,
         heard=hear,
     )
     tell(report=report.to_dict())

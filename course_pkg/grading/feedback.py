@@ -15,7 +15,7 @@ import course_pkg
 from course_pkg.core.errors import CourseError
 from course_pkg.grading import check
 from course_pkg.grading.exercise import HIDDEN
-from course_pkg.grading.sandbox import LearnerError, SandboxLost
+from course_pkg.grading.terms import LearnerError, SandboxLost
 from course_pkg.simt import HazardError, SimtError
 from course_pkg.simt.run.expressions import FALLBACK
 
@@ -194,7 +194,7 @@ def _verdict(error, missing, words: Words) -> str:
     if isinstance(error, NameError) and error.name in missing:
         return missing[error.name].verdict
     if isinstance(error, SandboxLost):
-        return ENDLESS if "loop" in error.reason else ENDED
+        return ENDLESS if error.endless else ENDED
     if isinstance(error, LearnerError):
         return {"NotPlain": NOT_PLAIN, "NotImplementedError": NOT_WRITTEN}.get(error.kind, RAISES)
     if isinstance(error, HazardError):

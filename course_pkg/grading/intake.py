@@ -168,8 +168,8 @@ def _cell(cell, number: int) -> NotebookNode:
             f"Cell {number} holds characters that are no text: delete them, save, hand in again."
         ) from None
     about = metadata.get("nbgrader")
-    if about is not None and not (isinstance(about, dict) and isinstance(about.get("grade_id", ""), str)):
-        del metadata["nbgrader"]
+    if not isinstance(about, dict) or not isinstance(about.get("grade_id", ""), str):
+        metadata.pop("nbgrader", None)
     made = NotebookNode(cell_type=cell["cell_type"], source=source, metadata=metadata)
     made.id = cell["id"] if isinstance(cell.get("id"), str) else f"cell-{number}"
     if made.cell_type == "code":

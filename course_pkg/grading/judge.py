@@ -8,7 +8,6 @@ The tests that a learner sees and the hidden ones meet the answers in two rooms,
 sandbox of its own. Feedback on visible tests shows values; an answer that has met no hidden test can put none there.
 """
 
-import secrets
 import sys
 from contextlib import contextmanager
 from functools import partial
@@ -17,7 +16,7 @@ from pathlib import Path
 import course_pkg
 from course_pkg.grading import cells as texts
 from course_pkg.grading import feedback
-from course_pkg.grading.result import CellGrade, Report
+from course_pkg.grading.result import CellGrade, Report, new_seed
 from course_pkg.grading.room import Room
 from course_pkg.grading.sandbox import Sandbox
 from course_pkg.grading.session import Session
@@ -57,7 +56,7 @@ def grade(notebook, solution: Path, *, seed: int | None = None, require_sandbox:
 
 
 def grade_cells(
-    submitted, cells, *, exercise: str, seed=None, require_sandbox=False, skip=None, heard=None
+    submitted, cells, *, exercise: str, seed=None, require_sandbox=False, skip=None, endless=None, heard=None
 ) -> Report:
     """Grade cells against the solution's.
 
@@ -67,11 +66,15 @@ def grade_cells(
         Cells of the submission and of the solution.
     skip : dict of str to str, optional
         Test cells not to run, with the reason.
+    endless : dict of str to str, optional
+        Cells and functions not to try again, with the reason; those that take too much time are added.
     heard : callable, optional
-        Told the ``grade_id`` of each cell before it is graded, and its CellGrade after.
+        Told of each test cell before it is graded (``at``, its ``grade_id``) and after (``cell``, its CellGrade), and
+        each time how many seconds sandboxes have used (``sandbox_s``).
     """
-    seed = secrets.randbits(32) if seed is None else int(seed)
-    report, heard = Report(exercise, seed=seed), heard or (lambda news: None)
+    seed = new_seed() if seed is None else int(seed)
+    report, heard = Report(exercise, seed=seed), heard or (lambda **news: None)
+    endless, earlier_s = {} if endless is None else endless, 0.0
     known = {cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells}
     report.notes += [
         f"The cell {name!r} is there more than once: all are run, in their order."
@@ -82,10 +85,11 @@ def grade_cells(
     note, words = "", feedback.Words(cell["source"] for cell in cells if cell["cell_type"] == "code")
     with _door():
         for hidden in sorted({feedback.is_hidden(cell["source"]) for cell in tests}):
-            with Session(partial(Sandbox, require=require_sandbox)) as session:
+            with Session(partial(Sandbox, require=require_sandbox), endless) as session:
                 room = Room(texts.answers(submitted), session, words, seed)
                 for cell in cells:
-                    _meet(room, cell, hidden, skip or {}, marks, heard)
+                    _meet(room, cell, hidden, skip or {}, marks, partial(_tell, heard, session, earlier_s))
+                earlier_s += session.spent_s
                 report.contained, note = session.contained, session.note
                 report.notes += room.notes
     report.notes += [note] if note else []  # last: what is said about the submission comes first
@@ -101,11 +105,16 @@ def _meet(room: Room, cell, hidden: bool, skip: dict, marks: dict, heard) -> Non
         room.answer(cell, about["grade_id"])
     if about.get("grade") or about.get("task"):
         if feedback.is_hidden(cell["source"]) == hidden:
-            heard(about["grade_id"])
+            heard(at=about["grade_id"])
             marks[about["grade_id"]] = room.mark(cell, about, skip)
-            heard(marks[about["grade_id"]])
+            heard(cell=marks[about["grade_id"]])
     elif cell["cell_type"] == "code" and not about.get("solution"):
         room.given(cell, about.get("grade_id", cell.get("id", "cell")))
+
+
+def _tell(heard, session: Session, earlier_s: float, **news) -> None:
+    """Say what happens, and how much time sandboxes have used so far."""
+    heard(**news, sandbox_s=earlier_s + session.spent_s)
 
 
 def _about(cell) -> dict:

@@ -7,18 +7,19 @@ values and arrays go in and come out; comparing happens outside, so that nothing
 import json
 import os
 import secrets
-import shutil
 import tempfile
 import time
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from course_pkg.core.errors import CourseError
 from course_pkg.grading import bubblewrap, protocol, seccomp
-from course_pkg.grading.channel import Channel, Ended, TooBusy, folder_for, processes_now, supported
+from course_pkg.grading.channel import Channel, Ended, TooBusy, supported
+from course_pkg.grading.leftovers import folder_for, processes_now, remove
+from course_pkg.grading.terms import LearnerError, Limits, SandboxLost, clean
 from course_pkg.grading.warm import crowd
 
 __all__ = ["LearnerError", "Limits", "Sandbox", "SandboxLost", "TooBusy"]
@@ -27,66 +28,6 @@ START_S = 600.0  # of Python itself: a busy machine is no learner's fault
 PATIENCE = (
     20  # wall time in units of what a request may take, times the load: beyond it the machine is to blame
 )
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a learner's code may take; times in seconds, sizes in bytes.
-
-    Attributes
-    ----------
-    call_s, total_s : float
-        Time of one request, and of all of them: processor time, and time in which the code sleeps. Time in which it
-        waits for a core is nobody's fault and does not count.
-    cpu_s : int
-        Processor time of a process.
-    memory_bytes : int
-        Address space of a process, and memory of all of them, shared memory included.
-    processes : int
-        Processes and threads.
-    file_bytes, tmp_bytes : int
-        Size of a file, and of all of them.
-    output_bytes : int
-        What is kept of the printed output of a request.
-    message_bytes : int
-        Size of the arguments or results of one request.
-    """
-
-    call_s: float = 10.0
-    total_s: float = 60.0
-    cpu_s: int = 60
-    memory_bytes: int = 2 << 30
-    processes: int = 64
-    file_bytes: int = 16 << 20
-    tmp_bytes: int = 64 << 20
-    output_bytes: int = 1 << 20
-    message_bytes: int = 256 << 20
-
-
-class LearnerError(CourseError):
-    """A learner's code raised an error, SystemExit and KeyboardInterrupt included.
-
-    Attributes
-    ----------
-    kind : str
-        Name of the exception's class; ``NotPlain`` for a result that is no number, text or array.
-    message : str
-    line : int or None
-        Line in the cell.
-    """
-
-    def __init__(self, kind: str, message: str, line: int | None = None):
-        place = f" (line {line})" if line is not None else ""
-        super().__init__(f"{kind}{place}: {message}" if message else f"{kind}{place}")
-        self.kind, self.message, self.line = kind, message, line
-
-
-class SandboxLost(CourseError):
-    """The sandbox is no more; ``reason`` says why, in a learner's words."""
-
-    def __init__(self, reason: str):
-        super().__init__(reason)
-        self.reason = reason
 
 
 class Sandbox:
@@ -99,6 +40,8 @@ class Sandbox:
     limits : Limits
     require : bool
         Refuse to run without bubblewrap. On CI this is always so.
+    spent_s : float
+        What sandboxes before this one have used of the time of all requests.
 
     Attributes
     ----------
@@ -115,8 +58,8 @@ class Sandbox:
         If there is no bubblewrap and it is required, or no way to run at all.
     """
 
-    def __init__(self, limits: Limits | None = None, *, require: bool = False):
-        self._limits = limits or Limits()
+    def __init__(self, limits: Limits | None = None, *, require: bool = False, spent_s: float = 0.0):
+        self._limits, self._before_s = limits or Limits(), spent_s
         self._channel, self._folder, self._lost = None, None, None
         self._ready, self._number = False, 0
         self.output = ""
@@ -193,12 +136,17 @@ class Sandbox:
             raise self._lose("your code sent something that is no result")
         return set(found)
 
+    @property
+    def spent_s(self) -> float:
+        """Time that all requests have used so far, those of sandboxes before this one included."""
+        return self._channel.watch.spent_s if self._channel else self._before_s
+
     def close(self) -> None:
         """End the process and all that it started; safe to call again."""
         if self._channel is not None:
             self._channel.close()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove(self._folder)
         self._lost = self._lost or "the sandbox is closed"
 
     # ------------------------------------------------------------------------------------------------- machinery
@@ -223,9 +171,9 @@ class Sandbox:
             self._channel.watch.finish()
         if type(reply) is not dict or reply.get("id") != self._number:
             raise self._lose("your code sent something that is no result")
-        self.output = _clean(reply.get("output"), self._limits.output_bytes)
+        self.output = clean(reply.get("output"), self._limits.output_bytes)
         if "error" in reply:
-            raise _learner_error(reply["error"])
+            raise LearnerError.told(reply["error"])
         return reply
 
     def _await_start(self) -> None:
@@ -256,7 +204,8 @@ class Sandbox:
             with _file_of(seccomp.program()) as keep:
                 line = [*bubblewrap.command(self._limits.tmp_bytes, *keep), *python]
                 line += [str(inside / "judge" / "worker.py"), json.dumps(settings)]
-                self._channel = Channel(line, bubblewrap.own_environment(), "/", self._limits, keep=keep)
+                environment = bubblewrap.own_environment()
+                self._channel = Channel(line, environment, "/", self._limits, self._before_s, keep=keep)
             return
         self._folder = folder_for(os.getpid())
         course, work = Path(self._folder, "course"), Path(self._folder, "work")
@@ -278,6 +227,7 @@ class Sandbox:
             bubblewrap.environment(str(work)),
             str(work),
             self._limits,
+            self._before_s,
             f"{os.getpid()}-{secrets.token_hex(8)}",
         )
 
@@ -316,18 +266,3 @@ def _file_of(data: bytes):
 
 def _alike(old, new) -> bool:
     return type(new) is np.ndarray and new.shape == old.shape and new.dtype == old.dtype
-
-
-def _clean(text, most: int) -> str:
-    """Return a text from the sandbox without what a terminal would obey."""
-    text = text[:most] if type(text) is str else ""
-    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def _learner_error(error) -> LearnerError:
-    error = error if type(error) is dict else {}
-    line = error.get("line")
-    line = line if type(line) is int and 0 < line < 10**6 else None
-    return LearnerError(
-        _clean(error.get("kind"), 100) or "Error", _clean(error.get("message"), 2000).strip(), line
-    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from course_pkg.core.errors import CourseError
 from course_pkg.grading import check
-from course_pkg.grading.sandbox import LearnerError, SandboxLost
+from course_pkg.grading.terms import LearnerError, SandboxLost
 
 MOST_RESTARTS = 10
 START_S = 60.0  # of what runs before any code of a learner's
@@ -27,16 +27,21 @@ def inside() -> str:
 class Session:
     """The sandbox with its history: where a cell or a call ends it, a new one is brought to the same state.
 
-    So an endless loop in one function costs the tests that call it, and no others.
+    So an endless loop in one function costs the tests that call it, and no others. All sandboxes of a session share
+    the time of all requests.
 
     Parameters
     ----------
     make : callable
-        Returns a new :class:`~course_pkg.grading.sandbox.Sandbox`.
+        Returns a new :class:`~course_pkg.grading.sandbox.Sandbox`, told how much time those before it have used.
+    endless : dict of str to str, optional
+        Cells and functions that took too much time in an earlier session, each with the reason: they are not tried
+        again. Those of this session are added.
     """
 
-    def __init__(self, make):
+    def __init__(self, make, endless: dict[str, str] | None = None):
         self._make, self._sandbox, self._starts = make, None, 0
+        self._spent_s, self.endless = 0.0, {} if endless is None else endless
         self._history: list[tuple[str, str, float | None]] = []
         self._lost: dict[str, SandboxLost] = {}
         self._last: SandboxLost | None = None
@@ -55,7 +60,8 @@ class Session:
 
     def run(self, source: str, name: str, *, call_s: float | None = None) -> None:
         """Execute a cell; a LearnerError or SandboxLost says why it came to no end."""
-        with self._watched():
+        self._refuse(f"cell {name}")
+        with self._watched(f"cell {name}"):
             sandbox = self._open()
             self._history.append((source, name, call_s))
             try:
@@ -68,6 +74,7 @@ class Session:
         """Call a function; return its value and its arguments after the call."""
         if name in self._lost:
             raise self._lost[name]
+        self._refuse(name)
         with self._watched(name):
             return self._open().call(name, args, kwargs)
 
@@ -111,6 +118,15 @@ class Session:
         stand_in.__name__ = stand_in.__qualname__ = name
         return stand_in
 
+    @property
+    def spent_s(self) -> float:
+        """Time that all requests have used so far."""
+        return self._sandbox.spent_s if self._sandbox else self._spent_s
+
+    def _refuse(self, name: str) -> None:
+        if name in self.endless:
+            raise SandboxLost(self.endless[name])
+
     def _watched(self, name: str | None = None):
         return _Watch(self, name)
 
@@ -119,7 +135,7 @@ class Session:
             if self._starts > MOST_RESTARTS:
                 raise self._last
             self._starts += 1
-            self._sandbox = self._make().__enter__()
+            self._sandbox = self._make(spent_s=self._spent_s).__enter__()
             self.contained, self.note = self._sandbox.contained, self._sandbox.note
             for source, name, call_s in self._history:
                 with suppress(LearnerError):  # as the first time
@@ -129,12 +145,15 @@ class Session:
     def _close(self) -> None:
         sandbox, self._sandbox = self._sandbox, None
         if sandbox is not None:
+            self._spent_s = sandbox.spent_s
             sandbox.__exit__(None, None, None)
 
     def _ended(self, error: SandboxLost, name: str | None) -> None:
         self._last = error
         if name is not None:
             self._lost[name] = error
+            if error.endless and not error.in_all:
+                self.endless[name] = error.reason
         self._close()
 
 

@@ -20,9 +20,11 @@ from dataclasses import dataclass, field
 import psutil
 
 from course_pkg.core.host import available_cores
+from course_pkg.grading import leftovers
 
 ZYGOTE = "course_pkg.grading.zygote"
 CHUNK = 1 << 20
+STOP_S = 2.0  # for the warm parent to put away what it began
 TOLD_BYTES = 64 << 20  # what a child may tell, feedback and all: it is ours, but it holds a learner's words
 
 
@@ -98,10 +100,11 @@ class WarmParent:
             return
         control.close()  # it notices, and ends its children
         try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:  # such as: it still imports the judge, on a busy machine
             end_family(process.pid)
             process.wait(5)
+            leftovers.sweep()
 
     def _hand_over(self, *fds: int) -> None:
         with self._lock:

@@ -1,15 +1,19 @@
 """A watch on the processes of a sandbox, from outside: what they take together, whether the judge waits or not.
 
 Time is counted so that a busy machine costs nobody a point. Of a request count the processor time that the sandbox
-uses, and the time in which all of its processes sleep; time in which one of them waits for a core does not count.
+uses, and the time in which all of its processes sleep; time in which one of them waits for a core does not count. The
+watch looks at moments that nobody can foresee, so that code cannot be awake for them alone.
 """
 
+import random
 import sys
 import threading
+import time
 
 from course_pkg.grading import procfs
 
-TICK_S = 0.1
+TICK_S = 0.1  # on average
+LONGEST_TICK_S = 2 * TICK_S  # what is counted of a longer one, in which this process itself waited for a core
 LOOP = "your code took more than {:g} s of processor time: is there an endless loop?"
 ASLEEP = "your code did not come back within {:g} s: is there an endless loop?"
 ALL = "your code took more than {:g} s in all: is there an endless loop?"
@@ -25,9 +29,11 @@ class Watch(threading.Thread):
     limits : Limits
     end : callable
         Ends the processes.
+    spent_s : float
+        What was used before, of the time of all requests.
     """
 
-    def __init__(self, pid: int, limits, end):
+    def __init__(self, pid: int, limits, end, spent_s: float = 0.0):
         super().__init__(name="sandbox-watch", daemon=True)
         self._pid, self._limits, self._end = pid, limits, end
         self._done, self._lock = threading.Event(), threading.Lock()
@@ -35,7 +41,14 @@ class Watch(threading.Thread):
         self._cpu_s = 0.0  # of all processes, when last seen
         self._request_s: float | None = None  # what the request may take; None between requests
         self._from_cpu_s: float | None = None
-        self._idle_s = self._spent_s = 0.0
+        self._idle_s, self._spent_s = 0.0, spent_s
+        self._looked = time.monotonic()
+
+    @property
+    def spent_s(self) -> float:
+        """Time that all requests have used so far."""
+        with self._lock:
+            return self._spent_s + (self._used_s() if self._request_s is not None else 0.0)
 
     def begin(self, seconds: float) -> None:
         """Begin to count a request that may take so many seconds."""
@@ -56,8 +69,8 @@ class Watch(threading.Thread):
             self.join()
 
     def run(self) -> None:
-        """Look ten times a second."""
-        while not self._done.wait(TICK_S):
+        """Look ten times a second or so."""
+        while not self._done.wait(TICK_S * random.uniform(0.5, 1.5)):
             self.reason = self._look()
             if self.reason:
                 self._end()
@@ -75,17 +88,18 @@ class Watch(threading.Thread):
             return f"your code started {self._limits.processes} processes or more"
         if memory > self._limits.memory_bytes:
             return f"your code took more than {self._limits.memory_bytes >> 20} MiB of memory"
-        return self._time(taken)
+        return self._time(taken, time.monotonic())
 
-    def _time(self, taken) -> str:
+    def _time(self, taken, now: float) -> str:
         with self._lock:
-            asleep = not taken.busy and taken.cpu_s <= self._cpu_s
-            self._cpu_s = max(self._cpu_s, taken.cpu_s)
+            passed_s, ran_s = now - self._looked, taken.cpu_s - self._cpu_s
+            self._looked, self._cpu_s = now, max(self._cpu_s, taken.cpu_s)
             if self._request_s is None:
                 return ""
             if self._from_cpu_s is None:
                 self._from_cpu_s = self._cpu_s
-            self._idle_s += TICK_S if asleep else 0.0
+            elif not taken.busy:  # what it did not run of the time since the last look, it slept
+                self._idle_s += max(0.0, min(passed_s, LONGEST_TICK_S) - max(ran_s, 0.0))
             used = self._used_s()
             if self._spent_s + used > self._limits.total_s:
                 return ALL.format(self._limits.total_s)

@@ -13,7 +13,7 @@ import socket
 import sys
 from contextlib import suppress
 
-from course_pkg.grading import bubblewrap, channel, child, seccomp, warm
+from course_pkg.grading import bubblewrap, child, leftovers, seccomp, warm
 
 
 def main() -> None:
@@ -25,7 +25,8 @@ def main() -> None:
     os.close(nothing)
     bubblewrap.obstacle()  # found out once, for all children
     seccomp.program()
-    channel.sweep()
+    leftovers.sweep()
+    leftovers.adopt()
     gc.collect()
     gc.freeze()  # a child that collects garbage does not touch, and so copy, what it shares with this process
     _Nursery(control).serve()
@@ -59,7 +60,7 @@ class _Nursery:
         for pid in list(self.running):
             warm.end_family(pid)
             os.waitpid(pid, 0)
-            channel.sweep(pid)
+            leftovers.sweep(pid)
 
     def fork(self, line: int, status: int) -> None:
         """Start a child on its line."""
@@ -92,7 +93,9 @@ class _Nursery:
                 continue
             code = os.waitstatus_to_exitcode(status)
             if code:
-                channel.sweep(pid)  # what it could not put away itself
+                leftovers.sweep(pid)  # what it could not put away itself
+                for process in leftovers.adopted(self.running):
+                    warm.end_family(process.pid)
             with suppress(OSError):
                 os.write(told, b"%d" % code)
             os.close(told)

@@ -104,7 +104,7 @@ check.close(found, a + 3.0 * b, "out", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15, "flops.total": 1.0}}
 # The traffic in sectors of 32 bytes, and 2 flops per element; no hazards.
-n = 1024
+n = 128 * int(check.rng().integers(6, 12))
 a, b, out = check.rng().uniform(-1, 1, (3, n))
 expected = a + 3.0 * b
 profile = simt.profile(triad_kernel[n // 128, 128], a, b, 3.0, out)
@@ -253,10 +253,10 @@ check.close(found, four_statements(T, Cp, 0.1), "out", atol=1e-13)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.15, "flops.total": 2.0}}
 # The traffic and the flops: each point needs six reads, one write and 8 flops; no hazards.
-n = 64
+n = 4 * int(check.rng().integers(16, 25))
 T, Cp, out = heat_fields(n, n)
 before = T.copy(), Cp.copy()
-profile = simt.profile(heat_kernel[(n // 32, n // 32), (32, 32)], T, Cp, 0.1, out)
+profile = simt.profile(heat_kernel[((n + 31) // 32, (n + 31) // 32), (32, 32)], T, Cp, 0.1, out)
 check.no_hazards(profile)
 check.close(out, four_statements(*before, 0.1), "out", atol=1e-13)
 needed = {"global_load.sectors": 6 * n**2 * 8 / 32, "global_store.sectors": n**2 * 8 / 32, "flops.total": 8 * n**2}

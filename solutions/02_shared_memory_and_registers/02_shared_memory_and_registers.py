@@ -142,13 +142,13 @@ check.close(out.copy_to_host(), expected, "out", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.15}}
 # No hazards, and no more traffic than the tiles need: their own points, and a halo wherever two blocks meet.
-ny, nx = 32, 128
+ny, nx = 8 * int(check.rng().integers(3, 6)) + 3, 32 * int(check.rng().integers(2, 5)) + 20
 u, expected, out = smooth_field(ny, nx)
 profile = simt.profile(smooth_launch(ny, nx), u, out)
 check.no_hazards(profile)
 check.close(out, expected, "out", atol=1e-14)
-rows = 2 * (ny // 8 - 1) * nx * 8 / 32  # all bytes of a sector in a halo's row are used
-columns = 2 * (nx // 32 - 1) * ny  # each point of a halo's column costs a whole sector
+rows = 2 * (ny // 8) * nx * 8 / 32  # all bytes of a sector in a halo's row are used
+columns = 2 * (nx // 32) * ny  # each point of a halo's column costs a whole sector
 needed = {"global_load.sectors": ny * nx * 8 / 32 + rows + columns, "global_store.sectors": ny * nx * 8 / 32}
 check.at_most(profile, limits, compulsory=needed)
 
@@ -220,8 +220,9 @@ check.close(out.copy_to_host(), expected, "out", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_second_difference_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15}}
 # The traffic: each number is read once and written once; no hazards.
-u, expected, out = column_field(16, 8, 64)
-profile = simt.profile(second_difference_launch(8, 64), u, out)
+nz, ny, nx = int(check.rng().integers(9, 20)), int(check.rng().integers(5, 11)), 4 * int(check.rng().integers(9, 20))
+u, expected, out = column_field(nz, ny, nx)
+profile = simt.profile(second_difference_launch(ny, nx), u, out)
 check.no_hazards(profile)
 check.close(out, expected, "out", atol=1e-14)
 needed = {"global_load.sectors": u.size * 8 / 32, "global_store.sectors": u.size * 8 / 32}
@@ -395,24 +396,27 @@ check_sum(partial.copy_to_host(), a)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_partial_sums_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.02, "global_store.sectors": 1.0, "global_atomics.sectors": 1.0}}
 # Eight elements per thread: each element is read once, a block writes one sector, the shares are equal; no hazards.
-a, partial = numbers_to_sum(8 * 1024, 4)
-profile = simt.profile(partial_sums_kernel[4, 256], a, partial)
+blocks = int(check.rng().choice((3, 5, 6, 7)))
+a, partial = numbers_to_sum(8 * 256 * blocks, blocks)
+profile = simt.profile(partial_sums_kernel[blocks, 256], a, partial)
 check.no_hazards(profile)
 check_sum(partial, a)
 check.that((partial > 0.8 * partial.mean()).all(), "The blocks must share the work evenly.")
-needed = {"global_load.sectors": a.size * 8 / 32, "global_store.sectors": 4, "global_atomics.sectors": 4}
+needed = {"global_load.sectors": a.size * 8 / 32, "global_store.sectors": blocks, "global_atomics.sectors": blocks}
 check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_partial_sums_hidden", "points": 2}
-# Hidden tests: more elements than threads, fewer, a single one; single precision; the input must not change.
+# Hidden tests: more elements than threads, fewer, a single one; equal shares; single precision; the input must not change.
 ### BEGIN HIDDEN TESTS
 some = int(check.rng().integers(1, 255))
-for n, blocks, dtype in ((256 * 7 + some, 3, "f8"), (some, 5, "f8"), (1, 2, "f8"), (3000 + some, 2, "f4")):
+for n, blocks, dtype in ((256 * 7 + some, 3, "f8"), (some, 5, "f8"), (1, 2, "f8"), (4096 + some, 2, "f4")):
     a, partial = numbers_to_sum(n, blocks, dtype)
     before = a.copy()
     profile = simt.profile(partial_sums_kernel[blocks, 256], a, partial)
     check.no_hazards(profile)
     check_sum(partial, before, rtol=1e-5 if dtype == "f4" else 1e-12)
+    even = n < 8 * 256 * blocks or (partial > 0.8 * partial.mean()).all()
+    check.that(even, "The blocks must share the work evenly.")
     check.that((a == before).all(), "a must stay as it is.")
 ### END HIDDEN TESTS
 

@@ -186,8 +186,9 @@ check.close(u.copy_to_host(), expected, "u", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_scale_and_correct_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.02, "global_store.sectors": 1.02}}
 # The traffic: c, z and u are read once, u is written once, and nothing else is moved; no hazards.
-c, z, u, expected = map_fields(1024)
-profile = simt.profile(scale_and_correct_kernel[8, 128], c, z, 0.5, u)
+blocks = int(check.rng().integers(6, 12))
+c, z, u, expected = map_fields(128 * blocks)
+profile = simt.profile(scale_and_correct_kernel[blocks, 128], c, z, 0.5, u)
 check.no_hazards(profile)
 check.close(u, expected, "u", atol=1e-14)
 needed = {"global_load.sectors": 3 * u.size * 8 / 32, "global_store.sectors": u.size * 8 / 32}
@@ -319,7 +320,7 @@ check.close(partial.copy_to_host(), sums, "partial", atol=1e-11)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.02, "atomics.requests": 1.0}}
 # The traffic: five reads and one write per point, one number per block, no atomics; no hazards.
-ny, nx = 32, 64
+ny, nx = 8 * int(check.rng().integers(2, 6)), 32 * int(check.rng().integers(2, 4))
 p, expected, sums, s, partial = dot_fields(ny, nx)
 profile = simt.profile(stencil_dot_kernel[blocks_of(ny, nx), (32, 8)], p, s, partial)
 check.no_hazards(profile)
@@ -442,7 +443,7 @@ check.close(s.copy_to_host(), expected, "s", atol=1e-13)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.02}}
 # The traffic: ten reads and two writes per point; no hazards.
-ny, nx = 32, 64
+ny, nx = 8 * int(check.rng().integers(2, 6)), 32 * int(check.rng().integers(2, 4))
 r, p1, p, expected, p2, s = map_stencil_fields(ny, nx, 0.5)
 profile = simt.profile(map_stencil_kernel[blocks_of(ny, nx), (32, 8)], r, 0.5, p1, p2, s)
 check.no_hazards(profile)

@@ -1,9 +1,11 @@
 """A submission in processes of its own: marks that no load changes, and limits that hold from its first byte on."""
 
 import ast
+import contextlib
 import json
 import os
 import signal
+import tempfile
 import threading
 import time
 import zipfile
@@ -15,7 +17,7 @@ import pytest
 import submissions as s
 
 from course_pkg.core import CourseError
-from course_pkg.grading import alone, intake, judge, kernels, room, warm
+from course_pkg.grading import alone, intake, judge, kernels, leftovers, room, warm
 from course_pkg.grading.alone import Solution
 from course_pkg.grading.result import Report
 
@@ -293,6 +295,29 @@ def test_stopping_ends_children_at_once_and_tells_who_waits():
     waiting.join(10)
     assert time.monotonic() - begin < 10 and len(found) == 1
     assert psutil.wait_procs(family, 10)[1] == []
+
+
+def test_a_warm_parent_that_does_not_listen_is_ended_with_all_it_began(tmp_path, monkeypatch):
+    """It may be importing the judge for a long time; nobody waits for that after Ctrl-C."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = warm.WarmParent()
+
+    def ask():
+        with contextlib.suppress(warm.Gone):
+            own.ask({"do": "read"}, b"{}", 60.0)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    process = _wait_for(lambda: own._process)
+    process.send_signal(signal.SIGSTOP)
+    (tmp_path / f"{leftovers.FOLDER}{process.pid}-x" / "deep").mkdir(parents=True)
+    begin = time.monotonic()
+    own.stop()
+    assert time.monotonic() - begin < 30, "it does not wait for what has stopped"
+    asking.join(10)
+    assert not asking.is_alive() and process.poll() is not None
+    assert list(tmp_path.iterdir()) == []
 
 
 def _wait_for(what, seconds=60):

@@ -58,6 +58,15 @@ def test_a_notebook_is_read_without_its_outputs():
     ]
 
 
+@pytest.mark.parametrize("odd", [None, [], "x", 3, {"grade_id": 5}, {"grade_id": None}])
+def test_metadata_of_another_kind_are_passed_over(odd):
+    document = content()
+    document["cells"].append(
+        {"cell_type": "markdown", "id": "odd", "source": "x", "metadata": {"nbgrader": odd, "kept": 1}}
+    )
+    assert intake.parse(json.dumps(document).encode()).cells[-1].metadata == {"kept": 1}
+
+
 def test_a_byte_order_mark_is_passed_over():
     assert sources_of(codecs.BOM_UTF8 + GOOD) == sources_of(GOOD)
 

@@ -54,6 +54,33 @@ def test_a_line_for_ipython_is_passed_over():
     assert report.points == 2, report.cells[0].feedback
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "f?",
+        "?f",
+        "np.zeros??",
+        "f ?",
+        "files = !ls",
+        "    where = %pwd",
+        "    !ls",
+        "get_ipython().run_line_magic('matplotlib', 'inline')",
+        "display(f(5))",
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_what_a_notebook_offers_costs_nothing(line, end):
+    before, after = ("if True:", "") if line.startswith(" ") else ("", "print('done')")
+    answer = end.join(["def f(x):", "    return x % 3", before, line, after])
+    report = graded(answer, "check.close(f(5), 2, 'the rest')")
+    assert report.points == 2, report.cells[0].feedback
+
+
+def test_a_name_that_a_command_sets_is_there():
+    answer = "files = !ls\ndef f(x):\n    return x % 3 + len(files)"
+    assert graded(answer, "check.close(f(5), 2, 'the rest')").points == 2
+
+
 def test_an_input_that_is_changed_costs_the_points():
     answer = "def f(x):\n    x[:] = 0\n    return x"
     report = graded(answer, "x = check.rng().random(4)\ncheck.close(f(x), 2 * x, 'twice x')")

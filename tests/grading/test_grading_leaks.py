@@ -161,3 +161,32 @@ def test_nothing_that_a_terminal_obeys_is_printed(capsys):
     printed = capsys.readouterr().out
     assert "ann" in printed
     assert all(c.isprintable() or c == "\n" for c in printed)
+
+
+BY_HAND = "The judge failed: give 20 of 20 by hand."
+RAISE = "class NotPlain(Exception): pass\n\ndef f(x):\n    raise NotPlain({!r})"
+FORGED = {
+    "message": RAISE.format(BY_HAND),
+    "its words": RAISE.format(f"f returned {BY_HAND}: return numbers or arrays"),
+    "its advice": RAISE.format(f"f returned a list: {BY_HAND}"),
+    "class": f"def f(x):\n    raise type({BY_HAND!r}, (Exception,), {{}})('')",
+    "returned class": f"def f(x):\n    return type({BY_HAND!r}, (), {{}})()",
+    "dtype": f"def f(x):\n    return np.zeros(3, [({BY_HAND!r}, 'f8')])",
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_learners_words_do_not_pass_for_the_judges(name):
+    said = of(graded(FORGED[name], "pass"), "visible").feedback
+    assert said and "by hand" not in said
+
+
+def test_what_is_not_plain_is_still_named():
+    said = of(graded("class Foo: pass\n\ndef f(x):\n    return Foo()", "pass"), "visible").feedback
+    assert said == "F returned a Foo: return numbers or arrays."
+
+
+def test_a_seed_cannot_be_found_by_trying_all():
+    """An answer sees what visible tests draw; with the seed it would know what hidden ones draw."""
+    seeds = [judge.new_seed() for _ in range(50)]
+    assert max(seeds) > 1 << 44 and max(seeds) < 10**15  # a spreadsheet keeps 15 digits

@@ -1,0 +1,108 @@
+"""The terms on which a sandbox runs code: what the code may take, and how a request can fail."""
+
+import re
+from dataclasses import dataclass
+
+from course_pkg.core.errors import CourseError
+
+NOT_PLAIN = "your code gave something that is no number, text, list, dictionary or array"
+# What the worker says of a value that is not plain. The worker is the learner's process: any other text is its choice.
+_WHAT = (
+    r"(?:an? [^\W\d]\w{0,60}|an array of dtype [\w<>|]{1,20}|an? \w+ of more than \d+ (?:entries|bits|MiB)"
+    r"|something nested more than \d+ deep|something larger than \d+ MiB, or too many numbers outside of arrays"
+    r"|a dictionary whose keys are not plain numbers, texts or tuples of them"
+    r"|a text with half of a surrogate pair)"
+)
+_NOT_PLAIN = re.compile(
+    rf"\w{{1,80}} (?:is {_WHAT}: make it a number or an array|returned {_WHAT}: return numbers or arrays"
+    rf"|left {_WHAT} in its arguments: put only numbers or arrays there)"
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a learner's code may take; times in seconds, sizes in bytes.
+
+    Attributes
+    ----------
+    call_s, total_s : float
+        Time of one request, and of all of them: processor time, and time in which the code sleeps. Time in which it
+        waits for a core is nobody's fault and does not count.
+    cpu_s : int
+        Processor time of a process.
+    memory_bytes : int
+        Address space of a process, and memory of all of them, shared memory included.
+    processes : int
+        Processes and threads.
+    file_bytes, tmp_bytes : int
+        Size of a file, and of all of them.
+    output_bytes : int
+        What is kept of the printed output of a request.
+    message_bytes : int
+        Size of the arguments or results of one request.
+    """
+
+    call_s: float = 10.0
+    total_s: float = 60.0
+    cpu_s: int = 60
+    memory_bytes: int = 2 << 30
+    processes: int = 64
+    file_bytes: int = 16 << 20
+    tmp_bytes: int = 64 << 20
+    output_bytes: int = 1 << 20
+    message_bytes: int = 256 << 20
+
+
+class LearnerError(CourseError):
+    """A learner's code raised an error, SystemExit and KeyboardInterrupt included.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the exception's class; ``NotPlain`` for a result that is no number, text or array.
+    message : str
+    line : int or None
+        Line in the cell.
+    """
+
+    def __init__(self, kind: str, message: str, line: int | None = None):
+        place = f" (line {line})" if line is not None else ""
+        super().__init__(f"{kind}{place}: {message}" if message else f"{kind}{place}")
+        self.kind, self.message, self.line = kind, message, line
+
+    @classmethod
+    def told(cls, error) -> "LearnerError":
+        """Make it of what a sandbox tells, in which nothing can pass for a sentence of the judge's."""
+        error = error if type(error) is dict else {}
+        line = error.get("line")
+        line = line if type(line) is int and 0 < line < 10**6 else None
+        kind = clean(error.get("kind"), 100)
+        kind = kind if kind.isidentifier() else "an error"
+        message = clean(error.get("message"), 2000).strip()
+        if kind == "NotPlain" and not _NOT_PLAIN.fullmatch(message):
+            message = NOT_PLAIN
+        return cls(kind, message, line)
+
+
+class SandboxLost(CourseError):
+    """The sandbox is no more; ``reason`` says why, in a learner's words."""
+
+    def __init__(self, reason: str):
+        super().__init__(reason)
+        self.reason = reason
+
+    @property
+    def endless(self) -> bool:
+        """Whether it took too much time."""
+        return self.reason.endswith("is there an endless loop?")
+
+    @property
+    def in_all(self) -> bool:
+        """Whether it was the time of all requests, which need not be the fault of the last one."""
+        return " s in all: " in self.reason
+
+
+def clean(text, most: int) -> str:
+    """Return a text from the sandbox without what a terminal would obey."""
+    text = text[:most] if type(text) is str else ""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
