@@ -82,6 +82,7 @@ def seen(case, metric):
     return counters.counters[f"{case}_64"][metric]
 
 
+# %% slideshow={"slide_type": "skip"}
 def from_memory(case, what="read"):
     """Return the bytes that Nsight Compute saw between the H200 and its memory, ``read`` or ``write``."""
     return traffic.counters[f"laplacian_{case}"][f"dram__bytes_{what}.sum"]
@@ -150,6 +151,7 @@ def three_clocks(*variants):
     return bench.Table(rows, f"Shares of the kernel's time. {traffic.origin}")
 
 
+# %% slideshow={"slide_type": "skip"}
 def rung(variant):
     """Return a row: counted on 64³ points, measured on an H200 on 512³."""
     m, p = on_h200(variant), counted[variant]
@@ -244,7 +246,7 @@ bench.Table(
 #
 # One read and one write a point: $A_\text{eff}$ is 16 bytes a point in double precision.
 #
-# Tables will also count *unique in a block*, what blocks with a perfect L1 would fetch, and *wavefronts*, turns of shared memory.
+# Tables will also count *wavefronts*: the turns that shared memory takes to serve the warps.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 floor = on_h200(STREAMS["copy"], CUPY)
@@ -407,13 +409,10 @@ bench.Table(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 by_shape, touched = dict(swept), {s: len({b // 128 for b in shape_profile(s).access(line).offsets}) for s in shown[:4]}
 assert sorted(touched, key=touched.get) == sorted(touched, key=lambda s: by_shape[s].median_s) and len(set(touched.values())) == 4
-guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long")
-
-# %% [markdown] slideshow={"slide_type": "-"}
-# More lines of 128 bytes a warp, more time: give it neighbouring x (*coalesced* accesses).
+guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long: the more lines a warp touches, the longer")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Three minutes. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
+# > **For the speaker.** Three minutes. Neighbouring x makes *coalesced* accesses, of few lines. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
 # > the stride in lecture 1. The last row has perfect requests and is slow. Two things speak against it: only half the warps fit (32 blocks a
 # > multiprocessor), and it starts eight times the blocks for the same work. Which of them costs more, we have not measured.
 
@@ -566,7 +565,7 @@ Markdown(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Tiles of other sizes
 #
-# The larger a tile, the fewer points of halo for each of its own. The tiled kernel beside the plain one *with the same block*:
+# A larger tile has less *halo* for each of its points. Beside the plain kernel *with the same block*:
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.stencil import suite_tiles
@@ -591,13 +590,13 @@ def tile_row(what, tile, plain, tiled):
 by_gain = {what: sorted(found, key=lambda three: three[2].median_s / three[1].median_s) for what, found in swept_tiles.items()}
 bench.Table(
     [tile_row(what, *chosen) for what, found in by_gain.items() for chosen in (found[0], found[-1])],
-    f"The best and the worst tile beside the plain kernel. *Halo*: its points for each of the tile. {recorded.origin}",
+    f"Of each grid, the tile that does best and the one that does worst. {recorded.origin}",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 tried, pays = (sum(map(f, swept_tiles.values())) for f in (len, lambda found: sum(tiled.median_s < plain.median_s for _, plain, tiled in found)))
 assert pays == 0
-Markdown(f"Of {tried} tiles, **none** beats the plain kernel with the same block: where the cache holds the neighbours, a tile has nothing to save.")
+Markdown(f"Of {tried} tiles, **none** beats the plain kernel with the same block.")
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -862,6 +861,7 @@ marched, both = on_h200(laplacian["marching"]), on_h200(laplacian["marching_tile
 guess_march.reveal(
     f"the queue alone, {marched.t_eff_gb_s / copy_gb_s:.0%} of the copy; with a tile as well {both.t_eff_gb_s / copy_gb_s:.0%}"
 )
+
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. The queue changes three things at once: fewer reads of L2, fewer instructions, and the load of the next
@@ -1144,7 +1144,7 @@ guess_scan.reveal(f"the rows, by {columns / rows - 1:.0%}; and 32 numbers at a t
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## From 32³ to 1024³
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 SWEPT = {
     "copy": STREAMS["copy"].by(CUPY),
     **{name: laplacian[name].by(CUDA) for name in ("naive", "flat", "marching", "vectorised")},
@@ -1161,6 +1161,7 @@ def over_sizes(found):
     }
 
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.on_each(
     lambda found: viz.t_eff_against(
         over_sizes(found),
