@@ -261,7 +261,7 @@ def facts(
     >>> from course_pkg.cg.fusion import TWO_KERNEL
     >>> from course_pkg.core import machine
     >>> facts(TWO_KERNEL, machine("h200"))[0]
-    ('bytes a point', '64 B')
+    ('bytes per point', '64 B')
     """
     itemsize = np.dtype(dtype).itemsize
     reads, writes = chosen.passes
@@ -269,7 +269,7 @@ def facts(
     per_point = count(chosen, (1, 1, 1))
     flops = sum(c.flops * prod(_sites(c, k)) for k in chosen.kernels for c in k.containers)
     rows = [
-        ("bytes a point", f"{(reads + writes) * itemsize} B"),
+        ("bytes per point", f"{(reads + writes) * itemsize} B"),
         ("fields read, written", f"{reads}, {writes}"),
         ("numbers read, no cache", f"{per_point.reads}"),
         ("flops a point", f"{flops}"),

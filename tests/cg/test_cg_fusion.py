@@ -289,7 +289,7 @@ def test_the_facts_of_a_plan():
     h200 = machine("h200").measured(4000.0)
     found = dict(cost.facts(CHOICES["A p twice"], h200))
     assert found == {
-        "bytes a point": "64 B",
+        "bytes per point": "64 B",
         "fields read, written": "5, 3",
         "numbers read, no cache": "23",
         "flops a point": "36",
