@@ -43,7 +43,7 @@ def tables() -> dict[str, str]:
 
 
 def _conjugate_gradient() -> str:
-    """Return the time of one iteration of each variant, and its ratio to the time in which a copy moves as many bytes."""
+    """Return the time of an iteration of each variant, and its ratio to the time of a copy that moves as many bytes."""
     cg = bench.recorded("cg")
     small, large = PUBLISHED
     copy = cg.one(COPY, shape=[large] * 3)
