@@ -10,13 +10,15 @@
 # %% [markdown]
 # # Exercise 1: Memory-bound
 #
-# **At the Speed of Memory.** It goes with lecture 1; about one hour; 20 points. No GPU is needed.
+# **At the Speed of Memory.** This exercise belongs to lecture 1. It takes about one hour and gives 20 points.
+# No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
-# - The cell after it tests a part of what will be graded; further tests are hidden. Inputs are drawn anew each time.
-# - Kernels are also judged by what they move and by whether their threads get into each other's way, which is looked
-#   for in every launch; `limits` in a test says how many times what is needed they may move.
-# - Only what stands in the answer cells is graded: put your own helpers and constants there too.
+# - The cell after your answer tests a part of what will be graded; further tests are hidden. The inputs are random, and
+#   different in each run.
+# - Tests also check how much data a kernel moves: `limits` says by which factor it may exceed what is needed. And in
+#   every launch they look for hazards, such as a thread that reads what another one may not have written yet.
+# - Only the answer cells are graded: put your own helper functions and constants there too.
 # - Before you hand in: *Kernel → Restart Kernel and Run All Cells*.
 #
 # | part | what | points |
@@ -38,14 +40,15 @@ from course_pkg.grading import check
 # %% [markdown]
 # ## Part 1: balance from a datasheet (3 points)
 #
-# The balance of a machine is the number of flops that it can do while it moves one number between processor and memory.
+# The balance of a machine is the number of flops that it can do in the time in which it moves one number between processor
+# and memory.
 #
 # Write `balance(peak_gflop_s, bandwidth_gb_s, dtype)`. The peak is in GFLOP/s, the bandwidth in GB/s, and `dtype` is
 # anything that `numpy.dtype` accepts, such as `"float64"`.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "balance"}
 def balance(peak_gflop_s, bandwidth_gb_s, dtype):
-    """Return the flops that the machine can do for each number of this dtype that it moves."""
+    """Return the number of flops that the machine can do while it moves one number of this dtype."""
     ### BEGIN SOLUTION
     return peak_gflop_s / bandwidth_gb_s * np.dtype(dtype).itemsize
     ### END SOLUTION
@@ -67,10 +70,10 @@ for peak, bandwidth in check.rng().uniform(100, 90000, (3, 2)):
 # %% [markdown]
 # ## Part 2: a triad kernel (4 points)
 #
-# Write a CUDA kernel that computes `out[i] = a[i] + s * b[i]`, one element a thread. It is launched with at least as many
-# threads as there are elements, and usually with more: the threads that have no element must do nothing.
+# Write a CUDA kernel that computes `out[i] = a[i] + s * b[i]`. Each thread computes one element. The kernel is launched with
+# at least as many threads as there are elements, and usually with more. A thread that has no element must do nothing.
 #
-# `cuda.grid(1)` is the index of the thread in the whole grid. If a thread touches an element that is not there, the
+# `cuda.grid(1)` is the index of the thread in the whole grid. If a thread reads or writes beyond the end of an array, the
 # SIMT interpreter stops and names the line, the array, the index, the thread and its block.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "triad"}
@@ -85,7 +88,7 @@ def triad_kernel(a, b, s, out):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_triad"}
 def run_triad(n, threads_per_block, dtype="float64", s=3.0, blocks=None):
-    """Launch the kernel on n random elements, with enough blocks for all; return the inputs and the result."""
+    """Launch the kernel on n random elements, by default with enough blocks for all; return the inputs and the result."""
     rng = check.rng()
     a, b = (rng.uniform(-1, 1, n).astype(dtype) for _ in range(2))
     out = cuda.to_device(np.full(n, np.nan, dtype))
@@ -95,12 +98,12 @@ def run_triad(n, threads_per_block, dtype="float64", s=3.0, blocks=None):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad", "points": 1}
-# 100 elements, 4 blocks of 32 threads: 28 threads have nothing to do
+# 100 elements, 4 blocks of 32 threads: 28 threads have no element.
 a, b, found = run_triad(n=100, threads_per_block=32)
 check.close(found, a + 3.0 * b, "out", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15, "flops.total": 1.0}}
-# What the kernel moves and does: 32-byte sectors, and 2 flops an element; and no thread in another's way.
+# The traffic in sectors of 32 bytes, and 2 flops per element; no hazards.
 n = 1024
 a, b, out = check.rng().uniform(-1, 1, (3, n))
 expected = a + 3.0 * b
@@ -111,7 +114,7 @@ needed = {"global_load.sectors": 2 * n * 8 / 32, "global_store.sectors": n * 8 /
 check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad_hidden", "points": 2}
-# Hidden tests: other sizes and blocks, another scalar, single precision, one element a thread.
+# Hidden tests: other sizes and blocks, another scalar, single precision, one element per thread.
 ### BEGIN HIDDEN TESTS
 some = int(check.rng().integers(34, 63))
 for n, threads in ((1, 32), (33, 32), (some, 64), (3 * some, 128)):
@@ -126,9 +129,9 @@ check.that(np.isnan(found[32:]).all(), "Each thread must write one element and n
 # %% [markdown]
 # ## Part 3: count the bytes of a heat step (4 points)
 #
-# One step of heat conduction on an `ny` × `nx` grid, in four statements. `T` is the temperature, `Cp` the heat capacity,
-# which differs from point to point and never changes; all are arrays of the size of the grid (ignore that `qx` and `qy`
-# are one row or column smaller).
+# The four statements below do one step of heat conduction on a grid of `ny` × `nx` points. `T` is the temperature. `Cp` is
+# the heat capacity, which differs from point to point and never changes. All arrays have the size of the grid (ignore that
+# `qx` has one column less and `qy` one row less).
 #
 # ```python
 # qx   = -lam * diff(T, axis=x) / h
@@ -137,14 +140,15 @@ check.that(np.isnan(found[32:]).all(), "Each thread must write one element and n
 # out  = T + dt * dTdt
 # ```
 #
-# Each statement is one loop over the grid. A **pass** is one array read once or written once; a neighbour that was read
-# a moment ago comes from the cache and is not counted again.
+# Each statement is one loop over the grid. A **pass** means that one array is read once, or written once. A neighbour that
+# was read a moment ago comes from the cache, and is not counted again.
 #
-# Fill in the passes of each statement; then the bytes that the four statements move, and A_eff, the bytes that *must* move:
-# twice the unknown fields plus the known ones.
+# Fill in the number of passes of each statement. Then write `bytes_moved`, the bytes that the four statements move, and
+# `a_eff`, the bytes that *must* move in any implementation: each unknown field once in and once out, each known field once
+# in.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "passes"}
-# passes of each statement, arrays read plus arrays written: passes = {"qx": ..., "qy": ..., "dTdt": ..., "out": ...}
+# arrays read plus arrays written by each statement: passes = {"qx": ..., "qy": ..., "dTdt": ..., "out": ...}
 ### BEGIN SOLUTION
 passes = {"qx": 2, "qy": 2, "dTdt": 4, "out": 3}
 ### END SOLUTION
@@ -158,7 +162,7 @@ def bytes_moved(ny, nx, dtype="float64"):
 
 
 def a_eff(ny, nx, dtype="float64"):
-    """Return A_eff = 2 D_u + D_k in bytes."""
+    """Return A_eff = 2 D_u + D_k in bytes; D_u and D_k are the bytes of the unknown and of the known fields."""
     ### BEGIN SOLUTION
     field = ny * nx * np.dtype(dtype).itemsize
     return 2 * field + field  # T is unknown, Cp is known
@@ -193,15 +197,16 @@ for ny, nx in check.rng().integers(10, 5000, (3, 2)).tolist():
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 4: fuse it (5 points)
+# ## Part 4: fuse the heat step (5 points)
 #
-# Write the whole step as **one** kernel that reads `T` and `Cp` and writes `out`, with nothing in between. Inside the grid
+# Write the whole step as **one** kernel that reads `T` and `Cp` and writes `out`, without storing anything in between. Inside
+# the grid
 #
 # $$ \text{out} = T + \frac{\text{factor}}{C_p} \left( T_{j,i-1} + T_{j,i+1} + T_{j-1,i} + T_{j+1,i} - 4\,T_{j,i} \right),
 # \qquad \text{factor} = \frac{\lambda\, \Delta t}{h^2} $$
 #
-# and on the boundary `out = T`. The arrays are indexed `[j, i]`, and `i, j = cuda.grid(2)`: neighbouring threads have
-# neighbouring `i`.
+# and on the boundary `out = T`. The arrays are indexed as `[j, i]`, and `i, j = cuda.grid(2)`, so that neighbouring threads
+# have neighbouring `i`.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "heat"}
 @cuda.jit
@@ -220,13 +225,13 @@ def heat_kernel(T, Cp, factor, out):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_heat"}
 def heat_fields(ny, nx):
-    """Return random temperatures and heat capacities, and memory for the result that shows what was not written."""
+    """Return random temperatures and heat capacities, and an array of NaN for the result: what stays NaN was not written."""
     rng = check.rng()
     return rng.random((ny, nx)), 1 + rng.random((ny, nx)), np.full((ny, nx), np.nan)
 
 
 def run_heat(ny, nx, block=(8, 4), grid=None):
-    """Launch the kernel on random fields, with enough blocks; return what it read, before and after, and the result."""
+    """Launch the kernel on random fields; return T, Cp, the result, and T and Cp as they are after the launch."""
     T, Cp, out = heat_fields(ny, nx)
     dT, dCp, dout = cuda.to_device(T), cuda.to_device(Cp), cuda.to_device(out)
     grid = grid or ((nx + block[0] - 1) // block[0], (ny + block[1] - 1) // block[1])
@@ -247,7 +252,7 @@ T, Cp, found, *_ = run_heat(8, 6)
 check.close(found, four_statements(T, Cp, 0.1), "out", atol=1e-13)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.15, "flops.total": 2.0}}
-# What the kernel moves and does: six values read and one written at each point, 8 flops; no thread in another's way.
+# The traffic and the flops: each point needs six reads, one write and 8 flops; no hazards.
 n = 64
 T, Cp, out = heat_fields(n, n)
 before = T.copy(), Cp.copy()
@@ -258,7 +263,7 @@ needed = {"global_load.sectors": 6 * n**2 * 8 / 32, "global_store.sectors": n**2
 check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_hidden", "points": 2}
-# Hidden tests: other grids, blocks that do not divide them, inputs that must stay as they are, one point a thread.
+# Hidden tests: other grids, also such that are no multiple of the block; inputs must not change; one point per thread.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(4, 9)) + 1
 for ny, nx in ((3, 3), (5, odd), (odd, 7)):
@@ -296,8 +301,8 @@ check.close(t_eff(16, 1e-9), 16, "T_eff of a few bytes in a nanosecond")
 # %% [markdown]
 # ## Part 6: what is left to gain (2 points)
 #
-# Write `remaining_gain(t_eff_gb_s, t_peak_gb_s)`: by which factor could the program still become faster, at most, on the
-# same machine and with the same algorithm? 1 means that nothing is left.
+# By which factor could the program still become faster, at most, on the same machine and with the same algorithm? Write
+# `remaining_gain(t_eff_gb_s, t_peak_gb_s)`, which returns this factor. A factor of 1 means that nothing is left to gain.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "gain"}
 def remaining_gain(t_eff_gb_s, t_peak_gb_s):

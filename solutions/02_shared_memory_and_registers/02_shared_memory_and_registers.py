@@ -10,18 +10,20 @@
 # %% [markdown]
 # # Exercise 2: Shared memory and registers
 #
-# **At the Speed of Memory.** It goes with lecture 2; about two hours; 20 points. No GPU is needed.
+# **At the Speed of Memory.** This exercise belongs to lecture 2. It takes about two hours and gives 20 points.
+# No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
-# - The cell after it tests a part of what will be graded; further tests are hidden. Inputs are drawn anew each time.
-# - Kernels are also judged by what they move and by whether their threads get into each other's way, which is looked
-#   for in every launch; `limits` in a test says how many times what is needed they may move.
-# - Only what stands in the answer cells is graded: put your own helpers and constants there too.
+# - The cell after your answer tests a part of what will be graded; further tests are hidden. The inputs are random, and
+#   different in each run.
+# - Tests also check how much data a kernel moves: `limits` says by which factor it may exceed what is needed. And in
+#   every launch they look for hazards, such as a thread that reads what another one may not have written yet.
+# - Only the answer cells are graded: put your own helper functions and constants there too.
 # - Before you hand in: *Kernel → Restart Kernel and Run All Cells*.
 #
 # | part | what | points |
 # |---|---|---|
-# | 1 | mend a tile in shared memory | 5 |
+# | 1 | repair a tile in shared memory | 5 |
 # | 2 | a queue in registers | 5 |
 # | 3 | a transpose without bank conflicts | 3 |
 # | 4 | sums of blocks | 4 |
@@ -35,18 +37,18 @@ from course_pkg.grading import check
 
 
 # %% [markdown]
-# ## Part 1: mend a tile (5 points)
+# ## Part 1: repair a tile (5 points)
 #
 # The kernel below is meant to smooth a field. Inside the grid, each point becomes the mean of itself and its four
-# neighbours; on the boundary, `out = u`:
+# neighbours; on the boundary, `out = u`.
 #
 # $$ \text{out}_{j,i} = \tfrac{1}{5} \left( u_{j,i} + u_{j,i-1} + u_{j,i+1} + u_{j-1,i} + u_{j+1,i} \right). $$
 #
-# Without a tile, a thread reads five numbers from global memory. Here each block first copies its 8 rows of 32 points
-# into shared memory, with a **halo** of one point on each side, so 10 rows of 34; then its threads read their
-# neighbours from the tile. It is always launched with blocks of 32 × 8 threads.
+# Without a tile, each thread reads five numbers from global memory. Here, each block first copies its 8 rows of 32 points
+# into shared memory, together with a **halo** of one point on each side. This makes a tile of 10 rows of 34 points. Then the
+# threads read their neighbours from the tile. The kernel is always launched with blocks of 32 × 8 threads.
 #
-# Two things are wrong with it.
+# The kernel has two faults.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "faulty_smooth"}
 @cuda.jit
@@ -73,11 +75,11 @@ def faulty_smooth_kernel(u, out):
 
 
 # %% [markdown]
-# How do you find faults like these? Not by looking at the result: where threads get into each other's way, it may be
-# right a hundred times and wrong the next time. `simt.profile` runs a launch in the interpreter, counts what it moves,
-# and names its **hazards**, each with the lines, the element and the threads. Ask of each of them: which thread should
-# have written that element, and what makes sure that it was written in time? (`cuda.syncwarp()` waits for the 32 threads of a
-# warp; this tile belongs to 256.) Two changes mend all three.
+# How do you find faults like these? Looking at the result does not help: if one thread reads what another one writes, the
+# result may be right a hundred times and wrong the next time. `simt.profile` runs a launch in the interpreter, counts what
+# it moves, and lists its **hazards**, each with the lines, the element and the threads. For each hazard, ask two questions.
+# Which thread should have written that element? What makes sure that it was written in time? (`cuda.syncwarp()` waits only
+# for the 32 threads of a warp, but this tile is shared by 256 threads.) Two changes are enough to remove all three hazards.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "look_at_faulty_smooth"}
 u = np.random.default_rng(1).random((16, 64))
@@ -85,9 +87,9 @@ print(simt.profile(faulty_smooth_kernel[(2, 2), (32, 8)], u, np.empty_like(u)))
 
 
 # %% [markdown]
-# Write `smooth_kernel`, the mended kernel: copy the one above and change what must be changed. Keep the tile. The test
-# of the traffic knows how many sectors the points of all tiles and their halos need, and five reads a point are far
-# more.
+# Write `smooth_kernel`, the repaired kernel: copy the one above and make the two changes. Keep the tile: a test compares the
+# traffic with the sectors that all tiles and their halos need, and a kernel that reads five numbers per point from global
+# memory moves far more.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "smooth"}
 @cuda.jit
@@ -118,7 +120,7 @@ def smooth_kernel(u, out):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_smooth"}
 def smooth_field(ny, nx):
-    """Return a random field, what it is smoothed to, and memory for the result that shows what was not written."""
+    """Return a random field, the smoothed field, and an array of NaN for the result: what stays NaN was not written."""
     u = check.rng().random((ny, nx))
     expected = u.copy()
     expected[1:-1, 1:-1] += u[1:-1, :-2] + u[1:-1, 2:] + u[:-2, 1:-1] + u[2:, 1:-1]
@@ -127,31 +129,31 @@ def smooth_field(ny, nx):
 
 
 def smooth_launch(ny, nx):
-    """Return the kernel's launch with enough blocks of 32 × 8 threads for all points."""
+    """Return the kernel, configured with enough blocks of 32 × 8 threads for all points."""
     return smooth_kernel[((nx + 31) // 32, (ny + 7) // 8), (32, 8)]
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth", "points": 1}
-# The numbers alone, on a field of two blocks by two.
+# Only the values are tested, on a field of 2 × 2 blocks.
 u, expected, out = smooth_field(16, 64)
 out = cuda.to_device(out)
 smooth_launch(16, 64)(cuda.to_device(u), out)
 check.close(out.copy_to_host(), expected, "out", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.15}}
-# No thread in another's way; and what the tiles need: their own points, and a halo wherever two blocks meet.
+# No hazards, and no more traffic than the tiles need: their own points, and a halo wherever two blocks meet.
 ny, nx = 32, 128
 u, expected, out = smooth_field(ny, nx)
 profile = simt.profile(smooth_launch(ny, nx), u, out)
 check.no_hazards(profile)
 check.close(out, expected, "out", atol=1e-14)
-rows = 2 * (ny // 8 - 1) * nx * 8 / 32  # a halo's rows are read whole,
-columns = 2 * (nx // 32 - 1) * ny  # its columns cost a sector for each point
+rows = 2 * (ny // 8 - 1) * nx * 8 / 32  # all bytes of a sector in a halo's row are used
+columns = 2 * (nx // 32 - 1) * ny  # each point of a halo's column costs a whole sector
 needed = {"global_load.sectors": ny * nx * 8 / 32 + rows + columns, "global_store.sectors": ny * nx * 8 / 32}
 check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_hidden", "points": 2}
-# Hidden tests: fields that the blocks do not divide; no thread in another's way; an input that must stay as it is.
+# Hidden tests: fields whose size is no multiple of the block; no hazards; the input must not change.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
 for ny, nx in ((3, 3), (9, 33), (21, odd), (17, 65)):
@@ -166,16 +168,16 @@ for ny, nx in ((3, 3), (9, 33), (21, odd), (17, 65)):
 # %% [markdown]
 # ## Part 2: a queue in registers (5 points)
 #
-# The second difference along z of a field `u[k, j, i]`, where `u` is zero outside the grid:
+# This part computes the second difference of a field `u[k, j, i]` along z. Outside the grid, `u` is zero:
 #
 # $$ \text{out}_{k} = u_{k-1} - 2\,u_{k} + u_{k+1}. $$
 #
-# One thread takes one column, all points with the same `i` and `j`, and marches along `k`. If it reads three numbers
-# at each step, it reads each number three times. But two of the three were in its hands a step ago: keep them in
-# variables, which live in registers, and read only the one that is new.
+# Each thread takes one column, that is, all points with the same `i` and `j`, and marches along `k`. If it reads three
+# numbers at each step, it reads each number three times. But it has read two of these three in the steps before: keep them
+# in variables, which live in registers, and read only the new one.
 #
-# Write the kernel. `i, j = cuda.grid(2)`; threads beyond the grid have no column and must do nothing. It must work in
-# both precisions, and for a single plane too.
+# Write the kernel, with `i, j = cuda.grid(2)`. A thread whose `i` or `j` lies beyond the grid has no column and must do
+# nothing. The kernel must work in single and in double precision, and also for a field with only one plane.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "second_difference"}
 @cuda.jit
@@ -196,7 +198,7 @@ def second_difference_kernel(u, out):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_second_difference"}
 def column_field(nz, ny, nx, dtype="float64"):
-    """Return a random field, its second difference, and memory for the result that shows what was not written."""
+    """Return a random field, its second difference, and an array of NaN for the result: what stays NaN was not written."""
     u = check.rng().uniform(-1, 1, (nz, ny, nx)).astype(dtype)
     expected = -2 * u.astype("float64")
     expected[1:] += u[:-1]
@@ -205,19 +207,19 @@ def column_field(nz, ny, nx, dtype="float64"):
 
 
 def second_difference_launch(ny, nx):
-    """Return the kernel's launch with enough blocks of 32 × 4 threads for all columns."""
+    """Return the kernel, configured with enough blocks of 32 × 4 threads for all columns."""
     return second_difference_kernel[((nx + 31) // 32, (ny + 3) // 4), (32, 4)]
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_second_difference", "points": 1}
-# Columns of 6 points, 40 × 5 of them: the second block of each row has 24 threads without a column.
+# 5 rows of 40 columns of 6 points: in each row, the second block has 24 threads without a column.
 u, expected, out = column_field(6, 5, 40)
 out = cuda.to_device(out)
 second_difference_launch(5, 40)(cuda.to_device(u), out)
 check.close(out.copy_to_host(), expected, "out", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_second_difference_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15}}
-# What the kernel moves: each number is read once and written once; and no thread in another's way.
+# The traffic: each number is read once and written once; no hazards.
 u, expected, out = column_field(16, 8, 64)
 profile = simt.profile(second_difference_launch(8, 64), u, out)
 check.no_hazards(profile)
@@ -226,7 +228,7 @@ needed = {"global_load.sectors": u.size * 8 / 32, "global_store.sectors": u.size
 check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_second_difference_hidden", "points": 2}
-# Hidden tests: other sizes, a single plane, single precision, an input that must stay as it is.
+# Hidden tests: other sizes, a single plane, single precision; the input must not change.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
 for nz, ny, nx, dtype in ((1, 3, 33, "f8"), (2, 1, odd, "f8"), (9, 7, 5, "f8"), (5, 3, odd, "f4"), (1, 2, 7, "f4")):
@@ -242,12 +244,14 @@ for nz, ny, nx, dtype in ((1, 3, 33, "f8"), (2, 1, odd, "f8"), (9, 7, 5, "f8"), 
 # %% [markdown]
 # ## Part 3: a transpose without bank conflicts (3 points)
 #
-# A transpose reads rows and writes columns. The kernel below does both with whole sectors: a block reads a tile of
-# 32 × 32 numbers by rows, and writes it by rows too; in between, each warp takes a *column* out of shared memory.
+# A transpose reads rows and writes columns. The kernel below uses whole sectors for both: each block reads a tile of 32 × 32
+# numbers from global memory row by row, and also writes its transpose row by row. In between, each warp reads a *column* of
+# the tile from shared memory.
 #
-# Shared memory has 32 **banks**. The bytes 0 to 3 lie in bank 0, the bytes 4 to 7 in bank 1, and so on; byte 128 lies
-# in bank 0 again. A request of a warp takes as many passes, called **wavefronts**, as there are different 4-byte words
-# in the fullest bank. The 32 doubles of a row are 64 words, two in each bank: 2 wavefronts, the least there can be.
+# Shared memory has 32 **banks**. Bytes 0 to 3 lie in bank 0, bytes 4 to 7 in bank 1, and so on; byte 128 lies in bank 0
+# again. A warp's request takes several passes, called **wavefronts**. Their number is that of the different 4-byte words
+# which the warp needs from the bank with the most such words. For example, the 32 doubles of a row are 64 words, two in each
+# bank. They take 2 wavefronts, and no access to 32 different doubles takes fewer.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "conflicting_transpose"}
 @cuda.jit
@@ -270,17 +274,18 @@ print(simt.profile(conflicting_transpose_kernel[(2, 2), (32, 32)], a, np.empty((
 
 
 # %% [markdown]
-# Divide: how many wavefronts does a request of a shared load take here? In which banks do `tile[0, 5]`, `tile[1, 5]`
-# and `tile[2, 5]` lie? (`profile.show_access(line)` draws the lanes of a warp above the banks that they touch.)
+# Divide the wavefronts of the shared loads by their requests: how many wavefronts does one request take here? In which banks
+# do `tile[0, 5]`, `tile[1, 5]` and `tile[2, 5]` lie? (`profile.show_access(line)` draws the lanes of a warp above the banks
+# that they touch.)
 #
-# Write `transpose_kernel`, which takes 2 wavefronts for each load and for each store, with the traffic in global
-# memory as it is. It is launched in the same way, with blocks of 32 × 32 threads.
+# Write `transpose_kernel`, in which each shared load and each shared store of a warp takes 2 wavefronts. Its traffic in
+# global memory must not grow. It is launched in the same way, with blocks of 32 × 32 threads.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "transpose"}
 @cuda.jit
 def transpose_kernel(a, out):
     ### BEGIN SOLUTION
-    tile = cuda.shared.array((32, 33), np.float64)  # a column's numbers are 66 words apart: two banks further each
+    tile = cuda.shared.array((32, 33), np.float64)  # from row to row, a column's number moves on by two banks (66 words)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     ny, nx = a.shape
     i, j = 32 * cuda.blockIdx.x + x, 32 * cuda.blockIdx.y + y
@@ -306,7 +311,7 @@ def run_transpose(ny, nx):
 
 
 def needed_by_transpose(ny, nx):
-    """Return what a transpose needs whose rows and columns are whole sectors: 2 wavefronts for each row of a tile."""
+    """Return the sectors and wavefronts that a transpose needs if its rows and columns consist of whole sectors."""
     sectors, wavefronts = ny * nx * 8 / 32, 2 * 32 * ((nx + 31) // 32) * ((ny + 31) // 32)
     return {
         "global_load.sectors": sectors,
@@ -317,11 +322,11 @@ def needed_by_transpose(ny, nx):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_transpose", "points": 1} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15, "shared_load.wavefronts": 1.15, "shared_store.wavefronts": 1.15}}
-# An array of two tiles by three: the numbers, the hazards, the sectors and the wavefronts.
+# An array of 2 × 3 tiles: values, hazards, sectors and wavefronts.
 check.at_most(run_transpose(64, 96), limits, compulsory=needed_by_transpose(64, 96))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_transpose_hidden", "points": 2} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15, "shared_load.wavefronts": 1.15, "shared_store.wavefronts": 1.15}}
-# Hidden tests: arrays that the tiles do not divide, with the same limits.
+# Hidden tests: arrays whose size is no multiple of the tile, with the same limits.
 ### BEGIN HIDDEN TESTS
 four = 4 * int(check.rng().integers(9, 15))
 for ny, nx in ((36, four), (four, 60)):
@@ -333,17 +338,17 @@ for ny, nx in ((1, 1), (33, 7), (5, four + 1), (31, 65)):
 # %% [markdown]
 # ## Part 4: sums of blocks (4 points)
 #
-# A sum of many numbers by many threads takes two steps: each block sums its share and leaves one number, then somebody
-# adds these. Write the first step, `partial_sums_kernel(a, partial)`, which writes this block's share of the sum of
-# `a` to `partial[blockIdx.x]`.
+# Many threads add up many numbers in two steps. First, each block adds up its share of the numbers and writes one partial
+# sum. Then these partial sums are added. Write the kernel of the first step, `partial_sums_kernel(a, partial)`, in which each
+# block writes the sum of its share of `a` to `partial[blockIdx.x]`.
 #
-# - Blocks have 256 threads. There may be any number of blocks, so there may be more elements than threads, or fewer:
-#   let each thread walk through `a` in steps of the whole grid, `cuda.gridsize(1)`, and add up its elements in a
+# - Blocks have 256 threads. The number of blocks is arbitrary, so there may be more elements than threads, or fewer. Let each
+#   thread walk through `a` in steps of `cuda.gridsize(1)`, the number of threads in the grid, and add up its elements in a
 #   register.
-# - Then 256 numbers become one: by a tree in shared memory, in which half of the threads add, then a quarter, and so
-#   on; or by shuffles.
-# - Each element is read once, the blocks share the work evenly, and each block writes one number. Nothing is known
-#   about `partial` before. Its numbers are doubles, also where those of `a` are not.
+# - Then a block turns its 256 numbers into one. Use a tree in shared memory, in which first half of the threads add a number,
+#   then a quarter of them, and so on; or use shuffles.
+# - Each element is read once, the blocks share the work evenly, and each block writes one number. Do not rely on what
+#   `partial` held before the launch. `partial` is in double precision, even if `a` is not.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "partial_sums"}
 @cuda.jit
@@ -369,26 +374,26 @@ def partial_sums_kernel(a, partial):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_partial_sums"}
 def numbers_to_sum(n, blocks, dtype="float64"):
-    """Return n random numbers and memory for the sums of the blocks that shows what was not written."""
+    """Return n random numbers, and an array of NaN for the sums of the blocks: what stays NaN was not written."""
     return check.rng().uniform(0.5, 1.5, n).astype(dtype), np.full(blocks, np.nan)
 
 
 def check_sum(partial, a, rtol=1e-12):
-    """Check that each block set its number, and that they add up to the sum of a."""
+    """Check that each block wrote its partial sum, and that the partial sums add up to the sum of a."""
     written = not np.isnan(partial).any()
-    check.that(written, "Each block must set its number, even one without elements: what it held before is not zero.")
+    check.that(written, "Each block must write its partial sum, even a block without elements: partial is not zero before.")
     check.close(partial.sum(), a.sum(dtype="float64"), "the sum of the partial sums", rtol=rtol)
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_partial_sums", "points": 1}
-# 1000 elements, 4 blocks: the last 24 threads have none.
+# 1000 elements, 4 blocks: the last 24 threads have no element.
 a, partial = numbers_to_sum(1000, 4)
 partial = cuda.to_device(partial)
 partial_sums_kernel[4, 256](cuda.to_device(a), partial)
 check_sum(partial.copy_to_host(), a)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_partial_sums_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.02, "global_store.sectors": 1.0, "global_atomics.sectors": 1.0}}
-# Eight elements a thread: each is read once, a block writes one sector; no thread in another's way; equal shares.
+# Eight elements per thread: each element is read once, a block writes one sector, the shares are equal; no hazards.
 a, partial = numbers_to_sum(8 * 1024, 4)
 profile = simt.profile(partial_sums_kernel[4, 256], a, partial)
 check.no_hazards(profile)
@@ -398,7 +403,7 @@ needed = {"global_load.sectors": a.size * 8 / 32, "global_store.sectors": 4, "gl
 check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_partial_sums_hidden", "points": 2}
-# Hidden tests: more elements than threads, fewer, one; single precision; an input that must stay as it is.
+# Hidden tests: more elements than threads, fewer, a single one; single precision; the input must not change.
 ### BEGIN HIDDEN TESTS
 some = int(check.rng().integers(1, 255))
 for n, blocks, dtype in ((256 * 7 + some, 3, "f8"), (some, 5, "f8"), (1, 2, "f8"), (3000 + some, 2, "f4")):
@@ -413,25 +418,26 @@ for n, blocks, dtype in ((256 * 7 + some, 3, "f8"), (some, 5, "f8"), (1, 2, "f8"
 # %% [markdown]
 # ## Part 5: how many blocks fit (3 points)
 #
-# Tiles and queues are not free: a multiprocessor has only so much shared memory and so many registers, and what one
-# block takes another cannot have. Fewer blocks at a time mean fewer loads under way.
+# Tiles and queues are not free. The shared memory and the registers of a multiprocessor are limited, and the blocks on it
+# share them. The more one block takes, the fewer blocks fit at the same time, and the fewer loads are in flight.
 #
-# Write `blocks_per_sm(threads, registers, shared_bytes)`: how many blocks are resident on one multiprocessor of an
-# H200 at a time, if a block has so many threads and so many bytes of shared memory, and a thread so many registers.
+# Write `blocks_per_sm(threads, registers, shared_bytes)`: the number of blocks that fit on one multiprocessor of an H200 at
+# the same time. A block has `threads` threads and `shared_bytes` bytes of shared memory; each thread has `registers`
+# registers.
 #
-# | one multiprocessor of an H200 | has at most |
+# | resource | one multiprocessor of an H200 has |
 # |---|---|
 # | threads | 2,048 |
 # | blocks | 32 |
 # | registers | 65,536 |
 # | shared memory | 228 KiB (1 KiB = 1,024 bytes) |
 #
-# Of the shared memory the driver takes 1 KiB for itself for each block, also for one that uses none. Ignore that a GPU
-# hands out registers and shared memory in lots.
+# In addition, the driver takes 1 KiB of shared memory for each block, even for a block that uses no shared memory. Ignore
+# that a GPU allocates registers and shared memory in units of a fixed size.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "blocks_per_sm"}
 def blocks_per_sm(threads, registers, shared_bytes):
-    """Return the blocks that live on one multiprocessor of an H200 at a time."""
+    """Return the number of blocks that fit on one multiprocessor of an H200 at the same time."""
     ### BEGIN SOLUTION
     return min(2048 // threads, 32, 65536 // (registers * threads), 228 * 1024 // (shared_bytes + 1024))
     ### END SOLUTION
@@ -440,7 +446,7 @@ def blocks_per_sm(threads, registers, shared_bytes):
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_blocks_per_sm", "points": 1}
 # The smoothing kernel of part 1: 256 threads, 32 registers each, a tile of 10 × 34 doubles.
 check.close(blocks_per_sm(256, 32, 10 * 34 * 8), 8, "blocks_per_sm for the smoothing kernel")
-# One launch with a pencil: 96 threads with 60 registers each, without shared memory and with 44 KiB.
+# To check with pencil and paper: 96 threads with 60 registers each, without shared memory and with 44 KiB.
 check.close(blocks_per_sm(96, 60, 0), 11, "blocks_per_sm for 96 threads of 60 registers")
 check.close(blocks_per_sm(96, 60, 44 * 1024), 5, "blocks_per_sm for 96 threads of 60 registers and 44 KiB")
 

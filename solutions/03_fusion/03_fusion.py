@@ -10,13 +10,16 @@
 # %% [markdown]
 # # Exercise 3: Fusion
 #
-# **At the Speed of Memory.** It goes with lecture 3; about two hours; 20 points. No GPU is needed.
+# **At the Speed of Memory.** This exercise belongs to lecture 3. It takes about two hours and gives 20 points.
+# No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
-# - The cell after it tests a part of what will be graded; further tests are hidden. Inputs are drawn anew each time.
-# - Kernels are also judged by what they move and by whether their threads get into each other's way, which is looked
-#   for in every launch; `limits` in a test says how many times what is needed they may move. Times are never judged.
-# - Only what stands in the answer cells is graded: put your own helpers and constants there too.
+# - The cell after your answer tests a part of what will be graded; further tests are hidden. The inputs are random, and
+#   different in each run.
+# - Tests also check how much data a kernel moves: `limits` says by which factor it may exceed what is needed. And in
+#   every launch they look for hazards, such as a thread that reads what another one may not have written yet. Times are
+#   never judged.
+# - Only the answer cells are graded: put your own helper functions and constants there too.
 # - Before you hand in: *Kernel → Restart Kernel and Run All Cells*.
 #
 # | part | what | points |
@@ -25,7 +28,7 @@
 # | 2 | fuse two maps | 3 |
 # | 3 | fuse a dot into a stencil | 5 |
 # | 4 | fuse a map into a stencil | 4 |
-# | 5 | plan | 4 |
+# | 5 | plan which operations share a kernel | 4 |
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "setup"}
 import numpy as np
@@ -37,9 +40,9 @@ from course_pkg.grading import check
 # %% [markdown]
 # ## Part 1: count a program (4 points)
 #
-# One iteration of the damped Jacobi method for $A u = b$ on a grid of `shape = (nz, ny, nx)`. `A` is a stencil of seven
-# points, the centre and its six neighbours, each with a coefficient of its own; `b`, `c`, `t`, `u` and `z` are fields,
-# `omega` and `rho` are scalars.
+# The program below is one iteration of the damped Jacobi method for $A u = b$ on a grid of `shape = (nz, ny, nx)`. `A` is a
+# stencil of seven points, the centre and its six neighbours, each with a coefficient of its own. `b`, `c`, `t`, `u` and `z`
+# are fields; `omega` and `rho` are scalars.
 #
 # ```python
 # z   = b - A(u)           # stencil
@@ -48,57 +51,58 @@ from course_pkg.grading import check
 # rho = (z * z).sum()      # reduction
 # ```
 #
-# Each statement is one kernel. Count what all four do in one iteration, for the whole grid, as the lecture counts:
+# Each statement is one kernel. Count what the four kernels together do in one iteration on the whole grid. Use the rules of
+# the lecture:
 #
-# - in elements of fields, and as if each point had all its neighbours; scalars cost nothing;
-# - `reads` is what is read if no cache keeps anything, `reads_reused` if a cache serves every neighbour that another
-#   thread of the same statement has read; within one statement a thread reads an element once;
-# - of the arithmetic only multiplications, one for each coefficient of the stencil.
+# - Count elements of fields, and assume that each point has all its neighbours. Scalars cost nothing.
+# - Within one statement, a thread reads an element only once. `reads` counts these reads of all threads, as if there were no
+#   cache. For `reads_reused`, each element counts once per statement: a cache serves all other threads that read it.
+# - Of the arithmetic, count only multiplications; the stencil has one for each coefficient.
 #
-# The last function is about several GPUs: the grid is cut along z, each of `gpus` GPUs has a slab, and number `gpu`
-# (from 0) receives a face, `ny` × `nx` elements, from a neighbour for each field of which it reads neighbours' points.
-# How many elements does it receive in one iteration?
+# The last function, `halo`, is about several GPUs. The grid is cut along z into slabs, one for each of the `gpus` GPUs. If a
+# kernel reads a field at neighbouring points, a GPU must receive one face of this field, `ny` × `nx` elements, from each GPU
+# whose slab touches its own. How many elements does GPU number `gpu` (counted from 0) receive in one iteration?
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "count"}
 def reads(shape):
-    """Return the elements read without any cache."""
+    """Return the number of elements that are read without any cache."""
     ### BEGIN SOLUTION
     return (8 + 2 + 2 + 1) * int(np.prod(shape))
     ### END SOLUTION
 
 
 def reads_reused(shape):
-    """Return the elements read with full reuse of neighbours."""
+    """Return the number of elements that are read if a cache serves all neighbours."""
     ### BEGIN SOLUTION
     return (2 + 2 + 2 + 1) * int(np.prod(shape))
     ### END SOLUTION
 
 
 def writes(shape):
-    """Return the elements written."""
+    """Return the number of elements that are written."""
     ### BEGIN SOLUTION
     return (1 + 1 + 1 + 0) * int(np.prod(shape))
     ### END SOLUTION
 
 
 def multiplications(shape):
-    """Return the multiplications."""
+    """Return the number of multiplications."""
     ### BEGIN SOLUTION
     return (7 + 1 + 1 + 1) * int(np.prod(shape))
     ### END SOLUTION
 
 
 def halo(shape, gpus, gpu):
-    """Return the elements that GPU number gpu receives from its neighbours."""
+    """Return the number of elements that GPU number gpu receives from other GPUs."""
     ### BEGIN SOLUTION
     nz, ny, nx = shape
     neighbours = (gpu > 0) + (gpu < gpus - 1)
-    return neighbours * ny * nx  # of u alone: z is read at the point itself
+    return neighbours * ny * nx  # only u is read at neighbouring points
     ### END SOLUTION
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_count", "points": 1}
-# A grid of 4 × 5 × 6 points; of four GPUs the second, which lies between two others.
+# A grid of 4 × 5 × 6 points, and the second of four GPUs, whose slab lies between two others.
 check.close(writes((4, 5, 6)), 360, "writes, of z, t and u")
 check.close(halo((4, 5, 6), 4, 1), 60, "halo of a GPU between two others")
 
@@ -121,7 +125,7 @@ for shape in check.rng().integers(3, 300, (3, 3)).tolist():
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_halo_hidden", "points": 1}
-# Hidden tests: the halo on other grids, of a GPU at either end, between two others, and alone.
+# Hidden tests: the halo on other grids, for a GPU at either end, between two others, and alone.
 ### BEGIN HIDDEN TESTS
 for nz, ny, nx in check.rng().integers(8, 300, (3, 3)).tolist():
     for gpus in (2, 3, 7):
@@ -134,8 +138,8 @@ for nz, ny, nx in check.rng().integers(8, 300, (3, 3)).tolist():
 # %% [markdown]
 # ## Part 2: fuse two maps (3 points)
 #
-# The two maps of part 1 as kernels, on fields of any shape that are stored as vectors. Nobody but the second one reads
-# `t`.
+# These are the two maps of part 1 as kernels. They work on fields of any shape, stored as vectors. Only the second kernel
+# reads `t`.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "two_maps"}
 @cuda.jit
@@ -153,8 +157,8 @@ def correct_kernel(t, omega, u):
 
 
 # %% [markdown]
-# Write the one kernel that does what both do, one element a thread, and has no `t`. `u` may be overwritten in place:
-# which threads read `u[i]`?
+# Write one kernel that does the work of both, one element per thread, without storing `t`. It overwrites `u` in place. Why
+# may it do so? (Which threads read `u[i]`?)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "scale_and_correct"}
 @cuda.jit
@@ -174,14 +178,14 @@ def map_fields(n, dtype="float64"):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_scale_and_correct", "points": 1}
-# 100 elements, 128 threads: 28 of them have nothing to do.
+# 100 elements, 128 threads: 28 threads have no element.
 c, z, u, expected = map_fields(100)
 u = cuda.to_device(u)
 scale_and_correct_kernel[1, 128](cuda.to_device(c), cuda.to_device(z), 0.5, u)
 check.close(u.copy_to_host(), expected, "u", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_scale_and_correct_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.02, "global_store.sectors": 1.02}}
-# What the kernel moves: c, z and u are read once, u is written once, and nothing else; no thread in another's way.
+# The traffic: c, z and u are read once, u is written once, and nothing else is moved; no hazards.
 c, z, u, expected = map_fields(1024)
 profile = simt.profile(scale_and_correct_kernel[8, 128], c, z, 0.5, u)
 check.no_hazards(profile)
@@ -190,7 +194,7 @@ needed = {"global_load.sectors": 3 * u.size * 8 / 32, "global_store.sectors": u.
 check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_scale_and_correct_hidden", "points": 1}
-# Hidden tests: other sizes, single precision, inputs that must stay as they are.
+# Hidden tests: other sizes, single precision; c and z must not change.
 ### BEGIN HIDDEN TESTS
 some = int(check.rng().integers(34, 63))
 for n, dtype in ((1, "f8"), (some, "f8"), (3 * some, "f8"), (some + 128, "f4")):
@@ -206,28 +210,29 @@ for n, dtype in ((1, "f8"), (some, "f8"), (3 * some, "f8"), (some + 128, "f4")):
 # %% [markdown]
 # ## Part 3: fuse a dot into a stencil (5 points)
 #
-# Conjugate gradient needs $s = A p$ and then $\langle p, s \rangle$. As two kernels, the second reads `p` and `s`
-# again, although the first had both numbers of each point in its hands.
+# Conjugate gradient needs $s = A p$ and then $\langle p, s \rangle$. If these are two kernels, the second one reads `p` and
+# `s` again, although the first one already had both numbers of each point in registers.
 #
-# Here in two dimensions, where $p$ is zero outside the grid:
+# In this exercise the stencil is two-dimensional, and $p$ is zero outside the grid:
 #
 # $$ s_{j,i} = 4\,p_{j,i} - p_{j,i-1} - p_{j,i+1} - p_{j-1,i} - p_{j+1,i}. $$
 #
-# Write `stencil_dot_kernel(p, s, partial)`. One thread computes one point of `s`, and each block leaves the sum of
-# $p_{j,i}\,s_{j,i}$ over its points in `partial[blockIdx.y, blockIdx.x]`.
+# Write `stencil_dot_kernel(p, s, partial)`. Each thread computes one point of `s`, and each block writes the sum of
+# $p_{j,i}\,s_{j,i}$ over its points to `partial[blockIdx.y, blockIdx.x]`.
 #
-# - It is launched with blocks of 32 × 8 threads and at least as many threads as there are points: `i, j =
-#   cuda.grid(2)`, and some threads have no point.
-# - Nothing is known about `partial` before.
-# - What was read or computed once stays in a variable. After a store to `s` the compiler would read `p[j, i]` again: for
-#   all it knows, both could lie in the same memory.
-# - The last digit must be the same in every run, so no atomics: with them, who comes first is added first.
-# - `block_sum` below may help. It waits for all threads of the block: think of those that have no point.
+# - The kernel is launched with blocks of 32 × 8 threads, and with at least as many threads as there are points. With `i, j =
+#   cuda.grid(2)`, some threads have no point.
+# - Do not rely on what `partial` held before the launch.
+# - Keep what you have read or computed in variables. If the kernel mentions `p[j, i]` again after a store to `s`, the compiler
+#   reads it again, because `p` and `s` could be the same memory.
+# - Do not use atomics. With them, the order of the additions, and so the last digit, would change from run to run.
+# - The function `block_sum` below may help. It contains a barrier, so all threads of the block must call it, also those that
+#   have no point.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "block_sum"}
 @cuda.jit(device=True)
 def block_sum(value):
-    """Return, in thread (0, 0), the sum of value over a block of 32 × 8 threads; every thread must call it."""
+    """Return in thread (0, 0) the sum of value over the 32 × 8 threads of a block; every thread must call it."""
     sums = cuda.shared.array(8, np.float64)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     for k in range(5):
@@ -248,7 +253,7 @@ def stencil_dot_kernel(p, s, partial):
     ### BEGIN SOLUTION
     i, j = cuda.grid(2)
     ny, nx = p.shape
-    product = 0.0  # of a thread without a point, too
+    product = 0.0  # what a thread without a point contributes
     if i < nx and j < ny:
         centre = p[j, i]
         result = 4 * centre
@@ -262,7 +267,7 @@ def stencil_dot_kernel(p, s, partial):
             result -= p[j + 1, i]
         s[j, i] = result
         product = centre * result
-    total = block_sum(product)  # outside the branch: it holds a barrier
+    total = block_sum(product)  # outside the branch, because it contains a barrier
     if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
         partial[cuda.blockIdx.y, cuda.blockIdx.x] = total
     ### END SOLUTION
@@ -270,7 +275,7 @@ def stencil_dot_kernel(p, s, partial):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_stencil_dot"}
 def blocks_of(ny, nx):
-    """Return the grid of blocks of 32 × 8 threads that has a thread for each point."""
+    """Return how many blocks of 32 × 8 threads along x and y cover all points."""
     return (nx + 31) // 32, (ny + 7) // 8
 
 
@@ -285,7 +290,7 @@ def five_points(p):
 
 
 def dot_fields(ny, nx):
-    """Return random p, A p, the sums of the blocks, and memory for both results that shows what was not written."""
+    """Return random p, A p, the sums of the blocks, and arrays of NaN for both results: what stays NaN was not written."""
     p = check.rng().uniform(-1, 1, (ny, nx))
     x, y = blocks_of(ny, nx)
     products = np.zeros((8 * y, 32 * x))
@@ -295,16 +300,17 @@ def dot_fields(ny, nx):
 
 
 def sectors_of_neighbours(ny, nx):
-    """Return the sectors that warps of 32 read for five points each, of rows of nx = 32, 64, … doubles.
+    """Return the sectors that are read if each thread reads five points, in rows of nx = 32, 64, … doubles.
 
-    A row to the west or to the east begins within a sector: it takes one more, except at the grid's edge.
+    A warp's 32 neighbours to the west begin inside a sector, and those to the east end inside one. So either takes one
+    sector more, except at the boundary of the grid.
     """
     row = nx * 8 // 32
     return ny * row + 2 * (ny - 1) * row + 2 * ny * (row + nx // 32 - 1)
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot", "points": 1}
-# The numbers alone, on a field of two blocks by two.
+# Only the values are tested, on a field of 2 × 2 blocks.
 p, expected, sums, s, partial = dot_fields(16, 64)
 s, partial = cuda.to_device(s), cuda.to_device(partial)
 stencil_dot_kernel[blocks_of(16, 64), (32, 8)](cuda.to_device(p), s, partial)
@@ -312,7 +318,7 @@ check.close(s.copy_to_host(), expected, "s", atol=1e-13)
 check.close(partial.copy_to_host(), sums, "partial", atol=1e-11)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.02, "atomics.requests": 1.0}}
-# What the kernel moves: five reads and one write a point, a number a block, no atomics; no thread in another's way.
+# The traffic: five reads and one write per point, one number per block, no atomics; no hazards.
 ny, nx = 32, 64
 p, expected, sums, s, partial = dot_fields(ny, nx)
 profile = simt.profile(stencil_dot_kernel[blocks_of(ny, nx), (32, 8)], p, s, partial)
@@ -327,7 +333,7 @@ needed = {
 check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_hidden", "points": 2}
-# Hidden tests: fields that the blocks do not divide; no thread in another's way; an input that must stay as it is.
+# Hidden tests: fields whose size is no multiple of the block; no hazards; p must not change.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
 for ny, nx in ((9, odd), (16, 40), (3, 33), (1, 1)):
@@ -343,9 +349,9 @@ for ny, nx in ((9, odd), (16, 40), (3, 33), (1, 1)):
 # %% [markdown]
 # ## Part 4: fuse a map into a stencil (4 points)
 #
-# In conjugate gradient the map $p = r + \beta p$ runs before the stencil $s = A p$, which then reads the new `p` at five
-# points. To save that, one kernel computes the new `p` at all five from `r` and the old `p`. The first try keeps one
-# field for `p`.
+# In conjugate gradient, the map $p = r + \beta p$ runs before the stencil $s = A p$. The stencil then reads the new `p` from
+# memory, at five points. To save this, one kernel can compute the new `p` at all five points itself, from `r` and the old
+# `p`. Here is a first attempt, which has only one field for the old and the new `p`.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "in_place"}
 @cuda.jit
@@ -371,9 +377,9 @@ def in_place_kernel(r, beta, p, s, wait):
 
 
 # %% [markdown]
-# The interpreter names what is wrong with it: which lines, which element, which threads. Does the store of `new` come too
-# early for somebody? With `wait` a barrier lies between the loads and the stores. The hazard names two threads: in which
-# blocks are they without the barrier, and in which with it?
+# The interpreter reports the hazards: which lines, which element, which threads. Is there a thread for which another thread's
+# store of `new` comes too early? If `wait` is true, there is a barrier between the loads and the stores. Each hazard names
+# two threads. Look at their blocks, once without the barrier and once with it.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "look_at_in_place"}
 def hazards_in_place(wait):
@@ -387,12 +393,13 @@ print("With a barrier:", hazards_in_place(wait=True))
 
 
 # %% [markdown]
-# The barrier mends what happens within a block, and no more: it makes the threads of one block wait, and some of those
-# next door are in another. Two launches would be the map and the stencil again.
+# The barrier removes only the hazards within a block, because it makes only the threads of one block wait for each other. A
+# neighbouring point may belong to another block. Two launches, one after the other, would have no hazard, but then we are
+# back at a separate map and stencil.
 #
-# Write `map_stencil_kernel(r, beta, p1, p2, s)` with two fields in its place: it reads the old `p1` and writes the new
-# `p2`. After each iteration the solver swaps them. Blocks have 32 × 8 threads as before, and each thread writes its own
-# point and no other.
+# Write `map_stencil_kernel(r, beta, p1, p2, s)`, which has two fields instead of one: it reads the old `p` from `p1` and
+# writes the new `p` to `p2`. After each iteration the solver swaps the two fields. Blocks have 32 × 8 threads as before, and
+# each thread writes only its own point.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "map_stencil"}
 @cuda.jit
@@ -418,14 +425,14 @@ def map_stencil_kernel(r, beta, p1, p2, s):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_map_stencil"}
 def map_stencil_fields(ny, nx, beta):
-    """Return random r and p1, the new p and A p, and memory for both that shows what was not written."""
+    """Return random r and p1, the new p and A p, and arrays of NaN for both: what stays NaN was not written."""
     r, p1 = check.rng().uniform(-1, 1, (2, ny, nx))
     p = r + beta * p1
     return r, p1, p, five_points(p), np.full((ny, nx), np.nan), np.full((ny, nx), np.nan)
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil", "points": 1}
-# The numbers alone, on a field of two blocks by two.
+# Only the values are tested, on a field of 2 × 2 blocks.
 r, p1, p, expected, p2, s = map_stencil_fields(16, 64, 0.5)
 p2, s = cuda.to_device(p2), cuda.to_device(s)
 map_stencil_kernel[blocks_of(16, 64), (32, 8)](cuda.to_device(r), 0.5, cuda.to_device(p1), p2, s)
@@ -433,7 +440,7 @@ check.close(p2.copy_to_host(), p, "p2", atol=1e-13)
 check.close(s.copy_to_host(), expected, "s", atol=1e-13)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.02}}
-# What the kernel moves: ten reads and two writes a point; no thread in another's way.
+# The traffic: ten reads and two writes per point; no hazards.
 ny, nx = 32, 64
 r, p1, p, expected, p2, s = map_stencil_fields(ny, nx, 0.5)
 profile = simt.profile(map_stencil_kernel[blocks_of(ny, nx), (32, 8)], r, 0.5, p1, p2, s)
@@ -444,7 +451,7 @@ needed = {"global_load.sectors": 2 * sectors_of_neighbours(ny, nx), "global_stor
 check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil_hidden", "points": 2}
-# Hidden tests: fields that the blocks do not divide, other beta; no thread in another's way; inputs that must stay.
+# Hidden tests: fields whose size is no multiple of the block, other beta; no hazards; r and p1 must not change.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
 for ny, nx in ((9, odd), (16, 40), (3, 33), (1, 1)):
@@ -459,14 +466,15 @@ for ny, nx in ((9, odd), (16, 40), (3, 33), (1, 1)):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 5: plan (4 points)
+# ## Part 5: plan which operations share a kernel (4 points)
 #
-# The planner of the lecture knows a program as a list of containers, with the fields that each of them reads and
-# writes. You say which containers share a kernel, and which fields are never stored but computed again wherever they
-# are read; `plan` says what each kernel then moves, or why the plan cannot run. A neighbour's value comes from a cache.
-# A field that a kernel reads at the neighbours and writes is kept twice, as in part 4.
+# For the planner of the lecture, a program is a list of operations, called containers, with the fields that each of them
+# reads and writes. You decide which containers share a kernel. You also decide which fields are never stored, but computed
+# again wherever they are read. `plan` then returns what each kernel moves, or why the plan cannot run. It assumes that
+# neighbours' values come from a cache. If a kernel writes a field and also reads it at neighbouring points, `plan` assumes
+# two copies of the field, as in part 4.
 #
-# Three programs: conjugate gradient, the damped Jacobi method of part 1, and the power method, which looks for the
+# You plan three programs: conjugate gradient, the damped Jacobi method of part 1, and the power method, which computes the
 # largest eigenvalue of `A`.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "programs"}
@@ -503,12 +511,12 @@ POWER = Program(
 
 
 def show(program, groups, recompute=()):
-    """Print what each kernel of a plan reads and writes, and the bytes a point in double precision."""
+    """Print what each kernel of a plan reads and writes, and the bytes per point in double precision."""
     chosen = plan(program, groups, recompute=recompute)
     for kernel in chosen.kernels:
         names, writes = ", ".join(c.name for c in kernel.containers), ", ".join(kernel.writes) or "no field"
         print(f"{names}: reads {', '.join(kernel.reads)}; writes {writes}")
-    print(chosen.why or f"{8 * sum(chosen.passes)} B a point")
+    print(chosen.why or f"{8 * sum(chosen.passes)} B per point")
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "look_at_plans"}
@@ -520,12 +528,12 @@ print()
 show(CG, [["updateP", "matVec"], ["updateXandR"], ["dot pAp", "dot rr"]])
 
 # %% [markdown]
-# Write down four plans, each as a dictionary with the two keys `"groups"`, the names of the containers of each kernel,
-# and `"recompute"`, the names of the fields that are never stored:
+# Write down four plans. Each plan is a dictionary with two keys: `"groups"` is a list with one list for each kernel, the
+# names of its containers; `"recompute"` is the list of the names of the fields that are never stored.
 #
-# - `cg_stored`: of conjugate gradient, the one that moves the fewest bytes if nothing is recomputed;
-# - `cg_recomputed`: of conjugate gradient, one that moves at most 64 bytes a point;
-# - `jacobi_plan` and `power_plan`: of the other two programs, those that move the fewest bytes of all.
+# - `cg_stored`: the plan for conjugate gradient that moves the fewest bytes without recomputing anything;
+# - `cg_recomputed`: a plan for conjugate gradient that moves at most 64 bytes per point;
+# - `jacobi_plan` and `power_plan`: the plans for the other two programs that move the fewest bytes of all plans.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "plans"}
 # cg_stored = {"groups": [["updateP"], ...], "recompute": []}, and so on
@@ -538,12 +546,12 @@ power_plan = {"groups": [["apply", "rayleigh", "length"], ["normalise"]], "recom
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "check_plans"}
 def are_names(value):
-    """Return whether a value is a list of texts."""
+    """Return whether a value is a list of strings."""
     return isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value)
 
 
 def bytes_a_point(what, program, answer):
-    """Return the bytes a point of a plan, after a check that it is one and can run."""
+    """Check that an answer is a plan and can run; return the bytes per point that it moves."""
     keys = isinstance(answer, dict) and set(answer) == {"groups", "recompute"}
     check.that(keys, f"{what}: give a dictionary with the keys groups and recompute.")
     groups, recompute = answer["groups"], answer["recompute"]
@@ -570,13 +578,13 @@ for what, program, answer in (
 check.that(len(cg_stored["recompute"]) == 0, "cg_stored: recompute stays empty.")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stored_hidden", "points": 1}
-# Hidden tests: cg_stored and jacobi_plan move as little as can be.
+# Hidden tests: cg_stored and jacobi_plan move as few bytes as possible.
 ### BEGIN HIDDEN TESTS
 from itertools import combinations
 
 
 def least_bytes(program, recompute=()):
-    """Return the bytes a point of the best legal plan."""
+    """Return the bytes per point of the best plan that can run."""
     later = [container.name for container in program.containers[1:]]
     starts = [some for count in range(len(later) + 1) for some in combinations(later, count)]
     plans = [plan(program, cut(program, some), recompute=recompute) for some in starts]
@@ -585,46 +593,47 @@ def least_bytes(program, recompute=()):
 
 few = bytes_a_point("cg_stored", CG, cg_stored) <= least_bytes(CG)
 check.that(len(cg_stored["recompute"]) == 0, "cg_stored: recompute stays empty.")
-check.that(few, "cg_stored runs, and another plan moves less: which container could share a kernel with the one before?")
+check.that(few, "cg_stored runs, but another plan moves less: which container could share a kernel with the one before?")
 few = bytes_a_point("jacobi_plan", JACOBI, jacobi_plan) <= least_bytes(JACOBI)
-check.that(few, "jacobi_plan runs, and another plan moves less: does any container wait for a scalar of this iteration?")
+check.that(few, "jacobi_plan runs, but another plan moves less: does any container wait for a scalar of this iteration?")
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_recomputed_hidden", "points": 1}
-# Hidden tests: cg_recomputed moves at most 64 bytes a point, power_plan as little as can be.
+# Hidden tests: cg_recomputed moves at most 64 bytes per point, power_plan as few bytes as possible.
 ### BEGIN HIDDEN TESTS
 def question(answer, field):
-    """Return what to ask about a plan that moves too much: about its recompute first, then about its groups."""
+    """Return a question as a hint for a plan that moves too much, first about its recompute, then about its groups."""
     if set(answer["recompute"]) == {field}:
         return "which containers could share a kernel?"
-    return "which field is used up within the iteration?"
+    return "which field is not needed after the iteration?"
 
 
 few = bytes_a_point("cg_recomputed", CG, cg_recomputed) <= 64
-check.that(few, f"cg_recomputed runs and moves more than 64 B a point: {question(cg_recomputed, 's')}")
+check.that(few, f"cg_recomputed runs, but moves more than 64 B per point: {question(cg_recomputed, 's')}")
 least = min(least_bytes(POWER, recompute) for recompute in ((), ("w",)))
 few = bytes_a_point("power_plan", POWER, power_plan) <= least
-check.that(few, f"power_plan runs, and another plan moves less: {question(power_plan, 'w')}")
+check.that(few, f"power_plan runs, but another plan moves less: {question(power_plan, 'w')}")
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Three plans that cannot run. Which rule refuses each of them? Decide before you ask the planner, whose `refusals` know.
+# The three plans below cannot run. Which rule does each of them break? Decide first, and only then ask the planner: the
+# `refusals` of a plan name the rule.
 #
 # | plan | program | groups | recompute |
 # |---|---|---|---|
 # | A | power method | `[["apply", "rayleigh", "length", "normalise"]]` | `[]` |
 # | B | conjugate gradient | `[["updateP", "matVec"], ["dot pAp"], ["updateXandR", "dot rr"]]` | `["s"]` |
-# | C | two steps of Jacobi in one: `v ← u + c (b − A u)` and `u ← v + c (b − A v)` | `[["first", "second"]]` | `[]` |
+# | C | two Jacobi steps, `first`: `v ← u + c (b − A u)` and `second`: `u ← v + c (b − A v)` | `[["first", "second"]]` | `[]` |
 #
-# | rule | it refuses |
+# | rule | the rule forbids |
 # |---|---|
-# | `"order"` | a container that runs before another on which it depends |
-# | `"barrier"` | a kernel that needs a scalar of its own reduction, complete only when all blocks have ended |
-# | `"race"` | a kernel that overwrites the only copy of a field that it reads at the neighbours |
-# | `"wider halo"` | a kernel that would have to evaluate a stencil at all points of another stencil |
-# | `"stored"` | not storing a field that the next iteration, or who called the program, needs |
-# | `"changed"` | computing a field again from something that has been overwritten since |
-# | `"idle"` | computing a field that is not stored, in a kernel in which nobody reads it |
+# | `"order"` | to run a container before another one on which it depends |
+# | `"barrier"` | to use a scalar in the kernel that computes it by a reduction: it is complete only when all blocks have ended |
+# | `"race"` | to overwrite the only copy of a field in a kernel that reads this field at neighbouring points |
+# | `"wider halo"` | to put two stencils into one kernel if the second needs the first one's result at neighbouring points |
+# | `"stored"` | to leave a field unstored that the next iteration needs, or that is a result of the program |
+# | `"changed"` | to compute a field again from values that have been overwritten in the meantime |
+# | `"idle"` | to compute a field that is not stored in a kernel in which no container reads it |
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "rules"}
 # rules = {"A": ..., "B": ..., "C": ...}
@@ -652,5 +661,5 @@ refused = {
 }
 for letter, chosen in refused.items():
     named = isinstance(rules[letter], str) and [rules[letter]] == [refusal.rule for refusal in chosen.refusals]
-    check.that(named, f"Another rule refuses plan {letter}.")
+    check.that(named, f"Plan {letter} breaks another rule.")
 ### END HIDDEN TESTS
