@@ -71,8 +71,8 @@ except CourseError as error:
     [
         (
             "gpu",
-            "COURSE_BACKEND=gpu asks for an NVIDIA GPU and none was found: "
-            "unset it to run kernels in the SIMT interpreter.",
+            "COURSE_BACKEND=gpu demands an NVIDIA GPU, but none was found: "
+            "unset COURSE_BACKEND to run kernels in the SIMT interpreter.",
         ),
         ("nonsense", "COURSE_BACKEND='nonsense' is not known: use gpu or simt, or unset it."),
         (
