@@ -1,4 +1,4 @@
-"""Conjugate gradient compiled by Numba, on all cores: one driver, and four ways of cutting an iteration into passes.
+"""Conjugate gradient compiled by Numba, on all cores: four methods, which divide an iteration into different passes.
 
 Each step of an iteration is a function of one row of the grid, which the compiler vectorises. :func:`_pass` runs it
 over all rows as ``stencil/cpu_numba.py`` does: y is cut into tiles; a thread walks along z in a tile. A row adds to
@@ -49,13 +49,13 @@ def _pass(row) -> Callable:
 # register_jitable: compiled with the pass that calls it, and still callable from Python
 @register_jitable
 def _beside(k, n, one):
-    """Return both neighbours of k among 0 to n - 1, and 1 for each; for a neighbour that does not exist, k and 0."""
+    """Return for each neighbour of k its index and 1; for a neighbour outside 0 to n - 1, k and 0 instead."""
     return max(k - 1, 0), min(k + 1, n - 1), one * (k > 0), one * (k < n - 1)
 
 
 @register_jitable
 def _across(u, k, j, i):
-    """Return six times u minus its neighbours in y and z, without a branch, so that it can be vectorised."""
+    """Return six times u minus its neighbours in y and z, without a branch, so that the compiler can vectorise it."""
     nz, ny, _ = u.shape
     one = u.dtype.type(1)
     lower, upper, below, above = _beside(k, nz, one)
@@ -134,7 +134,7 @@ def _update_x_and_r_dot(k, j, sums, p, s, alpha, x, r):
 
 @_pass
 def _update_p_and_matvec(k, j, sums, r, p1, beta, p2, s):
-    """Compute ``p2 = r + beta p1`` and ``s = A p2`` as ``A r + beta A p1``, so that no row waits for p2 of another."""
+    """Compute ``p2 = r + beta p1`` and ``s = A r + beta A p1 = A p2``, so that no row has to wait for p2 of another."""
 
     def at(i, A_r, A_p1):
         p2[k, j, i] = r[k, j, i] + beta * p1[k, j, i]
@@ -191,7 +191,7 @@ def _advance(k, j, sums, p, alpha, x, r):
 
 
 class _Fields:
-    """The fields of an iteration. Zeros take memory only once they are touched: an unused field takes none."""
+    """The fields of an iteration. Zeros take memory only when they are first used, so an unused field takes none."""
 
     def __init__(self, b, x0):
         self.x = np.zeros(b.shape, b.dtype) if x0 is None else x0.copy()
@@ -203,7 +203,7 @@ class _Fields:
 
 
 def _solve(search, advance, b, x0, rtol, atol, maxiter, callback) -> Solution:
-    """Iterate: ``search`` makes the direction and returns <p, A p>; ``advance`` updates x and r and returns <r, r>."""
+    """Iterate: ``search`` computes p and returns <p, A p>; ``advance`` updates x and r and returns <r, r>."""
     check_grids(b, x0, device=False)
     check_system(b, x0, rtol, atol, maxiter)
     if not b.any():
@@ -293,7 +293,7 @@ def cg_map_stencil_fused(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callb
 
 
 def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve as :func:`cg_baseline`, each sum in the pass that makes its field: three passes, 11 reads and writes.
+    """Solve as :func:`cg_baseline`, with each sum in the pass that makes its fields: three passes, 11 reads and writes.
 
     Examples
     --------

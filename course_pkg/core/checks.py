@@ -129,7 +129,7 @@ def require_ndim(ndim: int, *, least: int = 1, **arrays) -> None:
             raise CourseError(f"{name} has {len(a.shape)} dimension(s), expected {ndim}: reshape it first.")
         if min(a.shape) < least:
             raise CourseError(
-                f"{name} has shape {a.shape}: it needs at least {least} elements in each direction."
+                f"{name} has shape {a.shape}: at least {least} elements in each direction are needed."
             )
 
 

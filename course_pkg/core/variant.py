@@ -116,6 +116,8 @@ class Variant:
         By default, one kernel: the function's name followed by ``_kernel``.
     rivals : dict of Library to str
         Functions in ``rivals.py`` that make a :class:`~course_pkg.bench.rival.Rival` of this variant.
+    width : int
+        Numbers that a thread of its Numba CUDA function loads and stores together: 2 for pairs.
 
     Examples
     --------
@@ -134,6 +136,7 @@ class Variant:
     arrays: Callable[..., Cost | None] | None = None
     kernels: tuple = ()
     rivals: dict[Library, str] = field(default_factory=dict, hash=False)
+    width: int = 1
 
     @property
     def function_name(self) -> str:
@@ -242,7 +245,7 @@ def variant_of(topic: str) -> Callable[..., Variant]:
     Examples
     --------
     >>> make = variant_of("vector")
-    >>> make("copy", "two", "two elements a thread", unknown).function_name
+    >>> make("copy", "two", "two elements per thread", unknown).function_name
     'copy_two'
     """
     return partial(Variant, topic)

@@ -292,7 +292,7 @@ def test_the_facts_of_a_plan():
         "bytes per point": "64 B",
         "fields read, written": "5, 3",
         "numbers read, no cache": "23",
-        "flops a point": "36",
+        "flops per point": "36",
         "multiplications alone": "25",
         "halo of a GPU, numbers": "4 n²",
         "time, 250³": "250 µs",

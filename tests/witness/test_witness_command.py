@@ -231,7 +231,7 @@ def test_each_witness_takes_its_own_cases():
 
 def test_a_large_case_without_a_record_is_named(traffic, capsys):
     traffic(without=("cg_search_250",))
-    said = "cg_search_250: not recorded yet; to record it, run `course verify traffic --device gpu --record --case cg_sea"
+    said = "cg_search_250: not recorded yet; to record it, run `course verify traffic --device gpu --record"
     assert verify.run(arguments("traffic", "--device", "recorded")) == 0
     assert said in capsys.readouterr().out
     assert verify.run(arguments("traffic", "--device", "recorded", "--case", "cg_search_250")) == 1
