@@ -89,7 +89,7 @@ def read(path: Path, kind: str | None = None) -> Document:
         found = json.loads(path.read_text(encoding="utf-8"))
         if found["schema"] != SCHEMA:
             raise CourseError(
-                f"{path} has schema {found['schema']}, this course reads {SCHEMA}: record it again."
+                f"{path} has schema {found['schema']}, but this course reads schema {SCHEMA}: record it again."
             )
         its = KINDS[found["kind"]]
         if kind not in (None, found["kind"]):
@@ -152,9 +152,8 @@ def require_same_device(found: Device, wanted: Device, where: str) -> None:
 def _require_same(what, there, here, where):
     if there != here:
         raise CourseError(
-            f"{where} comes from another device or other software: its {what} is {there!r}, and here it is {here!r}. "
-            "Such measurements are never merged: record all of them again into an empty "
-            "folder."
+            f"The {what} in {where} is {there!r}, but here it is {here!r}. Measurements of different devices or "
+            "software are never merged: record all of them again into an empty folder."
         )
 
 

@@ -52,16 +52,16 @@ def barriers(kernel, containers) -> list[Refusal]:
     --------
     >>> from course_pkg.cg.fusion import CG, cut, plan
     >>> barriers(2, [CG["dot pAp"], CG["updateXandR"]])[0].why
-    'updateXandR needs pAp for alpha, and pAp is complete only when every block ...'
+    'updateXandR needs pAp for alpha, but pAp is complete only when every block ...'
     """
     return [
         Refusal(
             "barrier",
             kernel,
             f"{later.name} needs {scalar}{f' for {later.coefficient}' if later.coefficient else ''}, but {scalar} is "
-            f"complete only when every block of the grid has finished {c.name}. Between the two, all blocks "
-            f"would have to wait for each other, and only the end of a kernel does that: let {later.name} "
-            "begin a new kernel.",
+            f"complete only when every block of the grid has finished {c.name}. Between the two "
+            f"there must be a barrier across the grid, and only the end of a kernel is one: let {later.name} begin a "
+            "new kernel.",
         )
         for i, c in enumerate(containers)
         for scalar in c.makes
