@@ -18,7 +18,7 @@ def test_choose():
     assert choose(SOURCES, ["02_t", "01"]) == [SOURCES[0], SOURCES[2]]
     with pytest.raises(SlidesError, match="No lecture begins with '09': there are 01_memory, 02_shared"):
         choose(SOURCES, ["01", "09"])
-    with pytest.raises(SlidesError, match="holds no lecture"):
+    with pytest.raises(SlidesError, match="contains no lecture"):
         choose([], [])
 
 

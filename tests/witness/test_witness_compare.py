@@ -157,7 +157,7 @@ def test_exceptions_are_read(tmp_path):
         (ENTRY.replace('reason = "unrolled"', ""), "needs case, quantities and reason"),
         (ENTRY.replace("float64 fma", "float64 cos"), "a lists float64 cos; choose from"),
         (ENTRY + ENTRY, "lists a twice"),
-        ("[[inexact]\n", "is no TOML"),
+        ("[[inexact]\n", "is not valid TOML"),
     ],
 )
 def test_a_bad_list_of_exceptions_is_one_sentence(tmp_path, text, sentence):
