@@ -249,9 +249,10 @@ for nz, ny, nx, dtype in ((1, 3, 33, "f8"), (2, 1, odd, "f8"), (9, 7, 5, "f8"), 
 # the tile from shared memory.
 #
 # Shared memory has 32 **banks**. Bytes 0 to 3 lie in bank 0, bytes 4 to 7 in bank 1, and so on; byte 128 lies in bank 0
-# again. A warp's request takes several passes, called **wavefronts**. Their number is that of the different 4-byte words
-# which the warp needs from the bank with the most such words. For example, the 32 doubles of a row are 64 words, two in each
-# bank. They take 2 wavefronts, and no access to 32 different doubles takes fewer.
+# again. In one pass, called a **wavefront**, each bank serves one word of 4 bytes. If a warp accesses doubles, each half of
+# the warp has its own wavefronts. Their number is that of the different words which this half needs from the bank with the
+# most such words. For example, the 16 doubles of half a row are 32 words, one in each bank, and take 1 wavefront. A whole row
+# takes 2 wavefronts, and no access to 32 different doubles takes fewer.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "conflicting_transpose"}
 @cuda.jit

@@ -115,7 +115,7 @@ def test_a_refused_capture_says_what_a_step_may_do_and_a_failed_launch_does_not(
     driver("cuStreamEndCapture")
     with pytest.raises(
         CourseError,
-        match="cuStreamEndCapture failed with .*INVALIDATED: a step that is recorded may only launch",
+        match=r"cuStreamEndCapture failed with .*INVALIDATED: a step that is recorded may only launch",
     ):
         graphs.captured(lambda stream: None)
     driver("cuGraphLaunch")
