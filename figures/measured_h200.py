@@ -80,7 +80,7 @@ def _streams_and_stencils() -> str:
         *stencil.compare(*HEAT).measurements,
     ]
     lines = [
-        "| on an H200, fp64 | time | moved, GB/s | T_eff, GB/s | still to gain |",
+        "| on an H200, fp64 | time | moved, GB/s | T_eff, GB/s | remaining gain |",
         "|---|---:|---:|---:|---:|",
     ]
     for m in measured:
