@@ -251,7 +251,7 @@ def test_a_tile_that_is_too_large_is_refused(variant):
     """1,026 × 3 × 3 numbers are 73,872 bytes in fp64, beyond the 49,152 of a block, and 36,936 in fp32."""
     call, block = Call(variant), (1024, 1, 1)
     sentence = (
-        "1024 × 1 × 1 threads needs 73872 bytes of shared memory and a block has 49152: choose a smaller"
+        "1024 × 1 × 1 threads needs 73872 bytes of shared memory, but a block has 49152: choose a smaller"
     )
     call.refuses(sentence, threads_per_block=block)
     call.with_grids(lambda shape: cuda.to_device(np.ones(shape, "float32")), threads_per_block=block)

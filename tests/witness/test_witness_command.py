@@ -119,7 +119,7 @@ def test_only_what_a_gpu_counted_is_recorded(words):
 def test_a_missing_record_is_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(record, "recorded_dir", lambda: tmp_path)
     with pytest.raises(
-        CourseError, match=r"counters\.json is not there: .*`course verify counters --device gpu"
+        CourseError, match=r"counters\.json does not exist: .*`course verify counters --device gpu"
     ):
         verify.run(arguments("counters", "--device", "recorded"))
 

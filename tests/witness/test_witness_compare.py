@@ -190,7 +190,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path):
 
 def test_a_missing_or_corrupt_record_is_one_sentence(tmp_path):
     with pytest.raises(
-        CourseError, match="is not there: record it with `course verify counters --device gpu"
+        CourseError, match="does not exist: record it with `course verify counters --device gpu"
     ):
         record.load(tmp_path / "counters.json")
     path = record.record(COLLECTED, DEVICE, tmp_path, origin="x")
