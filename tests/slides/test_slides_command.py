@@ -34,7 +34,7 @@ def test_arguments(monkeypatch, tmp_path):
     (tmp_path / "lectures").mkdir()
     (tmp_path / "lectures" / "01_a.py").touch()
     monkeypatch.setattr("course_pkg.slides.command.repo_root", lambda: tmp_path)
-    with pytest.raises(SlidesError, match="leave one of the two out"):
+    with pytest.raises(SlidesError, match="omit one of the two options"):
         run(parse("--shots", "x", "--no-check"))
 
 

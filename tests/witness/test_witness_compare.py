@@ -201,7 +201,7 @@ def test_a_missing_or_corrupt_record_is_one_sentence(tmp_path):
         ({"rows": 3}, "is corrupt"),
         (
             {"rows": [{"case": "a", "date": "2026-01-02", "idc__requests.sum": "5"}]},
-            "a counter of a is no number",
+            "a counter of a is not a number",
         ),
         ({"rows": [{"case": "a"}]}, "is corrupt"),
     ):
