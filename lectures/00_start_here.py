@@ -24,35 +24,49 @@ if importlib.util.find_spec("course_pkg") is None:
         "with the address of its repository, then restart the session."
     )
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## One minute: is your computer limited by arithmetic?
-#
-# The next cell works through a long vector five times: with 2 flops for each number, then 4, 8, 16 and 32. The bytes
-# that it moves stay the same.
-#
-# If arithmetic were the limit, each run would take twice as long as the one before. Run it: `Shift` + `Enter`.
-
 # %% slideshow={"slide_type": "skip"}
 from course_pkg import bench, viz
 from course_pkg.vector import peak
 
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## One minute: is your computer limited by arithmetic?
+#
+# The next cell works through a long vector five times: with 2 *flops* (operations on floating-point numbers) for each
+# number, then 4, 8, 16 and 32. The bytes that it moves stay the same.
+#
+# If arithmetic were the limit, each run would take twice as long as the one before. Predict, then run: `Shift` + `Enter`.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess = viz.Prediction(
+    "00-flops",
+    "Eight flops instead of two, on the same bytes: on this machine the time grows to …",
+    ["about 4 times", "about twice", "hardly more"],
+)
+guess
+
+# %% slideshow={"slide_type": "skip"}
 live = peak.horner_sweep((1, 2, 4, 8, 16), samples=7)
+assert [m.cost.flops // (m.cost.bytes // 16) for m in live] == [2, 4, 8, 16, 32]  # on the same bytes
 
 # %% slideshow={"slide_type": "slide"} tags=["hide-input"]
-viz.flops_sweep({"this machine": live}, note=f"{live[0].device.name}, {live[0].device.units} cores, {live[0].date}.")
+viz.flops_sweep({"live": live}, note=f"Live: {live[0].device.name}, {live[0].device.units} cores, {live[0].date}.")
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess.reveal(f"with 4 times the flops on the same bytes, this machine took {live[2].median_s / live[0].median_s:.2f} times as long")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# If the line is nearly flat, your processor was waiting for memory all the time. Lecture 1 explains why.
+# While the line is nearly flat, arithmetic is not what your processor waits for. Lecture 1 explains what is.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. Let the room run the cell before any explanation. Expected question: "is the compiler cheating?" No: each
-# > result is checked against NumPy before it is timed, and the line rises once the arithmetic exceeds the balance.
+# > result is checked against NumPy before it is timed, and with enough arithmetic the line rises: lecture 1 shows where.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Is everything in place?
 #
 # `course doctor`, in a terminal, checks everything and says how to mend what is missing. **No GPU is needed**: without
 # one, the course's *SIMT interpreter* runs the GPU's programs on your CPU, beside recorded measurements of an H200.
+# (SIMT, *single instruction, multiple threads*, is how a GPU works: many threads run the same instruction.)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 cpu, gpu = bench.cpu(), bench.gpu()
@@ -68,23 +82,13 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## How a lecture works
 #
-# 1. **Change one small thing** in a kernel or in its data.
+# 1. **Change one small thing** in a *kernel*, a function that a GPU runs, or in its data.
 # 2. **Predict** what it does to the time. Guess, even wildly: a guess makes the answer stick.
 # 3. **Measure**, on your machine, beside a recorded H200.
 # 4. **Explain** the difference: count the bytes.
 #
-# Numbers are never mixed: *live* is what this machine just did, *recorded* names its device, driver and date.
-
-# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess = viz.Prediction(
-    "00-add",
-    "An addition of two vectors reads 16 bytes and writes 8 for each flop. What limits it?",
-    ["the arithmetic units", "the memory", "both alike"],
-)
-guess
-
-# %% slideshow={"slide_type": "fragment"} tags=["hide-input"]
-guess.reveal(f"with 4 times the flops on the same bytes, this machine took {live[2].median_s / live[0].median_s:.2f} times as long")
+# Two words say where a number comes from: *live* is what this machine just did; *recorded* names its device, driver and
+# date.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One source, three uses

@@ -2,15 +2,18 @@
 
 from course_pkg.bench.compare import Comparison, compare, progress
 from course_pkg.bench.compiled import compiled
+from course_pkg.bench.defence import Defence, defend
 from course_pkg.bench.device import Device, cpu, gpu
+from course_pkg.bench.live import live
 from course_pkg.bench.measure import measure
 from course_pkg.bench.measurement import Measurement, matching
-from course_pkg.bench.record import Recorded, load, origin, record, recorded
+from course_pkg.bench.record import Recorded, load, origin, record, recorded, records
 from course_pkg.core.table import Table
 from course_pkg.core.units import format_time
 
 __all__ = [
     "Comparison",
+    "Defence",
     "Device",
     "Measurement",
     "Recorded",
@@ -18,8 +21,10 @@ __all__ = [
     "compare",
     "compiled",
     "cpu",
+    "defend",
     "format_time",
     "gpu",
+    "live",
     "load",
     "matching",
     "measure",
@@ -27,4 +32,5 @@ __all__ = [
     "progress",
     "record",
     "recorded",
+    "records",
 ]

@@ -130,16 +130,38 @@ def _cpu_llc_bytes() -> int:
 
 
 def _driver_version() -> str:
+    return next(iter(_nvidia_smi("driver_version")), "")
+
+
+def gpu_clocks() -> dict[str, int]:
+    """Return the clocks of the GPU that this process uses, in MHz: of its multiprocessors and of its memory.
+
+    ``nvidia-smi`` tells them; what it does not tell is absent.
+    """
+    from course_pkg import cuda
+
+    uuid = getattr(cuda.get_current_device(), "uuid", "")  # the driver's number may not be this process's
+    told = _nvidia_smi("clocks.sm,clocks.mem", *(("-i", str(uuid)) if uuid else ()))
+    return {
+        name: int(mhz)
+        for name, mhz in zip(("sm_mhz", "memory_mhz"), told, strict=False)
+        if mhz.isdigit()  # "[N/A]" where a clock cannot be read
+    }
+
+
+def _nvidia_smi(query: str, *options: str) -> list[str]:
+    """Return what ``nvidia-smi`` says of a query's fields for the first GPU it names; nothing where it says nothing."""
     try:
         asked = subprocess.run(
-            ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+            ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader,nounits", *options],
             capture_output=True,
             text=True,
             timeout=20,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return asked.stdout.splitlines()[0].strip() if asked.returncode == 0 and asked.stdout.strip() else ""
+        return []
+    lines = asked.stdout.splitlines() if asked.returncode == 0 else []
+    return [field.strip() for field in lines[0].split(",")] if lines else []
 
 
 def _versions() -> dict[str, str]:

@@ -164,5 +164,17 @@ def recorded(topic: str, device: str = "nvidia-h200") -> Recorded:
     return Recorded(recorded_dir() / device / f"{topic}.json")
 
 
+def records(topic: str, kind: str = "gpu") -> list[Recorded]:
+    """Return the recorded measurements of a topic on every device of a kind that has some, in the order of their names.
+
+    Examples
+    --------
+    >>> "NVIDIA H200" in [found.device.name for found in records("vector")]
+    True
+    """
+    found = [Recorded(path) for path in sorted(recorded_dir().glob(f"*/{topic}.json"))]
+    return [one for one in found if one.device.kind == kind]
+
+
 def _measurements(document: Document) -> list[Measurement]:
     return [from_row(row, document.device) for row in document.rows]

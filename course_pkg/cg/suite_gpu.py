@@ -9,9 +9,10 @@ import numpy as np
 
 from course_pkg import cuda
 from course_pkg.bench import Measurement, gpu, measure, progress
-from course_pkg.cg import gpu_cupy, gpu_numba
+from course_pkg.cg import gpu_cupy
 from course_pkg.cg.demands import COPY, FIELDS, NEVER, RTOL
 from course_pkg.cg.gpu_cupy import cp
+from course_pkg.cg.here import two_iterations
 from course_pkg.cg.outcome import SLACK
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import METHODS, VARIANTS
@@ -39,7 +40,7 @@ def run(*, quick: bool) -> Iterator[Measurement]:
             yield _copy(edge)
             for v in OURS:
                 step(f"{v.title}, {edge}³")
-                yield _iterations(v, edge, samples=5 if quick or edge > small else 20)
+                yield two_iterations(v, _b(edge), residual, samples=5 if quick or edge > small else 20)
             for v in OURS if edge == small else SOLVED_LARGE:
                 step(f"{v.title}: solve, {edge}³")
                 yield _solve(v, edge, samples=5 if edge == small else 1)
@@ -70,38 +71,6 @@ def _copy(edge) -> Measurement:
         name=COPY,
         parameters=_parameters(edge),
         hold=True,
-    )
-
-
-def _iterations(variant, edge, samples) -> Measurement:
-    """Measure two iterations in the middle of a solve, launched as one graph; they have a parameter ``iterations``."""
-    # the tolerance cannot be met, because a solver that has stopped would take no time
-    solver = gpu_numba.Solver(gpu_numba.ITERATIONS[variant.name], _b(edge), rtol=NEVER)
-    two = solver.graph()
-
-    def confirm():
-        solver.look()
-        true = residual(solver.work.grid(solver.work.x), solver.work.b.reshape(solver.work.shape))
-        np.testing.assert_allclose(solver.norms[-1], true, rtol=1e-9)
-
-    def still_running():
-        solver.look()
-        if solver.stopped:
-            raise AssertionError(f"{variant.title} stopped after {solver.done} iterations while it was timed")
-        return {"iterations": solver.done}
-
-    return measure(
-        lambda x: two(),
-        solver.work.x,
-        cost=2 * variant.cost((edge,) * 3),
-        check=confirm,
-        name=variant.by(CUDA),
-        parameters=_parameters(edge, iterations=2),
-        samples=samples,
-        warmup=1,
-        hold=True,
-        observe=still_running,
-        footprint=_footprint(edge),
     )
 
 

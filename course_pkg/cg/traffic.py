@@ -18,7 +18,7 @@ from course_pkg.device.launch import blocks_for
 from course_pkg.stencil import gpu_numba as stencil
 
 large = Cases()
-EDGE, EDGE_FLAT = min(PUBLISHED), 512
+EDGE, EDGE_LARGE, EDGE_FLAT = min(PUBLISHED), max(PUBLISHED), 512
 ITEMSIZE = 8
 
 
@@ -44,11 +44,7 @@ _flat("update_p_flat", cg.update_p_flat_kernel, 1)
 _flat("map_stencil_flat", cg.map_stencil_flat_kernel, 2)
 
 SHAPE, POINTS = (EDGE,) * 3, EDGE**3
-PITCH = row_pitch(EDGE, "float64")
-FIELD = EDGE**2 * PITCH
-
-
-MARCHES = Marches.on(SHAPE, ITEMSIZE)
+FIELD = EDGE**2 * row_pitch(EDGE, "float64")
 
 
 def _passes(plan, container):
@@ -57,24 +53,28 @@ def _passes(plan, container):
     return len(kernel.reads), len(kernel.writes)
 
 
-def _marching(name, kernel, before, after, passes, march=MARCHES.stencil):
+def _marching(name, kernel, before, after, passes, march="stencil", edge=EDGE):
     """Add a marching kernel; ``before`` and ``after`` are the numbers of its fields before and after the sizes."""
-    blocks = march.blocks(SHAPE)
-    sizes = tuple(np.uint32(n) for n in (EDGE, PITCH, EDGE, EDGE, march.planes, march.shift))
+    shape, pitch = (edge,) * 3, row_pitch(edge, "float64")
+    march = getattr(Marches.on(shape, ITEMSIZE), march)
+    blocks, field = march.blocks(shape), edge**2 * pitch
+    sizes = tuple(np.uint32(n) for n in (edge, pitch, edge, edge, march.planes, march.shift))
     sums = (Unwritten(int(np.prod(blocks))),) if name not in ("matvec", "map_stencil") else ()
 
     def make():
-        return *map(Unwritten, [FIELD] * before), state(), *sizes, *map(Unwritten, [FIELD] * after), *sums
+        return *map(Unwritten, [field] * before), state(), *sizes, *map(Unwritten, [field] * after), *sums
 
-    large.add_traffic(kernel, blocks, march.block, make, POINTS, *passes, f"cg_{name}_{EDGE}")
+    large.add_traffic(kernel, blocks, march.block, make, edge**3, *passes, f"cg_{name}_{edge}")
 
 
 FUSED, TWO = _passes(fusion.MAP_STENCIL_FUSED, "matVec"), _passes(fusion.TWO_KERNEL, "matVec")
 _marching("matvec", cg.matvec_kernel, 1, 1, _passes(fusion.BASELINE, "matVec"))
 _marching("matvec_dot", cg.matvec_dot_kernel, 1, 1, _passes(fusion.FUSED_DOTS, "matVec"))
-_marching("map_stencil", cg.map_stencil_kernel, 2, 2, FUSED, MARCHES.two_fields)
-_marching("search", cg.search_kernel, 2, 1, TWO, MARCHES.search)
-_marching("advance", cg.advance_kernel(1), 2, 2, _passes(fusion.TWO_KERNEL, "updateXandR"), MARCHES.advance)
+_marching("map_stencil", cg.map_stencil_kernel, 2, 2, FUSED, "two_fields")
+ADVANCE, UPDATE = cg.advance_kernel(1), _passes(fusion.TWO_KERNEL, "updateXandR")
+for edge in (EDGE, EDGE_LARGE):
+    _marching("search", cg.search_kernel, 2, 1, TWO, "search", edge)
+    _marching("advance", ADVANCE, 2, 2, UPDATE, "advance", edge)
 
 
 def _over_pairs(name, kernel, make, passes, blocks=None):

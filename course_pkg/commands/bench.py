@@ -10,15 +10,17 @@ from course_pkg.topics import topics, with_room
 
 
 def suites() -> dict[str, str]:
-    """Return the suites by name: those of the topics, and that of the interpreter."""
+    """Return the suites by name: those of the topics, that of wrong clocks, and that of the interpreter."""
     found = {topic: f"course_pkg.{topic}.suite" for topic in with_room("suite") if topic in topics()}
-    return {**found, "simt": "course_pkg.witness.suite"}
+    return {**found, "honest": "course_pkg.vector.suite_honest", "simt": "course_pkg.witness.suite"}
 
 
 def add_arguments(parser):
     """Declare the subcommand's options."""
     parser.add_argument(
-        "topic", choices=suites(), help="which suite to measure; simt is the interpreter itself"
+        "topic",
+        choices=suites(),
+        help="which suite to measure; honest measures with wrong and right clocks, simt the interpreter",
     )
     parser.add_argument("--device", choices=("cpu", "gpu"), help="default: the GPU if there is one")
     parser.add_argument("--quick", action="store_true", help="few sizes and few samples, for a short trial")

@@ -11,8 +11,8 @@ def format_time(time_s: float) -> str:
     """
     for unit, scale in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
         if time_s >= 0.9995 * scale:  # a time that would round to 1000 of a unit is 1 of the next
-            return f"{_three_digits(time_s / scale)} {unit}"
-    return f"{_three_digits(time_s * 1e9)} ns"
+            return f"{three_digits(time_s / scale)} {unit}"
+    return f"{three_digits(time_s * 1e9)} ns"
 
 
 def format_bytes(n: float) -> str:
@@ -24,8 +24,14 @@ def format_bytes(n: float) -> str:
     return f"{n:.0f} B"
 
 
-def _three_digits(value: float) -> str:
-    # from 1000 on, the format for three digits would print an exponent
+def three_digits(value: float) -> str:
+    """Return a positive number with three digits, and with all of its whole ones from 1000 on.
+
+    Examples
+    --------
+    >>> three_digits(4272.3), three_digits(0.05)
+    ('4,272', '0.0500')
+    """
     return f"{value:,.0f}" if value >= 999.5 else f"{value:#.3g}".rstrip(".")
 
 

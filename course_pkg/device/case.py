@@ -29,9 +29,15 @@ class Sliced:
 
 @dataclass(frozen=True, eq=False)
 class Unwritten:
-    """An argument of ``n`` doubles in GPU memory, not initialised, because they are too many to be made on the host."""
+    """An argument in GPU memory, not initialised, because its doubles are too many to be made on the host.
 
-    n: int
+    Attributes
+    ----------
+    n : int or tuple of int
+        Number of doubles, or the shape of an array.
+    """
+
+    n: int | tuple[int, ...]
 
     def on_device(self):
         """Return new device memory."""

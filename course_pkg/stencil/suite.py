@@ -45,6 +45,7 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
             step(m.label)
             yield m
     if device == "gpu":
+        yield from suite_steps.tiles(shape_2d, {"samples": 5 if quick else 20})
         yield from suite_gpu.rivals(quick=quick)
 
 

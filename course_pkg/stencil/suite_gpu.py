@@ -8,7 +8,7 @@ import numpy as np
 from course_pkg import cuda
 from course_pkg.bench import Measurement, compiled, gpu, measure
 from course_pkg.core import Library
-from course_pkg.stencil import gpu_cupy, gpu_numba, reference
+from course_pkg.stencil import gpu_cupy, gpu_numba, reference, suite_tiles
 from course_pkg.stencil.gpu_cupy import cp
 from course_pkg.stencil.problem import HeatProblem
 from course_pkg.stencil.variants import VARIANTS
@@ -78,7 +78,8 @@ def _tolerance(dtype):
 def steps(quick: bool) -> int:
     """Return how many measurements :func:`run` makes."""
     at_one_edge = 2 * (1 + len(LAPLACIANS) + len(RUNGS) + len(STRIDED) * len(BLOCKS_PER_SM))
-    return at_one_edge + len(BLOCKS) + 2 * len(REGISTERS) + len(_swept(quick)) * (1 + len(SWEPT))
+    tiles = len(list(suite_tiles.chosen(suite_tiles.BOX, suite_tiles.TILES_3D, set(BLOCKS))))
+    return at_one_edge + tiles + len(BLOCKS) + 2 * len(REGISTERS) + len(_swept(quick)) * (1 + len(SWEPT))
 
 
 def _swept(quick: bool) -> list[int]:
@@ -94,6 +95,7 @@ def run(*, quick: bool) -> Iterator[Measurement]:
         yield from _each(grids, [*LAPLACIANS, *RUNGS], options)
         if dtype == "float64":
             yield from _blocks(grids, options)
+            yield from _tiles(grids, options)
             yield from _registers(grids, options)
         yield from _occupancy(grids, options)
         del grids
@@ -136,6 +138,7 @@ def _cost(grids, variant, library):
 
 def _measure(grids, variant, library, fn, options, *, observe=None, more=None) -> Measurement:
     u, out = grids.for_numba if library == CUDA else (grids.u, grids.out)
+    grids.out.fill(cp.nan)  # the last variant's samples left a right result there
     return measure(
         fn,
         u,
@@ -192,6 +195,12 @@ def _blocks(grids, options):
             options,
             more={"threads_per_block": list(block)},
         )
+
+
+def _tiles(grids, options):
+    """The tiled kernel with tiles of many sizes, and the flat one beside it."""
+    for variant, launch, tile in suite_tiles.chosen(suite_tiles.BOX, suite_tiles.TILES_3D, set(BLOCKS)):
+        yield _measure(grids, variant, CUDA, launch, options, more=tile)
 
 
 def _registers(grids, options):

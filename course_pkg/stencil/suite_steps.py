@@ -2,13 +2,13 @@
 
 import inspect
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
 from course_pkg.bench import Measurement, compare, measure
 from course_pkg.core import Library
-from course_pkg.stencil import reference
+from course_pkg.stencil import reference, suite_tiles
 from course_pkg.stencil.problem import HeatProblem
 from course_pkg.stencil.variants import VARIANTS
 
@@ -58,21 +58,33 @@ def _in_turns(operation, shape, chosen, options) -> Iterator[Measurement]:
 
 
 def _one_by_one(operation, shape, chosen, options) -> Iterator[Measurement]:
-    """Measure on the GPU, each variant with arrays of its own library."""
-    problem, expected = _oracle(operation, shape)
+    """Measure on the GPU, one variant after the other."""
     for variant, library in chosen:
-        put = _for_numba if library == Library.NUMBA_CUDA else _for_cupy
-        T, Cp, out = (put(a) for a in (problem.T, problem.Cp, np.full(shape, np.nan)))
-        fn = variant.function(library)
-        yield measure(
-            fn,
-            *_arguments(problem, fn, (T, Cp, out), put),
-            cost=variant.cost_by(library)(shape),
-            check=lambda out=out: check(out, expected),
-            name=variant.by(library),
-            hold=True,
-            **options,
-        )
+        yield _on_gpu(shape, variant, library, variant.function(library), options)
+
+
+def tiles(shape: tuple, options: dict) -> Iterator[Measurement]:
+    """Yield the measurements of the plain and the tiled step of a plate on the GPU, with tiles of many sizes."""
+    for variant, launch, tile in suite_tiles.chosen(suite_tiles.PLATE, suite_tiles.TILES_2D):
+        parameters = {"shape": list(shape), "dtype": "float64", **tile}
+        yield _on_gpu(shape, variant, Library.NUMBA_CUDA, launch, {"parameters": parameters, **options})
+
+
+def _on_gpu(shape, variant, library, fn, options) -> Measurement:
+    """Measure a variant with arrays of its own library."""
+    problem, _ = _oracle(variant.operation, shape)
+    *fields, expected = _on_device(variant.operation, shape)
+    put = _for_numba if library == Library.NUMBA_CUDA else _for_cupy
+    fields[-1].fill(np.nan)  # the last variant's samples left a right result there
+    return measure(
+        fn,
+        *_arguments(problem, fn, [put(a) for a in fields], put),
+        cost=variant.cost_by(library)(shape),
+        check=lambda: _check_on_device(fields[-1], expected),
+        name=variant.by(library),
+        hold=True,
+        **options,
+    )
 
 
 def _arguments(problem, fn, grids, put=lambda array: array) -> tuple:
@@ -93,6 +105,15 @@ def _oracle(operation, shape):
     return problem, expected
 
 
+@lru_cache(maxsize=1)
+def _on_device(operation, shape) -> tuple:
+    """Return T, Cp, room for the result, and what it must be, in GPU memory: a plate takes seconds to get there."""
+    from course_pkg.stencil.gpu_cupy import cp
+
+    problem, expected = _oracle(operation, shape)
+    return tuple(cp.asarray(a) for a in (problem.T, problem.Cp, np.full(shape, np.nan), expected))
+
+
 def _for_cupy(array):
     from course_pkg.stencil.gpu_cupy import cp
 
@@ -108,12 +129,15 @@ def _for_numba(array):
 
 def check(out, expected) -> None:
     """Compare a result with the right one, then overwrite it, so that the next variant must write its own."""
-    if not isinstance(out, np.ndarray):
-        from course_pkg.stencil.gpu_cupy import cp
-
-        found = cp.asarray(out)
-        np.testing.assert_allclose(found.get(), expected, rtol=1e-11, atol=1e-11)
-        found.fill(cp.nan)
-        return
     np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-11)
     out.fill(np.nan)
+
+
+def _check_on_device(out, expected) -> None:
+    """As :func:`check`, in GPU memory; a NaN is wrong, too."""
+    from course_pkg.stencil.gpu_cupy import cp
+
+    worst = float((cp.abs(out - expected) - 1e-11 * cp.abs(expected)).max())
+    if not worst <= 1e-11:
+        raise AssertionError(f"the result is wrong by {worst}")
+    out.fill(cp.nan)

@@ -47,6 +47,15 @@ cases.add(
     "two elements per thread; in the last block only one",
     name="vector_copy_two",
 )
+for stride in (1, 3, 8):
+    cases.add(
+        vector.copy_strided_kernel,
+        blocks_for(2000, THREADS),
+        THREADS,
+        lambda stride=stride: (numbers(2000 * stride), stride, zeros(2000)),
+        f"gaps between the elements that are read: a stride of {stride}",
+        name=f"vector_copy_strided_{stride}",
+    )
 cases.add(
     vector.dot_kernel,
     16,

@@ -1,7 +1,13 @@
 """Checks of arguments, shared by the files of this topic with compiled code."""
 
 from course_pkg.core import CourseError
-from course_pkg.core.checks import require_arrays, require_distinct, require_ndim, require_shape
+from course_pkg.core.checks import (
+    require_arrays,
+    require_count,
+    require_distinct,
+    require_ndim,
+    require_shape,
+)
 
 
 def check_stream(*, device: bool, **arrays) -> None:
@@ -9,6 +15,22 @@ def check_stream(*, device: bool, **arrays) -> None:
     require_arrays(device=device, **arrays)
     require_ndim(1, **arrays)
     require_distinct(**arrays)
+
+
+def check_copy_strided(a, stride: int, out, *, device: bool) -> None:
+    """Check a copy of every stride-th element: two vectors of one precision, of which the first is long enough."""
+    require_count(stride=stride)
+    require_arrays(device=device, a=a)
+    require_arrays(device=device, dtypes=(str(a.dtype),), out=out)
+    require_ndim(1, a=a, out=out)
+    require_distinct(a=a, out=out)
+    if stride < 1:
+        raise CourseError("stride is 0: elements lie at least 1 apart.")
+    if a.size <= stride * (out.size - 1):
+        raise CourseError(
+            f"a has {a.size} elements; {out.size} of them, {stride} apart, need {stride * (out.size - 1) + 1}: pass a "
+            "longer vector, or a shorter out."
+        )
 
 
 def check_dot(a, b, out, *, device: bool) -> None:

@@ -22,6 +22,17 @@ def copy(n: int, dtype="float64") -> Cost:
     return _stream(n, dtype, reads=1, writes=1, flops=0)
 
 
+def copy_strided(n: int, stride: int, dtype="float64") -> Cost:
+    """Cost of ``out[i] = a[stride * i]``: what is used, for every stride the same. What is fetched besides is left out.
+
+    Examples
+    --------
+    >>> copy_strided(1000, stride=4) == copy(1000)
+    True
+    """
+    return copy(n, dtype)
+
+
 def scale(n: int, dtype="float64") -> Cost:
     """Cost of ``out = s * a``.
 

@@ -12,7 +12,14 @@ import numpy as np
 from numba import njit, prange
 
 from course_pkg.core.checks import require_count, require_number
-from course_pkg.vector.checks import check_cumsum, check_dot, check_reduce_sum, check_stream, check_transpose
+from course_pkg.vector.checks import (
+    check_copy_strided,
+    check_cumsum,
+    check_dot,
+    check_reduce_sum,
+    check_stream,
+    check_transpose,
+)
 
 COLUMNS = 64  # columns that one core walks down together: whole cache lines in either precision
 # Rows and columns of a transposed tile. The tile is small because rows that lie a power of two apart share one set of
@@ -37,6 +44,25 @@ def copy(a, out):
     """
     check_stream(device=False, a=a, out=out)
     _copy(a, out)
+
+
+@njit(parallel=True)
+def _copy_strided(a, stride, out):
+    for i in prange(out.size):
+        out[i] = a[stride * i]
+
+
+def copy_strided(a, stride, out):
+    """Compute ``out[i] = a[stride * i]``; memory moves whole cache lines, whatever is used of them.
+
+    Examples
+    --------
+    >>> a, out = np.arange(7.0), np.empty(3)
+    >>> copy_strided(a, 3, out); out
+    array([0., 3., 6.])
+    """
+    check_copy_strided(a, stride, out, device=False)
+    _copy_strided(a, stride, out)
 
 
 @njit(parallel=True)

@@ -4,7 +4,14 @@ Arguments are those of ``reference.py``, as CuPy arrays of float64 or float32 in
 """
 
 from course_pkg.core.checks import require_count, require_number
-from course_pkg.vector.checks import check_cumsum, check_dot, check_reduce_sum, check_stream, check_transpose
+from course_pkg.vector.checks import (
+    check_copy_strided,
+    check_cumsum,
+    check_dot,
+    check_reduce_sum,
+    check_stream,
+    check_transpose,
+)
 
 try:
     import cupy as cp
@@ -23,6 +30,19 @@ def copy(a, out):
     """
     check_stream(device=True, a=a, out=out)
     out.data.copy_from_device_async(a.data, a.nbytes)
+
+
+def copy_strided(a, stride, out):
+    """Compute ``out[i] = a[stride * i]`` as an array statement; one kernel.
+
+    Examples
+    --------
+    >>> a = cp.arange(7.0); out = cp.empty(3)
+    >>> copy_strided(a, 3, out); out
+    array([0., 3., 6.])
+    """
+    check_copy_strided(a, stride, out, device=True)
+    out[...] = a[: stride * (out.size - 1) + 1 : stride]
 
 
 def scale(a, s, out):

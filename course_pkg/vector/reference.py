@@ -2,14 +2,17 @@
 
 copy, scale, add, triad are the four kernels of STREAM (J. D. McCalpin, Memory Bandwidth and Machine Balance in Current
 High Performance Computers, IEEE TCCA Newsletter, 1995). The others each add one thing: ``dot`` and ``reduce_sum`` a
-reduction; ``horner`` any amount of arithmetic with the traffic of a copy; the cumulative sums a loop in which each step
-needs the one before it; ``transpose`` another order of the elements.
+reduction; ``horner`` any amount of arithmetic with the traffic of a copy; ``copy_strided`` gaps between the elements
+that are read; the cumulative sums a loop in which each step needs the one before it; ``transpose`` another order of the
+elements.
 
 Shapes and dtypes, for every file of this topic:
 
 a, b : array, shape (n,), float64 or float32
     Inputs, which are not changed; ``a`` and ``b`` may be the same array. For a cumulative sum and a transpose, ``a``
-    has shape (ny, nx).
+    has shape (ny, nx); for ``copy_strided``, ``a`` has at least ``stride (n - 1) + 1`` elements, where ``out`` has n.
+stride : int, at least 1
+    Distance of the elements that are read, in elements.
 s : float
     Scalar, converted to the precision of the arrays.
 out : array, shape (n,), for ``dot`` and ``reduce_sum`` (1,), for a cumulative sum (ny, nx), for a transpose (nx, ny)
@@ -33,6 +36,18 @@ def copy(a, out):
     array([1., 2.])
     """
     np.copyto(out, a)
+
+
+def copy_strided(a, stride, out):
+    """Compute ``out[i] = a[stride * i]``.
+
+    Examples
+    --------
+    >>> a, out = np.arange(7.0), np.empty(3)
+    >>> copy_strided(a, 3, out); out
+    array([0., 3., 6.])
+    """
+    np.copyto(out, a[: stride * (out.size - 1) + 1 : stride])
 
 
 def scale(a, s, out):

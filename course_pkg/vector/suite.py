@@ -15,6 +15,7 @@ from course_pkg.vector.variants import VARIANTS
 
 STREAMS = ("copy", "scale", "add", "triad", "dot")
 ON_SQUARE = ("reduce_sum", "cumsum_columns", "cumsum_rows", "transpose")
+STRIDES = (1, 2, 4, 8, 16, 32, 64)
 TOTALS = ("dot", "reduce_sum")  # their result is one number
 DEGREES_CPU = (1, 2, 4, 8, 16, 32, 64)
 DEGREES_GPU = (*DEGREES_CPU, 128)
@@ -36,8 +37,8 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     data = _HostData(2 ** exponents[-1]) if device == "cpu" else _DeviceData(2 ** exponents[-1])
     degrees = DEGREES_CPU if device == "cpu" else DEGREES_GPU
     samples = 5 if quick else 20
-    measured = {op: implementations(device, op) for op in (*STREAMS, "horner", *ON_SQUARE)}
-    with progress(len(exponents) + len(degrees) + len(ON_SQUARE)) as step:
+    measured = {op: implementations(device, op) for op in (*STREAMS, "horner", "copy_strided", *ON_SQUARE)}
+    with progress(len(exponents) + len(degrees) + len(STRIDES) + len(ON_SQUARE)) as step:
         for e in exponents:
             step(f"2^{e} elements")
             for op in STREAMS:
@@ -46,6 +47,10 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
             step(f"degree {degree}")
             parameters = {"n": data.n // 8, "dtype": "float64", "degree": degree}
             yield from _in_turn(data, measured["horner"], parameters, samples)
+        for stride in STRIDES:
+            step(f"stride {stride}")
+            parameters = {"n": max(1, data.n // STRIDES[-1]), "dtype": "float64", "stride": stride}
+            yield from _in_turn(data, measured["copy_strided"], parameters, samples)
         edge = min(EDGE[device], math.isqrt(data.n))
         for op in ON_SQUARE:
             step(op)
@@ -89,7 +94,7 @@ def _compare(data, chosen, parameters, settings, samples):
         flat = op == "copy"
         size = {"n": math.prod(shape), "dtype": parameters["dtype"]} if flat else parameters
         args[what] = data.arguments(
-            arguments_of(op), (math.prod(shape),) if flat else shape, library, parameters.get("degree")
+            arguments_of(op), (math.prod(shape),) if flat else shape, library, parameters
         )
         costs[what] = variant.cost_by(library)(**size)
         checks[what] = lambda op=op, a=args[what]: data.check(op, a)
@@ -124,12 +129,15 @@ class _HostData:
         self.host = {"a": rng.random(n), "b": rng.random(n), "s": 3.0}
         self.out, self.total = np.full(n, np.nan), np.zeros(1)
 
-    def arguments(self, names, shape, library, degree=None):
+    def arguments(self, names, shape, library, parameters=()):
         """Return the named arguments, cut to the elements of a shape, as arrays of the library."""
-        whole = {"a": self.a, "b": self.b, "s": 3.0, "degree": degree, "out": self.out, "total": self.total}
-        picked = (whole[name] for name in names)
-        n = math.prod(shape)
-        return tuple(v[:n].reshape(shape) if getattr(v, "size", 0) > 1 else v for v in picked)
+        parameters, n = dict(parameters), math.prod(shape)
+        stride = parameters.get("stride", 1)
+        cut = {"a": self.a[: n * stride], "b": self.b[:n], "out": self.out[:n]}
+        if stride == 1:
+            cut = {name: vector.reshape(shape) for name, vector in cut.items()}
+        whole = {"s": 3.0, "total": self.total, **cut, **parameters}
+        return tuple(whole[name] for name in names)
 
     a = property(lambda self: self.host["a"])
     b = property(lambda self: self.host["b"])
@@ -143,6 +151,9 @@ class _HostData:
     def check(self, op, args):
         """Compare the result of one call with the reference, in all elements or in a million of them."""
         out, n = args[-1], args[0].size
+        if op == "copy_strided":
+            self.check_strided(args)
+            return
         if op in TOTALS:
             a, b = self.host["a"][:n], self.host["b"][:n]
             expected = np.dot(a, b) if op == "dot" else np.sum(a)
@@ -160,6 +171,14 @@ class _HostData:
         getattr(reference, op)(*inputs, expected)
         np.testing.assert_allclose(self.fetch(out, where), expected, rtol=1e-12)
         self.poison(out)  # so that the next variant cannot pass on this one's result
+
+    def check_strided(self, args):
+        """Compare a copy with gaps with the oracle, all elements of it."""
+        a, stride, out = args
+        expected = np.empty(out.size)
+        reference.copy_strided(self.host["a"][: a.size], stride, expected)
+        np.testing.assert_array_equal(self.fetch(out, slice(None)), expected)
+        self.poison(out)
 
     def check_lines(self, op, out):
         """Compare sums or a transpose with NumPy's, in all rows or columns, or in enough for a million elements."""
@@ -196,8 +215,8 @@ class _DeviceData(_HostData):
     a = property(lambda self: self.device["a"])
     b = property(lambda self: self.device["b"])
 
-    def arguments(self, names, shape, library, degree=None):
-        args = super().arguments(names, shape, library, degree)
+    def arguments(self, names, shape, library, parameters=()):
+        args = super().arguments(names, shape, library, parameters)
         if library != Library.NUMBA_CUDA:
             return args
         from course_pkg import cuda

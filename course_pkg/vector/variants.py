@@ -14,6 +14,13 @@ _variant = variant_of("vector")
 VARIANTS = Variants(
     _variant("copy", "", "one element per thread; on a CPU, an equal share per core", cost.copy, EVERYWHERE),
     _variant("copy", "two", "two elements per thread, one block apart: more bytes in flight", cost.copy),
+    _variant(
+        "copy_strided",
+        "",
+        "as copy, but reads elements that lie a stride apart",
+        cost.copy_strided,
+        EVERYWHERE,
+    ),
     _variant("scale", "", "one input, one output", cost.scale, EVERYWHERE),
     _variant("add", "", "two inputs, one output", cost.add, EVERYWHERE),
     _variant(

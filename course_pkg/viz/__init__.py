@@ -11,6 +11,7 @@ from course_pkg.viz.roofline_explorer import roofline_explorer
 from course_pkg.viz.source import source
 from course_pkg.viz.tile import tile_picture
 from course_pkg.viz.widgets import Prediction, explorer, slider
+from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [
     "Picture",
@@ -34,4 +35,5 @@ __all__ = [
     "t_eff_against",
     "t_eff_sweep",
     "tile_picture",
+    "wrong_right",
 ]

@@ -47,13 +47,22 @@ METRICS = (
     "dram__bytes_read.sum",
     "lts__t_sectors_op_read.sum",
 )
-# what moves between the GPU and its memory
+# what moves between the GPU and its memory, and how busy that, the caches and the schedulers are
 TRAFFIC = (
     "dram__bytes_read.sum",
     "dram__bytes_write.sum",
     "lts__t_sectors_op_read.sum",
     "lts__t_sectors_op_write.sum",
     "gpu__time_duration.sum",
+    "smsp__inst_executed.sum",
+    "l1tex__data_pipe_lsu_wavefronts.sum",
+    "sm__cycles_elapsed.max",
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+    "lts__ltcfabric2ltc_cycles_active.avg.pct_of_peak_sustained_elapsed",
+    "l1tex__throughput.avg.pct_of_peak_sustained_elapsed",
+    "smsp__issue_active.avg.pct_of_peak_sustained_elapsed",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
 )
 
 Counters = dict[str, float]

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from fake_gpu import FakeGpu
 
 from course_pkg import cuda
 from course_pkg.bench import Device, Measurement, matching, measure
@@ -214,53 +215,8 @@ def test_device_events_time_the_calls_behind_a_primer(monkeypatch):
     assert seconds == pytest.approx(0.002), "6 ms for 3 calls"
 
 
-class Held:
-    """A GPU: a copy takes it 2 ms and a call 0.1 ms, and Python 1 ms to launch a call."""
-
-    def __init__(self, monkeypatch):
-        self.events, self.now, self.busy_until = [], 0.0, 0.0
-        gpu, launch_s = self, 1e-3
-
-        class Buffer:
-            def copy_to_device(self, source):
-                gpu.work("copy", 2e-3)
-
-        class Event:
-            def record(self):
-                gpu.events.append("event")
-                self.at = gpu.busy_until
-
-            def query(self):
-                return self.at <= gpu.now
-
-            def synchronize(self):
-                gpu.synchronize()
-
-        def call():
-            gpu.now += launch_s
-            self.work("call", 1e-4)
-
-        self.call = call
-        fake = SimpleNamespace(
-            event=lambda timing: Event(),
-            event_elapsed_time=lambda start, stop: 1e3 * (stop.at - start.at),
-            synchronize=self.synchronize,
-            device_array=lambda n, dtype: Buffer(),
-        )
-        monkeypatch.setattr(timers.devices, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
-        monkeypatch.setattr("course_pkg.cuda", fake)
-        monkeypatch.setattr(timers.time, "perf_counter", lambda: self.now)
-
-    def work(self, what, seconds):
-        self.events.append(what)
-        self.busy_until = max(self.busy_until, self.now) + seconds
-
-    def synchronize(self):
-        self.now = max(self.now, self.busy_until)
-
-
 def test_the_gpu_is_held_until_all_calls_are_queued(monkeypatch):
-    gpu = Held(monkeypatch)
+    gpu = FakeGpu(monkeypatch, launch_s=1e-3)
     timer = timers.HeldTimer()
     assert timer.calls_for(gpu.call, (), 3e-3) == 30, (
         "by the device's 0.1 ms a call, not by the launch's 1 ms"
@@ -275,7 +231,7 @@ def test_the_gpu_is_held_until_all_calls_are_queued(monkeypatch):
 
 
 def test_copies_that_ran_out_too_early_are_doubled_and_the_sample_taken_again(monkeypatch):
-    gpu = Held(monkeypatch)
+    gpu = FakeGpu(monkeypatch, launch_s=1e-3)
     timer = timers.HeldTimer()
     timer.calls_for(gpu.call, (), 3e-3)
     timer.copies = 4
@@ -284,7 +240,7 @@ def test_copies_that_ran_out_too_early_are_doubled_and_the_sample_taken_again(mo
 
 
 def test_a_gpu_that_cannot_be_held_is_named(monkeypatch):
-    gpu = Held(monkeypatch)
+    gpu = FakeGpu(monkeypatch, launch_s=1e-3)
     timer = timers.HeldTimer()
     timer.copies = 1
 

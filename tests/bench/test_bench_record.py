@@ -8,9 +8,9 @@ from math import prod
 
 import pytest
 
-from course_pkg.bench import Device, Measurement, Recorded, load, origin, record, recorded
+from course_pkg.bench import Device, Measurement, Recorded, load, origin, pitfalls, record, recorded, records
 from course_pkg.bench.document import COUNTERS, MEASUREMENTS, SCHEMA, TRAFFIC, dumps, read
-from course_pkg.core import Cost, CourseError, Implementation, machine
+from course_pkg.core import Cost, CourseError, Implementation, find_machine, machine
 from course_pkg.paths import recorded_dir
 from course_pkg.topics import topics
 from course_pkg.vector.variants import VARIANTS
@@ -256,7 +256,9 @@ def test_a_record_of_another_kind_is_refused(path, tmp_path):
 # ---- what is recorded in this repository
 
 EVERY = sorted(recorded_dir().glob("*/*.json"))
-FILES = [path for path in EVERY if read(path).kind == MEASUREMENTS]
+MEASURED = [path for path in EVERY if read(path).kind == MEASUREMENTS]
+HONEST = [path for path in MEASURED if path.stem == "honest"]  # half of it is wrong, and meant to be
+FILES = [path for path in MEASURED if path not in HONEST]
 
 
 def name_of(path):
@@ -322,6 +324,10 @@ def test_the_recorded_streams_span_every_size_in_both_libraries():
                 assert m.cost == expected(m.parameters["n"])
 
 
+PITFALLS_OF = {
+    "cpu": {"first_call", "in_cache", "one_call", "allocates"},
+    "gpu": {"no_wait", "first_call", "host_clock", "one_launch", "in_cache", "with_copies", "pageable", "idle_clock"},
+}  # fmt: skip
 LAUNCH = ("padding", "threads_per_block", "max_registers", "blocks_per_sm", "iterations", "rtol")
 
 
@@ -345,6 +351,33 @@ def test_what_is_recorded_is_of_a_variant_that_is_listed_with_the_cost_that_it_h
             assert its_cost is None or "rtol" in m.parameters, m.label
         else:
             assert m.cost == m.parameters.get("iterations", 1) * its_cost, (m.label, m.parameters)
+
+
+@pytest.mark.parametrize("path", HONEST, ids=name_of)
+def test_recorded_pitfalls_are_whole_and_their_right_numbers_are_possible(path):
+    data = Recorded(path)
+    found = pitfalls.pairs(data.measurements)
+    assert len(data.measurements) == 2 * len(found), "a wrong measurement and a right one of each"
+    assert {pair.pitfall.name for pair in found} == PITFALLS_OF[data.device.kind]
+    datasheet = find_machine(data.device.name)
+    for pair in found:
+        for m in pair.measurements:
+            assert len(m.samples_s) >= 3 and min(m.samples_s) > 0
+            assert m.device == data.device
+        if pair.pitfall.name != "in_cache":  # whose arrays differ
+            assert pair.wrong.cost == pair.right.cost
+        if datasheet is not None:
+            assert pair.right.t_eff_gb_s < datasheet.bandwidth_gb_s, pair.pitfall.name
+
+
+def test_records_of_a_kind_of_device_are_found_by_their_topic(tmp_path, monkeypatch):
+    cpu = replace(GPU, kind="cpu", name="A CPU")
+    for device in (GPU, replace(GPU, name="Z GPU"), cpu):
+        record("vector", [measurement(device=device)], tmp_path, origin="x")
+    monkeypatch.setattr(import_module("course_pkg.bench.record"), "recorded_dir", lambda: tmp_path)
+    assert [found.device.name for found in records("vector")] == ["A GPU", "Z GPU"]
+    assert [found.device.name for found in records("vector", "cpu")] == ["A CPU"]
+    assert records("stencil") == []
 
 
 def test_no_recorded_stream_beats_the_datasheet():

@@ -51,6 +51,7 @@ def test_lecture_has_its_parts(lecture):
     assert None not in kinds, "give every cell a slide_type: slide, fragment, -, skip or notes"
     if not lecture.stem.startswith("00"):
         assert tags.count("predict") >= 3
+        assert "live" in tags, "one cell measures on a GPU where there is one: bench.live"
         assert "you can" in text and "## Summary" in text and "## Laboratory" in text and "exercises/" in text
 
 

@@ -3,69 +3,16 @@
 Each kernel is its own text; an idiom names the one change, of a piece of that text, after which threads race.
 """
 
-import inspect
-import textwrap
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-
+import idioms_flow
 import idioms_handover as handover
+import idioms_published
+import idioms_queues
 import idioms_shared as shared
+import idioms_warp
 import numpy as np
-
-
-@dataclass(frozen=True)
-class Idiom:
-    """A kernel, its launch, its oracle and its racy twins.
-
-    Attributes
-    ----------
-    kernel : function
-        Not decorated: its text is what is run.
-    blocks, threads : int or tuple of int
-    arguments : callable
-        Returns fresh arguments by parameter.
-    expected : callable
-        Maps fresh arguments to the arrays that the kernel must leave, by parameter.
-    twins : tuple of (str, str)
-        A piece of the text, there once, and what stands there in a racy twin.
-    """
-
-    kernel: Callable
-    blocks: int | tuple
-    threads: int | tuple
-    arguments: Callable[[], dict]
-    expected: Callable[[dict], dict]
-    twins: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The kernel's name."""
-        return self.kernel.__name__
-
-    @cached_property
-    def source(self) -> str:
-        """The kernel's text."""
-        return textwrap.dedent(inspect.getsource(self.kernel))
-
-    def twin(self, old: str, new: str) -> str:
-        """Return the text of a racy twin."""
-        assert self.source.count(old) == 1, f"{self.name}: {self.source.count(old)} times {old!r}"
-        return self.source.replace(old, new)
-
+from idiom import Idiom, numbers, zeros
 
 BARRIER = "cuda.syncthreads()"
-
-
-def numbers(*shape):
-    """Whole numbers as float64, so that sums are exact in any order."""
-    return (np.arange(np.prod(shape)) * 7 % 23 - 11.0).reshape(shape)
-
-
-def zeros(*shape, dtype=np.int32):
-    return np.zeros(shape, dtype)
-
-
 IDIOMS = [
     Idiom(
         handover.sum_by_last_block,
@@ -303,6 +250,10 @@ IDIOMS = [
         lambda a: {"a": np.r_[a["a"][0], _smoothed_inside(a["a"]), a["a"][-1]]},
         (("    cuda.syncthreads()  # read before written\n", ""),),
     ),
+    *idioms_flow.IDIOMS,
+    *idioms_published.IDIOMS,
+    *idioms_queues.IDIOMS,
+    *idioms_warp.IDIOMS,
 ]  # fmt: skip
 
 

@@ -105,6 +105,39 @@ def test_horner_of_degree_zero_and_one(backend, rng):
     np.testing.assert_allclose(backend.get(out), 1 + a, rtol=1e-15)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("stride", [1, 3, 8])
+def test_copy_strided_takes_every_stride_th_element(backend, stride, dtype, rng):
+    a = rng.uniform(-1, 1, 300 * stride - stride + 1).astype(dtype)  # not an element more than it needs
+    buffer = np.full(300 + 2 * PAD, GUARD, dtype)
+    buffer[PAD:-PAD] = np.nan
+    device_buffer = backend.put(buffer)
+    backend.ops.copy_strided(backend.put(a), stride, device_buffer[PAD:-PAD])
+    found = backend.get(device_buffer)
+    np.testing.assert_array_equal(found[PAD:-PAD], [a[stride * i] for i in range(300)])
+    assert np.all(found[:PAD] == GUARD)
+    assert np.all(found[-PAD:] == GUARD)
+
+
+def test_a_stride_that_leads_out_of_the_vector_is_refused(checked):
+    ops, put, put_elsewhere = checked
+    a, out = put(np.ones(20)), put(np.full(4, GUARD))
+    for stride, message in (
+        (7, "a has 20 elements; 4 of them, 7 apart, need 22: pass a longer vector, or a shorter out"),
+        (0, "stride is 0: elements lie at least 1 apart"),
+        (-1, "stride"),
+        (2.5, "stride"),
+    ):
+        with pytest.raises(CourseError, match=message):
+            ops.copy_strided(a, stride, out)
+    with pytest.raises(CourseError, match="memory"):
+        ops.copy_strided(a, 2, put_elsewhere(np.ones(4)))
+    with pytest.raises(CourseError, match="share memory"):
+        ops.copy_strided(a, 1, a)
+    with pytest.raises(CourseError, match="float32"):
+        ops.copy_strided(a, 1, put(np.ones(4, "float32")))
+
+
 # ---- what only the GPU's file has
 
 

@@ -36,6 +36,12 @@ def test_the_suite_measures_each_variant_at_each_size(tiny):
     found = list(suite.run("cpu", quick=True))
     variants = {what for op in suite.STREAMS for what in by(op, CPU, NUMPY)}
     variants |= set(by("triad", Library.C)) if cpu_c.available() else set()
+    strided = [m for m in found if m.operation == "copy_strided"]
+    assert [(m.what, m.parameters["stride"]) for m in strided] == [
+        (what, stride) for stride in suite.STRIDES for what in by("copy_strided", CPU, NUMPY)
+    ]
+    assert all(m.cost == cost.copy(1) for m in strided), "what is fetched besides is not counted as useful"
+    found = [m for m in found if m not in strided]
     on_square = [m for m in found if m.parameters.get("shape") or m.parameters["n"] == 25]
     streams = [m for m in found if "degree" not in m.parameters and m not in on_square]
     assert {(m.what, m.parameters["n"]) for m in streams} == {(v, n) for v in variants for n in (8, 32)}
@@ -65,7 +71,7 @@ def test_the_suite_measures_each_variant_at_each_size(tiny):
     ]
 
 
-@pytest.mark.parametrize("operation", [*suite.STREAMS, "horner", *suite.ON_SQUARE])
+@pytest.mark.parametrize("operation", [*suite.STREAMS, "horner", "copy_strided", *suite.ON_SQUARE])
 def test_a_wrong_variant_is_not_timed(tiny, monkeypatch, operation):
     def wrong(*args):
         right(*args)
@@ -107,7 +113,8 @@ def test_a_variant_that_does_nothing_cannot_pass_on_the_last_ones_result(tiny, m
 
 def test_the_gpu_suite_has_every_variant():
     """Whatever a topic lists for a GPU is measured; a new variant is, too, without a word here."""
-    chosen = {op: suite.implementations("gpu", op) for op in (*suite.STREAMS, "horner", *suite.ON_SQUARE)}
+    operations = (*suite.STREAMS, "horner", "copy_strided", *suite.ON_SQUARE)
+    chosen = {op: suite.implementations("gpu", op) for op in operations}
     for op, pairs in chosen.items():
         wanted = [(v, lib) for lib in (CUDA, CUPY) for v in VARIANTS.of(op, lib)]
         assert pairs == wanted + ([(VARIANTS["copy"], CUPY)] if op == "transpose" else [])

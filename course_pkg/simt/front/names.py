@@ -18,7 +18,7 @@ from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate, handles, unsupported
-from course_pkg.simt.run.values import Builtin, Intrinsic, Module, Range, TypeName, Value, undefined
+from course_pkg.simt.run.values import Builtin, Intrinsic, Module, Range, Torn, TypeName, Value, undefined
 
 SCALARS = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -71,6 +71,8 @@ def _name(run, frame, node, mask):
 def _in_these_lanes(run, frame, node, variable, mask):
     """Return the value of a variable; lanes that have not assigned it get a value that cannot be overlooked."""
     known = variable.mask
+    if isinstance(variable.value, Torn):
+        raise unsupported(frame, node, f"in {node.id!r}, {variable.value.reason}")
     if known is None or run.dry or mask.within(known):
         return variable.value
     return _known_in(run, frame, node, variable.value, known)

@@ -11,18 +11,41 @@ from typing import Any
 
 import numpy as np
 
-from course_pkg.simt.memory.shadow import BLOCK_SHIFT, FIELD, SITES, WARP_SHIFT, Order, thread_of
+from course_pkg.simt.memory.fences import OWN, Fences
+from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, SITES, WARP_SHIFT, Order, thread_of
+from course_pkg.simt.memory.warp_order import LANES
 
-FENCES = (1 << FIELD) - 1  # the part of a stamp that counts its thread's fences
+WORLDS = 7  # what an atomic might have found: at four earlier times, and without one of three publications
+LAST = 3  # the world before the last publication
+BITS = ("or_", "and_", "xor")
+ANYBODY = -1  # no thread's number: an atomic of any thread
 
 
 @dataclass(eq=False)
 class Publication:
-    """A thread's atomic, after a fence: what the element held before, and clocks of what is known to who sees it."""
+    """A thread's atomic, after a fence.
+
+    Attributes
+    ----------
+    thread : int
+    before : number
+        What the element held before.
+    flipped : int
+        The bits that it changed, if its operation is one of bits: others came to the element on their own.
+    clocks : tuple of dict
+        What is known to who sees it.
+    known : int
+        So many of the element's publications were known to the thread.
+    after_all : bool
+        Whether all earlier ones were known to it, or its own.
+    """
 
     thread: int
     before: Any
+    flipped: int
     clocks: tuple
+    known: int
+    after_all: bool
 
 
 @dataclass(eq=False)
@@ -49,61 +72,19 @@ class Element:
 
 @dataclass(eq=False)
 class Sight:
-    """What an atomic may tell its thread: of the first publications of an element, ``after`` with its own."""
+    """What an atomic may tell its thread: of an element's publications those until it, ``after`` with its own.
+
+    The first ``known`` were known to the thread before.
+    """
 
     element: Element
+    known: int
     until: int
     after: int
 
     def clock(self) -> dict:
         """Return what it tells, when it tells all."""
         return {**self.element.clock(self.until), ("element", *self.element.name): self.after}
-
-
-class Fences:
-    """What the threads of a wave have fenced, shape (blocks, threads_per_block).
-
-    Attributes
-    ----------
-    count : ndarray of int64
-        Fences that each thread has passed.
-    ready, ready_block : ndarray of int64
-        Accesses with fewer fences before them are ready to be published to the device, and to the block.
-    stamp : ndarray of int64
-        When the last fence for the device was.
-    met : ndarray of int64
-        ``ready`` at the block's last barrier.
-    """
-
-    def __init__(self, wave):
-        shape = wave.blocks, wave.threads_per_block
-        self.count, self.ready, self.ready_block, self.stamp, self.met = np.zeros((5, *shape), np.int64)
-
-    def fence(self, lanes, stamps, for_device: bool) -> None:
-        """Let lanes pass a fence; bool, shape (blocks, threads_per_block)."""
-        self.count[lanes] += 1
-        self.ready_block[lanes] = self.count[lanes]
-        if for_device:
-            self.ready[lanes] = self.count[lanes]
-            self.stamp[lanes] = stamps[lanes]
-
-    def barrier(self, blocks) -> None:
-        """Let blocks pass a barrier."""
-        self.met[blocks] = self.ready[blocks]
-
-    def clock(self, thread: int, row: int, lane: int, order: Order) -> dict:
-        """Return what an atomic of a thread publishes by itself."""
-        clock = {}
-        if self.ready_block[row, lane]:
-            clock["block's thread", thread] = int(self.ready_block[row, lane])
-        if self.ready[row, lane]:
-            stamp = int(self.stamp[row, lane])
-            clock["thread", thread] = int(self.ready[row, lane])
-            clock["warp", order.warp_of(thread)] = stamp >> WARP_SHIFT
-            clock["block", thread // order.threads_per_block] = stamp >> BLOCK_SHIFT
-        if self.met[row].any():
-            clock["met", thread // order.threads_per_block] = self.met[row].copy()
-        return clock
 
 
 class Handovers:
@@ -127,23 +108,23 @@ class Handovers:
         keys = ("thread", thread), ("warp", warp), ("block", block)
         return [self._knowledge[k] for k in keys if k in self._knowledge]
 
-    def atomics(self, region, units, threads, before, after, fences: Fences, rows, lanes):
-        """Note atomics in the order in which they are done; return what each would have found otherwise.
+    def atomics(
+        self, name: str, region, units, threads, before, after, otherwise, fences: Fences, rows, lanes
+    ) -> int:
+        """Note atomics in the order in which they are done; return the number of this event, for :meth:`learn`.
 
         Parameters
         ----------
+        name : str
+            Of the operation.
         region : Region
         units, threads, before, after, rows, lanes : ndarray
             Element, thread, value found and left, and the thread's place in the wave.
-
-        Returns
-        -------
-        ndarray, shape (2, lanes)
-            What the element held before the first, and before the last publication of another thread.
-        int
-            Number of this event, for :meth:`learn`.
+        otherwise : ndarray, shape (WORLDS, lanes)
+            Filled with what the element held before the first publication that its thread does not know of, before the
+            second, before one in the middle, and before the last of another thread; then with what it would hold
+            without the first, the second, and that in the middle. Left as it is where there is no publication.
         """
-        otherwise = np.stack([before, before])
         pending: dict = {}
         self._pending.append(pending)
         each = zip(units.tolist(), threads.tolist(), rows.tolist(), lanes.tolist(), strict=True)
@@ -151,47 +132,75 @@ class Handovers:
             element = self._elements.setdefault((region, unit), Element((region, unit)))
             published = element.published
             until = len(published)
-            if published:
-                last = _last_of_another(published, until, thread)
-                otherwise[:, i] = published[0].before, last.before
+            clocks = self._known_to(thread)
+            known = max((c.get(("element", *element.name), 0) for c in clocks), default=0)
+            if until > known:
+                some = [published[at] for at in (known, min(known + 1, until - 1), (known + until) // 2)]
+                times = *some, _last_of_another(published, until, thread)
+                without = (before[i] ^ p.flipped if p.flipped else p.before for p in some)
+                otherwise[:, i] = *(p.before for p in times), *without
             if before[i] != after[i]:
-                clocks = fences.clock(thread, row, lane, self.order), *self._known_to(thread)
-                published.append(Publication(thread, before[i], clocks))
-            pending[thread] = Sight(element, until, len(published))
-        return otherwise, len(self._pending) - 1
+                after_all = all(p.thread == thread for p in published[known:])
+                clocks = fences.clock(thread, row, lane, self.order), *clocks
+                flipped = before[i] ^ after[i] if name in BITS else 0
+                published.append(Publication(thread, before[i], flipped, clocks, known, after_all))
+            pending[thread] = Sight(element, known, until, len(published))
+        return len(self._pending) - 1
 
-    def learn(self, threads, decided, events) -> None:
+    def learn(self, threads, decided, by, events) -> None:
         """Note that threads went another way because of what atomics found.
 
         Parameters
         ----------
         threads : ndarray of int64
-        decided : ndarray of bool, shape (2, threads)
-            Whether they would have gone another way before the first, and before the last publication.
+        decided : ndarray of bool, shape (WORLDS, threads)
+            Whether they would have gone another way at each of the earlier times.
+        by : ndarray of int64
+            The thread whose atomic it was; ``ANYBODY``: their own, or those of their block.
         events : iterable of int
             The atomics that the decision rests on.
         """
         per_block = self.order.threads_per_block
         some = decided.any(axis=0)
-        threads, decided = threads[some], decided[:, some]
+        threads, decided, by = threads[some], decided[:, some], by[some]
         for event in events if some.any() else ():
             pending = self._pending[event]
             of_block: dict = {}
             for thread, seen in pending.items():
                 of_block.setdefault(thread // per_block, []).append(seen)
-            for thread, first, last in zip(threads.tolist(), *decided.tolist(), strict=True):
-                told = [pending[thread]] if thread in pending else of_block.get(thread // per_block, ())
+            each = zip(threads.tolist(), by.tolist(), decided.T.tolist(), strict=True)
+            for thread, source, worlds in each:
+                if source != ANYBODY:
+                    told = [pending[source]] if source in pending else ()
+                else:
+                    told = [pending[thread]] if thread in pending else of_block.get(thread // per_block, ())
                 for sight in told:
-                    self._tell(thread, sight, first, last)
+                    self._tell(thread, source, sight, worlds)
 
-    def _tell(self, thread, sight, first, last) -> None:
-        published, until = sight.element.published, sight.until
-        if not until:
+    def _tell(self, thread, source, sight, worlds) -> None:
+        """Let a thread know what its way proves: all publications, or those that all others wait for.
+
+        If each of the earlier times would have led another way, all publications were needed. If only the last one was
+        needed, or only the first one, then it is *this* one in every order of the threads only if they had no choice:
+        the thread of the last one knew all others, or those of all others knew the first one.
+        """
+        published, until, known = sight.element.published, sight.until, sight.known
+        if until <= known:
             return
-        if first and last:
+        first, last = (
+            published[known],
+            _last_of_another(published, until, thread if source == ANYBODY else source),
+        )
+        if all(worlds):
             clocks = (sight.clock(),)
+        elif worlds[LAST] and last.after_all:
+            clocks = *last.clocks, {("element", *sight.element.name): sight.after}
+        elif worlds[0] and all(
+            p.known > known or p.thread == first.thread for p in published[known + 1 : until]
+        ):
+            clocks = first.clocks
         else:
-            clocks = (published[0] if first else _last_of_another(published, until, thread)).clocks
+            return
         for clock in clocks:
             known = self._knowledge.get(("thread", thread))
             if known is None:
@@ -220,6 +229,17 @@ class Handovers:
                 _join(known, clock)
                 self._knowledge[level, group] = known
 
+    def spread_among(self, threads: list) -> None:
+        """Let threads of one warp know what one of them knows: they pass a barrier that names them alone."""
+        clocks = [
+            self._knowledge[k] for k in (("thread", thread) for thread in threads) if k in self._knowledge
+        ]
+        if clocks and len(threads) > 1:
+            together: dict = {}
+            for clock in clocks:
+                _join(together, clock)
+            self._knowledge.update({("thread", thread): together for thread in threads})
+
     def known(self, entry, stamp, mine, clash):
         """Tell which lanes know of an earlier access, of those that clash with it."""
         found = np.zeros(len(clash), bool)
@@ -234,18 +254,27 @@ class Handovers:
 
     def _knows(self, thread: int, stamp: int, me: int) -> bool:
         per_block = self.order.threads_per_block
-        block, fences = thread // per_block, stamp & FENCES
+        block, fences = thread // per_block, stamp & FIELD_OF_ONES
         for clock in self._known_to(me):
             met = clock.get(("met", block))
             if (
-                clock.get(("thread", thread), 0) > fences
-                or clock.get(("warp", self.order.warp_of(thread)), 0) > stamp >> WARP_SHIFT
+                self._in_clock(clock, "", thread, stamp)
                 or clock.get(("block", block), 0) > stamp >> BLOCK_SHIFT
                 or (met is not None and met[thread % per_block] > fences)
-                or (block == me // per_block and clock.get(("block's thread", thread), 0) > fences)
+                or (block == me // per_block and self._in_clock(clock, OWN, thread, stamp))
             ):
                 return True
         return False
+
+    def _in_clock(self, clock: dict, whom: str, thread: int, stamp: int) -> bool:
+        """Tell whether a clock holds a thread's access, as its own or as one of its warp."""
+        warp, tick = self.order.warp_of(thread), stamp >> WARP_SHIFT
+        lanes = clock.get((f"{whom}lanes", warp))
+        return (
+            clock.get((f"{whom}thread", thread), 0) > stamp & FIELD_OF_ONES
+            or clock.get((f"{whom}warp", warp), 0) > tick
+            or (lanes is not None and lanes[thread % self.order.threads_per_block % LANES] > tick)
+        )
 
     def saw_the_last(self, region, units, mine, clash):
         """Tell which lanes know of all atomics that changed an element so far."""
@@ -270,7 +299,7 @@ def _join(clock: dict, other: dict) -> None:
     """Let a clock know what another one knows."""
     for key, value in other.items():
         mine = clock.get(key)
-        if key[0] == "met" and mine is not None:
+        if isinstance(value, np.ndarray) and mine is not None:
             value = np.maximum(mine, value)
         elif mine is not None and mine > value:
             value = mine

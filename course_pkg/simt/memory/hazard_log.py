@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from course_pkg.simt.errors import HazardError
+from course_pkg.simt.errors import HazardError, SimtError
+from course_pkg.simt.memory.order import SITES, thread_of
 from course_pkg.simt.memory.races import Access, Hazard, Thread, place
-from course_pkg.simt.memory.shadow import SITES, Shadow, thread_of
+from course_pkg.simt.memory.shadow import Shadow
 
 FATAL = ("out_of_bounds", "divergent_barrier")
 MOST = 200
@@ -68,22 +69,36 @@ class HazardLog:
         )
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
-    def torn_warp(self, run, where, at_work, members, torn, name) -> None:
-        """Only some lanes of a warp arrive at the warp's barrier."""
-        row = int(np.flatnonzero(torn)[0])
-        block, warp = divmod(row, run.wave.warps_per_block)
-        came = int(at_work[row].argmax()) + 32 * warp
-        missed = int((members[row] & ~at_work[row]).argmax()) + 32 * warp
-        who, absent = (place_of_thread(run.wave, block, t) for t in (came, missed))
-        message = (
-            f"line {where.line}: {who} waits at this {name} and {absent}, of the same warp, never comes to it: "
-            "move it out of the branch, or name the lanes that come in its mask."
-        )
+    def torn_warp(self, run, where, rows, torn, name) -> None:
+        """Only some lanes of a warp arrive at the warp's barrier, or not with one mask.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The warps that are looked at.
+        torn : ndarray of bool, shape (rows, 32, 32)
+            For each lane the lanes that it waits for in vain; itself where its mask does not name it.
+        """
+        row, came, missed = (int(found[0]) for found in np.nonzero(torn))
+        block, warp = divmod(int(rows[row]), run.wave.warps_per_block)
+        who, absent = (place_of_thread(run.wave, block, lane + 32 * warp) for lane in (came, missed))
+        if came == missed:
+            message = f"line {where.line}: {who} calls {name} with a mask that does not name it: set its own bit too."
+        else:
+            message = (
+                f"line {where.line}: {who} waits at this {name} and {absent}, of the same warp, never comes to it "
+                "with the same mask: move it out of the branch, or name the lanes that come in its mask."
+            )
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
     def access(self, run, place, kind, verb, lanes, operation="", looks=False) -> None:
         """Check an access against what other threads did to the same element."""
         array, region = place.array, place.array.region
+        if kind != "load" and not region.written:
+            raise SimtError(
+                f"{place.where.function}, line {place.where.line}: {array.name} is written in a way that cannot be "
+                "foreseen, so that races would go unseen: write to it under its own name."
+            )
         private = region.owner == "thread" or not region.written
         if private and region.initialised is None:
             return
@@ -96,12 +111,13 @@ class HazardLog:
             units, threads = units.reshape(-1), threads.reshape(-1)
         scale = array.dtype.itemsize // region.unit
         if region.initialised is not None:
-            self._initialised(run, place, kind, units, scale, threads)
+            replaces = kind == "store" or (operation == "exch" and not looks)
+            self._initialised(run, place, replaces, units, scale, threads)
         if private:
             return
         if region.shadow is None:
             total = region.size * (run.wave.blocks if region.owner == "block" else 1)
-            region.shadow = Shadow(total)
+            region.shadow = Shadow(total, self.races.in_parts)
         stamps = run.clock.stamps()
         stamps = stamps[chosen] if lanes.data is not None else stamps.reshape(-1)
         floating = array.dtype.kind in "fc"
@@ -121,12 +137,12 @@ class HazardLog:
         same_warp = self.races.order.same_warp(other[lanes], threads[lanes] * SITES)
         return int(lanes[int(same_warp.argmin())])
 
-    def _initialised(self, run, place, kind, units, scale, threads):
+    def _initialised(self, run, place, replaces, units, scale, threads):
         """Note what was written in a block's or a thread's own memory; tell of a read of anything else."""
         region = place.array.region
         for piece in range(scale):
             at = units * scale + piece
-            if kind == "store":
+            if replaces:
                 region.initialised[at] = True
                 continue
             empty = ~region.initialised[at]
@@ -169,6 +185,10 @@ class HazardLog:
         message = f"{where}: {whom} {other.verb} {what} and {who} {verb} it, {cure}."
         hazard = Hazard(kind, line, name, index, (who, whom), message, place.where.function, other.line)
         self.add(hazard)
+
+    def fetched(self, run, place, thread: int, entry: int) -> None:
+        """An atomic found a number that another thread's atomic was putting there."""
+        self._race(run, place, "updates", thread, entry)
 
     @staticmethod
     def _split(run, thread: int) -> tuple[int, int]:

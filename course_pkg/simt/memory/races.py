@@ -1,15 +1,17 @@
 """Finding what a GPU would forgive only by luck: races, divergent barriers, indices astray, memory nobody wrote.
 
 Each element of a memory that a kernel may write has a shadow: who wrote it last, who read it or updated it since, and
-when (:mod:`course_pkg.simt.memory.shadow`). Lock step never shows a race; the barriers between two accesses do.
+when (:mod:`course_pkg.simt.memory.order`). Lock step never shows a race; the barriers between two accesses do.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.memory.doubts import Doubts
 from course_pkg.simt.memory.handover import Handovers
-from course_pkg.simt.memory.shadow import NONE, SITES, Order
+from course_pkg.simt.memory.order import NONE, SITES, Order
 
 
 @dataclass(frozen=True)
@@ -97,17 +99,23 @@ class Access:
     looks: bool = False
     floating: bool = False
 
-    def disagrees(self, other: "Access") -> bool:
-        """Tell whether two updates of one element, in no order, leave the result to luck.
+    @property
+    def way(self) -> tuple:
+        """The way of an update: two that are done in one way disagree with the same others."""
+        return self.operation, self.looks, self.floating
+
+    def disagrees(self, way: tuple) -> bool:
+        """Tell whether this update and one done in some way, in no order, leave the result to luck.
 
         Sums, maxima and minima come out the same in any order as long as nobody looks at what is there in between.
         Locks, flags and counters are looked at in between, by design: they are integers. A number that is computed
         with is not to be read, or overwritten, while others update it.
         """
+        operation, looks, _ = way
         if self.floating:
-            order_shows = self.looks or other.looks or self.operation == "exch"
-            return order_shows or self.operation != other.operation
-        return self.operation != other.operation and not self.looks and not other.looks
+            order_shows = self.looks or looks or self.operation == "exch"
+            return order_shows or self.operation != operation
+        return self.operation != operation and not self.looks and not looks
 
 
 class Races:
@@ -116,28 +124,54 @@ class Races:
     Parameters
     ----------
     threads_per_block : int
+    in_parts : bool
+        Whether the kernel has fences, or barriers for some lanes of a warp.
     """
 
-    def __init__(self, threads_per_block: int):
+    def __init__(self, threads_per_block: int, in_parts: bool = False):
         self.order = Order(threads_per_block)
+        self.in_parts = in_parts
         self.handovers = Handovers(threads_per_block)
+        self.doubts = Doubts()
         self.sites: list[Access] = []
         self._numbers: dict[Access, int] = {}
 
+    def require_in_parts(self) -> None:
+        """Stop where threads are put in order in a way that the sketch of the kernel did not meet.
+
+        Raises
+        ------
+        SimtError
+            If it did not: the crowds that were kept so far would hide races.
+        """
+        if not self.in_parts:
+            raise SimtError(
+                "A fence, or a barrier of some lanes of a warp, cannot be foreseen: call it by its own name."
+            )
+
     def site(self, access: Access) -> int:
-        """Number a statement's access."""
+        """Number a statement's access.
+
+        Raises
+        ------
+        SimtError
+            When there are more statements than an entry has room for.
+        """
         if access not in self._numbers:
+            if len(self.sites) == SITES:
+                raise SimtError(
+                    f"The kernel touches memory in more than {SITES} statements: write them as loops."
+                )
             self._numbers[access] = len(self.sites)
             self.sites.append(access)
-        return self._numbers[access] % SITES
+        return self._numbers[access]
 
     def read(self, region, units, threads, stamps, site: int):
         """Note that threads read units; return the lanes that clash with a write, and whose."""
         shadow, mine = region.shadow, threads * SITES + site
         met = self._met_writer(shadow, units, mine, stamps)
-        if shadow.updaters is not None:
-            met = self._met_updaters(region, units, mine, stamps, met)
-        shadow.crowd("readers", self.order).add(units, mine, stamps)
+        met = self._met_updaters(region, units, mine, stamps, met)
+        shadow.readers_of(self.order).add(units, mine, stamps)
         return met
 
     def write(self, region, units, threads, stamps, site: int):
@@ -149,9 +183,7 @@ class Races:
         met = clash | together, np.where(together, now, other)
         if shadow.readers is not None:
             met = self._met_crowd(shadow.readers, units, mine, stamps, met)
-        if shadow.updaters is not None:
-            met = self._met_updaters(region, units, mine, stamps, met)
-        return met
+        return self._met_updaters(region, units, mine, stamps, met)
 
     def update(self, region, units, threads, stamps, site: int):
         """Note that threads update units by an atomic; return the lanes that clash, and with whom."""
@@ -159,13 +191,33 @@ class Races:
         met = self._met_writer(shadow, units, mine, stamps)
         if shadow.readers is not None:
             met = self._met_crowd(shadow.readers, units, mine, stamps, met)
-        updaters = shadow.crowd("updaters", self.order)
-        disagree = np.array([access.disagrees(other) for other in self.sites])
-        met = self._met_crowd(updaters, units, mine, stamps, met, disagree)
-        together, now = updaters.add(units, mine, stamps)
-        if disagree[site]:
+        for way, crowd in shadow.updaters.items():
+            if access.disagrees(way):
+                met = self._met_crowd(crowd, units, mine, stamps, met)
+        together, now = shadow.updaters_by(access.way, self.order).add(units, mine, stamps)
+        if access.disagrees(access.way):
             met = met[0] | together, np.where(together, now, met[1])
         return met
+
+    def fetched(self, region, units, threads, stamps, way, unchanged):
+        """Tell which lanes' atomics found an integer that others change in another way and in no order; and whose.
+
+        Parameters
+        ----------
+        way : tuple
+            Of the lanes' own update, which has been noted.
+        unchanged : ndarray of bool
+            Where it left the element as it was: then it only reads.
+        """
+        mine, doubt, whom = threads * SITES, np.zeros(len(threads), bool), np.full(len(threads), NONE)
+        for other, crowd in region.shadow.updaters.items():
+            if other == way:
+                continue
+            alike = other[0] == way[0] and way[0] != "exch"
+            for entry, stamp in crowd.meet(units):
+                more = self._clash(entry, stamp, mine, stamps) & (unchanged if alike else True)
+                doubt, whom = doubt | more, np.where(more, entry, whom)
+        return doubt, whom
 
     def _met_writer(self, shadow, units, mine, stamps):
         if shadow.writer is None:
@@ -173,13 +225,11 @@ class Races:
         entry, stamp = shadow.writer[units], shadow.write_stamp[units]
         return self._clash(entry, stamp, mine, stamps), entry
 
-    def _met_crowd(self, crowd, units, mine, stamps, met, which=None):
-        """Look for a clash with a crowd; ``which`` tells for each site whether its accesses count."""
+    def _met_crowd(self, crowd, units, mine, stamps, met):
+        """Look for a clash with a crowd."""
         clash, other = met
         for entry, stamp in crowd.meet(units):
             more = self._clash(entry, stamp, mine, stamps)
-            if which is not None:
-                more[more] = which[entry[more] % SITES]
             if more.any():
                 # of two that clash, name the one of another warp: no syncwarp would mend that
                 far = self.order.same_warp(other, mine) & ~self.order.same_warp(entry, mine)
@@ -187,7 +237,9 @@ class Races:
         return clash, other
 
     def _met_updaters(self, region, units, mine, stamps, met):
-        clash, other = self._met_crowd(region.shadow.updaters, units, mine, stamps, met)
+        clash, other = met
+        for crowd in region.shadow.updaters.values():
+            clash, other = self._met_crowd(crowd, units, mine, stamps, (clash, other))
         if self.handovers.active and (clash & ~met[0]).any():
             clash = clash & (met[0] | ~self.handovers.saw_the_last(region, units, mine, clash))
         return clash, other

@@ -25,8 +25,12 @@ class Region:
         Bytes a unit.
     written : bool
         Whether the kernel may write to it at all; what is only read needs no shadow.
-    otherwise : ndarray or None
+    otherwise : dict or None
         What would stand in it if atomics had come earlier (:mod:`course_pkg.simt.run.hindsight`).
+    held : dict
+        For integers that atomics update, what each held before it was changed last.
+    constant_index_only : bool
+        Whether a compiler knows all indices of the arrays that lie here, whatever views of them there are.
     """
 
     number: int
@@ -37,6 +41,8 @@ class Region:
     shadow: Any = None
     initialised: np.ndarray | None = None
     otherwise: Any = None
+    held: dict = field(default_factory=dict)
+    constant_index_only: bool = True
 
 
 @dataclass(eq=False)
@@ -71,7 +77,6 @@ class Array:
     byte0: int
     region: Region
     key: int
-    constant_index_only: bool = field(default=True)
     others: frozenset = frozenset()
 
     @property

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+from course_pkg.core.limits import REGISTER_BYTES
 from course_pkg.simt.counting.sites import Counters, Site
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.report.kernel_profile import KernelProfile
@@ -35,9 +36,20 @@ def build(launch, state, counters: Counters) -> KernelProfile:
 
 
 def _registers(state) -> dict[int, str]:
-    """Return the names of the local arrays that a compiler keeps in registers, by the number of their region."""
-    spilled = {a.region.number for a in state.local_arrays if not a.constant_index_only}
-    return {a.region.number: a.name for a in state.local_arrays if a.region.number not in spilled}
+    """Return the local arrays that a compiler keeps in registers, by the number of their region.
+
+    Those are arrays whose every index is known to the compiler, as long as a thread has registers for them.
+    """
+    spilled = {a.region.number for a in state.local_arrays if not a.region.constant_index_only}
+    small_first = sorted(state.local_arrays, key=lambda a: a.region.size * a.region.unit)
+    kept, room = {}, REGISTER_BYTES
+    for array in small_first:
+        number = array.region.number
+        if number not in spilled and number not in kept:
+            room -= array.region.size * array.region.unit
+            if room >= 0:
+                kept[number] = array.name
+    return kept
 
 
 def _line(sites, unique, operations, by_region=False) -> LineCounts:

@@ -10,7 +10,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import cast, evaluate, handles, unsupported
-from course_pkg.simt.run.hindsight import recall, remember
+from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.sketch import any_of, note_store
 from course_pkg.simt.run.values import Value, undefined
@@ -70,12 +70,13 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
         run.ledger.demand(part, inside)
         if run.dry:
             continue
+        require_no_doubt(run, part, inside)
         inside, data = _within(run, array, indices, d, inside, where, _is_meant(node, d))
         terms.append(data * array.strides[d])
         keys.append(part.key)
         constant &= part.constant
     if array.space == "local" and not constant:
-        array.constant_index_only = False
+        array.region.constant_index_only = False
     if run.dry:
         return Place(array, 0, 0, array.key, mask, indices, where)
     terms.sort(key=np.size)
@@ -213,6 +214,7 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
     if inside:
         if run.races is not None:
             run.log.access(run, place, "store", VERBS["store"], inside)
+            require_no_doubt(run, value, inside)
             remember(run, place, value)
         run.ledger.store(place)
         write(run, array, place.at, value.data, inside)

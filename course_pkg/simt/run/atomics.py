@@ -5,13 +5,14 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import unused_calls
-from course_pkg.simt.memory.handover import Fences
+from course_pkg.simt.memory.fences import Fences
+from course_pkg.simt.memory.handover import WORLDS
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.expressions import cast, unsupported
-from course_pkg.simt.run.hindsight import Otherwise
+from course_pkg.simt.run.hindsight import Otherwise, memory_name
 from course_pkg.simt.run.sketch import note_store
-from course_pkg.simt.run.values import Value
+from course_pkg.simt.run.values import Value, undefined
 
 COMMUTING = {"sub": "add"}
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
@@ -40,34 +41,48 @@ def atomic(run, frame, node, name, arguments, mask):
         note_store(run, array)
         return run.blank(array.type)
     run.ledger.flush()
+    operation, looks = COMMUTING.get(name, name), node not in unused_calls(frame.program.tree)
     if place.inside:
         run.ledger.atomic(place, name)
         if run.races is not None:
-            operation, looks = COMMUTING.get(name, name), node not in unused_calls(frame.program.tree)
             run.log.access(run, place, "atomic", VERBS["atomic"], place.inside, operation, looks)
     old = _update(run, name, place, operands, place.inside)
     run.kill(array.space)
     value = run.fresh(old, array.type, values, mask)
-    if run.races is not None and run.races.handovers.active and isinstance(array.type, types.Integer):
-        value.otherwise = _hand_over(run, place, old)
+    if run.races is not None and place.inside and isinstance(array.type, types.Integer):
+        value.otherwise = _otherwise(run, place, old, (operation, looks, False))
     return value
 
 
-def _hand_over(run, place, old):
-    """Tell what the atomics publish, in the order in which they were done; return what they might have found."""
-    wave, lanes = run.wave, place.inside.full
+def _otherwise(run, place, old, way):
+    """Tell what integer atomics publish and what is to be doubted; return what they might have found, if they look."""
+    wave, lanes, array = run.wave, place.inside.full, place.array
     at, found = np.broadcast_to(place.at, wave.shape)[lanes], old[lanes]
     order = np.argsort(at, kind="stable")
     at, found = at[order], found[order]
     last = np.append(at[1:] != at[:-1], True)
-    left = np.where(last, place.array.flat[at], np.roll(found, -1))
+    left = np.where(last, array.flat[at], np.roll(found, -1))
     row, lane = (one[order] for one in np.nonzero(wave.spread(lanes)))
-    region, units = place.array.region, place.array.units(at)
-    threads, fences = wave.thread_numbers[row, lane], run.clock.fences or Fences(wave)
-    might, event = run.races.handovers.atomics(region, units, threads, found, left, fences, row, lane)
-    data = np.stack([old, old])
+    threads, units = wave.thread_numbers[row, lane], array.units(at)
+    held = array.region.held.setdefault(memory_name(array), array.flat.copy())
+    might, events = np.repeat(held[at][None], WORLDS, axis=0), set()
+    changed = found != left
+    first = changed & (found == undefined(array.dtype))  # the first number of an element is nobody's flag
+    held[at[changed]] = np.where(first, left, found)[changed]
+    if run.races.handovers.active:
+        fences = run.clock.fences or Fences(wave)
+        every = units, threads, found, left, might, fences, row, lane
+        events.add(run.races.handovers.atomics(way[0], array.region, *every))
+    if way[1]:
+        stamps = run.clock.stamps()[row, lane]
+        doubt, whom = run.races.fetched(array.region, units, threads, stamps, way, ~changed)
+        if doubt.any():
+            events.add(run.races.doubts.add(place, threads[doubt], whom[doubt]))
+    if not events:
+        return None
+    data = np.repeat(old[None], WORLDS, axis=0)
     data[:, *(one[order] for one in np.nonzero(lanes))] = might
-    return Otherwise(data, frozenset((event,)))
+    return Otherwise(data, frozenset(events), wave.thread_numbers.reshape(wave.shape))
 
 
 def _update(run, name, place, values, mask):

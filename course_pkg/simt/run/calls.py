@@ -1,6 +1,7 @@
 """Calls: device functions, casts, functions of numbers, and Python's own."""
 
 import ast
+from functools import partial
 
 import numpy as np
 from numba.core import types
@@ -11,12 +12,12 @@ from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, signature
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import OPERATORS, binary, cast, evaluate, handles, unsupported
+from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
 from course_pkg.simt.run.state import Frame
 from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.values import Builtin, Intrinsic, Range, TypeName, Value, Variable
 
-DEEPEST = 40
 _BINARY = {function: kind for kind, (function, _) in OPERATORS.items()}
 
 
@@ -56,14 +57,14 @@ def _device(run, frame, node, function, arguments, named, mask):
     given.update(named)
     if len(given) != len(parameters):
         raise _wrong_arguments(frame, node, program, len(given))
-    if run.depth >= DEEPEST:
-        raise unsupported(frame, node, f"recursion of {program.name} deeper than {DEEPEST}")
+    if program in run.calling:
+        raise unsupported(frame, node, f"recursion, in which {program.name} calls itself,")
     inner = Frame(program, mask, {name: Variable(value, None) for name, value in given.items()})
-    run.depth += 1
+    run.calling.append(program)
     run.path += (id(node),)
     execute(run, inner, program.tree.body, mask)
     run.path = run.path[:-1]
-    run.depth -= 1
+    run.calling.pop()
     if inner.raised is not None and inner.result is None:
         raise inner.raised  # it only raises: what calls it has no value to go on with
     if inner.result_mask is not None and not run.dry and mask.minus(inner.result_mask):
@@ -136,14 +137,17 @@ def _extreme(run, name, arguments, mask):
         run.ledger.use(other)
         kind = signature(min if name == "min" else max, result.type, other.type)[1]
         a, b = cast(run, result, kind), cast(run, other, kind)
-        beyond = b.data < a.data if name == "min" else b.data > a.data
-        if isinstance(kind, types.Float):
-            beyond = beyond | np.isnan(a.data)
-        data = np.where(beyond, b.data, a.data)
+        choose = partial(_further, name, isinstance(kind, types.Float))
         key = run.numbering.of((name, kind), a.key, b.key)
-        result = run.derived(data, kind, key, (a, b), mask, a.constant and b.constant)
+        value = run.derived(choose(a.data, b.data), kind, key, (a, b), mask, a.constant and b.constant)
+        result = follow(value, choose, a, b)
         run.ledger.instruction(mask)
     return result
+
+
+def _further(name, floating, a, b):
+    beyond = b < a if name == "min" else b > a
+    return np.where(beyond | np.isnan(a) if floating else beyond, b, a)
 
 
 def _abs_or_round(run, frame, node, name, arguments, mask):
@@ -152,18 +156,22 @@ def _abs_or_round(run, frame, node, name, arguments, mask):
     if name == "abs":
         _, kind = signature(abs, value.type)
         a = cast(run, value, kind) if isinstance(kind, types.Integer) else value
-        data, what = np.abs(a.data), "abs"
+        compute, what = np.abs, "abs"
     elif len(arguments) == 1:
         _, kind = signature(round, value.type)
-        a, data, what = value, np.round(value.data), "round"
+        a, compute, what = value, np.round, "round"
     else:
         a, digits = value, arguments[1]
         if not digits.constant:
             raise unsupported(frame, node, "round to a number of digits that is not written out")
         _, kind = signature(round, value.type, digits.type)
-        data, what = np.round(value.data, digits.number), ("round", digits.number)
+        compute, what = partial(np.round, decimals=digits.number), ("round", digits.number)
+
+    def computed(data):
+        return compute(data).astype(dtype_of(kind), copy=False)
+
     key = run.numbering.of(what, a.key)
-    return run.derived(data.astype(dtype_of(kind), copy=False), kind, key, (a,), mask)
+    return follow(run.derived(computed(a.data), kind, key, (a,), mask), computed, a)
 
 
 def _number_function(run, frame, node, function, arguments, mask):
@@ -173,20 +181,24 @@ def _number_function(run, frame, node, function, arguments, mask):
         return binary(run, frame, node, ast.Pow(), *arguments, mask)
     wanted, result = signature(function.typed_as or function.python, *(a.type for a in arguments))
     numbers = [cast(run, a, w) for a, w in zip(arguments, wanted, strict=True)]
-    inner = result if isinstance(result, types.Float) else None
-    data = [
-        n.data.astype(dtype_of(inner), copy=False) if inner and n.data.dtype.kind in "iub" else n.data
-        for n in numbers
-    ]
-    out = np.asarray(function.compute(*data))
-    if out.dtype.kind == "f" and isinstance(result, types.Integer):
-        out = np.where(np.isfinite(out), out, 0)
+    compute = partial(_computed, function, result)
     key = run.numbering.of((function.name, result), *(n.key for n in numbers))
     constant = all(n.constant for n in numbers)
-    value = run.derived(out.astype(dtype_of(result), copy=False), result, key, numbers, mask, constant)
+    value = run.derived(compute(*(n.data for n in numbers)), result, key, numbers, mask, constant)
+    follow(value, compute, *numbers)
     if value.constant:
         return value
     if function.counts:
         where = SourceLine(frame.program.name, node.lineno)
         run.ledger.flop(value, function.counts, dtype_of(result).name, where, numbers, mask)
     return value
+
+
+def _computed(function, result, *data):
+    """Compute a function of numbers, in the type of its result."""
+    if isinstance(result, types.Float):
+        data = [d.astype(dtype_of(result), copy=False) if d.dtype.kind in "iub" else d for d in data]
+    out = np.asarray(function.compute(*data))
+    if out.dtype.kind == "f" and isinstance(result, types.Integer):
+        out = np.where(np.isfinite(out), out, 0)
+    return out.astype(dtype_of(result), copy=False)

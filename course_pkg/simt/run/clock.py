@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from course_pkg.simt.memory.handover import Fences
-from course_pkg.simt.memory.shadow import BLOCK_SHIFT, WARP_SHIFT
+from course_pkg.simt.memory.fences import Fences
+from course_pkg.simt.memory.order import BLOCK_SHIFT, WARP_SHIFT
+from course_pkg.simt.memory.warp_order import WarpOrder
 
 
 class Clock:
@@ -25,18 +26,24 @@ class Clock:
         self._blocks = np.zeros(wave.blocks, np.int64)
         self._warps = np.zeros((wave.blocks, wave.warps_per_block), np.int64)
         self._stamps = None
+        self._of_lanes: WarpOrder | None = None
         self.fences: Fences | None = None
+        if races is not None:
+            races.order.of_lanes = None
 
     def stamps(self) -> np.ndarray:
-        """When it is for each thread, as :mod:`course_pkg.simt.memory.shadow` writes it.
+        """When it is for each thread, as :mod:`course_pkg.simt.memory.order` writes it.
 
         Returns
         -------
         ndarray of int64, shape (blocks, threads_per_block)
         """
         if self._stamps is None:
-            per_warp = (self._blocks[:, None] << BLOCK_SHIFT) | (self._warps << WARP_SHIFT)
-            self._stamps = np.repeat(per_warp, 32, axis=1)[:, : self._wave.threads_per_block]
+            if self._of_lanes is None:
+                ticks = np.repeat(self._warps, 32, axis=1)[:, : self._wave.threads_per_block]
+            else:
+                ticks = self._of_lanes.per_lane(self._of_lanes.ticks).astype(np.int64)
+            self._stamps = (self._blocks[:, None] << BLOCK_SHIFT) | (ticks << WARP_SHIFT)
             if self.fences is not None:
                 self._stamps = self._stamps | self.fences.count
         return self._stamps
@@ -49,19 +56,66 @@ class Clock:
             self.fences.barrier(blocks)
             self._races.handovers.spread(self._wave.block_numbers[blocks])
 
-    def pass_warp_barrier(self, warps: np.ndarray) -> None:
-        """Note that warps have passed a barrier of their own; bool, shape (blocks, warps_per_block)."""
-        self._warps[warps] += 1
+    def pass_warp_barrier(self, together: np.ndarray | None, warps: np.ndarray) -> None:
+        """Note that warps have passed a barrier of their own.
+
+        Parameters
+        ----------
+        together : ndarray of bool, shape (warps, 32, 32), or None
+            For each lane those that it waits for, itself among them; None where all lanes of the warps come together.
+        warps : ndarray of bool, shape (warps,)
+        """
+        if self._races is None:
+            return
         self._stamps = None
+        if together is None and self._of_lanes is None:
+            self._warps.reshape(-1)[warps] += 1
+        else:
+            if together is None:
+                together = np.broadcast_to(warps[:, None, None], (len(warps), 32, 32))
+            self._part_lanes().pass_barrier(together)
         if self.fences is not None:
-            row, warp = np.nonzero(warps)
-            numbers = self._wave.block_numbers[row] * self._wave.warps_per_block + warp
-            self._races.handovers.spread(numbers, of_warp=True)
+            self._spread(together, warps)
+
+    def _part_lanes(self) -> WarpOrder:
+        """Return the lanes' own clocks, which begin where the warps' clocks stand."""
+        if self._of_lanes is None:
+            self._races.require_in_parts()
+            wave = self._wave
+            self._of_lanes = WarpOrder(wave.block_numbers, wave.threads_per_block, self._warps)
+            self._races.order.of_lanes = self._of_lanes
+        return self._of_lanes
+
+    def _spread(self, together, warps) -> None:
+        """Let lanes that pass a barrier together know what one of them knows."""
+        handovers, wave = self._races.handovers, self._wave
+        rows = np.flatnonzero(warps)
+        blocks, warp = np.divmod(rows, wave.warps_per_block)
+        if together is None:
+            handovers.spread(wave.block_numbers[blocks] * wave.warps_per_block + warp, of_warp=True)
+            return
+        first = wave.block_numbers[blocks] * wave.threads_per_block + 32 * warp
+        for row, number in zip(rows, first.tolist(), strict=True):
+            for lanes in np.unique(together[row], axis=0):
+                handovers.spread_among((number + np.flatnonzero(lanes)).tolist())
 
     def pass_fence(self, lanes: np.ndarray, *, for_device: bool) -> None:
         """Note that threads have passed a fence; bool, shape (blocks, threads_per_block)."""
         if self._races is not None:
+            self._races.require_in_parts()
             self.fences = self.fences or Fences(self._wave)
             self._races.handovers.active = True
-            self.fences.fence(lanes, self.stamps(), for_device)
+            self.fences.fence(lanes, self.stamps(), for_device, self._seen())
             self._stamps = None
+
+    def _seen(self):
+        """Return, once lanes have clocks of their own, up to when each thread is in order with its warp's lanes.
+
+        Returns
+        -------
+        ndarray of int64, shape (blocks, threads_per_block, 32), or None
+        """
+        if self._of_lanes is None:
+            return None
+        seen = self._of_lanes.per_lane(self._of_lanes.seen).astype(np.int64)
+        return self._blocks[:, None, None] << BLOCK_SHIFT - WARP_SHIFT | seen

@@ -3,7 +3,7 @@
 import numpy as np
 from numba.core import types
 
-from course_pkg.core.limits import LOCAL_BYTES, SHARED_BYTES
+from course_pkg.core.limits import CONSTANT_BYTES, LOCAL_BYTES, SHARED_BYTES
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.names import index_value
 from course_pkg.simt.front.source import SourceLine
@@ -55,7 +55,13 @@ def _array(run, frame, node, name, arguments, named, mask):
     """``shared.array`` and ``local.array``: one allocation for each place in the source."""
     where = f"{frame.program.name}, line {node.lineno}"
     shape, dtype = _shape_and_dtype(frame, node, name, arguments, named)
-    site = frame.program.source.file, frame.program.name, node.lineno, node.col_offset
+    site = (
+        id(frame.program),
+        node.lineno,
+        node.col_offset,
+        shape,
+        str(dtype),
+    )  # a factory's functions share a line
     space = name.partition(".")[0]
     dynamic = space == "shared" and shape == (0,)
     if dynamic:
@@ -67,7 +73,7 @@ def _array(run, frame, node, name, arguments, named, mask):
         if size <= 0 and not dynamic:
             raise SimtError(f"{where}: {name} of shape {shape} holds nothing.")
         array = _allocate(run, where, space, dtype, size, site)
-        extents = shape_values(run.constant, shape)
+        extents = _known_at_launch(run, shape[0]) if dynamic else shape_values(run.constant, shape)
         array = run.allocations[site] = Array(
             "", space, dtype, type_of(dtype), array[0], size, extents, row_major(shape), 0, 0, array[1],
             run.numbering.fresh(),
@@ -75,6 +81,11 @@ def _array(run, frame, node, name, arguments, named, mask):
         if space == "local" and not run.dry:
             run.launch.local_arrays.append(array)
     return array
+
+
+def _known_at_launch(run, size: int) -> tuple[Value]:
+    """Return the extent of dynamic shared memory, which no compiler knows."""
+    return (run.given(np.array(size).reshape((1,) * 6), INT64, ("dynamic", size)),)
 
 
 def _shape_and_dtype(frame, node, name, arguments, named):
@@ -144,6 +155,12 @@ def _array_like(run, frame, node, name, arguments, named, mask):
         )
     site = "const", id(data)
     if site not in run.allocations:
+        run.constant_bytes += data.nbytes
+        if run.constant_bytes > CONSTANT_BYTES:
+            raise SimtError(
+                f"{frame.program.name}, line {node.lineno}: the kernel's constant arrays need {run.constant_bytes} "
+                f"bytes and {CONSTANT_BYTES} is the limit: pass the array as an argument."
+            )
         flat = np.ascontiguousarray(data).reshape(-1)
         region = Region(run.launch.number(site), "launch", flat.size, flat.itemsize, written=False)
         shape = shape_values(run.constant, data.shape)
@@ -178,10 +195,11 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
         return found.astype(np.int32).reshape(*wave.count, 1, 1, 1)
 
     value = run.fresh(counted(arguments[0].data), types.int32, arguments, mask)
-    return hindsight.follow(value, hindsight.in_both(counted), arguments[0])
+    return hindsight.follow_vote(value, counted, arguments[0])
 
 
 def _fence(run, frame, node, name, arguments, named, mask):
+    run.in_parts = True
     run.clock.pass_fence(run.wave.spread(mask.full), for_device=name != "threadfence_block")
     run.ledger.flush()
     run.kill("global", "shared")
@@ -193,20 +211,23 @@ def _bits(run, frame, node, name, arguments, named, mask):
     key = run.numbering.of((name, value.type), value.key)  # int8 has other leading zeros than int64
     width = 64 if value.type.bitwidth > 32 else 32
     unsigned = np.uint64 if width == 64 else np.uint32
-    data = value.data.astype(unsigned)
-    bits = (data[..., None] >> np.arange(width, dtype=unsigned)) & unsigned(1)
-    if name == "popc":
-        return run.derived(bits.sum(axis=-1).astype(np.int32), types.int32, key, (value,), mask)
-    if name == "brev":
-        back = (bits << np.arange(width, dtype=unsigned)[::-1]).sum(axis=-1, dtype=unsigned)
-        kind = types.uint64 if width == 64 else types.uint32
-        return run.derived(back.astype(unsigned), kind, key, (value,), mask)
-    some = bits.any(axis=-1)
-    if name == "ffs":
-        found = np.where(some, bits.argmax(axis=-1) + 1, 0)
-    else:
-        found = np.where(some, bits[..., ::-1].argmax(axis=-1), width)
-    return run.derived(found.astype(np.int32), types.int32, key, (value,), mask)
+    kind = types.int32 if name != "brev" else types.uint64 if width == 64 else types.uint32
+
+    def counted(data):
+        places = np.arange(width, dtype=unsigned)
+        bits = (data.astype(unsigned)[..., None] >> places) & unsigned(1)
+        some = bits.any(axis=-1)
+        if name == "popc":
+            found = bits.sum(axis=-1)
+        elif name == "brev":
+            found = (bits << places[::-1]).sum(axis=-1, dtype=unsigned)
+        elif name == "ffs":
+            found = np.where(some, bits.argmax(axis=-1) + 1, 0)
+        else:
+            found = np.where(some, bits[..., ::-1].argmax(axis=-1), width)
+        return found.astype(dtype_of(kind))
+
+    return hindsight.follow(run.derived(counted(value.data), kind, key, (value,), mask), counted, value)
 
 
 def _fma(run, frame, node, name, arguments, named, mask):
@@ -239,7 +260,12 @@ def _selp(run, frame, node, name, arguments, named, mask):
     kind = unify(a.type, b.type)
     a, b = cast(run, a, kind), cast(run, b, kind)
     key = run.numbering.of("selp", test.key, a.key, b.key)
-    return run.derived(np.where(test.data != 0, a.data, b.data), kind, key, (test, a, b), mask)
+
+    def chosen(test, a, b):
+        return np.where(test != 0, a, b)
+
+    value = run.derived(chosen(test.data, a.data, b.data), kind, key, (test, a, b), mask)
+    return hindsight.follow(value, chosen, test, a, b)
 
 
 _INTRINSICS = {

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from course_pkg.core.limits import ARGUMENT_BYTES
 from course_pkg.simt.counting.sites import Counters
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program, kept_program
@@ -72,12 +73,10 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
     program = launch.kernel.program
     check_arguments(program, arguments)
     grid, block = launch.grid[::-1], launch.block[::-1]
-    races = Races(int(np.prod(block))) if check else None
-    memory = GlobalMemory(
-        {name: a for name, a in zip(program.parameters, arguments, strict=True) if is_array(a)}
-    )
+    memory = GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=True))))
     with np.errstate(all="ignore"):
-        types, stored = _sketch(launch, program, arguments, memory)
+        types, stored, in_parts = _sketch(launch, program, arguments, memory)
+        races = Races(int(np.prod(block)), in_parts) if check else None
         for region in memory.regions.values():
             region.written = any(r is region and name in stored for name, r in memory.regions.items())
         log = HazardLog(races, fatal_only=not check)
@@ -102,10 +101,17 @@ def _run(run, program, arguments, memory) -> None:
     run.ledger.finish()
 
 
-def _sketch(launch, program, arguments, memory) -> tuple[dict, set]:
-    """Return the types of the kernel's variables where two ways meet, and the arrays that it may write to.
+def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool]:
+    """Return what is found once for each kind of arguments.
 
-    Both are found once for each kind of arguments.
+    Returns
+    -------
+    types : dict
+        Types of the kernel's variables where two ways meet.
+    stored : set of str
+        Arrays that it may write to.
+    in_parts : bool
+        Whether anything but barriers of whole blocks and warps may put its threads in order.
     """
     kinds = tuple(_kind(a) for a in arguments)
     known = launch.kernel.sketches
@@ -115,7 +121,7 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set]:
         state.programs[id(launch.kernel)] = program
         run = Run(next(waves(one, one, 1)), state)
         _run(run, program, arguments, memory)
-        known[kinds] = run.types, run.stored
+        known[kinds] = run.types, run.stored, run.in_parts
     return known[kinds]
 
 
@@ -123,7 +129,7 @@ def _kind(argument):
     if is_array(argument):
         writeable = getattr(argument, "host", argument).flags.writeable
         return np.dtype(argument.dtype), len(argument.shape), writeable
-    return tuple(map(_kind, argument)) if isinstance(argument, tuple) else type(argument)
+    return tuple(map(_kind, argument)) if isinstance(argument, tuple) else type_of_number(argument)
 
 
 def is_array(argument) -> bool:
@@ -144,20 +150,42 @@ def check_arguments(program, arguments) -> None:
         raise SimtError(
             f"{program.name} takes {len(parameters)} argument(s) ({', '.join(parameters)}) and gets {len(arguments)}."
         )
-    for name, argument in zip(parameters, arguments, strict=True):
-        if is_array(argument):
-            dtype = np.dtype(argument.dtype)
-            if dtype.kind not in "biufc":
-                raise SimtError(f"{name} is an array of {dtype}: kernels take arrays of numbers.")
-            if not dtype.isnative:
-                raise SimtError(
-                    f"{name} has foreign byte order: pass {name}.astype({dtype.newbyteorder('=').str!r})."
-                )
-        elif not isinstance(argument, (bool, int, float, complex, np.number, np.bool_, tuple)):
+    size = sum(_check_argument(name, a) for name, a in zip(parameters, arguments, strict=True))
+    if size > ARGUMENT_BYTES:
+        raise SimtError(
+            f"The arguments of {program.name} take {size} bytes and CUDA allows {ARGUMENT_BYTES}: pass an array "
+            "instead of a long tuple."
+        )
+
+
+def _check_argument(name, argument) -> int:
+    """Refuse an argument that Numba would refuse; return the bytes that it takes among a kernel's parameters."""
+    if isinstance(argument, tuple):
+        return sum(_check_argument(f"{name}[{i}]", part) for i, part in enumerate(argument))
+    if is_array(argument):
+        dtype = np.dtype(argument.dtype)
+        if dtype.kind not in "biufc":
+            raise SimtError(f"{name} is an array of {dtype}: kernels take arrays of numbers.")
+        if not dtype.isnative:
             raise SimtError(
-                f"{name} is a {type(argument).__name__}: kernels take NumPy arrays, device arrays, numbers and tuples "
-                f"of numbers; make an array with numpy.asarray({name})."
+                f"{name} has foreign byte order: pass {name}.astype({dtype.newbyteorder('=').str!r})."
             )
+        return 8 * (5 + 2 * len(argument.shape))  # pointers, sizes, shape and strides
+    if not isinstance(argument, (bool, int, float, complex, np.number, np.bool_)):
+        raise SimtError(
+            f"{name} is a {type(argument).__name__}: kernels take NumPy arrays, device arrays, numbers and tuples "
+            f"of these; make an array with numpy.asarray({name})."
+        )
+    return np.asarray(argument).nbytes
+
+
+def _arrays(named):
+    """Yield the arrays among arguments, in tuples too, each with the name that the kernel's variable gets."""
+    for name, argument in named:
+        if is_array(argument):
+            yield name, argument
+        elif isinstance(argument, tuple):
+            yield from _arrays((f"{name}[{i}]", part) for i, part in enumerate(argument))
 
 
 def bind_argument(run: Run, name: str, argument, memory: GlobalMemory):

@@ -37,7 +37,7 @@ def merge(run, mask, new, old):
     if new is None or old is None:
         return new if old is None else old
     raise Unsupported(
-        "a variable names one thing in some threads and another thing in others, which only numbers may do"
+        "a name that stands for one array or function in some threads and for another one in others"
     )
 
 

@@ -6,6 +6,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, Place, locate, read, write
 from course_pkg.simt.run.expressions import cast
+from course_pkg.simt.run.hindsight import require_no_doubt
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.values import Value
 
@@ -46,6 +47,7 @@ def store_pair(run, frame, node, name, arguments, named, mask):
             continue
         if run.races is not None:
             run.log.access(run, place, "store", VERBS["store"], place.inside)
+            require_no_doubt(run, value, place.inside)
         write(run, array, place.at, value.data, place.inside)
     inside = places[1].inside
     if inside:

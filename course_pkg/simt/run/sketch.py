@@ -7,15 +7,16 @@ not know is refused before the first number is written.
 
 import ast
 from dataclasses import replace
+from functools import reduce
 
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.expressions import cast
+from course_pkg.simt.run.expressions import cast, unsupported
 from course_pkg.simt.run.state import Loop
-from course_pkg.simt.run.values import Value, Variable
+from course_pkg.simt.run.values import Range, Torn, TypeName, Value, Variable
 
-MOST_ROUNDS = 8
+MOST_ROUNDS = 1000  # far more than there are names: each round but the last one finds another
 
 
 def widen(run, frame, node) -> None:
@@ -61,6 +62,8 @@ def sketch_loop(run, frame, node, mask, execute, begin):
         if _settled(joined) == _settled(header):
             break
         header = joined
+    else:
+        raise unsupported(frame, node, "a loop whose variables are something else after every pass")
     frame.variables = header
     _record(run, frame, node)
     out = [*([] if endless else [header if header is not at_head else at_head]), *leaving]
@@ -100,20 +103,46 @@ def _common(run, frame, node, name, a, b):
             raise Unsupported(f"{frame.program.name}, line {node.lineno}: in {name!r}, {error}.") from None
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         return tuple(_common(run, frame, node, name, x, y) for x, y in zip(a, b, strict=True))
-    return any_of(run, (a, b))
+    if isinstance(a, Torn) or isinstance(b, Torn):
+        return a if isinstance(a, Torn) else b
+    try:
+        return any_of(run, (a, b))
+    except Unsupported as error:
+        return Torn(str(error))
 
 
 def any_of(run, things):
-    """Return what stands for any one of several things that no type is to be found for, arrays above all."""
+    """Return what stands for any one of several things that no type is to be found for, arrays above all.
+
+    Raises
+    ------
+    Unsupported
+        When Numba finds no type that fits them all.
+    """
     first, *rest = [t for t in things if t is not None] or [None]
-    if isinstance(first, Value):
-        return run.blank(first.type)
+    if isinstance(first, Value) and all(isinstance(t, Value) for t in rest):
+        return run.blank(reduce(unify, (t.type for t in rest), first.type))
     if isinstance(first, tuple) and all(isinstance(t, tuple) and len(t) == len(first) for t in rest):
         return tuple(any_of(run, parts) for parts in zip(first, *rest, strict=True))
-    if not isinstance(first, Array):
+    if isinstance(first, Array) and all(isinstance(t, Array) and _alike(t, first) for t in rest):
+        return replace(first, others=_names(first).union(*map(_names, rest))) if rest else first
+    if all(t is first or _same(t, first) for t in rest):
         return first
-    others = [t for t in rest if isinstance(t, Array)]
-    return replace(first, others=_names(first).union(*map(_names, others))) if others else first
+    raise Unsupported("a choice between things of different types, or between functions,")
+
+
+def _alike(one: Array, other: Array) -> bool:
+    return (one.type, one.ndim) == (other.type, other.ndim)
+
+
+def _same(one, other) -> bool:
+    """Whether two names stand for one function, type, or member of a module."""
+    if type(one) is not type(other) or isinstance(one, (Value, Array, tuple)):
+        return False
+    if isinstance(one, Range):
+        return True
+    what = "type" if isinstance(one, TypeName) else "name"
+    return getattr(one, what, one) == getattr(other, what, other)
 
 
 def note_store(run, array: Array) -> None:

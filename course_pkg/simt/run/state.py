@@ -63,11 +63,12 @@ class Run:
         counters = launch.counters
         self.ledger = NoLedger() if counters is None else Ledger(counters, self.numbering, self.versions)
         self.allocations: dict = {}
-        self.static_shared = 0
+        self.static_shared = self.constant_bytes = 0
         self.exited = wave.nobody
         self.stored: set = set()  # names of the global arrays that a sketch may write to
+        self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
         self.clock = Clock(wave, launch.races)
-        self.depth = 0
+        self.calling: list = []  # programs of the device functions that are being run
         self.dry = launch.types is None
         self.patience = launch.patience if launch.steps is None else launch.steps
         self.types: dict = {} if self.dry else launch.types

@@ -3,7 +3,7 @@
 import ast
 
 from course_pkg.simt.counting.compiler import sunk
-from course_pkg.simt.errors import SimtError
+from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
@@ -38,7 +38,12 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
         handler = STATEMENTS.get(type(node))
         if handler is None:
             raise unsupported(frame, node)
-        mask = handler(run, frame, node, mask)
+        try:
+            mask = handler(run, frame, node, mask)
+        except Unsupported as error:
+            if ", line " in str(error):
+                raise
+            raise unsupported(frame, node, str(error)) from None
     return mask
 
 

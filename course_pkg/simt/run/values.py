@@ -117,6 +117,13 @@ class Range:
     step: Value
 
 
+@dataclass(slots=True, eq=False)
+class Torn:
+    """What a variable is in a sketch after two ways that gave it things of different types: nobody may use it."""
+
+    reason: str
+
+
 @dataclass(slots=True)
 class Variable:
     """What a name holds, and in which lanes."""

@@ -1,27 +1,75 @@
 """Functions of a warp: shuffles, votes, and its own barrier."""
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
-from course_pkg.simt.run.hindsight import follow, in_both
+from course_pkg.simt.run.hindsight import follow_moved, follow_vote
 from course_pkg.simt.run.values import undefined
 
 FULL = 0xFFFFFFFF
+LANES = np.arange(32)
 
 
-def _expect(run, frame, node, name, arguments, mask) -> None:
-    """Tell of lanes that the member mask names and that do not come, though they have not left the kernel."""
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Who takes part in a function of a warp with whom, as the lanes' masks say.
+
+    Attributes
+    ----------
+    at_work : ndarray of bool, shape (warps, 32)
+    bits : ndarray of int64, shape (warps, 32)
+        Each lane's mask.
+    gone : ndarray of bool, shape (warps, 32)
+        Lanes that have left the kernel: nobody waits for them.
+    """
+
+    at_work: np.ndarray
+    bits: np.ndarray
+    gone: np.ndarray
+
+    @cached_property
+    def named(self) -> np.ndarray:
+        """For each lane at work, the lanes that its mask names; bool, shape (warps, 32, 32)."""
+        return self.at_work[:, :, None] & ((self.bits[:, :, None] >> LANES) & 1).astype(bool)
+
+    @cached_property
+    def whole(self) -> np.ndarray:
+        """Whether all lanes of a warp that are still there come, and each names them all; bool, shape (warps,)."""
+        everybody = np.where(self.gone, 0, 1 << LANES).sum(axis=1)
+        alike = (self.bits & everybody[:, None]) == everybody[:, None]
+        return (self.gone | (self.at_work & alike)).all(axis=1) & self.at_work.any(axis=1)
+
+    @cached_property
+    def together(self) -> np.ndarray:
+        """For each lane at work, those who come with the same mask and are named in it, and those who left."""
+        alike = self.at_work[:, None, :] & (self.bits[:, :, None] == self.bits[:, None, :])
+        return self.named & (alike | self.gone[:, None, :])
+
+    @cached_property
+    def torn(self) -> np.ndarray:
+        """For each lane at work, the lanes that it names in vain, or itself where it does not name itself."""
+        itself = np.eye(32, dtype=bool) & self.at_work[:, :, None]
+        return (self.named & ~self.together) | (itself & ~self.named)
+
+
+def _members(run, frame, node, name, arguments, mask) -> Members:
+    """Return who takes part; tell of lanes that a mask names and that do not come with it."""
     run.ledger.demand(arguments[0], mask)
-    wave, at_work = run.wave, mask.rows
-    alive = (wave.everyone.minus(run.exited) if run.exited else wave.everyone).rows
-    bits = wave.by_warp(np.broadcast_to(arguments[0].data.astype(np.int64) & FULL, wave.shape), 0)
-    named = np.where(at_work, bits, 0).max(axis=1)
-    members = alive & ((named[:, None] >> np.arange(32)) & 1).astype(bool)
-    torn = at_work.any(axis=1) & (members & ~at_work).any(axis=1)
-    if torn.any() and not run.dry:
-        run.log.torn_warp(run, SourceLine(frame.program.name, node.lineno), at_work, members, torn, name)
+    wave = run.wave
+    bits = wave.by_warp(np.broadcast_to(arguments[0].data.astype(np.int64) & FULL, wave.shape), FULL)
+    gone = wave.by_warp(np.broadcast_to(run.exited.data, wave.shape), True)
+    members = Members(mask.rows, bits, gone)
+    if not members.whole.all() and not run.dry:
+        some = np.flatnonzero(members.at_work.any(axis=1) & ~members.whole)
+        part = Members(*(rows[some] for rows in (members.at_work, bits, gone)))
+        if part.torn.any():
+            run.log.torn_warp(run, SourceLine(frame.program.name, node.lineno), some, part.torn, name)
+    return members
 
 
 def _shuffle(run, frame, node, name, arguments, mask):
@@ -32,7 +80,7 @@ def _shuffle(run, frame, node, name, arguments, mask):
         )
     value = arguments[1]
     by = run.wave.by_warp(arguments[2].data.astype(np.int64), 0)
-    lane = np.arange(32)
+    lane = LANES
     source = {
         "shfl_sync": by % 32,
         "shfl_up_sync": lane - by,
@@ -40,41 +88,45 @@ def _shuffle(run, frame, node, name, arguments, mask):
         "shfl_xor_sync": lane ^ by,
     }[name]
     source = np.where((source < 0) | (source > 31), lane, source)
-    at_work = mask.rows
-    _expect(run, frame, node, name, arguments, mask)
-    asleep = at_work & ~np.take_along_axis(at_work, source, axis=1)
+    members = _members(run, frame, node, name, arguments, mask)
+    at_work, bits = members.at_work, members.bits
+    there = np.take_along_axis(at_work, source, axis=1) & (np.take_along_axis(bits, source, axis=1) == bits)
+    asleep = at_work & ~there & (source != lane)
 
     def moved(data):
         taken = np.take_along_axis(run.wave.by_warp(data, 0), source, axis=1)
         return run.wave.from_warps(np.where(asleep, undefined(taken.dtype), taken))
 
     run.ledger.instruction(mask)
-    return follow(run.fresh(moved(value.data), value.type, arguments, mask), in_both(moved), value)
+    return follow_moved(run.fresh(moved(value.data), value.type, arguments, mask), moved, value)
 
 
 def _vote(run, frame, node, name, arguments, mask):
-    at_work = mask.rows
-    _expect(run, frame, node, name, arguments, mask)
+    members = _members(run, frame, node, name, arguments, mask)
     value = arguments[1]
 
     def voted(data):
-        return _laid_out(run, _outcome(name, at_work, run.wave.by_warp(data, 0)))
+        outcome = _outcome(name, members, run.wave.by_warp(data, 0))
+        return run.wave.from_warps(np.broadcast_to(outcome, members.at_work.shape))
 
     kind = types.int32 if name == "ballot_sync" else types.boolean
-    return follow(run.fresh(voted(value.data), kind, arguments, mask), in_both(voted), value)
+    return follow_vote(run.fresh(voted(value.data), kind, arguments, mask), voted, value)
 
 
-def _outcome(name, at_work, rows):
-    """Return what each warp's vote comes to."""
-    yes = at_work & (rows != 0)
+def _outcome(name, members, rows):
+    """Return what the votes come to, for each lane of each warp."""
+    voters = members.at_work[:, None, :]  # one row for all lanes of a warp, where they vote together
+    if not members.whole.all():
+        voters = voters & members.together
+    yes = voters & (rows != 0)[:, None, :]
     if name == "ballot_sync":
-        return (yes.astype(np.int64) << np.arange(32)).sum(axis=1).astype(np.uint32).view(np.int32)
+        return (yes.astype(np.int64) << LANES).sum(axis=2).astype(np.uint32).view(np.int32)
     if name == "any_sync":
-        return yes.any(axis=1)
+        return yes.any(axis=2)
     if name == "all_sync":
-        return (yes | ~at_work).all(axis=1)
-    some = np.take_along_axis(rows, at_work.argmax(axis=1)[:, None], axis=1)
-    return ((rows == some) | ~at_work).all(axis=1)
+        return (yes | ~voters).all(axis=2)
+    some = np.take_along_axis(rows, voters.argmax(axis=2), axis=1)
+    return ((rows[:, None, :] == some[:, :, None]) | ~voters).all(axis=2)
 
 
 def _laid_out(run, data):
@@ -92,9 +144,10 @@ def _lanemask_lt(run, frame, node, name, arguments, mask):
 
 
 def _syncwarp(run, frame, node, name, arguments, mask):
-    wave, at_work = run.wave, mask.rows
-    _expect(run, frame, node, name, arguments or [run.constant(FULL)], mask)
-    run.clock.pass_warp_barrier(at_work.any(axis=1).reshape(wave.blocks, wave.warps_per_block))
+    run.in_parts |= bool(arguments)
+    members = _members(run, frame, node, name, arguments or [run.constant(FULL)], mask)
+    warps = members.at_work.any(axis=1)
+    run.clock.pass_warp_barrier(None if members.whole[warps].all() else members.together, warps)
     run.ledger.flush()
     run.kill("global", "shared")
     run.ledger.instruction(mask)

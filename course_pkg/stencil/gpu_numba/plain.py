@@ -99,7 +99,7 @@ def diffusion_step_2d_kernel(T, Cp, factor, out):
             out[j, i] = T[j, i]
 
 
-def diffusion_step_2d(T, Cp, lam, dt, h, out):
+def diffusion_step_2d(T, Cp, lam, dt, h, out, threads_per_block=BLOCK_2D):
     """Compute one fused diffusion step on the GPU; two reads and one write per point, one launch.
 
     Examples
@@ -111,8 +111,8 @@ def diffusion_step_2d(T, Cp, lam, dt, h, out):
     array([0. , 0.6, 0.1, 0. ])
     """
     check_step(2, T, Cp, lam, dt, h, out, device=True)
-    factor = T.dtype.type(dt * lam / h**2)
-    diffusion_step_2d_kernel[blocks_for(T.shape, BLOCK_2D), BLOCK_2D](T, Cp, factor, out)
+    factor, block = T.dtype.type(dt * lam / h**2), check_block(threads_per_block, 2)
+    diffusion_step_2d_kernel[blocks_for(T.shape, block), block](T, Cp, factor, out)
 
 
 @cuda.jit

@@ -5,7 +5,7 @@ from functools import cache
 from course_pkg import cuda
 from course_pkg.core.checks import require_count, require_number
 from course_pkg.device.launch import blocks_for
-from course_pkg.vector.checks import check_stream
+from course_pkg.vector.checks import check_copy_strided, check_stream
 from course_pkg.vector.tuning import THREADS_PER_BLOCK
 
 
@@ -55,6 +55,27 @@ def copy_two(a, out):
     """
     check_stream(device=True, a=a, out=out)
     copy_two_kernel[blocks_for((a.size + 1) // 2, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, out)
+
+
+@cuda.jit
+def copy_strided_kernel(a, stride, out):
+    """As copy, but with gaps between the elements that are read: the same bytes are used, and more are fetched."""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[stride * i]
+
+
+def copy_strided(a, stride, out):
+    """Compute ``out[i] = a[stride * i]`` on the GPU; no synchronisation.
+
+    Examples
+    --------
+    >>> a, out = cuda.to_device(np.arange(7.0)), cuda.device_array(3)
+    >>> copy_strided(a, 3, out); out.copy_to_host()
+    array([0., 3., 6.])
+    """
+    check_copy_strided(a, stride, out, device=True)
+    copy_strided_kernel[blocks_for(out.size, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, stride, out)
 
 
 @cuda.jit

@@ -1,0 +1,72 @@
+"""Measured here where there is a GPU, beside what was recorded; what was recorded alone elsewhere."""
+
+from collections.abc import Callable, Iterable
+
+from course_pkg.bench import device as devices
+from course_pkg.bench.measurement import Measurement
+from course_pkg.core import CourseError
+from course_pkg.core.table import Table
+from course_pkg.core.units import format_time, or_unknown
+
+
+def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measurement]) -> Table:
+    """Return a table of recorded measurements and, where there is a GPU, of the same on this machine.
+
+    Without a GPU ``measure`` is not called. Where it cannot be done, for want of memory or of a package, the table
+    says so and shows what was recorded.
+
+    Parameters
+    ----------
+    measure : callable
+        Measures on this machine's GPU, in a few seconds.
+    recorded : iterable of Measurement
+        The same on other devices.
+
+    Raises
+    ------
+    CourseError
+        If there is nothing recorded.
+    AssertionError
+        If a result that was measured here is wrong.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import recorded
+    >>> from course_pkg.core import Implementation
+    >>> triad = recorded("vector").one(Implementation("triad", "", "Numba CUDA"), n=2**26)
+    >>> live(lambda: [], [triad]).rows[-1]["where"]
+    'NVIDIA H200, recorded'
+    """
+    recorded = list(recorded)
+    if not recorded:
+        raise CourseError("There is nothing recorded to show: pass at least one recorded measurement.")
+    here, why = [], "No GPU here."
+    if devices.gpu().kind == "gpu":
+        try:
+            here = list(measure())
+            why = f"Measured on this machine's {devices.gpu().name}, beside what was recorded."
+        except (CourseError, ImportError, MemoryError) as error:
+            why = f"Not measured on this machine's {devices.gpu().name}: {error}"
+    rows = [_row(m, "this machine") for m in here] + [_row(m, "recorded") for m in recorded]
+    order = {label: i for i, label in enumerate(dict.fromkeys(row["what"] for row in rows))}
+    rows.sort(key=lambda row: order[row["what"]])  # the same work stands together, this machine first
+    return Table(rows, f"{why} {_origins(recorded)}")
+
+
+def _row(m, how) -> dict:
+    return {
+        "what": m.label,
+        "where": f"{m.device.name}, {how}",
+        "time": format_time(m.median_s),
+        "spread": f"{m.spread:.1%}",
+        "T_eff GB/s": or_unknown(m.t_eff_gb_s, ",.0f"),
+    }
+
+
+def _origins(recorded) -> str:
+    days: dict[str, set[str]] = {}
+    for m in recorded:
+        days.setdefault(m.device.name, set()).add(m.date)
+    return "Recorded on " + "; on ".join(
+        f"{name}, {' and '.join(sorted(dates))}" for name, dates in days.items()
+    ) + "."  # fmt: skip

@@ -1,0 +1,95 @@
+"""Iterations of conjugate gradient on a GPU: two in the midst of a solve, by one graph."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from course_pkg.bench import Measurement, measure
+from course_pkg.cg.demands import FIELDS, NEVER
+from course_pkg.cg.problem import PUBLISHED, PoissonProblem
+from course_pkg.core import CourseError, Library, Variant
+from course_pkg.vector.here import require_room
+
+MOST_FIELDS = 8  # that a method works on
+
+
+def on_this_gpu(*variants: Variant, edge: int = min(PUBLISHED), samples: int = 10) -> list[Measurement]:
+    """Measure two iterations of methods on a cube of ``edge`` unknowns on this machine's GPU, as a record has them.
+
+    Raises
+    ------
+    CourseError
+        If there is no GPU, or the fields do not fit in its memory.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import gpu
+    >>> from course_pkg.cg.variants import VARIANTS
+    >>> found = on_this_gpu(VARIANTS["cg_two_kernel"], edge=32) if gpu().kind == "gpu" else []
+    """
+    if not variants:
+        raise CourseError("Pass at least one method, such as VARIANTS['cg_two_kernel'].")
+    require_room(8 * MOST_FIELDS * edge**3, f"{MOST_FIELDS} fields of {edge}³ unknowns")
+    from course_pkg import cuda
+
+    problem = PoissonProblem.ones(edge)
+    b = cuda.to_device(problem.b)
+
+    def residual(x) -> float:
+        return float(np.linalg.norm((problem.b - problem.matvec(x.copy_to_host())).reshape(-1)))
+
+    return [two_iterations(variant, b, lambda x, b: residual(x), samples=samples) for variant in variants]
+
+
+def two_iterations(variant: Variant, b, residual: Callable[..., float], *, samples: int = 20) -> Measurement:
+    """Measure two iterations in the midst of a solve; the parameter ``iterations`` tells them from a solve.
+
+    Parameters
+    ----------
+    b : device array, shape (nz, ny, nx)
+    residual : callable
+        ``residual(x, b)`` returns ``‖b - A x‖`` of grids in GPU memory, by other kernels than those that are measured.
+
+    Raises
+    ------
+    AssertionError
+        If the residual that the solver updates is not that of its x, or it stopped while it was timed.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import gpu
+    >>> from course_pkg.cg.variants import VARIANTS
+    >>> b = cuda.to_device(np.ones((4, 4, 4)))
+    >>> if gpu().kind == "gpu":
+    ...     m = two_iterations(VARIANTS["cg_two_kernel"], b, lambda x, b: 0.0, samples=1)
+    """
+    from course_pkg.cg import gpu_numba
+
+    # no residual is small enough: what stopped would take no time
+    solver = gpu_numba.Solver(gpu_numba.ITERATIONS[variant.name], b, rtol=NEVER)
+    two = solver.graph()
+
+    def confirm():
+        solver.look()
+        true = residual(solver.work.grid(solver.work.x), solver.work.b.reshape(solver.work.shape))
+        np.testing.assert_allclose(solver.norms[-1], true, rtol=1e-9)
+
+    def still_running():
+        solver.look()
+        if solver.stopped:
+            raise AssertionError(f"{variant.title} stopped after {solver.done} iterations while it was timed")
+        return {"iterations": solver.done}
+
+    return measure(
+        lambda x: two(),
+        solver.work.x,
+        cost=2 * variant.cost(b.shape),
+        check=confirm,
+        name=variant.by(Library.NUMBA_CUDA),
+        parameters={"shape": list(b.shape), "dtype": "float64", "iterations": 2},
+        samples=samples,
+        warmup=1,
+        hold=True,
+        observe=still_running,
+        footprint=FIELDS * 8 * b.size,
+    )

@@ -1,0 +1,101 @@
+"""Those who touched an element and are in no order among themselves: its readers, or those who updated it."""
+
+import numpy as np
+
+from course_pkg.simt.memory.order import NONE, Order, thread_of
+
+
+class Crowd:
+    """Threads that touched each unit, where barriers of whole blocks and whole warps are all that puts them in order.
+
+    Kept are the last one, another lane of its warp, another warp of its block since the block's last barrier, and
+    another block. A thread that is in order with these four is in order with all: whom they displaced came before
+    a barrier that they came after, or is of a warp or a block that one of them stands for.
+    """
+
+    SLOTS = ("mate", "neighbour", "stranger")
+
+    def __init__(self, units: int, order: Order):
+        self.last = np.full(units, NONE, np.int64)
+        self.stamp = np.zeros(units, np.int64)
+        self._order = order
+        self._slots: dict[str, np.ndarray] = {}
+        self._stamps: dict[str, np.ndarray] = {}
+
+    def _put(self, slot, units, entries, stamps):
+        if slot not in self._slots:
+            self._slots[slot] = np.full(len(self.last), NONE, np.int64)
+            self._stamps[slot] = np.zeros(len(self.last), np.int64)
+        self._slots[slot][units] = entries
+        self._stamps[slot][units] = stamps
+
+    def add(self, units, entry, stamps):
+        """Let threads in, all by one statement; return the lanes that share a unit with another lane."""
+        before, before_stamp = self.last[units], self.stamp[units]
+        self.last[units] = entry
+        self.stamp[units] = stamps
+        now = self.last[units]
+        moved = np.flatnonzero((before != NONE) & (thread_of(before) != thread_of(now)))
+        if moved.size:
+            self._displace(units[moved], before[moved], before_stamp[moved], now[moved])
+        together = now != entry
+        lost = np.flatnonzero(together)
+        if lost.size:
+            self._displace(units[lost], entry[lost], stamps[lost], now[lost])
+        return together, now
+
+    def _displace(self, units, old, old_stamp, now):
+        """Keep those whom the last ones displaced."""
+        order = self._order
+        abroad = ~order.same_block(old, now)
+        in_warp = order.same_warp(old, now)
+        for slot, chosen in zip(self.SLOTS, (in_warp, ~in_warp & ~abroad, abroad), strict=True):
+            if chosen.any():
+                self._put(slot, units[chosen], old[chosen], old_stamp[chosen])
+
+    def meet(self, units):
+        """Yield ``(entries, stamps)`` of those who were there."""
+        yield self.last[units], self.stamp[units]
+        for slot, entries in self._slots.items():
+            yield entries[units], self._stamps[slot][units]
+
+
+class WholeCrowd:
+    """Threads that touched each unit, every one with its last access by each statement.
+
+    Where fences and atomics hand over from thread to thread, or a barrier names only some lanes of a warp, nobody
+    stands for another: to be in order with one thread says nothing of its neighbours.
+    """
+
+    def __init__(self, units: int, order: Order):
+        self._last = np.full(units, NONE, np.int64)
+        self._units, self._entries, self._stamps = np.zeros((3, 0), np.int64)
+        self._new: list[tuple] = []
+
+    def add(self, units, entry, stamps):
+        """Let threads in, all by one statement; return the lanes that share a unit with another lane."""
+        self._last[units] = entry
+        now = self._last[units]
+        self._new.append((units, entry, stamps))
+        return now != entry, now
+
+    def _settle(self):
+        """Sort by unit, thread and statement, and keep the last access of each."""
+        if not self._new:
+            return
+        kept = (self._units, self._entries, self._stamps), *self._new
+        units, entries, stamps = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+        order = np.lexsort((entries, units))  # stable: of equal ones the last access stays last
+        units, entries, stamps = units[order], entries[order], stamps[order]
+        last = np.append((units[1:] != units[:-1]) | (entries[1:] != entries[:-1]), True)
+        self._units, self._entries, self._stamps = units[last], entries[last], stamps[last]
+        self._new = []
+
+    def meet(self, units):
+        """Yield ``(entries, stamps)`` of those who were there, until nobody is left at any of the units."""
+        self._settle()
+        at, end = (np.searchsorted(self._units, units, side) for side in ("left", "right"))
+        while (at < end).any():
+            there = np.minimum(at, len(self._units) - 1)
+            yield np.where(at < end, self._entries[there], NONE), self._stamps[there]
+            at = at + 1

@@ -1,0 +1,90 @@
+"""Fences: what they make ready to be published, and the clocks that say so.
+
+A clock is a dict: for a thread, a warp or a block, up to when what it did is known to whoever holds the clock.
+"""
+
+import numpy as np
+
+from course_pkg.simt.memory.order import BLOCK_SHIFT, WARP_SHIFT, Order
+from course_pkg.simt.memory.warp_order import LANES
+
+OWN = "own block's "  # what only threads of the same block may know
+
+
+class Level:
+    """What fences for the device, or for the block, have made ready, shape (blocks, threads_per_block).
+
+    Attributes
+    ----------
+    ready : ndarray of int64
+        Accesses with fewer fences before them are ready to be published.
+    stamp : ndarray of int64
+        When the last fence was: before it the thread's warp and block had passed their barriers.
+    lanes : ndarray of int64, shape (blocks, threads_per_block, 32), or None
+        Up to when each thread was in order with its warp's lanes at that fence, once these have clocks of their own.
+    """
+
+    def __init__(self, shape):
+        self.ready, self.stamp = np.zeros((2, *shape), np.int64)
+        self.lanes = None
+
+    def fence(self, lanes, count, stamps, seen) -> None:
+        """Let lanes pass a fence."""
+        self.ready[lanes] = count[lanes]
+        if seen is not None:
+            if self.lanes is None:
+                self.lanes = np.repeat(self.stamp[:, :, None] >> WARP_SHIFT, LANES, axis=2)
+            self.lanes[lanes] = seen[lanes]
+        self.stamp[lanes] = stamps[lanes]
+
+    def clock(self, whom: str, thread: int, row: int, lane: int, order: Order) -> dict:
+        """Return what a thread publishes of itself and of its warp; ``whom`` stands before the names."""
+        if not self.ready[row, lane]:
+            return {}
+        clock = {(f"{whom}thread", thread): int(self.ready[row, lane])}
+        if self.lanes is None:
+            clock[f"{whom}warp", order.warp_of(thread)] = int(self.stamp[row, lane]) >> WARP_SHIFT
+        else:
+            clock[f"{whom}lanes", order.warp_of(thread)] = self.lanes[row, lane].copy()
+        return clock
+
+
+class Fences:
+    """What the threads of a wave have fenced.
+
+    Attributes
+    ----------
+    count : ndarray of int64, shape (blocks, threads_per_block)
+        Fences that each thread has passed.
+    device, block : Level
+        A fence for the device is one for the block, too.
+    met : ndarray of int64, shape (blocks, threads_per_block)
+        What was ready for the device at the block's last barrier.
+    """
+
+    def __init__(self, wave):
+        shape = wave.blocks, wave.threads_per_block
+        self.count, self.met = np.zeros((2, *shape), np.int64)
+        self.device, self.block = Level(shape), Level(shape)
+
+    def fence(self, lanes, stamps, for_device: bool, seen=None) -> None:
+        """Let lanes pass a fence; bool, shape (blocks, threads_per_block)."""
+        self.count[lanes] += 1
+        for level in (self.device, self.block) if for_device else (self.block,):
+            level.fence(lanes, self.count, stamps, seen)
+
+    def barrier(self, blocks) -> None:
+        """Let blocks pass a barrier."""
+        self.met[blocks] = self.device.ready[blocks]
+
+    def clock(self, thread: int, row: int, lane: int, order: Order) -> dict:
+        """Return what an atomic of a thread publishes by itself."""
+        clock = self.block.clock(OWN, thread, row, lane, order) | self.device.clock(
+            "", thread, row, lane, order
+        )
+        block = thread // order.threads_per_block
+        if self.device.ready[row, lane]:
+            clock["block", block] = int(self.device.stamp[row, lane]) >> BLOCK_SHIFT
+        if self.met[row].any():
+            clock["met", block] = self.met[row].copy()
+        return clock

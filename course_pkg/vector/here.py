@@ -1,0 +1,183 @@
+"""Copy and triad on this machine, its GPU or its CPU: what a T_peak is measured with.
+
+The same vectors serve calls of every length: shorter calls take their beginnings.
+"""
+
+from collections.abc import Iterator
+from math import floor, log2
+
+import numpy as np
+import psutil
+
+from course_pkg.bench import Measurement, cpu, gpu
+from course_pkg.bench.defence import CACHES
+from course_pkg.bench.pitfalls import Work
+from course_pkg.core import CourseError, Library
+from course_pkg.vector.peak import LEAST
+from course_pkg.vector.problem import VectorProblem
+from course_pkg.vector.variants import VARIANTS
+
+FIRST = 2**12  # elements of the shortest call of a sweep
+LEAST_GPU, STEP = 2**26, 8
+ENDS = 1000  # elements at either end that are compared with the oracle
+
+
+class Vectors:
+    """Two inputs and an output in the memory of ``"cpu"`` or ``"gpu"``.
+
+    Examples
+    --------
+    >>> work = Vectors("cpu", 4096).copy(1024)
+    >>> work.cost.bytes, work.library.value
+    (16384, 'Numba CPU')
+    """
+
+    def __init__(self, device: str, n: int):
+        self.device, self.host = require_device(device), VectorProblem.random(n)
+        self.a, self.b, self.out = self.host.a, self.host.b, self.host.out
+        if device == "gpu":
+            from course_pkg import cuda
+
+            self.a, self.b, self.out = (cuda.to_device(v) for v in (self.a, self.b, self.out))
+
+    @property
+    def library(self) -> Library:
+        """Who compiles the loops."""
+        return Library.NUMBA_CUDA if self.device == "gpu" else Library.NUMBA_CPU
+
+    def copy(self, n: int) -> Work:
+        """Return the copy of n elements, by the fastest of our kernels."""
+        variant = VARIANTS["copy_two" if self.device == "gpu" else "copy"]
+        return self._work(variant, n, (self.a[:n], self.out[:n]), lambda part: self.host.a[part])
+
+    def triad(self, n: int) -> Work:
+        """Return the triad of n elements."""
+        p = self.host
+        args = (self.a[:n], self.b[:n], p.s, self.out[:n])
+        return self._work(VARIANTS["triad"], n, args, lambda part: p.a[part] + p.s * p.b[part])
+
+    def _work(self, variant, n, args, expected) -> Work:
+        parameters = {"n": n, "dtype": "float64"}
+        check = self.checking(args[-1], expected)
+        return Work(
+            variant.function(self.library), args, variant.cost(**parameters), self.library, parameters, check
+        )
+
+    def checking(self, out, expected):
+        """Return a check of both ends of an output, which spoils them for the next variant."""
+        ends = [slice(0, min(ENDS, out.size)), slice(max(0, out.size - ENDS), out.size)]
+
+        def check():
+            for part in ends:
+                found = out[part].copy_to_host() if self.device == "gpu" else out[part]
+                np.testing.assert_allclose(found, expected(part), rtol=1e-12)
+            for part in ends:
+                spoilt = np.full(part.stop - part.start, np.nan)
+                out[part].copy_to_device(spoilt) if self.device == "gpu" else out[part].fill(np.nan)
+
+        return check
+
+
+def require_device(device: str) -> str:
+    """Return the device if it is ``"cpu"``, or ``"gpu"`` where there is one.
+
+    Examples
+    --------
+    >>> require_device("disk")
+    Traceback (most recent call last):
+    course_pkg.core.errors.CourseError: device is 'disk': ask for 'cpu' or 'gpu'.
+    """
+    if device not in ("cpu", "gpu"):
+        raise CourseError(f"device is {device!r}: ask for 'cpu' or 'gpu'.")
+    if device == "gpu" and gpu().kind != "gpu":
+        raise CourseError("An NVIDIA GPU is needed for device 'gpu', and none was found: ask for 'cpu'.")
+    return device
+
+
+def free_bytes(device: str) -> int:
+    """Return the bytes of memory that nobody uses, of ``"cpu"`` or ``"gpu"``.
+
+    Examples
+    --------
+    >>> free_bytes("cpu") > 2**20
+    True
+    """
+    if require_device(device) == "cpu":
+        return psutil.virtual_memory().available
+    from course_pkg import cuda
+
+    return int(cuda.current_context().get_memory_info()[0])
+
+
+def require_room(needed: int, what: str) -> None:
+    """Check that there is a GPU and that so many bytes take at most half of its free memory.
+
+    Examples
+    --------
+    >>> if gpu().kind == "gpu":
+    ...     require_room(8, "One double")
+    """
+    if needed > free_bytes("gpu") // 2:
+        raise CourseError(
+            f"{what} need {needed / 1e9:.1f} GB, and the GPU has {free_bytes('gpu') / 1e9:.1f} GB free, of which half "
+            "may be taken: pass a smaller size."
+        )
+
+
+def defensible_size(device: str) -> int:
+    """Return a power of two: the doubles of a vector such that a copy exceeds the last-level cache four times.
+
+    It is smaller where three such vectors would take more than a quarter of the free memory.
+
+    Examples
+    --------
+    >>> n = defensible_size("cpu")
+    >>> n & (n - 1)
+    0
+    """
+    llc_bytes, least = (cpu().llc_bytes, LEAST) if device == "cpu" else (gpu().llc_bytes, LEAST_GPU)
+    wanted = max(least, 2 ** (-(-CACHES * llc_bytes // 16) - 1).bit_length()) if llc_bytes else least
+    return min(wanted, max(FIRST, 2 ** floor(log2(max(1, free_bytes(device) // 4 // 24)))))
+
+
+def sweep(device: str | None = None, *, n: int | None = None, samples: int = 7) -> Iterator[Measurement]:
+    """Yield measurements of copy and triad on this machine over sizes, each call checked first.
+
+    Parameters
+    ----------
+    device : str, optional
+        ``"gpu"`` or ``"cpu"``; the GPU where there is one.
+    n : int, optional
+        Doubles of the longest vectors; :func:`defensible_size` when it is left out.
+
+    Examples
+    --------
+    >>> [(m.operation, m.parameters["n"]) for m in sweep("cpu", n=32768, samples=2)]
+    [('copy', 4096), ('triad', 4096), ('copy', 32768), ('triad', 32768)]
+    """
+    device = device or ("gpu" if gpu().kind == "gpu" else "cpu")
+    n = n or defensible_size(require_device(device))
+    sizes = [n]
+    while sizes[0] // STEP >= FIRST:
+        sizes.insert(0, sizes[0] // STEP)
+    vectors = Vectors(device, n)
+    for size in sizes:
+        yield from _copy_and_triad(vectors, size, samples)
+
+
+def on_this_gpu(n: int = 2**26) -> list[Measurement]:
+    """Measure copy and triad of n doubles on this machine's GPU, as a record has them.
+
+    Examples
+    --------
+    >>> on_this_gpu(1024) if gpu().kind == "gpu" else []  # without a GPU there is nothing to measure
+    [...]
+    """
+    require_room(24 * n, f"Three vectors of {n} doubles")
+    return list(_copy_and_triad(Vectors("gpu", n), n, samples=10))
+
+
+def _copy_and_triad(vectors, n, samples) -> Iterator[Measurement]:
+    copy = VARIANTS["copy_two" if vectors.device == "gpu" else "copy"].by(vectors.library)
+    for what, work in ((copy, vectors.copy(n)), (VARIANTS["triad"].by(vectors.library), vectors.triad(n))):
+        yield work.measure(what, samples=samples, hold=True)

@@ -1,0 +1,152 @@
+"""What ``course bench honest`` measures: streams timed wrongly, each beside the right way, on a GPU or a CPU."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from math import floor, log2
+
+import numpy as np
+
+from course_pkg.bench import Measurement, cpu, gpu, pitfalls, progress
+from course_pkg.bench.pitfalls import Pair, Work
+from course_pkg.core import Cost, CourseError, Library
+from course_pkg.vector import cost, cpu_numba, reference
+from course_pkg.vector.here import Vectors, free_bytes
+from course_pkg.vector.peak import stream_size
+from course_pkg.vector.tuning import THREADS_PER_BLOCK
+from course_pkg.vector.variants import VARIANTS
+
+LARGE, QUICK = 2**27, 2**22  # doubles of the longest vectors
+SHORTER = 16  # times: a call that is as short as its launch on a fast GPU, and on arrays that no cache holds
+MANY_FLOPS = 128  # degree of a polynomial whose time is that of the multiprocessors' clock
+IN_A_CORE, TINY = 2**14, 16  # doubles that lie in a core's cache; doubles that a core copies at once
+BY_NUMPY = Library.NUMPY
+
+
+def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
+    """Yield each pitfall's wrong and right measurement on ``"cpu"`` or ``"gpu"``; ``quick`` takes short vectors."""
+    if device == "gpu" and gpu().kind != "gpu":
+        raise CourseError(
+            "`course bench honest --device gpu` needs an NVIDIA GPU: none was found; use --device cpu."
+        )
+    plan = on_gpu(QUICK if quick else LARGE) if device == "gpu" else on_cpu(QUICK if quick else None)
+    with progress(len(plan)) as step:
+        for name, pair in plan.items():
+            step(pitfalls.PITFALLS[name].title)
+            yield from pair().measurements
+
+
+def on_cpu(n: int | None = None) -> dict[str, Callable[[], Pair]]:
+    """Return what measures each pitfall that a CPU has, too, by name: on n doubles, or as many as exceed its caches."""
+    n = n or stream_size(cpu().llc_bytes)
+    v = Vectors("cpu", n)
+    by_numba = v.copy(n)
+    return {
+        "first_call": lambda: pitfalls.first_call(_fresh_cpu, by_numba),
+        "in_cache": lambda: pitfalls.in_cache(_by_numpy(v, min(n, IN_A_CORE)), _by_numpy(v, n)),
+        "one_call": lambda: pitfalls.one_call(_by_numpy(v, TINY)),
+        "allocates": lambda: _allocates(v),
+    }
+
+
+def _by_numpy(v, n) -> Work:
+    """The copy by NumPy, on one core."""
+    return replace(v.copy(n), fn=VARIANTS["copy"].function(BY_NUMPY), library=BY_NUMPY)
+
+
+def _fresh_cpu():
+    from numba import njit
+
+    return njit(parallel=True)(cpu_numba._copy.py_func)
+
+
+def _allocates(v) -> Pair:
+    p = v.host
+    moved = cost.triad_two_passes(p.a.size)
+    in_place = replace(v.triad(p.a.size), fn=reference.triad, cost=moved, library=BY_NUMPY)
+    # the new array is checked by nobody: the same arithmetic is, beside it
+    new = replace(in_place, fn=lambda a, b, s: a + s * b, args=(p.a, p.b, p.s), check=None)
+    return pitfalls.allocates(new, in_place)
+
+
+def on_gpu(n: int) -> dict[str, Callable[[], Pair]]:
+    """Return what measures each pitfall of a GPU, by name: on n doubles, or as many as fit."""
+    free = min(free_bytes("gpu"), free_bytes("cpu"))  # what is copied to the GPU lies in both
+    fits = 2 ** floor(log2(max(1024, free // 4 // 24)))
+    n = min(n, fits)
+    v = Vectors("gpu", n)
+    large, short, cached = v.copy(n), v.copy(n // SHORTER), v.copy(min(n, size_in_cache(gpu().llc_bytes)))
+    flops = _polynomial(v)
+    return {
+        "no_wait": lambda: pitfalls.no_wait(large),
+        "first_call": lambda: pitfalls.first_call(_fresh_gpu, large),
+        "host_clock": lambda: pitfalls.host_clock(short),
+        "one_launch": lambda: pitfalls.one_launch(short),
+        "in_cache": lambda: pitfalls.in_cache(cached, large),
+        "with_copies": lambda: _with_copies(v, n // 2),
+        "pageable": lambda: _pageable(v, n // 2),
+        "idle_clock": lambda: pitfalls.idle_clock(flops, rest_s=2.0 if n > QUICK else 0.1),
+    }
+
+
+def size_in_cache(llc_bytes: int) -> int:
+    """Return a power of two: doubles such that two vectors take at most two thirds of a cache."""
+    return 2 ** floor(log2(max(16, llc_bytes * 2 // 3) // 16))
+
+
+def _fresh_gpu():
+    """A kernel that nobody has compiled: the copy's, decorated anew."""
+    from course_pkg import cuda
+    from course_pkg.device.launch import blocks_for
+    from course_pkg.vector.gpu_numba import copy_two_kernel
+
+    kernel = cuda.jit(copy_two_kernel.py_func)
+    return lambda a, out: kernel[blocks_for((a.size + 1) // 2, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, out)
+
+
+def _polynomial(v) -> Work:
+    n = v.host.a.size
+    variant, a = VARIANTS["horner"], v.host.a
+    parameters = {"n": n, "dtype": "float64", "degree": MANY_FLOPS}
+
+    def expected(part):
+        out = np.empty_like(a[part])
+        reference.horner(a[part], MANY_FLOPS, out)
+        return out
+
+    check = v.checking(v.out, expected)
+    args = (v.a, MANY_FLOPS, v.out)
+    return Work(variant.function(v.library), args, variant.cost(**parameters), v.library, parameters, check)
+
+
+def _with_copies(v, n) -> Pair:
+    kernel, host, back = v.copy(n), v.host.a[:n], np.full(n, np.nan)
+
+    def whole(host, a, out, back):
+        a.copy_to_device(host)
+        kernel.fn(a, out)
+        out.copy_to_host(back)
+
+    def check():
+        np.testing.assert_array_equal(back, host)
+
+    return pitfalls.with_copies(
+        replace(kernel, fn=whole, args=(host, *kernel.args, back), check=check), kernel
+    )
+
+
+def _pageable(v, n) -> Pair:
+    from course_pkg import cuda
+
+    pinned, there = cuda.pinned_array(n), v.out[:n]
+    pinned[:] = v.host.a[:n]
+
+    def to_gpu(host, there):
+        there.copy_to_device(host)
+
+    def work(host):
+        crossed = Cost(bytes_read=host.nbytes)  # each number crosses the link once
+        parameters = {"n": n, "dtype": "float64"}
+        check = v.checking(there, lambda part: v.host.a[part])
+        return Work(to_gpu, (host, there), crossed, v.library, parameters, check)
+
+    return pitfalls.pageable(work(v.host.a[:n]), work(pinned))

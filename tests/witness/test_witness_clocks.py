@@ -1,0 +1,60 @@
+"""What binds a kernel: shares of its time, from what Nsight Compute counted."""
+
+import pytest
+
+from course_pkg.core import CourseError
+from course_pkg.witness import clocks as c
+from course_pkg.witness import record
+from course_pkg.witness.cases import large_cases
+
+COUNTED = {
+    c.READ: 1.6e9,
+    c.WRITTEN: 0.4e9,
+    c.TIME: 1e6,
+    c.UNITS[c.L2]: 70.0,
+    c.UNITS[c.L1]: 40.0,
+    c.UNITS[c.ISSUE]: 96.0,
+    c.INSTRUCTIONS: 12345,
+    c.RESIDENT: 75.0,
+}
+
+
+def test_shares_are_those_of_the_kernels_time():
+    found = c.clocks(COUNTED, t_peak_gb_s=4000)
+    assert found.time_s == pytest.approx(1e-3)
+    assert found.shares == pytest.approx({c.MEMORY: 0.5, c.L2: 0.7, c.L1: 0.4, c.ISSUE: 0.96})
+    assert found.seconds(c.MEMORY) == pytest.approx(0.5e-3)
+    assert (found.instructions, found.occupancy, found.binds) == (12345, 0.75, c.ISSUE)
+    assert list(found.row()) == [c.MEMORY, c.L2, c.L1, c.ISSUE, "binds"]
+
+
+def test_where_nothing_fills_the_time_the_warps_wait():
+    found = c.clocks({**COUNTED, c.UNITS[c.ISSUE]: 69.0}, t_peak_gb_s=4000)
+    assert found.binds == c.WAITING
+
+
+def test_a_unit_that_was_not_counted_is_said_to_be_so():
+    counted = {k: v for k, v in COUNTED.items() if k not in (c.UNITS[c.ISSUE], c.RESIDENT, c.INSTRUCTIONS)}
+    found = c.clocks(counted, t_peak_gb_s=4000)
+    assert found.row()[c.ISSUE] == "not counted"
+    assert found.seconds(c.ISSUE) is None
+    assert found.instructions is None
+    assert found.occupancy is None
+
+
+def test_without_bytes_there_is_no_clock():
+    with pytest.raises(
+        CourseError, match=r"dram__bytes_read.sum was not counted: record it with `course verify"
+    ):
+        c.clocks({k: v for k, v in COUNTED.items() if k != c.READ}, t_peak_gb_s=4000)
+
+
+@pytest.mark.parametrize("device", ["nvidia-h200", "nvidia-h100-80gb-hbm3"])
+def test_every_recorded_rung_has_its_clocks_and_none_runs_faster_than_its_units(device):
+    counted = record.recorded(record.TRAFFIC, device).counters
+    assert set(large_cases()) <= set(counted), "count it: course verify traffic --device gpu --record"
+    for name in large_cases():
+        found = c.clocks(counted[name], t_peak_gb_s=4800 if "h200" in device else 3350)
+        assert set(found.shares) == {c.MEMORY, *c.UNITS}, name
+        assert all(0 < share < 1.05 for share in found.shares.values()), (name, found.shares)
+        assert found.instructions > 0
