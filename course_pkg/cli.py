@@ -1,7 +1,7 @@
 """The command line: ``course doctor | lab | sync | slides | …``.
 
-Each subcommand is a room of its own, imported only when it is chosen, so that ``course --help`` answers at
-once. A room offers ``add_arguments(parser)`` and ``run(args) -> int``.
+Each subcommand has a module of its own, which is imported only when the subcommand is chosen, so that ``course --help``
+answers at once. Such a module defines ``add_arguments(parser)`` and ``run(args) -> int``.
 """
 
 import argparse
@@ -11,19 +11,28 @@ import sys
 from course_pkg import __version__
 from course_pkg.core.errors import CourseError
 
-# name: (room, help)
+# name: (module, help)
 ROOMS = {
     "doctor": (
         "course_pkg.commands.doctor",
         "check this machine: packages, GPU, bandwidth, browser, sandbox",
     ),
     "lab": ("course_pkg.commands.lab", "open the lectures in JupyterLab"),
-    "sync": ("course_pkg.commands.sync", "bring lectures/*.py and lectures/*.ipynb in step"),
+    "sync": (
+        "course_pkg.commands.sync",
+        "update lectures/*.ipynb from lectures/*.py, or the other way round",
+    ),
     "slides": ("course_pkg.slides.command", "build the slide decks"),
     "exercises": ("course_pkg.grading.command", "generate exercises/ from solutions/"),
     "grade": ("course_pkg.grading.grade_command", "grade submissions: points and feedback for each"),
-    "figures": ("course_pkg.commands.figures", "redraw the lectures' figures from their data"),
-    "bench": ("course_pkg.commands.bench", "measure this machine and record it with its origin"),
+    "figures": (
+        "course_pkg.commands.figures",
+        "redraw the figures, and the README's tables, from recorded data",
+    ),
+    "bench": (
+        "course_pkg.commands.bench",
+        "measure the course's kernels on this machine, and record the results",
+    ),
     "verify": (
         "course_pkg.commands.verify",
         "compare the interpreter with a GPU's own counters and race checker",
@@ -33,7 +42,7 @@ ROOMS = {
 
 
 def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser; only the chosen subcommand's room is imported for its arguments."""
+    """Return the parser; only the module of the chosen subcommand is imported, for its arguments."""
     parser = argparse.ArgumentParser(prog="course", description="At the Speed of Memory: the course's tools.")
     parser.add_argument("--version", action="version", version=f"course {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -51,9 +60,9 @@ def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Run one subcommand; return its exit status.
 
-    A `CourseError` is one sentence on stderr and status 1, wrong usage is 2, Ctrl-C is 130. Anything else
-    is a bug and shows its traceback. What follows ``--`` is kept in ``args.extra`` for the tool a room
-    starts.
+    A `CourseError` prints its sentence on stderr and gives status 1, wrong usage gives 2, Ctrl-C gives 130. Any other
+    exception is a bug and shows its traceback. Arguments after ``--`` are kept in ``args.extra``, for the tool that the
+    subcommand starts.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     cut = argv.index("--") if "--" in argv else len(argv)
@@ -67,13 +76,16 @@ def main(argv: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except MemoryError:
-        print("Memory ran out: close other programs, or choose smaller sizes (--quick).", file=sys.stderr)
+        print(
+            "There is not enough memory: close other programs, or use smaller sizes (--quick).",
+            file=sys.stderr,
+        )
         return 1
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("course_pkg"):
             raise
         print(
-            f"{error.name} is not installed: `make test` installs all that the course can use.",
+            f"{error.name} is not installed: `make test` installs everything that the course can use.",
             file=sys.stderr,
         )
         return 1

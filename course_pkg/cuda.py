@@ -1,11 +1,11 @@
-"""The one door to CUDA: ``from course_pkg import cuda``.
+"""The only place from which the course imports CUDA: ``from course_pkg import cuda``.
 
-With an NVIDIA GPU, ``cuda`` *is* ``numba.cuda``. Without one, it is ``course_pkg.simt.api``, which offers the part of
-it that the course uses: kernels then run in the course's SIMT interpreter, on any laptop. Set ``COURSE_BACKEND=gpu``
-or ``COURSE_BACKEND=simt`` to force one.
+With an NVIDIA GPU, ``cuda`` *is* ``numba.cuda``. Without one, it is ``course_pkg.simt.api``, which has the same names,
+as far as the course uses them; kernels then run in the course's SIMT interpreter, on any laptop. ``COURSE_BACKEND=gpu``
+or ``COURSE_BACKEND=simt`` forces one of the two.
 
-Numba resolves ``cuda.threadIdx`` and its like by the identity of the module ``numba.cuda``, so this module does not
-wrap it: it replaces itself by it.
+Numba recognises names such as ``cuda.threadIdx`` only as members of the very module ``numba.cuda``. So this module does
+not wrap ``numba.cuda``: it puts it in its own place.
 """
 
 import os
@@ -28,14 +28,14 @@ def _choose() -> str:
     gpus = max(0, driver.device_count())
     if asked == "gpu" and not gpus:
         raise CourseError(
-            "COURSE_BACKEND=gpu asks for an NVIDIA GPU and none was found: "
-            "unset it to run kernels in the SIMT interpreter."
+            "COURSE_BACKEND=gpu demands an NVIDIA GPU, but none was found: "
+            "unset COURSE_BACKEND to run kernels in the SIMT interpreter."
         )
     return asked or ("gpu" if gpus else "simt")
 
 
 def _open():
-    if _choose() == "simt":  # numba.cuda stays closed: it takes long to import
+    if _choose() == "simt":  # without numba.cuda, which takes long to import
         from course_pkg.simt import api
 
         return api
@@ -43,12 +43,12 @@ def _open():
 
     if "numba.cuda" not in sys.modules:
         config.ENABLE_CUDASIM = False
-        # low occupancy is no news in a lesson
+        # the course discusses low occupancy itself
         config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
     elif config.ENABLE_CUDASIM:
         raise CourseError(
             "numba.cuda was imported before course_pkg.cuda, as Numba's simulator: "
-            "import course_pkg.cuda first, and restart the kernel."
+            "restart the kernel, and import course_pkg.cuda first."
         )
     from numba import cuda
 

@@ -1,4 +1,4 @@
-"""Notebooks as they are tracked: stable cell ids, and the bytes that Jupyter itself would write."""
+"""Notebooks in the form in which they are committed: stable cell ids, and the same bytes that Jupyter would write."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 
 
 def number_cells(nb: NotebookNode, name: str) -> None:
-    """Give each cell an id made from its own content, so that an edit elsewhere leaves it alone."""
+    """Give each cell an id made from its own content, so that editing another cell does not change it."""
     seen: Counter = Counter()
     for cell in nb.cells:
         content = f"{name}\0{cell.cell_type}\0{cell.source}"
@@ -17,7 +17,7 @@ def number_cells(nb: NotebookNode, name: str) -> None:
 
 
 def to_json(nb: NotebookNode) -> str:
-    """Write a notebook as Jupyter does, so that saving it there changes as few lines as can be."""
+    """Return a notebook as JSON in Jupyter's own layout, so that saving it in Jupyter changes few lines."""
     nb = NotebookNode(
         nb, cells=[NotebookNode(c, source=c.source.splitlines(keepends=True)) for c in nb.cells]
     )

@@ -1,4 +1,4 @@
-"""Where the course lives on disk."""
+"""The folders of the course on disk."""
 
 from pathlib import Path
 
@@ -11,12 +11,12 @@ def repo_root() -> Path:
     Raises
     ------
     CourseError
-        If that folder holds no ``lectures/``: the package was installed without the course around it.
+        If that folder has no ``lectures/``: the package was installed without the rest of the course.
     """
     root = Path(__file__).resolve().parent.parent
     if not (root / "lectures").is_dir():
         raise CourseError(
-            f"{root} holds no lectures/ folder: install the package from a copy of the course, "
+            f"{root} has no folder lectures/: install the package from a copy of the course, "
             "with `pip install -e .` in its root folder."
         )
     return root

@@ -1,4 +1,4 @@
-"""The topics of the course: found by their rooms, not listed. A new folder with a ``problem.py`` is a topic."""
+"""The topics of the course. There is no list of them: every folder of the package with a ``problem.py`` is a topic."""
 
 from functools import cache
 from pathlib import Path
@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parent
 
 @cache
 def topics() -> tuple[str, ...]:
-    """Return the names of the packages that state a problem, in alphabetical order; nothing is imported.
+    """Return the names of the topics in alphabetical order, without importing them.
 
     Examples
     --------
@@ -19,7 +19,7 @@ def topics() -> tuple[str, ...]:
 
 
 def with_room(room: str) -> tuple[str, ...]:
-    """Return the names of the packages that have a room, such as ``"suite"``, in alphabetical order.
+    """Return the names of the packages that have a certain module, such as ``"suite"``, in alphabetical order.
 
     Examples
     --------

@@ -15,7 +15,7 @@ def pictures() -> dict[str, Picture]:
 
 
 def tables() -> dict[str, str]:
-    """Return the README's tables as Markdown, by the names of their places; none without their records."""
+    """Return the README's tables as Markdown, keyed by name; a table whose record is missing is left out."""
     found = {"counters-h200": (record.path_of(), _agreement), "interpreter-speed": (_timed(), _speed)}
     return {name: make() for name, (path, make) in found.items() if path.exists()}
 
@@ -26,7 +26,7 @@ def _timed():
 
 def _speed() -> str:
     recorded = bench.recorded("simt", HOST)
-    lines = ["| 7-point Laplacian, fp64, block 32 × 4 × 2 | demanded | measured |", "|---|---:|---:|"]
+    lines = ["| 7-point Laplacian, fp64, block 32 × 4 × 2 | limit | measured |", "|---|---:|---:|"]
     lines += [
         f"| {r['what']} | {r['demand']} | {r['measured']} |" for r in suite.demands(recorded.measurements)
     ]
@@ -39,7 +39,7 @@ def _agreement() -> str:
     cases = [case for case in all_cases().values() if case.name in recorded.counters]
     others = len(all_cases()) - len(cases)
     lines = [
-        "| trip counts of loops | kernels | exact in every counter | launches | exact in every counter |",
+        "| trip counts of loops | kernels | equal in every counter | launches | equal in every counter |",
         "|---|---:|---:|---:|---:|",
     ]
     for data_dependent, words in ((False, "the same for all threads"), (True, "depend on the data")):
@@ -50,8 +50,8 @@ def _agreement() -> str:
         )
     lines += [
         "",
-        "Compared to the last unit: requests, sectors, wavefronts, atomics, and additions, multiplications and fused "
-        f"pairs of both precisions. {recorded.origin}",
+        "Equal means equal to the last unit. The counters are requests, sectors, wavefronts, atomics, and, in both "
+        f"precisions, additions, multiplications and fused multiply-adds. {recorded.origin}",
     ]
     if others:
         lines[-1] += f" Not recorded yet: {others} of {len(all_cases())} launches."

@@ -43,12 +43,12 @@ def tables() -> dict[str, str]:
 
 
 def _conjugate_gradient() -> str:
-    """Return an iteration of each variant, beside the time that its bytes take a copy."""
+    """Return the time of an iteration of each variant, and its ratio to the time of a copy that moves as many bytes."""
     cg = bench.recorded("cg")
     small, large = PUBLISHED
     copy = cg.one(COPY, shape=[large] * 3)
     lines = [
-        "| conjugate gradient on an H200, fp64 | bytes a point "
+        "| conjugate gradient on an H200, fp64 | bytes per point "
         f"| {small}³ | time / bound | {large}³ | time / bound |",
         "|---|---:|---:|---:|---:|---:|",
     ]
@@ -61,13 +61,14 @@ def _conjugate_gradient() -> str:
     two_kernel = CG["cg_two_kernel"]
     solves = (cg.one(two_kernel.by(CUDA), shape=[edge] * 3, rtol=RTOL) for edge in PUBLISHED)
     told = "; ".join(
-        f"{edge}³ to {RTOL:.0e} in {m.observed['iterations']} iterations, {bench.format_time(m.median_s)}"
+        f"{edge}³ to rtol {RTOL:.0e} takes {m.observed['iterations']} iterations and {bench.format_time(m.median_s)}"
         for edge, m in zip(PUBLISHED, solves, strict=True)
     )
-    bound = f"The bound is the bytes over the bandwidth of a copy, {copy.throughput_gb_s:,.0f} GB/s."
-    return "\n".join(
-        [*lines, "", f"An iteration. {bound} {two_kernel.title.capitalize()}: {told}. {cg.origin}"]
+    bound = (
+        "Times are of one iteration. The bound is the time in which a copy, at "
+        f"{copy.throughput_gb_s:,.0f} GB/s, moves as many bytes."
     )
+    return "\n".join([*lines, "", f"{bound} Full solves, {two_kernel.title}: {told}. {cg.origin}"])
 
 
 def _streams_and_stencils() -> str:
@@ -79,7 +80,7 @@ def _streams_and_stencils() -> str:
         *stencil.compare(*HEAT, threads_per_block=None).measurements,
     ]
     lines = [
-        "| on an H200, fp64 | time | moved, GB/s | T_eff, GB/s | still to gain |",
+        "| on an H200, fp64 | time | moved, GB/s | T_eff, GB/s | remaining gain |",
         "|---|---:|---:|---:|---:|",
     ]
     for m in measured:
@@ -92,9 +93,9 @@ def _streams_and_stencils() -> str:
             gain,
         )
         lines.append("| " + " | ".join(row) + " |")
-    sizes = "Streams of 2^30 numbers, a stencil of 512³ points, a heat step of 16384²."
+    sizes = "The streams have 2^30 numbers, the stencils 512³ points, the diffusion steps 16384² points."
     lines += [
         "",
-        f"T_peak {t_peak:,.0f} GB/s, the best copy or triad. {sizes} {vector.origin} {stencil.origin}",
+        f"T_peak is the best of the copies and triads, {t_peak:,.0f} GB/s. {sizes} {vector.origin} {stencil.origin}",
     ]
     return "\n".join(lines)

@@ -71,8 +71,8 @@ except CourseError as error:
     [
         (
             "gpu",
-            "COURSE_BACKEND=gpu asks for an NVIDIA GPU and none was found: "
-            "unset it to run kernels in the SIMT interpreter.",
+            "COURSE_BACKEND=gpu demands an NVIDIA GPU, but none was found: "
+            "unset COURSE_BACKEND to run kernels in the SIMT interpreter.",
         ),
         ("nonsense", "COURSE_BACKEND='nonsense' is not known: use gpu or simt, or unset it."),
         (
@@ -116,7 +116,7 @@ def test_on_a_gpu_numbas_simulator_imported_before_is_refused():
     done = python(IMPORTED_BEFORE.format(simulated=True) + ASK)
     assert done.stdout.strip() == (
         "numba.cuda was imported before course_pkg.cuda, as Numba's simulator: "
-        "import course_pkg.cuda first, and restart the kernel."
+        "restart the kernel, and import course_pkg.cuda first."
     )
     assert done.stderr == ""
 

@@ -3,7 +3,7 @@
 Public is what a package exports in ``__all__``; where a topic or ``device`` exports nothing, what has a name without
 an underscore. Three rules say what is not called by a reader. Rooms with a ``command.py`` are used through ``course``.
 Modules of some roles are found by the course (suites, cases, traffic), judge what it measured, check arguments for
-others, or call other libraries. Kernels are launched by the functions that follow them.
+others, or call other libraries. Kernels, and passes over the rows of a grid, are run by the functions that follow them.
 
 Examples that stand elsewhere are run, too.
 """
@@ -60,10 +60,10 @@ def public():
 
 
 def is_called(node):
-    """Return whether a name is a function or a class, and not a kernel or a function of one."""
+    """Return whether a name is a function or a class, and not a kernel, a function of one, or a pass over rows."""
     decorators = [ast.unparse(d) for d in getattr(node, "decorator_list", ())]
-    of_cuda = any(d.startswith(("cuda.jit", "intrinsic")) for d in decorators)
-    return node is not None and not of_cuda and not node.name.endswith("_kernel")
+    compiled = any(d.startswith(("cuda.jit", "intrinsic", "_over_rows")) for d in decorators)
+    return node is not None and not compiled and not node.name.endswith("_kernel")
 
 
 def with_examples():

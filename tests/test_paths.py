@@ -22,7 +22,7 @@ def test_folders_and_figures():
 
 def test_a_package_without_its_course_says_how_to_install_it(monkeypatch, tmp_path):
     monkeypatch.setattr(paths, "__file__", str(tmp_path / "course_pkg" / "paths.py"))
-    with pytest.raises(CourseError, match=r"holds no lectures/ folder: .*`pip install -e \.`"):
+    with pytest.raises(CourseError, match=r"has no folder lectures/: .*`pip install -e \.`"):
         paths.repo_root()
     (tmp_path / "lectures").mkdir()
     assert paths.repo_root() == tmp_path.resolve()

@@ -1,11 +1,12 @@
-"""Measure callables against a Cost, compare them, record them. This room knows no topic."""
+"""Measure callables, compare their times with a Cost, and record them. This package does not depend on any topic."""
 
 from course_pkg.bench.compare import Comparison, compare, progress
 from course_pkg.bench.compiled import compiled
 from course_pkg.bench.defence import Defence, defend
 from course_pkg.bench.device import Device, cpu, gpu
 from course_pkg.bench.live import live
-from course_pkg.bench.measure import Measurement, matching, measure
+from course_pkg.bench.measure import measure
+from course_pkg.bench.measurement import Measurement, matching
 from course_pkg.bench.record import Recorded, load, origin, record, recorded, records
 from course_pkg.core.table import Table
 from course_pkg.core.units import format_time

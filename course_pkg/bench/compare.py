@@ -1,11 +1,12 @@
-"""Measure several variants in turn and set them against a bound."""
+"""Measure several variants in turn, and compare them with a bound."""
 
 import html
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from course_pkg.bench.measure import CACHE_STATES, Measurement, Run
+from course_pkg.bench.measure import Run
+from course_pkg.bench.measurement import CACHE_STATES, Measurement
 from course_pkg.core import Cost, CourseError, Implementation, Machine, Variant
 from course_pkg.core.table import html_table, text_table
 from course_pkg.core.units import format_time, or_unknown
@@ -20,7 +21,7 @@ class Comparison:
     measurements : tuple of Measurement
         In the order in which they were given.
     t_peak_gb_s : float or None
-        Peak bandwidth that bounds T_eff, in GB/s; None where nobody measured it.
+        Peak bandwidth, which bounds T_eff, in GB/s; None if it was not measured.
 
     Examples
     --------
@@ -34,12 +35,12 @@ class Comparison:
 
     def __post_init__(self):
         if not self.measurements:
-            raise CourseError("A comparison needs at least one measurement.")
+            raise CourseError("A comparison needs at least one measurement: measure something first.")
         if self.t_peak_gb_s is not None and not self.t_peak_gb_s > 0:
             raise CourseError(f"t_peak_gb_s is {self.t_peak_gb_s!r}: it must be a positive number of GB/s.")
 
     def __getitem__(self, what: "str | Implementation | Variant") -> Measurement:
-        """Return the measurement of an implementation, or of what was given this name."""
+        """Return the measurement of an implementation, or the one with a given name."""
         wanted = Implementation.of(what)
         for m in self.measurements:
             if m.what == wanted:
@@ -48,7 +49,7 @@ class Comparison:
         raise CourseError(f"No variant {wanted.label!r} was measured; there are {known}.")
 
     def rows(self) -> list[dict]:
-        """Return one dictionary a variant: times, throughputs, speed against the first, and share of the bound."""
+        """Return one dictionary per variant: times, throughputs, speed-up over the first, and share of the bound."""
         first = self.measurements[0]
         return [
             {
@@ -73,7 +74,7 @@ class Comparison:
         states = ", ".join(sorted({CACHE_STATES[m.cache_state] for m in self.measurements}))
         where = " and ".join(dict.fromkeys(m.device.name for m in self.measurements))
         interpreted = any(m.device.kind == "simt" for m in self.measurements)
-        note = " Times of the SIMT interpreter say nothing of a GPU." if interpreted else ""
+        note = " Times of the SIMT interpreter say nothing about a GPU." if interpreted else ""
         return f"Median of {len(first.samples_s)} samples on {where}; {states}.{note}"
 
     def __str__(self):
@@ -95,20 +96,20 @@ def compare(
 ) -> Comparison:
     """Measure variants in turn, one sample of each after the other, with a progress bar.
 
-    Taking turns, what disturbs the machine disturbs all variants alike.
+    Because samples are taken in turn, other programs disturb all variants equally.
 
     Parameters
     ----------
     variants : dict of str or Implementation to callable
-        By name, or by the implementation; every one is called as ``fn(*args)``.
+        By name or by implementation; each is called as ``fn(*args)``.
     cost : Cost or dict of Cost
-        One for all, or one for each name; None where nobody knows it.
+        One for all variants, or one for each name; None if it is not known.
     check : callable or dict of callable
-        Called after each variant's first call; raises when its result is wrong.
+        Called after each variant's first call; it must raise if the result is wrong.
     t_peak_gb_s : float or Machine
         The bound, in GB/s.
     arguments : dict of tuple
-        Arguments for the variants that do not take ``args`` (a GPU variant takes device arrays).
+        Arguments by name, for variants that do not take ``args`` (a GPU variant takes device arrays).
     samples : int
         Samples of each variant.
     **options
@@ -121,7 +122,7 @@ def compare(
     Raises
     ------
     CourseError
-        If there are no variants, a name in ``arguments``, ``cost`` or ``check`` is none of them, or a cost is missing.
+        If there are no variants, if ``arguments``, ``cost`` or ``check`` has an unknown name, or if a cost is missing.
     AssertionError
         Whatever a ``check`` raises.
 
@@ -139,18 +140,18 @@ def compare(
             "compare() needs at least one variant: pass a dict such as {'numpy': reference.triad}."
         )
     if samples < 1:
-        raise CourseError(
-            f"samples is {samples}: at least one is needed, and 20 give a median worth quoting."
-        )
+        raise CourseError(f"samples is {samples}: pass at least 1; with 20, the median is reliable.")
     for what, given in (("cost", cost), ("check", check), ("arguments", arguments)):
         strangers = set(given) - set(variants) if isinstance(given, dict) else set()
         if strangers:
             raise CourseError(
-                f"{what} names {', '.join(sorted(map(str, strangers)))}, which no variant is called: use its name."
+                f"{what} has {', '.join(sorted(map(str, strangers)))}, but no variant has this name: use a "
+                "variant's name."
             )
     if isinstance(cost, dict) and set(variants) - set(cost):
         raise CourseError(
-            f"cost has nothing for {', '.join(sorted(map(str, set(variants) - set(cost))))}: give each a Cost."
+            f"cost has no entry for {', '.join(sorted(map(str, set(variants) - set(cost))))}: give each a "
+            "Cost, or None."
         )
     runs = []
     with progress(len(variants) + 1) as step:
@@ -169,7 +170,7 @@ def compare(
 
 
 class progress:
-    """Progress over ``n`` steps: a bar in a terminal, a line that vanishes in a notebook, nothing in a pipe.
+    """Show progress over ``n`` steps: a bar in a terminal, a temporary line in a notebook, nothing in a pipe.
 
     Examples
     --------
@@ -193,7 +194,7 @@ class progress:
         return self.step
 
     def step(self, name: str):
-        """Say that the work on ``name`` begins."""
+        """Show that the work on ``name`` starts."""
         if self.handle is not None:
             from IPython.display import HTML
 

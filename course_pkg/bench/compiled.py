@@ -1,18 +1,18 @@
-"""What the compiler says of a kernel: registers, shared and local memory."""
+"""Registers, shared memory and local memory of a compiled kernel."""
 
 from course_pkg.core import CourseError
 
 
 def compiled(kernel, dtype=None) -> dict[str, int]:
-    """Return what a thread and a block of a compiled kernel occupy; nothing for a kernel of the interpreter.
+    """Return the registers and memory that a compiled kernel uses; an empty dictionary for the interpreter.
 
     Parameters
     ----------
     kernel : object
-        What ``cuda.jit`` returned, after a launch.
+        The result of ``cuda.jit``, after a launch.
     dtype : str, optional
-        That of the first array argument, such as ``"float64"``: a kernel is compiled anew for each. The signature that
-        was compiled last when it is left out.
+        The dtype of the first array argument, such as ``"float64"``, because a kernel is compiled for each dtype. By
+        default, the version that was compiled last.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def compiled(kernel, dtype=None) -> dict[str, int]:
     fits = [s for s in found["registers"] if dtype is None or _dtype_of(s) == str(dtype)]
     if not fits:
         raise CourseError(
-            f"The kernel was not compiled for {dtype or 'anything'}: launch it once, and then ask the compiler."
+            f"The kernel has not been compiled{f' for {dtype}' if dtype else ''}: launch it first."
         )
     return {name: int(by_signature[fits[-1]]) for name, by_signature in found.items()}
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from course_pkg.bench.measure import Measurement
+from course_pkg.bench.measurement import Measurement
 from course_pkg.core import CourseError, find_machine
 from course_pkg.core.checks import require_positive
 from course_pkg.core.table import html_table, text_table

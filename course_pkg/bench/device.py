@@ -1,4 +1,4 @@
-"""Which device a measurement ran on, as the system itself names it."""
+"""The device on which a measurement ran, with the names that the system gives it."""
 
 import platform
 import re
@@ -18,20 +18,20 @@ _PACKAGES = ("numpy", "numba", "numba-cuda", "cupy-cuda12x", "cupy-cuda13x")
 
 @dataclass(frozen=True)
 class Device:
-    """A device and the software that drove it.
+    """A device and its software.
 
     Attributes
     ----------
     kind : str
-        ``"cpu"``, ``"gpu"`` or ``"simt"`` (kernels run by the SIMT interpreter: its times say nothing of a GPU).
+        ``"cpu"``, ``"gpu"`` or ``"simt"`` (kernels run in the SIMT interpreter, whose times say nothing about a GPU).
     name, driver, cuda : str
-        As the system or the driver prints them; empty where there is none.
+        As the system or the driver prints them; empty if there is none.
     units : int
-        Cores of a CPU, streaming multiprocessors of a GPU.
+        Number of cores of a CPU, or of streaming multiprocessors of a GPU.
     memory_bytes, llc_bytes : int
-        Main memory and last-level cache; 0 where the system does not tell.
+        Size of main memory and of the last-level cache; 0 if it is not known.
     versions : dict
-        Of Python and the packages that matter.
+        Versions of Python and of the packages that influence the times.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Device:
 
     @property
     def slug(self) -> str:
-        """The device's folder under ``figures/data``."""
+        """The name of the device's folder in ``figures/data``."""
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower().replace("(r)", "").replace("(tm)", "")).strip("-")
 
     def to_dict(self) -> dict:
@@ -60,7 +60,7 @@ class Device:
 
 @cache
 def cpu() -> Device:
-    """Describe this machine's CPU; ``units`` counts the cores that this process may use.
+    """Describe this machine's CPU; ``units`` is the number of cores that this process may use.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def cpu() -> Device:
 
 @cache
 def gpu() -> Device:
-    """Describe the GPU behind ``course_pkg.cuda``, or the SIMT interpreter that stands in for it.
+    """Describe the GPU that ``course_pkg.cuda`` uses, or the SIMT interpreter if there is none.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The one reader and writer of records: JSON files that say their kind, where they come from, and what they hold.
+"""Read and write records of all kinds: JSON files that state their kind, their origin and their data.
 
-A record has one row a line, so that a diff shows what changed. Rows that are recorded anew replace those of the same
-key, others stay, as long as the device, its driver and the versions of the software agree.
+A record has one line per row, so that a diff shows what has changed. A new row replaces the old row with the same key;
+all other rows stay. Rows are merged only if device, driver and software versions agree.
 """
 
 import json
@@ -11,7 +11,7 @@ from numbers import Real
 from pathlib import Path
 
 from course_pkg.bench.device import Device
-from course_pkg.bench.measure import Measurement
+from course_pkg.bench.measurement import Measurement
 from course_pkg.core import Cost, CourseError, Implementation
 from course_pkg.core.files import write
 
@@ -21,20 +21,20 @@ MEASUREMENTS, COUNTERS, TRAFFIC = "measurements", "counters", "traffic"
 
 @dataclass(frozen=True)
 class Kind:
-    """What is special about one kind of record.
+    """The properties of one kind of record.
 
     Attributes
     ----------
     check : callable
-        Looks at a row; raises KeyError, TypeError or ValueError if it is none.
+        Checks a row; raises KeyError, TypeError or ValueError if it is not a row of this kind.
     key : callable
-        Tells a row from the others.
+        Returns the key of a row, which distinguishes it from the others.
     head : tuple of str
-        What the record says besides what all say.
+        Entries of the head that only this kind has.
     same : tuple of str
-        What of its head must agree before rows are merged.
+        Entries of the head that must agree before rows are merged.
     command : str
-        Makes the record; ``{stem}`` is the file's name.
+        The command that makes the record; ``{stem}`` is the name of the file.
     """
 
     check: Callable[[dict], None]
@@ -46,14 +46,14 @@ class Kind:
 
 @dataclass(frozen=True)
 class Document:
-    """A record as it is on disk.
+    """The content of a record.
 
     Attributes
     ----------
     kind : str
         One of ``KINDS``.
     head : dict
-        ``origin``, the command that made it, and what the kind has besides.
+        ``origin``, the command that made it, and the entries of its kind.
     device : Device
     rows : list of dict
     """
@@ -65,7 +65,7 @@ class Document:
 
     @property
     def caption(self) -> str:
-        """Where the rows come from, in one line."""
+        """The origin of the rows, in one line."""
         driver = f", driver {self.device.driver}" if self.device.driver else ""
         days = sorted({row["date"] for row in self.rows})
         when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
@@ -74,27 +74,27 @@ class Document:
 
 
 def read(path: Path, kind: str | None = None) -> Document:
-    """Read a record of one kind, or of any.
+    """Read a record, of a given kind or of any kind.
 
     Raises
     ------
     CourseError
-        If the file is missing, or is no such record; it is left as it is.
+        If the file is missing or is not such a record. The file is not changed.
     """
     path = Path(path)
     if not path.exists():
         command = KINDS[kind or MEASUREMENTS].command.format(stem=path.stem)
-        raise CourseError(f"{path} is not there: record it with `{command}`.")
+        raise CourseError(f"{path} does not exist: record it with `{command}`.")
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         if found["schema"] != SCHEMA:
             raise CourseError(
-                f"{path} has schema {found['schema']}, this course reads {SCHEMA}: record it again."
+                f"{path} has schema {found['schema']}, but this course reads schema {SCHEMA}: record it again."
             )
         its = KINDS[found["kind"]]
         if kind not in (None, found["kind"]):
             raise CourseError(f"{path} holds {found['kind']}, {kind} are wanted: pass another file.")
-        # without a row there is nothing to read
+        # a record without rows is of no use
         rows = [found["rows"][0], *found["rows"][1:]]
         for row in rows:
             its.check(row)
@@ -108,14 +108,14 @@ def read(path: Path, kind: str | None = None) -> Document:
 
 
 def keep(path: Path, new: Document) -> Path:
-    """Write a record, or merge its rows into the one that is there, and return the path.
+    """Write a record, or merge its rows into the existing one; return the path.
 
-    Rows with the same key are replaced where they stand; new ones come last.
+    A row with a known key replaces the old row in its place; other rows are added at the end.
 
     Raises
     ------
     CourseError
-        If the file that is there comes from another device or other software, or is corrupt. Nothing is written then.
+        If the existing file comes from another device or other software, or is corrupt. Then nothing is written.
     """
     path, its = Path(path), KINDS[new.kind]
     rows = {its.key(row): row for row in new.rows}
@@ -137,14 +137,14 @@ def keep(path: Path, new: Document) -> Path:
 
 
 def dumps(head: dict, rows) -> str:
-    """Return a record as JSON with one row a line."""
+    """Return a record as JSON with one line per row."""
     text = json.dumps(head, indent=1, ensure_ascii=False)
     body = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return text[:-2] + f',\n "rows": [\n  {body}\n ]\n}}\n'
 
 
 def require_same_device(found: Device, wanted: Device, where: str) -> None:
-    """Raise if two runs come from different devices or software, and say which."""
+    """Raise if two runs come from different devices or software; the message says what differs."""
     for what in ("kind", "name", "driver", "cuda", "units", "llc_bytes", "versions"):
         _require_same(what, getattr(found, what), getattr(wanted, what), where)
 
@@ -152,9 +152,8 @@ def require_same_device(found: Device, wanted: Device, where: str) -> None:
 def _require_same(what, there, here, where):
     if there != here:
         raise CourseError(
-            f"{where} holds runs of different devices: {what} {there!r} there, {here!r} here. "
-            "Numbers of two devices or two software stacks are never merged: record all of it anew into an empty "
-            "folder."
+            f"The {what} in {where} is {there!r}, but here it is {here!r}. Measurements of different devices or "
+            "software are never merged: record all of them again into an empty folder."
         )
 
 
@@ -164,9 +163,9 @@ def _check_measurement(row) -> None:
 
 def _check_counted(row) -> None:
     if not all(isinstance(row[key], str) for key in ("case", "date")):
-        raise TypeError("case and date are text")
+        raise TypeError("case and date must be text")
     if not all(isinstance(n, Real) for n in counted(row).values()):
-        raise TypeError(f"a counter of {row['case']} is no number")
+        raise TypeError(f"a counter of {row['case']} is not a number")
 
 
 def to_row(m: Measurement) -> dict:
@@ -208,7 +207,7 @@ def counted(row: dict) -> dict[str, float]:
 
 
 def measurement_key(row: dict) -> str:
-    """Return what tells a measurement from the others."""
+    """Return the key of a measurement, which distinguishes it from the others."""
     return json.dumps([row[k] for k in ("operation", "variant", "library", "parameters")], sort_keys=True)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from course_pkg.bench import device as devices
-from course_pkg.bench.measure import Measurement
+from course_pkg.bench.measurement import Measurement
 from course_pkg.core import CourseError
 from course_pkg.core.table import Table
 from course_pkg.core.units import format_time, or_unknown

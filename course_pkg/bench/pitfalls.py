@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from course_pkg.bench import device as devices
-from course_pkg.bench.measure import Measurement, Run
+from course_pkg.bench.measure import Run
+from course_pkg.bench.measurement import Measurement
 from course_pkg.core import Cost, Implementation, Library
 from course_pkg.core.units import three_digits
 

@@ -1,4 +1,4 @@
-"""Keep measurements: one JSON file a topic and device, with everything needed to trust or repeat it."""
+"""Record measurements: one JSON file per topic and device, with all that is needed to judge or repeat them."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from course_pkg.bench.document import (
     require_same_device,
     to_row,
 )
-from course_pkg.bench.measure import Measurement, matching
+from course_pkg.bench.measurement import Measurement, matching
 from course_pkg.core import CourseError, Implementation, Variant
 from course_pkg.paths import recorded_dir
 
@@ -25,13 +25,13 @@ def record(topic: str, measurements: list[Measurement], folder: Path, *, origin:
     Parameters
     ----------
     origin : str
-        The command that made them.
+        The command that made the measurements.
 
     Raises
     ------
     CourseError
-        If the measurements, or the file that is there, come from different devices, or the file is corrupt.
-        Nothing is written then.
+        If the measurements, or the existing file, come from different devices, or if the file is corrupt. Then
+        nothing is written.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def record(topic: str, measurements: list[Measurement], folder: Path, *, origin:
     trial.json 1
     """
     if not measurements:
-        raise CourseError(f"There is nothing to record for {topic!r}: measure first.")
+        raise CourseError(f"There are no measurements of {topic!r} to record: measure first.")
     device = measurements[0].device
     for m in measurements:
         require_same_device(m.device, device, "these measurements")
@@ -59,7 +59,7 @@ def load(path: Path) -> list[Measurement]:
     Raises
     ------
     CourseError
-        If the file is missing or is no record of measurements; the file is left as it is.
+        If the file is missing or is not a record of measurements. The file is not changed.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def load(path: Path) -> list[Measurement]:
 
 
 def origin(path: Path) -> str:
-    """Return where recorded numbers come from, in one line for a caption. Raises as :func:`load` does.
+    """Return the origin of recorded numbers, in one line for a caption. It raises the same errors as :func:`load`.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def origin(path: Path) -> str:
 
 
 class Recorded:
-    """Recorded measurements of one topic on one device, and where they come from.
+    """Recorded measurements of one topic on one device, and their origin.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Recorded:
     ) -> dict[Implementation, list[Measurement]]:
         """Return the measurements of each implementation whose parameters include these, in recorded order.
 
-        Takes what :func:`~course_pkg.bench.matching` takes.
+        The arguments are those of :func:`~course_pkg.bench.matching`.
 
         Raises
         ------
@@ -134,7 +134,7 @@ class Recorded:
             if not ms:
                 known = ", ".join(sorted({m.label for m in self.measurements}))
                 raise CourseError(
-                    f"No recorded measurement is called {one.label!r} with {parameters}; there are: {known}."
+                    f"There is no recorded measurement of {one.label!r} with {parameters}; there are: {known}."
                 )
         return found
 
@@ -154,7 +154,7 @@ class Recorded:
 
 
 def recorded(topic: str, device: str = "nvidia-h200") -> Recorded:
-    """Return the recorded measurements of a topic on a device, by its folder's name in ``figures/data``.
+    """Return the recorded measurements of a topic on a device; ``device`` is the name of a folder in ``figures/data``.
 
     Examples
     --------

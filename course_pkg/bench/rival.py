@@ -1,4 +1,4 @@
-"""Another library's way to do the same, in a form that can be timed."""
+"""The same operation by another library, in a form that can be timed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Rival:
-    """An operation on given data, in another library's hands.
+    """An operation on given data, done by another library.
 
     Attributes
     ----------
     call : callable
-        Asks for the operation; it may run in the library's own queue. Its arguments are the topic's to say.
+        Starts the operation, which may run in the library's own queue. The topic decides about its arguments.
     wait : callable
-        Waits until all that was asked for is done.
+        Waits until all operations are done.
     result : callable
-        Returns the last result as an array of the library that the data came from: NumPy's or CuPy's.
+        Returns the last result as an array of the library of the data, NumPy or CuPy.
     version : str
-        Of the library.
+        Version of the library.
     """
 
     call: Callable

@@ -1,4 +1,4 @@
-"""Clocks: the host's, the GPU's own events, and the host's around another library's queues."""
+"""Clocks: the host's clock, events of the GPU, and the host's clock for the queues of another library."""
 
 import time
 
@@ -8,13 +8,13 @@ from course_pkg.bench import device as devices
 from course_pkg.core import CourseError
 
 HOLD_BYTES, TRIED = 2**29, 4
-MOST_QUEUED = 256  # calls that wait for the GPU; some more, and Python itself would wait
-PROBED = 20  # calls that tell how many a sample takes
-MOST_DOUBLINGS = 6  # of the copies that hold a GPU, before its timer gives up
+MOST_QUEUED = 256  # calls in the GPU's queue; with many more, Python itself would have to wait
+PROBED = 20  # calls that are timed to find out how many of them make a sample
+MOST_DOUBLINGS = 6  # how often the number of copies is doubled before the timer gives up
 
 
 class HostTimer:
-    """Times on the host's monotonic clock."""
+    """Measures times with the host's monotonic clock."""
 
     def __init__(self):
         self.device = devices.cpu()
@@ -38,7 +38,7 @@ class HostTimer:
 
 
 class WaitingTimer(HostTimer):
-    """Times on the host's clock what runs on a GPU in another library's queues."""
+    """Measures with the host's clock what runs on a GPU in the queues of another library."""
 
     def __init__(self, wait):
         self.device = devices.gpu()
@@ -54,14 +54,14 @@ class WaitingTimer(HostTimer):
 
 
 class DeviceTimer:
-    """Times by events that the device itself stamps; in the SIMT interpreter by the host's clock."""
+    """Measures times with events of the GPU; in the SIMT interpreter, with the host's clock."""
 
     def __init__(self):
         from course_pkg import cuda
 
         self.device = devices.gpu()
         self.cuda = cuda
-        if self.device.kind == "gpu":  # the interpreter has done its work when a call returns
+        if self.device.kind == "gpu":  # in the interpreter, a call returns only when its work is done
             self.start, self.stop = cuda.event(timing=True), cuda.event(timing=True)
 
     def many(self, fn, args, calls):
@@ -76,17 +76,17 @@ class DeviceTimer:
         return self.cuda.event_elapsed_time(self.start, self.stop) / 1e3 / calls
 
     def prime(self, fn, args):
-        """Give the device work to do while Python launches what is timed: else it would time Python."""
+        """Keep the device busy while Python launches the calls to be timed, so that Python's time is not measured."""
         fn(*args)
 
     def once(self, fn, args):
-        start = time.perf_counter()  # a first call compiles on the host, which events do not see
+        start = time.perf_counter()  # the first call also compiles, on the host, which events do not measure
         fn(*args)
         self.cuda.synchronize()
         return time.perf_counter() - start
 
     def flusher(self):
-        self.prime = lambda fn, args: None  # the flush itself keeps the device busy, and must come last
+        self.prime = lambda fn, args: None  # the flush keeps the device busy, and nothing may follow it
         n = max(2 * self.device.llc_bytes, 64 * 2**20)
         buffer = self.cuda.device_array(n, dtype=np.uint8)
         source = self.cuda.device_array(n, dtype=np.uint8)
@@ -98,7 +98,7 @@ class DeviceTimer:
 
 
 class HeldTimer(DeviceTimer):
-    """Times calls that the device runs back to back: copies keep it busy until Python has launched them all."""
+    """Measures calls that run without gaps: copies keep the device busy until Python has launched all of them."""
 
     def __init__(self):
         super().__init__()
@@ -107,7 +107,7 @@ class HeldTimer(DeviceTimer):
             self.source, self.buffer = (self.cuda.device_array(HOLD_BYTES, dtype=np.uint8) for _ in range(2))
 
     def calls_for(self, fn, args, min_sample_s) -> int:
-        """Return how many calls a sample takes, by the time of a few that run back to back."""
+        """Return the number of calls per sample, estimated from the time of a few calls without gaps."""
         if self.device.kind == "simt":
             return 1
         self._hold(1)
@@ -135,8 +135,8 @@ class HeldTimer(DeviceTimer):
                 return self.cuda.event_elapsed_time(self.start, self.stop) / 1e3 / calls
             self.copies *= 2
         raise CourseError(
-            f"{calls} calls could not be queued while the GPU copied {self.copies // 2} times: another program may "
-            "keep the processor from launching, or a call may wait for the GPU; "
+            f"{calls} calls could not be launched in the time of {self.copies // 2} copies: another program "
+            "may use the processor, or a call may wait for the GPU; "
             "pass a smaller min_sample_s, or hold=False."
         )
 

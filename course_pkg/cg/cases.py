@@ -1,4 +1,4 @@
-"""Every kernel of conjugate gradient, at a size that fits the block and at one that does not."""
+"""Launches of every kernel of conjugate gradient, at sizes that are a multiple of the block and at others."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ PLANES = 4
 
 
 def state(**values):
-    """Return the scalars of a solver that runs, with alpha and beta of 0.5 and those that are named."""
+    """Return the scalars of a running solver; alpha and beta are 0.5 unless other values are given."""
     made = zeros(cg.STATE_SIZE)
     made[[scalars.ALPHA, scalars.ALPHA_OLD, scalars.BETA]] = 0.5
     made[[scalars.DELTA, scalars.MAXITER]] = 1.0, 1e9
@@ -25,7 +25,7 @@ def state(**values):
 
 
 def field(shape, dtype="float64", seed=1):
-    """Return a field whose rows have a gap, as a vector."""
+    """Return a field as a vector; there is a gap after each row."""
     grid = zeros((*shape[:2], cg.row_pitch(shape[2], dtype)), dtype)
     grid[:, :, : shape[2]] = numbers(shape, dtype, seed)
     return grid.reshape(-1)
@@ -37,7 +37,7 @@ def sizes(shape, dtype):
 
 
 def _marching(name, kernel, fields, out, idea):
-    """Add a kernel that marches, for every box and precision; ``out`` says which results it has."""
+    """Add a case of a marching kernel for every box and precision; ``out`` names the kinds of its results."""
     for box, shape in BOXES.items():
         for dtype in DTYPES:
             march = cg.march_for(shape, planes=PLANES, strip=2)
@@ -62,8 +62,8 @@ def _marching(name, kernel, fields, out, idea):
             cases.add(kernel, blocks, march.block, make, f"{idea}, {shape}", name=f"cg_{name}_{box}_{dtype}")
 
 
-THREE, SUMMED = ("field", "field", "state"), "two points a thread, marching, and a sum of the block"
-_marching("matvec", cg.matvec_kernel, ("field", "state"), ("field",), "two points a thread, marching")
+THREE, SUMMED = ("field", "field", "state"), "two points per thread, marching, and a sum of the block"
+_marching("matvec", cg.matvec_kernel, ("field", "state"), ("field",), "two points per thread, marching")
 _marching("matvec_dot", cg.matvec_dot_kernel, ("field", "state"), ("field", "partial"), SUMMED)
 _marching(
     "map_stencil", cg.map_stencil_kernel, THREE, ("field", "field"), "a map at each point of the stencil"
@@ -137,7 +137,7 @@ cases.add(
     1,
     FINISH,
     lambda: (numbers(PARTS), np.int32(PARTS), state()),
-    "one block sums the parts and divides",
+    "one block adds up the parts and divides",
     name="cg_alpha",
 )
 cases.add(
@@ -145,7 +145,7 @@ cases.add(
     1,
     FINISH,
     lambda: (numbers(PARTS), np.int32(PARTS), state(), zeros(scalars.KEPT)),
-    "one block sums the parts, divides and keeps the residual",
+    "one block adds up the parts, divides and keeps the residual",
     name="cg_beta",
 )
 cases.add(
@@ -153,7 +153,7 @@ cases.add(
     1,
     FINISH,
     lambda: (numbers(PARTS), np.int32(PARTS), state()),
-    "one block sums the parts",
+    "one block adds up the parts",
     name="cg_total",
 )
 
@@ -174,6 +174,6 @@ for box, shape in {"64": (64, 64, 64), "odd": BOXES["odd"]}.items():
                 *three,
                 *(zeros(int(np.prod(shape))) for _ in range(results)),
             ),
-            f"a field made of two, one point a thread, {shape}",
+            f"a field made of two, one point per thread, {shape}",
             name=f"cg_{name}_{box}",
         )

@@ -1,4 +1,4 @@
-"""What conjugate gradient methods check: their arguments, their tolerances, and the norms that they compute."""
+"""Checks of the conjugate gradient methods: their arguments, their tolerances, and the norms that they compute."""
 
 import numpy as np
 
@@ -11,12 +11,12 @@ SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny))  # the smallest norm whose 
 
 
 def check_system(b, x0, rtol, atol, maxiter) -> None:
-    """Check a right-hand side and a first guess in host memory, and when to stop.
+    """Check a right-hand side and a first guess in host memory, and the arguments that say when to stop.
 
     Raises
     ------
     CourseError
-        Names the argument, and how to mend it.
+        If an argument is wrong; the message names it, and says how to fix it.
 
     Examples
     --------
@@ -70,14 +70,16 @@ def check_not_lost(norm: float, b) -> None:
     >>> b = np.full(3, 1e-200)
     >>> check_not_lost(squared(b), b)
     Traceback (most recent call last):
-    course_pkg.core.errors.CourseError: b holds values too small to square: scale it, and x by as much.
+    course_pkg.core.errors.CourseError: The squares of b's values underflow to 0: multiply b by a large factor, ...
     """
     if norm == 0 and b.any():
-        raise CourseError("b holds values too small to square: scale it, and x by as much.")
+        raise CourseError(
+            "The squares of b's values underflow to 0: multiply b by a large factor, and divide x by it."
+        )
 
 
 def check_target(target: float) -> float:
-    """Return the residual norm to reach, at most the largest whose square is finite; raise if its square underflows.
+    """Return the residual norm to reach, limited so that its square is finite; raise if its square underflows.
 
     Examples
     --------
@@ -88,8 +90,8 @@ def check_target(target: float) -> float:
     """
     if target < SMALLEST:
         raise CourseError(
-            f"The residual asked for, {target:.1e}, is too small to square: scale b, and x by as much, or pass a "
-            "larger rtol or atol."
+            f"The square of the demanded residual norm, {target:.1e}, underflows: multiply b by a large factor (and "
+            "divide x by it), or pass a larger rtol or atol."
         )
     return min(target, 1 / SMALLEST)
 
@@ -99,24 +101,24 @@ def _check_values(array, name: str) -> None:
     wrong = 0 if np.isfinite(norm) else int(np.count_nonzero(~np.isfinite(array)))
     if wrong:
         raise CourseError(
-            f"{name} holds {wrong} value(s) that are not finite: look where they come from, "
-            f"np.argwhere(~np.isfinite({name})) says where they are."
+            f"{name} has {wrong} value(s) that are not finite: find them with np.argwhere(~np.isfinite({name})), and "
+            "look where they come from."
         )
     check_norm(norm, name)
 
 
 def check_norm(norm, name: str) -> None:
-    """Raise unless a norm, or its square, is finite; ``name`` is the argument that it was computed from.
+    """Raise unless a norm, or its square, is finite; ``name`` is the argument from which it was computed.
 
     Examples
     --------
     >>> check_norm(np.inf, "b")
     Traceback (most recent call last):
-    course_pkg.core.errors.CourseError: b holds values that are not finite or too large to square: ...
+    course_pkg.core.errors.CourseError: b has values that are not finite, or whose squares overflow: ...
     """
     if not np.isfinite(norm):
         raise CourseError(
-            f"{name} holds values that are not finite or too large to square: look where they come from, or scale it."
+            f"{name} has values that are not finite, or whose squares overflow: look where they come from, or scale it."
         )
 
 
@@ -137,7 +139,7 @@ def check_product(s, b) -> None:
 
 
 def why_stopped(p_A_p, iteration: int) -> Stop | None:
-    """Return why a method cannot go on from this ``p·Ap``; None if it can.
+    """Return why a method has to stop at this ``p·Ap``; None if it can go on.
 
     Examples
     --------
@@ -152,7 +154,7 @@ def why_stopped(p_A_p, iteration: int) -> Stop | None:
 
 
 def check_grids(b, x0, *, device: bool) -> None:
-    """Check b and x0 on a grid: three dimensions, C-contiguous, one precision, in the memory that ``device`` names.
+    """Check b and x0 on a grid: three dimensions, C-contiguous, of one precision, in GPU or host memory.
 
     Parameters
     ----------
@@ -175,20 +177,20 @@ def check_grids(b, x0, *, device: bool) -> None:
 
 
 def check_stops(rtol, atol, maxiter) -> None:
-    """Check when to stop: the tolerances are at least 0 and not both 0; maxiter is None or at least 1.
+    """Check that the tolerances are at least 0 and not both 0, and that maxiter is None or at least 1.
 
     Examples
     --------
     >>> check_stops(rtol=0, atol=0, maxiter=None)
     Traceback (most recent call last):
-    course_pkg.core.errors.CourseError: rtol and atol are both 0: no residual is that small; pass rtol=1e-6, say.
+    course_pkg.core.errors.CourseError: rtol and atol are both 0, which no residual reaches: pass rtol=1e-6, say.
     """
     for name, value in (("rtol", rtol), ("atol", atol)):
         number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not (number and np.isfinite(value) and value >= 0):
             raise CourseError(f"{name} is {value!r}: it must be a finite number of at least 0.")
     if rtol == 0 and atol == 0:
-        raise CourseError("rtol and atol are both 0: no residual is that small; pass rtol=1e-6, say.")
+        raise CourseError("rtol and atol are both 0, which no residual reaches: pass rtol=1e-6, say.")
     whole = isinstance(maxiter, (int, np.integer)) and not isinstance(maxiter, bool)
     if maxiter is not None and not (whole and maxiter >= 1):
         raise CourseError(f"maxiter is {maxiter!r}: it must be an integer of at least 1, or None.")

@@ -1,9 +1,9 @@
 """What an iteration of conjugate gradient reads, writes, multiplies and exchanges, container by container.
 
-Two conventions, side by side. The *containers* of the fusion document count elements, one multiplication a flop, and no
-boundary; :class:`Count` holds such numbers, and sums of them give the document's table for any grid and stencil. A
-:class:`~course_pkg.core.Cost` counts bytes, additions and multiplications; with :func:`cost` it is what the course
-measures against. Both follow from the program and from which of its containers share a kernel.
+There are two ways of counting. The fusion document counts elements and multiplications of each *container*, and ignores
+the boundary. :class:`Count` holds such numbers; their sums give the document's table for any grid and stencil. A
+:class:`~course_pkg.core.Cost` counts bytes, additions and multiplications; :func:`cost` computes it, and the course
+compares its measurements with it. Both follow from the program and from the kernels that its containers share.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ from course_pkg.core.units import format_time
 
 @dataclass(frozen=True)
 class Count:
-    """Elements that a container moves, its multiplications, and what a GPU exchanges with its neighbours.
+    """Elements that a container moves, its multiplications, and the elements that GPUs exchange.
 
     Attributes
     ----------
     reads : int
-        Elements read if no cache kept a neighbour.
+        Elements read without any cache.
     reads_reused : int
-        Elements read if a cache keeps every neighbour.
+        Elements read if a cache serves all neighbours.
     writes : int
     multiplications : int
         The document's flops.
@@ -54,11 +54,11 @@ class Count:
 
     @property
     def intensity(self) -> float:
-        """Multiplications for each element read, with full reuse: the document's arithmetic intensity."""
+        """Multiplications per element read with full reuse: the document's arithmetic intensity."""
         return self.multiplications / self.reads_reused
 
     def allocating(self, fields: int) -> "Count":
-        """Return this count where ``fields`` writes read their cache line first (write-allocate)."""
+        """Return this count for a CPU that first reads the cache lines of ``fields`` writes (write-allocate)."""
         points = self.writes // fields if fields else 0
         return Count(
             self.reads + fields * points,
@@ -70,13 +70,13 @@ class Count:
 
 
 def count(plan_or_kernel, shape) -> Count:
-    """Count a kernel, or all kernels of a plan, by the document's convention.
+    """Count a kernel, or all kernels of a plan, in the way of the document.
 
     Parameters
     ----------
     plan_or_kernel : Plan or Kernel
     shape : (nz, ny, nx)
-        Of the grid, or of the part of it that one GPU has.
+        Shape of the grid, or of the part that one GPU has.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def count(plan_or_kernel, shape) -> Count:
 
 
 def update_p(shape) -> Count:
-    """Count the map ``p = r + beta p``: two fields in, one out, one multiplication a point.
+    """Count the map ``p = r + beta p``: two fields in, one out, one multiplication per point.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def update_p(shape) -> Count:
 
 
 def matvec(shape, points: int = POINTS) -> Count:
-    """Count the stencil ``s = A p`` with ``points`` coefficients; each GPU needs a face of p from either neighbour.
+    """Count the stencil ``s = A p`` with ``points`` coefficients; a GPU needs a face of p from each adjacent GPU.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def dot(shape, *, same: bool = False) -> Count:
 
 
 def update_x_and_r(shape) -> Count:
-    """Count the map ``x += alpha p; r -= alpha s``: four fields in, two out, two multiplications a point.
+    """Count the map ``x += alpha p; r -= alpha s``: four fields in, two out, two multiplications per point.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def map_and_stencil(shape, points: int = POINTS) -> Count:
 def map_stencil_fused(shape, points: int = POINTS) -> Count:
     """Count the document's steps 2 and 3 as one kernel: ``p2 = r + beta p1`` at each stencil point, then ``s = A p2``.
 
-    Every coefficient's multiplication takes one for ``beta`` with it. The halo is of two fields, r and p1.
+    For each coefficient there is one more multiplication, by ``beta``. The halo consists of two fields, r and p1.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def map_stencil_fused(shape, points: int = POINTS) -> Count:
 def halo(shape, gpus: int, fields: int = 1) -> list[int]:
     """Return the elements that each of ``gpus`` GPUs receives, for a grid that is cut along z.
 
-    The first and the last GPU have one neighbour, those between have two; a single GPU has none.
+    The first and the last GPU have one neighbour, the others have two; a single GPU has none.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def halo(shape, gpus: int, fields: int = 1) -> list[int]:
     """
     require_count(gpus=gpus, fields=fields)
     if gpus < 1 or gpus > shape[0]:
-        raise CourseError(f"gpus is {gpus}: between 1 and the {shape[0]} planes of the grid can share it.")
+        raise CourseError(f"gpus is {gpus}: choose 1 to {shape[0]}, the number of planes of the grid.")
     if gpus == 1:
         return [0]
     face = fields * _face(shape)
@@ -193,7 +193,7 @@ def halo(shape, gpus: int, fields: int = 1) -> list[int]:
 
 
 def cost(chosen: Plan, shape, dtype="float64") -> Cost:
-    """Return what one iteration of a plan moves and computes; of a plan of two iterations, the mean.
+    """Return what one iteration of a plan moves and computes; if the plan has two iterations, their mean.
 
     Parameters
     ----------
@@ -207,10 +207,9 @@ def cost(chosen: Plan, shape, dtype="float64") -> Cost:
 
     Notes
     -----
-    Neighbours are taken to come from a cache. Flops are additions and multiplications of the Laplacian, which has one
-    for each point of the stencil that lies in the grid; a map that is fused into it is evaluated at each of them. This
-    is for one thread per point: a kernel that marches keeps p2 of some neighbours and does fewer, see ``course verify
-    counters``.
+    Neighbours are assumed to come from a cache. The Laplacian has one flop for each point of the stencil that lies in
+    the grid. A map that is fused into it is evaluated at each of these points. This holds for one thread per point: a
+    marching kernel keeps p2 of some neighbours and does fewer flops, as ``course verify counters`` shows.
 
     Examples
     --------
@@ -225,9 +224,10 @@ def cost(chosen: Plan, shape, dtype="float64") -> Cost:
 
 
 def with_matrix(shape, dtype="float64") -> Cost:
-    """Return what an iteration with a stored matrix moves and computes: the baseline's fields, and the matrix once.
+    """Return what an iteration with a stored matrix moves and computes: the baseline's fields and the matrix.
 
-    The matrix is CSR: a number and a 32-bit column for each entry, and a 32-bit beginning for each row.
+    The matrix is stored as CSR: for each entry a number and a 32-bit column, for each row the 32-bit place of its first
+    entry.
 
     Examples
     --------
@@ -246,13 +246,13 @@ def with_matrix(shape, dtype="float64") -> Cost:
 def facts(
     chosen: Plan, machine: Machine, *, edges=tuple(PUBLISHED), dtype="float64"
 ) -> list[tuple[str, str]]:
-    """Return what an iteration of a plan costs, as rows of a table: what, and how much of it.
+    """Return the costs of an iteration of a plan as rows of a table: name and value.
 
     Parameters
     ----------
     chosen : Plan
     machine : Machine
-        Its bandwidth predicts the time: bytes over T_peak, the measured one where it was measured.
+        Its T_peak, measured or from the datasheet, predicts the time: bytes / T_peak.
     edges : sequence of int
         Grids of edge³ points.
 
@@ -261,18 +261,18 @@ def facts(
     >>> from course_pkg.cg.fusion import TWO_KERNEL
     >>> from course_pkg.core import machine
     >>> facts(TWO_KERNEL, machine("h200"))[0]
-    ('bytes a point', '64 B')
+    ('bytes per point', '64 B')
     """
     itemsize = np.dtype(dtype).itemsize
     reads, writes = chosen.passes
-    # far from the boundary: what a point costs does not depend on the grid
+    # the cost of a point far from the boundary, which does not depend on the grid
     per_point = count(chosen, (1, 1, 1))
     flops = sum(c.flops * prod(_sites(c, k)) for k in chosen.kernels for c in k.containers)
     rows = [
-        ("bytes a point", f"{(reads + writes) * itemsize} B"),
+        ("bytes per point", f"{(reads + writes) * itemsize} B"),
         ("fields read, written", f"{reads}, {writes}"),
         ("numbers read, no cache", f"{per_point.reads}"),
-        ("flops a point", f"{flops}"),
+        ("flops per point", f"{flops}"),
         ("multiplications alone", f"{per_point.multiplications}"),
         ("halo of a GPU, numbers", f"{per_point.halo} n²"),
     ]
@@ -291,7 +291,7 @@ def _container(name, shape, points=POINTS) -> Count:
 
 
 def _sites(container, kernel) -> tuple[int, ...]:
-    """Return at how many points a thread evaluates a container, and how many each of these takes."""
+    """Return at how many points a thread evaluates a container, and how many points each evaluation reads."""
     return (
         kernel.points if container.name in kernel.spread else 1,
         kernel.points if container.kind == "stencil" else 1,

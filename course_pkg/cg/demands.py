@@ -1,4 +1,4 @@
-"""What is demanded of the methods beside what ``course bench cg`` measured, all in one run."""
+"""Demands on the methods, compared with what one run of ``course bench cg`` measured."""
 
 from course_pkg.bench import Measurement, matching
 from course_pkg.cg.outcome import SLACK
@@ -8,8 +8,8 @@ from course_pkg.core import Library
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
 RTOL = 1e-6
-OVER_BOUND = {250: 1.15, 1000: 1.10}  # time over bound, by the edge of the cube
-FASTER = 3  # than SciPy, at least
+OVER_BOUND = {250: 1.15, 1000: 1.10}  # edge of the cube: largest time / bound
+FASTER = 3  # at least so many times as fast as SciPy
 # of a call that is timed
 NEVER = 1e-100  # a relative residual that is not met before it ends
 FIELDS = 4  # it works on at least: x, r, p and what p is multiplied to
@@ -20,7 +20,7 @@ SCIPY = VARIANTS["cg_csr"].by(Library.SCIPY)
 
 
 def demands(measurements: list[Measurement]) -> list[dict]:
-    """Return a row for each demand whose measurements are there: what, demand, measured, met."""
+    """Return one row for each demand that was measured: what, demand, measured, met."""
     if measurements and measurements[0].device.kind == "gpu":
         return [
             row for edge, iterations in PUBLISHED.items() for row in _solver(measurements, edge, iterations)

@@ -1,8 +1,8 @@
 """Which containers of a program may share a kernel, and what each kernel then reads, writes and exchanges.
 
-A kernel reads a field once, however many of its containers read it. A value that it computes and needs later at the
-same point stays in a register. A field that nobody reads later is not stored. A stencil cannot take its neighbours'
-values from the registers of other threads: they are computed again at each point of the stencil.
+A kernel reads a field once, however many of its containers read it. A value that it computes and needs again at the
+same point stays in a register. A field that no later kernel reads is not stored. A stencil cannot take its neighbours'
+values from the registers of other threads, so it computes them again at each of its points.
 """
 
 from dataclasses import dataclass, replace
@@ -27,13 +27,13 @@ class Kernel:
     spread : tuple of str
         Containers that each thread evaluates at all points of the stencil.
     reads : dict of str to bool
-        Fields read from memory, and whether at all points of the stencil.
+        Fields read from memory; the value says whether they are read at all points of the stencil.
     writes : tuple of str
         Fields stored to memory.
     swapped : tuple of str
         Fields that exist twice: the kernel reads one copy and writes the other.
     halo : tuple of str
-        Fields that changed since their faces were last sent, and whose faces it needs from the neighbouring GPUs.
+        Fields whose faces it needs from the neighbouring GPUs, because they changed since they were last sent.
     points : int
         Points of the stencil.
 
@@ -82,7 +82,7 @@ class Plan:
     def passes(self) -> tuple[float, float]:
         """Fields read and fields written in an iteration, if neighbours come from a cache.
 
-        Of a program whose loop does several iterations, their mean.
+        If the program's loop does several iterations, their mean.
         """
         reads, writes = sum(len(k.reads) for k in self.kernels), sum(len(k.writes) for k in self.kernels)
         turns = self.program.iterations
@@ -90,12 +90,12 @@ class Plan:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Fields in memory; a field that is swapped is there twice, as ``p1`` and ``p2``."""
+        """Fields in memory; a field with two copies appears as ``p1`` and ``p2``."""
         swapped = {f for k in self.kernels for f in k.swapped}
         names = dict.fromkeys(f for k in self.kernels for f in (*k.reads, *k.writes))
         return tuple(copy for f in names for copy in ((f"{f}1", f"{f}2") if f in swapped else (f,)))
 
-    # ---- what a picture of it needs
+    # ---- for pictures of the plan
 
     @property
     def containers(self) -> tuple[Container, ...]:
@@ -119,17 +119,17 @@ class Plan:
 
     @property
     def badges(self) -> dict[str, str]:
-        """Containers that each thread evaluates at more than one point, and at how many."""
+        """Containers that each thread evaluates at several points, with the number of points."""
         return {name: f"{k.points}×" for k in self.kernels for name in k.spread}
 
     def require_legal(self) -> None:
         """Raise :class:`CourseError` with the reasons if the plan cannot run."""
         if not self.legal:
-            raise CourseError(f"This plan has no cost, for it cannot run. {self.why}")
+            raise CourseError(f"This plan has no cost, because it cannot run. {self.why}")
 
 
 def plan(program: Program, groups, *, recompute=(), in_place: bool = False) -> Plan:
-    """Cut a program into kernels and judge them.
+    """Cut a program into kernels, and find out whether it can run like this.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def plan(program: Program, groups, *, recompute=(), in_place: bool = False) -> P
     ------
     CourseError
         If a container is missing, unknown or named twice, or no container writes a field of ``recompute``. A plan that
-        cannot run is no error: its ``refusals`` say why.
+        cannot run raises no error; its ``refusals`` say why it cannot.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def plan(program: Program, groups, *, recompute=(), in_place: bool = False) -> P
     groups, recompute = _checked(program, groups, recompute)
     refusals = legality.out_of_order(program, groups)
     refusals += legality.recomputed_in_vain(program, groups, recompute)
-    # a carried field depends on itself: computing it again, which is refused above, would never end
+    # a carried field depends on itself, so computing it again, which is refused above, would never end
     recompute = [f for f in recompute if f not in program.carried + program.results]
     times = {}  # that a field has been computed so far
     bodies = [_with_recomputed(program, group, recompute, times) for group in groups]
@@ -181,9 +181,9 @@ def plan(program: Program, groups, *, recompute=(), in_place: bool = False) -> P
 
 
 def cut(program: Program, starts) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of a program in which the containers named in ``starts`` begin a new kernel.
+    """Return the groups of a program, cut so that each container in ``starts`` begins a new kernel.
 
-    The first container always begins one.
+    The first container always begins a kernel.
 
     Examples
     --------
@@ -207,8 +207,8 @@ def _checked(program, groups, recompute):
     for container in program.containers:
         if named.count(container.name) != 1:
             raise CourseError(
-                f"{container.name} stands in {named.count(container.name)} kernels: name each container once, and list "
-                "a field in recompute if it is to be computed again."
+                f"{container.name} is named {named.count(container.name)} times: name each container once. "
+                "To compute a field again, list it in recompute."
             )
     if isinstance(recompute, str):
         raise CourseError(f"recompute is {recompute!r}: give a sequence of fields, such as ['{recompute}'].")
@@ -216,13 +216,13 @@ def _checked(program, groups, recompute):
     once = sorted(f for f in written if written.count(f) == 1)
     if unknown := [f for f in recompute if f not in once]:
         raise CourseError(
-            f"Not one container writes {', '.join(unknown)}: choose recompute from {', '.join(once)}."
+            f"No container, or more than one, writes {', '.join(unknown)}: choose recompute from {', '.join(once)}."
         )
     return groups, tuple(recompute)
 
 
 def _with_recomputed(program, group, recompute, times):
-    """Return the containers of a kernel, with those in front that compute a field again which is not stored."""
+    """Return the containers of a kernel, preceded by those that compute fields again which are not stored."""
     body = []
 
     def add(container):
@@ -239,7 +239,7 @@ def _with_recomputed(program, group, recompute, times):
 
 
 def _demands(body):
-    """Return where each container of a kernel is evaluated, and what comes from memory, by walking backwards.
+    """Walk backwards through a kernel: find where each container is evaluated, and what must come from memory.
 
     Returns
     -------
@@ -247,7 +247,7 @@ def _demands(body):
         Containers that are evaluated at all points of the stencil.
     reads : dict of str to bool
     wide : list of (str, str, str)
-        Reader, field and stencil, for each stencil that would have to be evaluated at all points.
+        Reader, field and stencil, for each stencil that would have to be evaluated at all points of another one.
     """
     spread, reads, wide = [], {}, []
     for i, container in reversed(list(enumerate(body))):
@@ -301,7 +301,7 @@ _TWO_TURNS = deferred_x()
 DEFERRED_X = plan(
     _TWO_TURNS, cut(_TWO_TURNS, ["updateR 1", "updateP 2", "updateXandR 2"]), recompute=["s1", "s2"]
 )
-# what a planner offers: the variants, a step between them, and plans that cannot run but teach why
+# plans that a planner offers: the variants, a step between them, and plans that show why something cannot run
 CHOICES = {
     "baseline": BASELINE,
     "map in stencil": MAP_STENCIL_FUSED,

@@ -1,4 +1,4 @@
-"""Why a plan cannot run: the rules that kernels on a GPU obey, and a sentence for each way to break one."""
+"""The rules that kernels on a GPU must obey, and a sentence for each way in which a plan can break one."""
 
 from dataclasses import dataclass
 
@@ -46,21 +46,22 @@ def out_of_order(program, groups) -> list[Refusal]:
 
 
 def barriers(kernel, containers) -> list[Refusal]:
-    """Refuse a kernel that needs the result of its own reduction: no thread knows it before all blocks have ended.
+    """Refuse a kernel that needs the result of its own reduction, which is complete only when all blocks have ended.
 
     Examples
     --------
     >>> from course_pkg.cg.fusion import CG, cut, plan
     >>> barriers(2, [CG["dot pAp"], CG["updateXandR"]])[0].why
-    'updateXandR needs pAp for alpha, and pAp is complete only when every block ...'
+    'updateXandR needs pAp for alpha, but pAp is complete only when every block ...'
     """
     return [
         Refusal(
             "barrier",
             kernel,
-            f"{later.name} needs {scalar}{f' for {later.coefficient}' if later.coefficient else ''}, and {scalar} is "
-            f"complete only when every block of the grid has finished {c.name}: between them lies a barrier across the "
-            f"grid, and that is the end of a kernel. Let {later.name} begin a new one.",
+            f"{later.name} needs {scalar}{f' for {later.coefficient}' if later.coefficient else ''}, but {scalar} is "
+            f"complete only when every block of the grid has finished {c.name}. Between the two "
+            f"there must be a barrier across the grid, and only the end of a kernel is one: let {later.name} begin a "
+            "new kernel.",
         )
         for i, c in enumerate(containers)
         for scalar in c.makes
@@ -70,7 +71,7 @@ def barriers(kernel, containers) -> list[Refusal]:
 
 
 def too_wide(kernel, reader, field, stencil, points) -> Refusal:
-    """Refuse a kernel in which a stencil would have to be evaluated at the neighbours as well.
+    """Refuse a kernel in which a stencil would also have to be evaluated at the neighbouring points.
 
     Examples
     --------
@@ -80,14 +81,14 @@ def too_wide(kernel, reader, field, stencil, points) -> Refusal:
     return Refusal(
         "wider halo",
         kernel,
-        f"{reader} needs {field} at more points than its own, and {field} comes from {stencil}, a stencil of the same "
-        f"kernel: each thread would compute {stencil} {points} times, from its neighbours' neighbours, with a halo two "
-        f"cells wide. Store {field} and let {reader} begin a new kernel.",
+        f"{reader} needs {field} also at neighbouring points, but {field} is the result of {stencil}, a stencil in the "
+        f"same kernel. Each thread would have to compute {stencil} {points} times, which needs the "
+        f"neighbours' neighbours and a halo of width two. Store {field}, and let {reader} begin a new kernel.",
     )
 
 
 def race(kernel, containers, field) -> Refusal:
-    """Refuse a kernel that overwrites the only copy of a field that it reads at the neighbours.
+    """Refuse a kernel that overwrites the only copy of a field that it also reads at neighbouring points.
 
     Examples
     --------
@@ -105,20 +106,22 @@ def race(kernel, containers, field) -> Refusal:
 
 
 def recomputed_in_vain(program, groups, recompute) -> list[Refusal]:
-    """Refuse fields that are computed again instead of being stored, and cannot be.
+    """Refuse to compute fields again that have to be stored, or whose recomputation would be useless or wrong.
 
     Examples
     --------
     >>> from course_pkg.cg.fusion import CG, cut, plan
     >>> recomputed_in_vain(CG, cut(CG, []), ["x"])[0].why
-    'x has to be stored, for the next iteration reads it: compute again what is used up in the iteration.'
+    'x has to be stored, because the next iteration reads it: recompute only fields of one iteration.'
     """
     found = []
     for field in recompute:
         producer = next(c for c in program.containers if field in c.writes)
         if field in program.carried or field in program.results:
-            whose = "the next iteration" if field in program.carried else "whoever called the program"
-            why = f"{field} has to be stored, for {whose} reads it: compute again what is used up in the iteration."
+            whose = "the next iteration" if field in program.carried else "the caller of the program"
+            why = (
+                f"{field} has to be stored, because {whose} reads it: recompute only fields of one iteration."
+            )
             found.append(Refusal("stored", _kernel_of(producer.name, groups), why))
             continue
         readers = [c.name for c in program.containers if field in c.uses(scalar=False) and c is not producer]
@@ -128,10 +131,10 @@ def recomputed_in_vain(program, groups, recompute) -> list[Refusal]:
 
 
 def _idle(producer, field, readers, groups, recompute):
-    """Refuse a container whose result nobody in its kernel reads and nobody stores."""
+    """Refuse a container whose result is neither stored nor read in its kernel."""
     home = _kernel_of(producer.name, groups)
     if set(producer.writes) <= set(recompute) and not any(_kernel_of(r, groups) == home for r in readers):
-        why = f"{field} is not stored, and nobody in the kernel of {producer.name} reads it: its work is lost. Put "
+        why = f"{field} is not stored, and no container in the kernel of {producer.name} reads it: useless work. Put "
         return [
             Refusal(
                 "idle",
@@ -143,15 +146,15 @@ def _idle(producer, field, readers, groups, recompute):
 
 
 def _changed(program, producer, field, readers, groups):
-    """Refuse to compute a field again from what has been overwritten since."""
+    """Refuse to compute a field again from a field that has been overwritten in the meantime."""
     order = [name for group in groups for name in group]
     takes = (*producer.uses(scalar=False), *producer.needs)
     return [
         Refusal(
             "changed",
             _kernel_of(reader, groups),
-            f"{reader} would compute {field} anew from {name}, which {between} has changed since {producer.name} ran: "
-            f"it would be another {field}. Store {field}.",
+            f"{reader} would compute {field} again from {name}, but {between} has changed {name} since {producer.name} "
+            f"ran, so {field} would be wrong. Store {field}.",
         )
         for reader in readers
         if _kernel_of(reader, groups) != _kernel_of(producer.name, groups)

@@ -1,4 +1,4 @@
-"""How a conjugate gradient method ended: its status, and a sentence for people."""
+"""How a conjugate gradient method ended: a status for programs, and a sentence for people."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class Stop(NamedTuple):
 
 
 def finish(x, norms, target: float, true: float, trouble: Stop | None = None, extra=None) -> Solution:
-    """Return the answer of a method, confirmed on the true residual.
+    """Return the result of a method; it has converged only if the true residual meets the tolerance.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ def finish(x, norms, target: float, true: float, trouble: Stop | None = None, ex
     norms : sequence of float
         Norms of the residual that step 6 updates: before the first iteration, and after each.
     target : float
-        The norm that was asked for.
+        The norm to reach.
     true : float
         ``‖b - A x‖``, computed from x.
     trouble : Stop, optional
-        Why the method could not go on, such as :func:`not_definite` returns.
+        Why the method had to stop, for example from :func:`not_definite`.
     extra : dict, optional
-        What the method wants to add.
+        Further results of the method.
 
     Examples
     --------
@@ -55,16 +55,16 @@ def finish(x, norms, target: float, true: float, trouble: Stop | None = None, ex
 
 
 def outcome(updated: float, true: float, target: float, iterations: int) -> Stop:
-    """Return how an iteration ended that could have gone on.
+    """Return how a method ended that could have gone on: converged, not yet, stagnated or overflowed.
 
     Parameters
     ----------
     updated, true : float
         Norm of the residual that step 6 updates, and of ``b - A x``.
     target : float
-        The norm that was asked for.
+        The norm to reach.
     iterations : int
-        Iterations done.
+        Number of iterations.
 
     Examples
     --------
@@ -74,42 +74,42 @@ def outcome(updated: float, true: float, target: float, iterations: int) -> Stop
     if not np.isfinite(updated) or not np.isfinite(true):
         return Stop(
             Status.OVERFLOW,
-            f"a residual is no longer a finite number (updated: {updated}, true: {true}): look for values that are "
-            "not finite in A, or scale b and x0 down.",
+            f"a residual is not a finite number (updated: {updated}, true: {true}): look for values in A that are not "
+            "finite, or scale b and x0 down.",
         )
     if updated > target:
         return Stop(
             Status.MAXITER,
-            f"maxiter was reached with a residual of {updated:.3e}, where {target:.3e} is asked for: allow more than "
-            f"{iterations} iterations, or use a preconditioner.",
+            f"after maxiter iterations the residual is {updated:.3e}, but the tolerance is {target:.3e}: "
+            f"allow more than {iterations} iterations, or use a preconditioner.",
         )
     if true > SLACK * target:
         return Stop(
             Status.STAGNATED,
-            f"the updated residual met the tolerance, {target:.3e}, but the true one is {true:.3e}: rounding errors "
-            "drove the two apart; start again from this x, or use double precision.",
+            f"the updated residual met the tolerance, {target:.3e}, but because of rounding errors the true "
+            f"residual is {true:.3e}: start again from this x, or use double precision.",
         )
     return Stop(Status.CONVERGED, f"the true residual, {true:.3e}, meets the tolerance, {target:.3e}.")
 
 
 def not_definite(p_A_p: float, iteration: int) -> Stop:
-    """Return that A is not positive definite, as ``p·Ap`` of an iteration shows.
+    """Return the outcome of an iteration whose ``p·Ap`` shows that A is not positive definite.
 
     Examples
     --------
     >>> print(not_definite(-1.0, iteration=1).reason)
-    A is not positive definite: in iteration 1 p·Ap = -1.000e+00, and it must be positive;
-    look at the sign of A, or use MINRES or GMRES.
+    A is not positive definite: in iteration 1 p·Ap = -1.000e+00, but it must be positive;
+    check the sign of A, or use MINRES or GMRES.
     """
     return Stop(
         Status.NOT_DEFINITE,
-        f"A is not positive definite: in iteration {iteration} p·Ap = {p_A_p:.3e}, and it must be positive; look "
-        "at the sign of A, or use MINRES or GMRES.",
+        f"A is not positive definite: in iteration {iteration} p·Ap = {p_A_p:.3e}, but it must be positive; check "
+        "the sign of A, or use MINRES or GMRES.",
     )
 
 
 def preconditioner_not_definite(r_M_r: float) -> Stop:
-    """Return that the preconditioner M is not positive definite, as ``r·Mr`` shows.
+    """Return the outcome if ``r·Mr`` shows that the preconditioner M is not positive definite.
 
     Examples
     --------
@@ -118,12 +118,12 @@ def preconditioner_not_definite(r_M_r: float) -> Stop:
     """
     return Stop(
         Status.M_NOT_DEFINITE,
-        f"M is not positive definite: r·Mr = {r_M_r:.3e}, and it must be positive; look at its sign, or leave it out.",
+        f"M is not positive definite: r·Mr = {r_M_r:.3e}, but it must be positive; check its sign, or omit M.",
     )
 
 
 def overflowed(p_A_p: float, iteration: int) -> Stop:
-    """Return that ``p·Ap`` of an iteration is infinite or NaN.
+    """Return the outcome of an iteration whose ``p·Ap`` is infinite or NaN.
 
     Examples
     --------
@@ -132,12 +132,12 @@ def overflowed(p_A_p: float, iteration: int) -> Stop:
     """
     return Stop(
         Status.OVERFLOW,
-        f"numbers overflowed: in iteration {iteration} p·Ap = {p_A_p}; scale b and x0 down, or look at A.",
+        f"numbers overflowed: in iteration {iteration} p·Ap = {p_A_p}; scale b and x0 down, or check A.",
     )
 
 
 def nothing_to_solve(x) -> Solution:
-    """Return the answer for b = 0.
+    """Return the result for b = 0.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from course_pkg.stencil import reference
 PUBLISHED = {
     250: 514,
     1000: 2101,
-}  # iterations to a relative residual of 1e-6, by the edge of the cube: the s-step paper
+}  # edge of the cube: iterations to a relative residual of 1e-6, from the s-step paper
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class PoissonProblem:
         entries = 7 * points - 2 * (points // nz + points // ny + points // nx)
         if entries > np.iinfo(np.int32).max:
             raise CourseError(
-                f"A has {entries} entries, too many for indices of 32 bits: use matvec, which needs no matrix."
+                f"A has {entries} entries, too many for 32-bit indices: use matvec, which needs no matrix."
             )
         first, inner, last = (self._rows(below, above) for below, above in ((0, 1), (1, 1), (1, 0)))
         data, indices = np.empty(entries, self.b.dtype), np.empty(entries, np.int32)
@@ -87,7 +87,7 @@ class PoissonProblem:
         return csr_array((data, indices, indptr), shape=(points, points))
 
     def _rows(self, below, above):
-        """Return values, columns and ends of the rows of one plane, counted from the beginning of the plane."""
+        """Return values, columns and row ends of one plane of the grid, counted from the first point of the plane."""
         _, ny, nx = self.b.shape
         to_neighbour = np.array([-ny * nx, -nx, -1, 0, 1, nx, ny * nx], np.int32)
         exists = np.ones((ny, nx, 7), bool)

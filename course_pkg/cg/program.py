@@ -1,8 +1,9 @@
 """A program as a graph: containers in order, and the dependences that follow from what each of them reads and writes.
 
 A *container* is one operation on every point of the grid: a map, a stencil or a reduction. A *program* is a list of
-containers that is repeated in every iteration. Nobody lists the dependences: they follow from who wrote a field last
-before it is read. In conjugate gradient, the containers are steps 9, 2, 3, 5 with 6, and 8 of ``cg/reference.py``.
+containers that is repeated in every iteration. Its dependences are not listed: for each field, they follow from which
+container wrote it last before another one reads it. In conjugate gradient, the containers are steps 9, 2, 3, 5 with 6,
+and 8 of ``cg/reference.py``.
 """
 
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ class Container:
     kind : str
         ``"map"``, ``"stencil"`` or ``"reduction"``.
     formula : str
-        What it computes, to be shown.
+        What it computes, for people to read.
     reads : tuple of str
         Fields read at the point.
     neighbours : tuple of str
@@ -79,7 +80,7 @@ class Container:
                 "makes a scalar and writes no field" if reduction else "writes a field and makes no scalar"
             )
             raise CourseError(
-                f"{self.name} is a {self.kind}, which {wanted}: change its kind or what it does."
+                f"{self.name} is a {self.kind}, which {wanted}: change its kind, or its reads and writes."
             )
         if clash := set(self.neighbours) & set(self.writes):
             raise CourseError(
@@ -88,7 +89,7 @@ class Container:
             )
 
     def uses(self, *, scalar: bool) -> tuple[str, ...]:
-        """Return the fields, or the scalars, that it takes."""
+        """Return the fields, or the scalars, that it reads."""
         return self.needs if scalar else tuple(dict.fromkeys(self.reads + self.neighbours))
 
     def leaves(self, *, scalar: bool) -> tuple[str, ...]:
@@ -100,9 +101,9 @@ class Container:
 class Edge:
     """A dependence: ``target`` has to wait for ``source``, because of the field or scalar ``name``.
 
-    ``kind`` is ``"flow"`` (written, then read), ``"anti"`` (read, then overwritten) or ``"output"`` (written twice). A
-    ``carried`` edge leads into the next iteration. ``neighbours`` is true if the reader among the two reads at all
-    points of the stencil.
+    ``kind`` is ``"flow"`` (written, then read), ``"anti"`` (read, then overwritten) or ``"output"`` (written twice). If
+    ``carried`` is true, the edge leads to the next iteration. ``neighbours`` is true if the one that reads the field
+    reads it at all points of the stencil.
 
     Examples
     --------
@@ -121,7 +122,7 @@ class Edge:
 
 
 def dependences(containers) -> tuple[Edge, ...]:
-    """Return the dependences of containers that are repeated in this order, fields before scalars.
+    """Return the dependences between containers that are repeated in this order; those of fields come first.
 
     Examples
     --------
@@ -139,7 +140,7 @@ def dependences(containers) -> tuple[Edge, ...]:
 
 
 def _dependences_of(name, containers, scalar):
-    """Walk through two iterations, so that the second finds what the first has left."""
+    """Return the dependences because of one field or scalar, found by walking through two iterations."""
     n, found, writer, readers = len(containers), [], None, []
 
     def add(source, target, kind, reader=None):
@@ -155,7 +156,9 @@ def _dependences_of(name, containers, scalar):
             readers.append(position)
         if name in container.leaves(scalar=scalar):
             for reader in readers:
-                if reader != position:  # one thread reads and then writes the same point: it waits for nobody
+                if (
+                    reader != position
+                ):  # otherwise the same thread reads and then writes a point, without waiting
                     add(reader, position, "anti", reader)
             if writer is not None:
                 add(writer, position, "output")
@@ -176,7 +179,7 @@ class Program:
     points : int
         Points of the stencil, the centre included.
     iterations : int
-        Iterations of the method that one turn of the loop does.
+        Number of iterations of the method in one pass through the loop.
 
     Examples
     --------
@@ -195,20 +198,20 @@ class Program:
     def __post_init__(self):
         require_count(points=self.points, iterations=self.iterations)
         if self.iterations < 1:
-            raise CourseError("A turn of the loop does at least one iteration: pass iterations=1.")
+            raise CourseError("iterations must be at least 1: pass iterations=1.")
         if self.points < 1:
             raise CourseError(
-                "A stencil has at least one point: 7 are those of the Laplacian in three dimensions."
+                "A stencil has at least one point: pass points=7 for the Laplacian in three dimensions."
             )
         if not self.containers:
             raise CourseError(f"The program {self.name} has no containers: give it at least one.")
         names = [c.name for c in self.containers]
         if twice := sorted({n for n in names if names.count(n) > 1}):
-            raise CourseError(f"Two containers are called {', '.join(twice)}: a name belongs to one.")
+            raise CourseError(f"Two containers are called {', '.join(twice)}: give each a name of its own.")
         written = {f for c in self.containers for f in c.writes}
         if unknown := [f for f in self.results if f not in written]:
             raise CourseError(
-                f"No container writes {', '.join(unknown)}: the results are among {sorted(written)}."
+                f"No container writes {', '.join(unknown)}: choose the results from {sorted(written)}."
             )
 
     def __getitem__(self, name: str) -> Container:
@@ -232,7 +235,7 @@ class Program:
 def conjugate_gradient(points: int = POINTS) -> Program:
     """Return the fusion document's iteration of conjugate gradient, with a stencil of ``points`` points.
 
-    ``delta`` is <r, r>. Beta also needs delta of the iteration before, which needs no container of its own.
+    ``delta`` is <r, r>. Beta also needs delta of the iteration before; no container computes this one.
 
     Examples
     --------
@@ -268,9 +271,10 @@ def conjugate_gradient(points: int = POINTS) -> Program:
 
 
 def deferred_x(points: int = POINTS) -> Program:
-    """Return two iterations of conjugate gradient, of which the second brings x up to date by both directions.
+    """Return two iterations of conjugate gradient; only the second updates x, by both search directions.
 
-    The search directions are two fields that take turns, as the scalars are; s is two, for each is computed again.
+    So there are two search directions, and two of each scalar, which alternate. There are also two fields s, because
+    each is computed again.
 
     Examples
     --------
@@ -288,7 +292,7 @@ def deferred_x(points: int = POINTS) -> Program:
 
 
 def _one_iteration(here: int, before: int, points: int) -> tuple[Container, ...]:
-    """Return an iteration that makes p, s and the scalars with one number from those with the other, and leaves x."""
+    """Return an iteration without x; it computes p, s and scalars numbered ``here`` from those numbered ``before``."""
     renamed = {"p": f"p{here}", "s": f"s{here}", "pAp": f"pAp{here}", "delta": f"delta{before}"}
 
     def rename(names):

@@ -1,8 +1,8 @@
-"""Conjugate gradient in plain NumPy, as the textbook has it: the oracle of every other file in this topic.
+"""Conjugate gradient in plain NumPy, as in the textbook: the tests compare every other file of this topic with it.
 
 ``cg`` takes any symmetric positive definite ``A``: a matrix, sparse or dense, or a function that multiplies by it.
 
-All files of this topic number the steps of the method alike. M is the inverse of a preconditioner; without one, z is r.
+All files of this topic use the same numbers for the steps. M is the inverse of a preconditioner; without one, z is r.
 
 ====  ==========================  ===================================================
 step  formula                     when
@@ -19,9 +19,9 @@ step  formula                     when
       p = z + beta p              iteration with it, from p = 0 and beta = 0
 ====  ==========================  ===================================================
 
-The method is Algorithm 9.1, with z = r Algorithm 6.18, of Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd
-edition, SIAM 2003 (PyAMG cites pages 262-267 of it). The numbers are the course's: Saad's lines, cut so that each step
-is one pass over the fields, one sum, or one division.
+The method is Algorithm 9.1 (without a preconditioner, Algorithm 6.18) of Y. Saad, Iterative Methods for Sparse Linear
+Systems, 2nd edition, SIAM 2003 (PyAMG cites its pages 262-267). The numbers are not Saad's: his lines are divided so
+that each step is one pass over the fields, one sum, or one division.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Conjugate gradient by libraries: SciPy on a CPU, CuPy and JAX on a GPU; with a sparse matrix, or with a stencil.
 
-Each function returns a ``Rival`` for one right-hand side; it begins with x = 0. ``call(maxiter, rtol=0.0)`` asks for
-a run, which ends when ``‖r‖ ≤ rtol ‖b‖`` or after ``maxiter`` iterations: after exactly so many with ``rtol=0.0``. JAX
-and CuPy are optional; ``course bench cg`` measures what is installed.
+Each function returns a ``Rival`` for one right-hand side, which starts from x = 0. ``call(maxiter, rtol=0.0)`` runs the
+method until ``‖r‖ ≤ rtol ‖b‖``, or for ``maxiter`` iterations; with ``rtol=0.0`` it always does all of them. JAX and
+CuPy are optional; ``course bench cg`` measures those that are installed.
 """
 
 import os
@@ -37,7 +37,7 @@ def cupy_csr(b) -> Rival:
 
 
 def cupy_matrix_free(b) -> Rival:
-    """Return ``cupyx.scipy.sparse.linalg.cg`` with our stencil for CuPy as its matrix; ``b`` is a CuPy array."""
+    """Return ``cupyx.scipy.sparse.linalg.cg`` with our CuPy stencil instead of a matrix; ``b`` is a CuPy array."""
     from cupyx.scipy.sparse.linalg import LinearOperator
 
     from course_pkg.cg.gpu_cupy import cp, matvec
@@ -68,11 +68,13 @@ def _cupyx(A, b) -> Rival:
 
 
 def jax_slices(b) -> Rival:
-    """Return ``jax.scipy.sparse.linalg.cg`` with shifted slices of a padded array as its matrix.
+    """Return ``jax.scipy.sparse.linalg.cg`` with shifted slices of a padded array instead of a matrix.
 
-    ``b`` is a CuPy array and is not copied. A first call compiles for its tolerance and number of iterations.
+    ``b`` is a CuPy array and is not copied. The first call with given ``maxiter`` and ``rtol`` compiles.
     """
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else it takes most of the GPU's memory
+    os.environ.setdefault(
+        "XLA_PYTHON_CLIENT_PREALLOCATE", "false"
+    )  # otherwise JAX takes most of the GPU's memory
     import jax
     from jax.scipy.sparse.linalg import cg
 
@@ -95,7 +97,7 @@ def jax_slices(b) -> Rival:
 
 
 def _like(b, x):
-    """Return a JAX array as one of the library of ``b``."""
+    """Return a JAX array as an array of the library of ``b``."""
     import numpy as np
 
     if isinstance(b, np.ndarray):

@@ -1,7 +1,6 @@
 """What ``course bench cg`` measures: iterations of conjugate gradient on Poisson's problem, ours and the libraries'.
 
-A call does a fixed number of iterations from x = 0, and what comes before and after them, as whoever calls a solver
-has to.
+A call does a fixed number of iterations from x = 0, together with all that a solver does before and after them.
 """
 
 from collections.abc import Iterator
@@ -18,14 +17,14 @@ from course_pkg.core import CourseError, Library
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
 SHAPE, QUICK = (min(PUBLISHED),) * 3, (32, 32, 32)
-ITERATIONS = 30  # a call
+ITERATIONS = 30  # per call
 CPU, SCIPY = Library.NUMBA_CPU, Library.SCIPY
 
 __all__ = ["demands", "run"]
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
-    """Yield the measurements of this topic on ``"cpu"`` or ``"gpu"``; ``quick`` takes small grids."""
+    """Yield the measurements of this topic on ``"cpu"`` or ``"gpu"``; with ``quick``, on small grids."""
     if device == "gpu":
         if gpu().kind != "gpu":
             raise CourseError(
@@ -39,10 +38,10 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
 
 
 def _in_turns(shape, samples) -> Iterator[Measurement]:
-    """Our methods, SciPy's and as many triads of as many numbers, one sample of each after the other."""
+    """Yield our methods, SciPy's, and triads of as many numbers; their samples are taken in turn."""
     problem = PoissonProblem.ones(shape)
     expected = reference.cg(problem.matvec, problem.b, rtol=NEVER, maxiter=ITERATIONS).x
-    found = {}  # the last x of each
+    found = {}  # the last x of each method
     ours = [v for v in METHODS if CPU in v.libraries]
     theirs = [v for v in VARIANTS if SCIPY in v.rivals]
     triad, fns, costs = STREAMS["triad"].by(CPU), {}, {}

@@ -1,6 +1,6 @@
 """What ``course bench cg`` measures on a GPU: solves to a tolerance, single iterations, and other libraries' methods.
 
-The right-hand side is ones and x begins at zero: the s-step paper's problem, whose iterations are published.
+The right-hand side is 1 everywhere and x starts from zero, as in the s-step paper, which publishes the iterations.
 """
 
 from collections.abc import Iterator
@@ -27,11 +27,11 @@ BY_LIBRARIES = [
     *((v, CUPY) for v in METHODS if CUPY in v.libraries),
     *((v, library) for v in VARIANTS for library in v.rivals if library != Library.SCIPY),
 ]
-LIBRARY_ITERATIONS = 100  # a call
+LIBRARY_ITERATIONS = 100  # per call
 
 
 def run(*, quick: bool) -> Iterator[Measurement]:
-    """Yield the measurements; ``quick`` takes small grids."""
+    """Yield the measurements; with ``quick``, on small grids."""
     small, large = QUICK if quick else tuple(PUBLISHED)
     _require_memory(large)
     with progress(2 * (1 + len(OURS)) + len(OURS) + len(SOLVED_LARGE) + len(BY_LIBRARIES)) as step:
@@ -75,7 +75,7 @@ def _copy(edge) -> Measurement:
 
 
 def _solve(variant, edge, samples) -> Measurement:
-    """A solve as whoever calls it has it: from b to a confirmed x, host and graphs included; ``rtol`` tells it."""
+    """Measure a whole solve, from b to a confirmed x, host and graphs included; it has a parameter ``rtol``."""
     found, b, method = {}, _b(edge), variant.function(CUDA)
 
     def call(b):
@@ -111,14 +111,14 @@ def _solve(variant, edge, samples) -> Measurement:
 
 
 def residual(x, b) -> float:
-    """Return ``‖b - A x‖`` by CuPy, which shares no kernel with the methods that it judges."""
+    """Return ``‖b - A x‖``, computed by CuPy, which uses none of the kernels that are measured."""
     x, s = cp.asarray(x), cp.empty(b.shape)
     gpu_cupy.matvec(x, s)
     return float(cp.linalg.norm((cp.asarray(b) - s).reshape(-1)))
 
 
 def _libraries(edge, step, samples) -> Iterator[Measurement]:
-    """CuPy's and JAX's methods, and ours by CuPy: so many iterations from x = 0, as whoever calls them has them."""
+    """Yield CuPy's and JAX's methods, and ours in CuPy: whole calls with a fixed number of iterations from x = 0."""
     b = cp.ones((edge,) * 3)
     for variant, library in BY_LIBRARIES:
         what = variant.by(library)
@@ -170,6 +170,6 @@ def _require_memory(edge) -> None:
     needed = 8 * 8 * edge**3
     if needed > gpu().memory_bytes:
         raise CourseError(
-            f"{edge}³ unknowns need {needed / 1e9:.0f} GB of GPU memory and there are "
-            f"{gpu().memory_bytes / 1e9:.0f}: use --quick."
+            f"{edge}³ unknowns need {needed / 1e9:.0f} GB of GPU memory, but this GPU has "
+            f"{gpu().memory_bytes / 1e9:.0f} GB: use --quick."
         )

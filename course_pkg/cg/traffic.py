@@ -1,7 +1,7 @@
-"""Kernels of conjugate gradient on grids that no cache holds: how many bytes move, of those that must?
+"""Kernels of conjugate gradient on grids larger than any cache, to compare the bytes that move with those that must.
 
-Counters of L1 do not see what a cache keeps; only here do the counts of ``cost.py`` meet the hardware. Nobody looks at
-the results, so that memory stays as it is found.
+Counters of L1 do not show what the L2 cache saves, so only such launches can confirm the numbers of ``cost.py``. The
+results are not used, and the memory is not initialised.
 """
 
 import numpy as np
@@ -48,13 +48,13 @@ FIELD = EDGE**2 * row_pitch(EDGE, "float64")
 
 
 def _passes(plan, container):
-    """Return the fields that the kernel of a plan reads and writes which holds this container."""
+    """Return the number of fields that the kernel with this container reads, and that it writes."""
     kernel = next(k for k in plan.kernels if container in [c.name for c in k.containers])
     return len(kernel.reads), len(kernel.writes)
 
 
 def _marching(name, kernel, before, after, passes, march="stencil", edge=EDGE):
-    """Add a kernel of the methods; ``before`` and ``after`` count the fields on either side of the sizes."""
+    """Add a marching kernel; ``before`` and ``after`` are the numbers of its fields before and after the sizes."""
     shape, pitch = (edge,) * 3, row_pitch(edge, "float64")
     march = getattr(Marches.on(shape, ITEMSIZE), march)
     blocks, field = march.blocks(shape), edge**2 * pitch
@@ -78,7 +78,7 @@ for edge in (EDGE, EDGE_LARGE):
 
 
 def _over_pairs(name, kernel, make, passes, blocks=None):
-    """Add a map or a reduction; ``make`` takes four fields and room for the blocks' sums."""
+    """Add a map or a reduction; ``make`` takes four fields and memory for the blocks' sums."""
     blocks = blocks or blocks_for(FIELD // 2, maps.THREADS_MAP)
 
     def make_args():

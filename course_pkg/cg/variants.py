@@ -1,4 +1,4 @@
-"""The methods of this topic: each once, with its idea, the plan that tells its cost, and who has a function of it."""
+"""The methods of this topic, each listed once: its idea, the plan that gives its cost, and its libraries."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +17,7 @@ class Method(Variant):
     Attributes
     ----------
     plan : Plan
-        Which containers of the program share a kernel.
+        Says which containers of the program share a kernel.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def _rival(name, idea, its_cost, **rivals) -> Variant:
 VARIANTS = Variants(
     _method(
         "baseline",
-        "every container a kernel",
+        "one kernel per container",
         fusion.BASELINE,
         (
             "update_p_kernel",
@@ -71,19 +71,19 @@ VARIANTS = Variants(
     ),
     _method(
         "fused_dots",
-        "dots where fields are made",
+        "dots in the kernels that compute their fields",
         fusion.FUSED_DOTS,
         ("update_p_kernel", "matvec_dot_kernel", "alpha_kernel", "update_x_and_r_dot_kernel", "beta_kernel"),
     ),
     _method(
         "two_kernel",
-        "both; A p never stored",
+        "both fusions; A p is never stored",
         fusion.TWO_KERNEL,
         ("search_kernel", "alpha_kernel", ("advance_kernel", 1), "beta_kernel"),
     ),
     _method(
         "deferred_x",
-        "x every second iteration",
+        "as two kernel, but x is updated in every second iteration",
         fusion.DEFERRED_X,
         ("search_kernel", "alpha_kernel", ("advance_kernel", 0), ("advance_kernel", 2), "beta_kernel"),
         (CUDA,),

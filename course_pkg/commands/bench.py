@@ -1,4 +1,4 @@
-"""``course bench TOPIC``: measure a suite, print it beside what is demanded, and keep it with ``--record``."""
+"""``course bench TOPIC``: measure a suite, compare it with its limits, and record it if ``--record`` is given."""
 
 import importlib
 from pathlib import Path
@@ -10,7 +10,7 @@ from course_pkg.topics import topics, with_room
 
 
 def suites() -> dict[str, str]:
-    """Return the modules that can be measured: those of the topics, and two that are no topic's."""
+    """Return the suites by name: those of the topics, that of wrong clocks, and that of the interpreter."""
     found = {topic: f"course_pkg.{topic}.suite" for topic in with_room("suite") if topic in topics()}
     return {**found, "honest": "course_pkg.vector.suite_honest", "simt": "course_pkg.witness.suite"}
 
@@ -20,18 +20,18 @@ def add_arguments(parser):
     parser.add_argument(
         "topic",
         choices=suites(),
-        help="which suite to measure; honest: wrong clocks; simt: the interpreter",
+        help="which suite to measure; honest measures with wrong and right clocks, simt the interpreter",
     )
-    parser.add_argument("--device", choices=("cpu", "gpu"), help="default: the GPU where there is one")
-    parser.add_argument("--quick", action="store_true", help="few sizes, few samples: a look, not a record")
+    parser.add_argument("--device", choices=("cpu", "gpu"), help="default: the GPU if there is one")
+    parser.add_argument("--quick", action="store_true", help="few sizes and few samples, for a short trial")
     parser.add_argument(
-        "--record", action="store_true", help="keep the numbers in figures/data/<device>/<topic>.json"
+        "--record", action="store_true", help="save the measurements in figures/data/<device>/<topic>.json"
     )
     parser.add_argument("--out", type=Path, help="record into this folder instead of figures/data")
 
 
 def run(args) -> int:
-    """Do it; return the exit status."""
+    """Measure the suite, print it, and record it if asked; return the exit status."""
     suite = importlib.import_module(suites()[args.topic])
     device = args.device or getattr(suite, "DEVICE", None) or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
     measurements = []

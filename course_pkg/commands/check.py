@@ -1,4 +1,4 @@
-"""What a doctor's finding is."""
+"""The result of one check of ``course doctor``."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,21 +6,21 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Check:
-    """One finding about this machine.
+    """The result of one check of this machine.
 
     Attributes
     ----------
     name : str
-        What was looked at.
+        What was checked.
     status : {"ok", "warn", "fail"}
-        ``fail`` only for what the lectures cannot do without.
+        ``fail`` only if the lectures cannot run like this.
     value : str
         What was found.
-    mend : str
-        What to do about it, in one sentence; empty when all is well.
+    fix : str
+        One sentence that says how to fix it; empty if nothing is wrong.
     """
 
     name: str
     status: Literal["ok", "warn", "fail"]
     value: str
-    mend: str = ""
+    fix: str = ""

@@ -1,4 +1,4 @@
-"""``course clean``: remove what the tools made; nothing a learner wrote."""
+"""``course clean``: remove files that the tools made, and none that a learner wrote."""
 
 import shutil
 from argparse import ArgumentParser, Namespace
@@ -7,8 +7,8 @@ from pathlib import Path
 from course_pkg.core.errors import CourseError
 from course_pkg.paths import repo_root
 
-# Lectures, backups (*.orig), Jupyter's checkpoints, exercises, grading/ and recorded measurements are
-# people's work: they are not here.
+# Lectures, backups (*.orig), Jupyter's checkpoints, exercises, grading/ and recorded measurements are the work of
+# people, so they are not listed.
 PRODUCTS = (
     "build",
     "dist",
@@ -28,7 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def products(root: Path, everything: bool = False) -> list[Path]:
-    """List what would be removed."""
+    """Return the files and folders to remove."""
     names = PRODUCTS + (ENVIRONMENT if everything else ())
     found = [root / name for name in names if (root / name).exists()]
     for folder in OURS:
@@ -37,7 +37,7 @@ def products(root: Path, everything: bool = False) -> list[Path]:
 
 
 def run(args: Namespace) -> int:
-    """Remove them and say so."""
+    """Remove the build products and print their names; return the exit status."""
     root = repo_root()
     for path in products(root, args.all):
         try:

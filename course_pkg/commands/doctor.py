@@ -1,4 +1,4 @@
-"""``course doctor``: what this machine has, what is wrong with it, and how to mend it."""
+"""``course doctor``: check this machine, and say what is wrong and how to fix it."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def examine(measure: bool = True) -> Iterator[Check]:
-    """Go through all checks, quick ones first."""
+    """Run all checks, quick ones first."""
     root = repo_root()
     yield doctor_system.check_python()
     yield from doctor_system.check_packages()
@@ -39,17 +39,15 @@ def examine(measure: bool = True) -> Iterator[Check]:
 
 
 def line(check: Check, width: int) -> str:
-    """Write a finding for people, its mend below it."""
+    """Return the result of a check as text; below it, how to fix what is wrong."""
     found = f"{MARKS[check.status]}  {check.name:<24}{check.value}"
-    if not check.mend:
+    if not check.fix:
         return found
-    return (
-        found + "\n" + textwrap.fill(check.mend, width, initial_indent=" " * 30, subsequent_indent=" " * 30)
-    )
+    return found + "\n" + textwrap.fill(check.fix, width, initial_indent=" " * 30, subsequent_indent=" " * 30)
 
 
 def run(args: Namespace) -> int:
-    """Print the findings as they come; exit 1 only when something required is missing."""
+    """Print each result at once; return 1 only if something is missing that the lectures need, else 0."""
     findings = []
     width = max(60, shutil.get_terminal_size((110, 24)).columns)
     for check in examine(measure=not args.quick):
@@ -60,7 +58,7 @@ def run(args: Namespace) -> int:
     if args.json:
         print(json.dumps({"ok": not failed, "checks": [asdict(check) for check in findings]}, indent=1))
     elif failed:
-        print(f"\nTo mend: {', '.join(check.name for check in failed)}.")
+        print(f"\nTo fix: {', '.join(check.name for check in failed)}.")
     else:
-        print("\nAll that the lectures need is here.")
+        print("\nEverything that the lectures need is here.")
     return int(bool(failed))

@@ -1,4 +1,4 @@
-"""The doctor's look at the GPU, its driver and packages, and at copy bandwidths against the datasheet."""
+"""The doctor's checks of the GPU, its driver and its packages, and of the copy bandwidths."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from course_pkg.core.errors import CourseError
 from course_pkg.core.machine import find_machine
 from course_pkg.setup import driver
 
-# Started in a process of its own: a driver that crashes must not take the doctor along.
+# This runs in a process of its own, so that the doctor survives if the driver crashes.
 TRIAL = """
 import numpy, cupy
 from numba import cuda
@@ -26,12 +26,12 @@ double[8, 128](x)
 assert (x.copy_to_host() == 2.0).all(), "the kernel's result is wrong"
 assert float(cupy.ones(1000).sum()) == 1000.0, "CuPy's sum is wrong"
 """
-# Below these shares of the datasheet something else than the machine is slow.
+# If the measured bandwidth is below this share of the datasheet's, something other than the hardware limits it.
 LOW = {"cpu": 0.3, "gpu": 0.7}
 
 
 def installed(prefix: str) -> dict[str, str]:
-    """Return the installed distributions whose names begin so, with their versions."""
+    """Return the versions of the installed distributions whose names begin with the prefix, by name."""
     found = {}
     for distribution in metadata.distributions():
         name = (distribution.metadata["Name"] or "").lower().replace("_", "-")
@@ -45,19 +45,19 @@ def check_driver(version: int, name: str = "") -> Check:
     if version == 0:
         return Check("GPU", "ok", "no NVIDIA driver: kernels run in the SIMT interpreter")
     if version < driver.OLDEST:
-        value = f"driver for CUDA {driver.text(version)}, needed is 12.0"
+        value = f"the driver supports only CUDA {driver.text(version)}; the course needs 12.0"
         return Check("GPU", "warn", value, f"{driver.UPDATE_DRIVER}, then run `make lab`.")
     if not name:
-        mend = (
+        fix = (
             "check with nvidia-smi that the GPU is free and visible (CUDA_VISIBLE_DEVICES); until "
-            "then kernels run in the SIMT interpreter."
+            "then, kernels run in the SIMT interpreter."
         )
-        return Check("GPU", "warn", f"driver for CUDA {driver.text(version)}, but no GPU answers", mend)
+        return Check("GPU", "warn", f"driver for CUDA {driver.text(version)}, but no GPU answers", fix)
     return Check("GPU", "ok", f"{name}, driver for CUDA {driver.text(version)}")
 
 
 def check_cupy(version: int, builds: dict[str, str]) -> Check:
-    """Is there one CuPy, for this driver's CUDA?
+    """Is exactly one CuPy installed, and does it fit the driver's CUDA version?
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def check_cupy(version: int, builds: dict[str, str]) -> Check:
     text = ", ".join(f"{name} {number}" for name, number in sorted(builds.items()))
     if len(builds) > 1:
         names = " ".join(sorted(builds))
-        mend = f"run `python -m pip uninstall -y {names}` and then `make lab`: they overwrite each other."
-        return Check("CuPy", "fail", f"two builds at once: {text}", mend)
+        fix = f"run `python -m pip uninstall -y {names}` and then `make lab`."
+        return Check("CuPy", "fail", f"several builds, which overwrite each other's files: {text}", fix)
     if version < driver.OLDEST:
         return Check("CuPy", "ok", text or "not needed without a GPU")
     wanted = f"cupy-cuda{version // 1000 if version < 14000 else 13}x"
     if not builds:
-        return Check("CuPy", "warn", "missing", f"run `make lab`, it installs {wanted}.")
+        return Check("CuPy", "warn", "missing", f"run `make lab`, which installs {wanted}.")
     name = next(iter(builds))
     made_for = name.removeprefix("cupy-cuda").removesuffix("x")
     if (
@@ -84,41 +84,41 @@ def check_cupy(version: int, builds: dict[str, str]) -> Check:
         return Check("CuPy", "ok", text)
     # A driver also runs programs made for older CUDA versions, not for newer ones.
     if int(made_for[:2]) * 1000 > version or int(made_for[:2]) < 12:
-        mend = f"run `python -m pip uninstall -y {name}` and then `make lab`, it installs {wanted}."
+        fix = f"run `python -m pip uninstall -y {name}` and then `make lab`, which installs {wanted}."
         return Check(
-            "CuPy", "fail", f"{text} is for another CUDA than the driver's {driver.text(version)}", mend
+            "CuPy", "fail", f"{text} does not fit the driver, which supports CUDA {driver.text(version)}", fix
         )
-    return Check("CuPy", "ok", f"{text}, made for an older CUDA, which the driver also runs")
+    return Check("CuPy", "ok", f"{text}, made for an older CUDA, which this driver also supports")
 
 
 def check_numba_cuda(version: int, builds: dict[str, str]) -> Check:
-    """Is Numba's CUDA target there?"""
+    """Is Numba's CUDA target installed?"""
     if builds.get("numba-cuda"):
         return Check("numba-cuda", "ok", builds["numba-cuda"])
     if version < driver.OLDEST:
         return Check("numba-cuda", "ok", "not needed without a GPU")
-    return Check("numba-cuda", "warn", "missing", "run `make lab`, it installs it.")
+    return Check("numba-cuda", "warn", "missing", "run `make lab`, which installs it.")
 
 
 def check_launch() -> Check:
-    """Does a kernel really run?"""
+    """Does a kernel run, and is its result right?"""
     try:
         done = subprocess.run([sys.executable, "-c", TRIAL], capture_output=True, text=True, timeout=180)
     except subprocess.TimeoutExpired:
-        mend = "look with nvidia-smi for another program that holds the GPU, or restart the machine."
-        return Check("trial kernel", "fail", "no answer within 180 s", mend)
+        fix = "find out with nvidia-smi whether another program uses the GPU, or restart the machine."
+        return Check("trial kernel", "fail", "no answer within 180 s", fix)
     if done.returncode == 0:
         return Check("trial kernel", "ok", "Numba and CuPy give the right result")
     reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    mend = (
-        "make the CUDA version of driver and packages agree: update the driver, or run "
-        "`COURSE_GPU=12 make lab` for the packages of CUDA 12."
+    fix = (
+        "the driver and the packages need the same CUDA version: update the driver, or install the packages "
+        "for CUDA 12 with `COURSE_GPU=12 make lab`."
     )
-    return Check("trial kernel", "fail", reason, mend)
+    return Check("trial kernel", "fail", reason, fix)
 
 
 def check_bandwidth(kind: str, name: str, measure=None) -> Check:
-    """Measure copy bandwidth, bytes read and written, against the datasheet.
+    """Measure the copy bandwidth (bytes read and written), and compare it with the datasheet.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def check_bandwidth(kind: str, name: str, measure=None) -> Check:
     name : str
         The device's name as the system prints it.
     measure : callable, optional
-        Returns GB/s for a kind; the course's own measurement when left out.
+        Returns GB/s for a kind; by default, the course's own measurement.
     """
     label = f"{kind.upper()} copy bandwidth"
     try:
@@ -135,7 +135,10 @@ def check_bandwidth(kind: str, name: str, measure=None) -> Check:
         found = measure(kind)
     except ImportError as error:
         return Check(
-            label, "warn", f"not measured: {error.msg}", "run `make lab` again, it repairs the environment."
+            label,
+            "warn",
+            f"not measured: {error.msg}",
+            "run `make lab` again, which repairs the environment.",
         )
     except (CourseError, MemoryError) as error:
         return Check(label, "warn", f"not measured: {error}", "free memory and run `course doctor` again.")
@@ -148,16 +151,16 @@ def check_bandwidth(kind: str, name: str, measure=None) -> Check:
     )
     if share >= LOW[kind]:
         return Check(label, "ok", value)
-    mend = {
-        "cpu": "close other programs and plug in the power supply; a virtual machine has only part "
-        "of its processor.",
-        "gpu": "look with nvidia-smi for other programs on the GPU, its power limit and its temperature.",
+    fix = {
+        "cpu": "close other programs, and plug in the power supply. In a virtual machine this is normal: it has "
+        "only part of the processor.",
+        "gpu": "check with nvidia-smi the other programs on the GPU, its power limit and its temperature.",
     }[kind]
-    return Check(label, "warn", value, mend)
+    return Check(label, "warn", value, fix)
 
 
 def check_gpu(measure: bool = True) -> Iterator[Check]:
-    """Everything about the GPU, from the driver up to a kernel that runs."""
+    """Yield all checks of the GPU, from the driver to a kernel and the bandwidth."""
     version = driver.driver_version()
     name = driver.device_name() if version else ""
     yield check_driver(version, name)

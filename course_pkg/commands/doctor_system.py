@@ -1,4 +1,4 @@
-"""The doctor's look at Python, packages, memory, disk, browser, sandbox and recorded measurements."""
+"""The doctor's checks of Python, packages, memory, disk, browser, sandbox and recorded measurements."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ from course_pkg.commands.check import Check
 from course_pkg.core.errors import CourseError
 from course_pkg.setup import system
 
-REPAIR = "run `make lab` again, it repairs the environment."
+REPAIR = "run `make lab` again, which repairs the environment."
 MEMORY_GB, DISK_GB = 2.0, 1.0
 
 
@@ -27,12 +27,12 @@ def check_python(version: tuple[int, ...] = sys.version_info[:3]) -> Check:
 
 
 def check_packages(requirements: list[str] | None = None, version_of=metadata.version) -> Iterator[Check]:
-    """Is every required package there, within its bounds?
+    """Is every required package installed, in a version that fits?
 
     Parameters
     ----------
     requirements : list of str, optional
-        As in pyproject.toml; read from the installed course when left out.
+        As in pyproject.toml; by default, those of the installed course.
     version_of : callable
         Returns a package's installed version or raises `importlib.metadata.PackageNotFoundError`.
     """
@@ -47,7 +47,7 @@ def check_packages(requirements: list[str] | None = None, version_of=metadata.ve
         )
         return
     for requirement in map(Requirement, requirements or []):
-        # Packages of an extra are the business of the check that needs them.
+        # Packages of an extra are tested by the check that needs them.
         if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
             continue
         try:
@@ -58,11 +58,13 @@ def check_packages(requirements: list[str] | None = None, version_of=metadata.ve
         if requirement.specifier.contains(found, prereleases=True):
             yield Check(requirement.name, "ok", found)
         else:
-            yield Check(requirement.name, "fail", f"{found}, needed is {requirement.specifier}", REPAIR)
+            yield Check(
+                requirement.name, "fail", f"{found}, but the course needs {requirement.specifier}", REPAIR
+            )
 
 
 def check_pairing() -> Check:
-    """Does Jupyter load Jupytext, which keeps .py and .ipynb in step while JupyterLab is open?"""
+    """Does Jupyter load Jupytext, which updates .py and .ipynb from each other while JupyterLab is open?"""
     try:
         from jupyter_core.paths import jupyter_config_path
         from jupyter_server.extension.config import ExtensionConfigManager
@@ -70,37 +72,37 @@ def check_pairing() -> Check:
         return Check("pairing in JupyterLab", "fail", "Jupyter is not installed", REPAIR)
     manager = ExtensionConfigManager(read_config_path=jupyter_config_path())
     if not manager.enabled("jupyterlab_jupytext"):
-        mend = (
-            "run `jupyter server extension enable jupyterlab_jupytext`; until then `course sync` brings the "
-            "files in step after you save."
+        fix = (
+            "run `jupyter server extension enable jupyterlab_jupytext`; until then, run `course sync` after you "
+            "save a notebook."
         )
-        return Check("pairing in JupyterLab", "warn", "Jupytext's server extension is off", mend)
+        return Check("pairing in JupyterLab", "warn", "Jupytext's server extension is off", fix)
     return Check("pairing in JupyterLab", "ok", "Jupytext's server extension is on")
 
 
 def check_memory(available_bytes: int | None = None) -> Check:
-    """Is there memory for the lectures' largest arrays?"""
+    """Is there enough memory for the lectures' largest arrays?"""
     free = (psutil.virtual_memory().available if available_bytes is None else available_bytes) / 1e9
     if free < MEMORY_GB:
-        mend = "close other programs and running notebooks: the lectures' larger sizes do not fit."
-        return Check("free memory", "warn", f"{free:.1f} GB, {MEMORY_GB:.0f} GB are wanted", mend)
+        fix = "close other programs and notebooks, or the larger sizes of the lectures will not fit."
+        return Check("free memory", "warn", f"{free:.1f} GB, but the lectures need {MEMORY_GB:.0f} GB", fix)
     return Check("free memory", "ok", f"{free:.1f} GB")
 
 
 def check_disk(root: Path) -> Check:
-    """Is there space to save notebooks and build slides?"""
+    """Is there enough space to save notebooks and build slides?"""
     free = shutil.disk_usage(root).free / 1e9
     if free < DISK_GB:
-        mend = f"free space where {root} lies: a full disk loses what you save."
-        return Check("free disk", "warn", f"{free:.1f} GB, {DISK_GB:.0f} GB are wanted", mend)
+        fix = f"free space on the disk of {root}: on a full disk, notebooks cannot be saved."
+        return Check("free disk", "warn", f"{free:.1f} GB, but the course needs {DISK_GB:.0f} GB", fix)
     return Check("free disk", "ok", f"{free:.1f} GB")
 
 
 def check_browser() -> Check:
-    """Is there a Chromium for the slides' PDF and the tests? The lectures run in any browser."""
+    """Is there a Chromium? Only the PDFs of slides and the tests need it; the lectures run in any browser."""
     from course_pkg.slides.browser import find_chromium
 
-    mend = (
+    fix = (
         "install Chromium or Chrome (Debian and Ubuntu: sudo apt install chromium); only slide PDFs "
         "and tests need it."
     )
@@ -109,19 +111,19 @@ def check_browser() -> Check:
     except CourseError as error:
         return Check("browser", "warn", "not usable", str(error))
     if not found:
-        return Check("browser", "warn", "no Chromium found", mend)
+        return Check("browser", "warn", "no Chromium found", fix)
     return Check("browser", "ok", str(found))
 
 
 def check_sandbox() -> Check:
-    """Does bubblewrap work here? Only grading of other people's code needs it."""
+    """Does bubblewrap work here? Only grading, which runs other people's code, needs it."""
     if not sys.platform.startswith("linux"):
-        mend = "grade submissions on Linux, or in WSL 2 on Windows; the lectures need no sandbox."
-        return Check("sandbox", "warn", f"none on {sys.platform}", mend)
+        fix = "to grade submissions, use Linux, or WSL 2 on Windows; the lectures need no sandbox."
+        return Check("sandbox", "warn", f"none on {sys.platform}", fix)
     bwrap = system.bwrap()
     if bwrap is None:
-        mend = "install bubblewrap (Debian and Ubuntu: sudo apt install bubblewrap); only grading needs it."
-        return Check("sandbox", "warn", "bubblewrap is missing", mend)
+        fix = "install bubblewrap (Debian and Ubuntu: sudo apt install bubblewrap); only grading needs it."
+        return Check("sandbox", "warn", "bubblewrap is missing", fix)
     try:
         trial = subprocess.run(
             [bwrap, "--ro-bind", "/", "/", "--unshare-all", "true"],
@@ -137,17 +139,17 @@ def check_sandbox() -> Check:
             "reinstall bubblewrap; only grading needs it.",
         )
     if trial.returncode != 0:
-        mend = (
+        fix = (
             "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu also "
             "kernel.apparmor_restrict_unprivileged_userns=0); only grading needs it."
         )
         reason = (trial.stderr.strip().splitlines() or ["no message"])[-1]
-        return Check("sandbox", "warn", f"bubblewrap may not make namespaces: {reason}", mend)
+        return Check("sandbox", "warn", f"bubblewrap may not make namespaces: {reason}", fix)
     return Check("sandbox", "ok", bwrap)
 
 
 def check_records(root: Path) -> Check:
-    """Can every record be read, of whatever kind it says it is?"""
+    """Can every record be read, whatever its kind?"""
     from course_pkg.bench.document import read
 
     files = sorted((root / "figures" / "data").glob("*/*.json"))

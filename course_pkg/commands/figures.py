@@ -1,7 +1,7 @@
-"""``course figures``: run every script in ``figures/``; write its pictures, and its tables into the README.
+"""``course figures``: run every script in ``figures/``, write its pictures, and put its tables into the README.
 
-A script offers ``pictures() -> dict[str, Picture]`` and may offer ``tables() -> dict[str, str]``, Markdown by the name
-of its place: the lines between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` in README.md.
+Each script defines ``pictures() -> dict[str, Picture]``. It may also define ``tables() -> dict[str, str]``: the table
+called NAME, in Markdown, replaces the lines between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` in README.md.
 """
 
 import re
@@ -18,7 +18,7 @@ def add_arguments(parser):
 
 
 def run(args) -> int:
-    """Do it; return the exit status."""
+    """Write what has changed, or only check; return the exit status."""
     readme = repo_root() / "README.md"
     old_text = text = read_text(readme)
     wanted = {}
@@ -42,12 +42,12 @@ def run(args) -> int:
 
 
 def put_table(text: str, name: str, table: str) -> str:
-    """Return the text with the lines between the two marks of ``name`` replaced.
+    """Return the text with the table between the two marks of ``name`` replaced.
 
     Raises
     ------
     CourseError
-        If the marks are not there.
+        If the text has no such marks.
     """
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     pattern = re.compile(f"({re.escape(begin)}\\n).*?({re.escape(end)})", re.DOTALL)

@@ -1,4 +1,4 @@
-"""``course lab``: JupyterLab on the lectures, on loopback, with a token."""
+"""``course lab``: open the lectures in a JupyterLab that only this machine can reach, protected by a token."""
 
 import errno
 import http.client
@@ -36,9 +36,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def has_browser() -> bool:
-    """Tell whether a window with a browser can open here.
+    """Tell whether a graphical browser can be opened.
 
-    On Linux without a display `webbrowser` still offers text browsers, in which JupyterLab does not run.
+    On Linux without a display, `webbrowser` offers text browsers, in which JupyterLab does not work.
     """
     if sys.platform.startswith("linux") and not any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME")
@@ -57,14 +57,14 @@ def choose_port(wanted: int | None) -> int:
     Raises
     ------
     CourseError
-        If the wanted port is taken, reserved or no port number.
+        If the wanted port is taken, reserved, or not a port number.
     """
     if wanted is not None and not 1 <= wanted <= 65535:
-        raise CourseError(f"{wanted} is not a port: choose one between 1024 and 65535, or leave --port out.")
+        raise CourseError(f"{wanted} is not a port: choose one between 1024 and 65535, or omit --port.")
     for port in [wanted] if wanted else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
         with socket.socket() as probe:
             if os.name != "nt":
-                # As the server does: a port left by a server that just ended is free.
+                # The server does the same: a port counts as free if its server has just ended.
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((HOST, port))
@@ -72,32 +72,31 @@ def choose_port(wanted: int | None) -> int:
             except OSError as error:
                 if wanted and error.errno in (errno.EACCES, errno.EPERM):
                     raise CourseError(
-                        f"Port {port} is reserved by the system: choose one from 1024 up, or leave "
-                        "--port out."
+                        f"Port {port} is reserved by the system: choose a number from 1024 on, or omit --port."
                     ) from None
                 if wanted:
                     raise CourseError(
-                        f"Port {port} is taken: stop the program that uses it, choose another (--port "
-                        f"{port + 1}), or leave --port out for the first free one."
+                        f"Port {port} is taken: stop the program that uses it, choose another one (--port "
+                        f"{port + 1}), or omit --port to use the first free one."
                     ) from None
     raise CourseError(
         f"No port between {FIRST_PORT} and {FIRST_PORT + PORTS_TRIED - 1} is free: stop some of the "
-        "servers there, or choose one with --port."
+        "servers that use them, or choose another port with --port."
     )
 
 
 def notebook_for(folder: Path, prefix: str) -> Path:
-    """Return the notebook to open; the first lecture where the default one does not exist."""
+    """Return the notebook to open; if the default one does not exist, the first lecture."""
     if prefix == "00" and not list(folder.glob("00_*.py")):
         prefix = ""
     chosen = pairs(folder, [prefix] if prefix else [])
     if not chosen:
-        raise CourseError(f"{folder} holds no lectures: fetch the course again, complete.")
+        raise CourseError(f"{folder} has no lectures: download the complete course again.")
     return chosen[0].notebook
 
 
 def sync_all(folder: Path) -> None:
-    """Bring the lectures in step as far as no edit is at stake; trouble with one is told, not fatal."""
+    """Synchronise all lectures without overwriting any edit; if one fails, say so and go on."""
     for pair in pairs(folder):
         try:
             line, _ = sync(pair)
@@ -108,15 +107,15 @@ def sync_all(folder: Path) -> None:
 
 
 def announce(path: str, token: str) -> None:
-    """Print the address as soon as the server answers, so that it is never opened too early."""
+    """Wait until the server answers, then print its address, so that nobody opens it too early."""
     from jupyter_server.serverapp import ServerApp
 
-    # A proxy for the outside world knows nothing of this machine's loopback.
+    # A proxy cannot reach this machine's loopback address, so none is used.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + ANSWER_WITHIN_S
     while time.monotonic() < deadline:
         time.sleep(0.1)
-        # The server moves on to another port when the chosen one was taken meanwhile.
+        # If the chosen port was taken in the meantime, the server uses another one.
         port = ServerApp.instance().port if ServerApp.initialized() else 0
         request = urllib.request.Request(f"http://{HOST}:{port}/api/status")
         request.add_header("Authorization", f"token {token}")
@@ -124,7 +123,7 @@ def announce(path: str, token: str) -> None:
             with opener.open(request, timeout=2):
                 break
         except (OSError, http.client.HTTPException):
-            continue  # not there yet, or another server, which refuses our token
+            continue  # the server is not ready yet, or it is another server, which refuses our token
     else:
         return
     url = f"http://{HOST}:{port}/{path}?token={token}"
@@ -132,7 +131,7 @@ def announce(path: str, token: str) -> None:
 
 
 def server_arguments(root: Path, path: str, port: int, retries: int, browser: bool) -> list[str]:
-    """Return JupyterLab's command line; what the learner configured elsewhere stays."""
+    """Return JupyterLab's command line; it leaves the learner's own configuration in force."""
     arguments = [
         f"--ServerApp.ip={HOST}",
         f"--ServerApp.port={port}",
@@ -150,18 +149,18 @@ def server_arguments(root: Path, path: str, port: int, retries: int, browser: bo
 
 
 def run(args: Namespace) -> int:
-    """Sync, start the server, print its address and stay until it ends."""
+    """Synchronise the lectures, start the server, print its address, and wait until the server ends."""
     root = repo_root()
     port = choose_port(args.port)
     sync_all(root / "lectures")
     notebook = notebook_for(root / "lectures", args.lecture)
-    # Through the environment, where `ps` does not show it to the machine's other users.
+    # The token is passed by the environment, because `ps` shows command lines to other users.
     token = os.environ["JUPYTER_TOKEN"] = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
     own = os.environ.get("JUPYTER_CONFIG_PATH")
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join([str(CONFIG), own] if own else [str(CONFIG)])
     browser = not args.no_browser and has_browser()
     if not browser and not args.no_browser:
-        print("No browser can open here: open the address below in one that reaches this machine.")
+        print("No browser can open here: open the address below in a browser that can reach this machine.")
     print("Starting JupyterLab …", flush=True)
 
     from jupyterlab.labapp import LabApp
@@ -174,6 +173,6 @@ def run(args: Namespace) -> int:
     except SystemExit as end:
         if end.code not in (0, None):
             raise CourseError(
-                "JupyterLab did not start: read the lines above, then `course doctor` checks the environment."
+                "JupyterLab did not start: the lines above say why, and `course doctor` checks the environment."
             ) from None
     return 0

@@ -1,8 +1,8 @@
 """Pairs of ``lectures/NN_x.py`` (the source) and ``NN_x.ipynb`` (what Jupyter, Colab and GitHub open).
 
-A notebook carries in ``metadata.course.synced`` a fingerprint of its inputs at the last sync. With the
-fingerprints of both files as they are now it tells which side changed since, so no state is kept beside the
-files. Outputs, execution counts and the metadata that tools add do not count as changes.
+In ``metadata.course.synced``, each notebook keeps a fingerprint of its inputs at the last sync. Comparing it with the
+present fingerprints of both files tells which of them was changed since then, so no other state has to be kept.
+Outputs, execution counts and metadata that tools add do not count as changes.
 """
 
 import hashlib
@@ -34,19 +34,19 @@ class State(Enum):
     """What happened to a pair since its last sync."""
 
     NEW = "the notebook does not exist yet"
-    SAME = "both sides hold the same"
+    SAME = "both files have the same content"
     PY_CHANGED = "only the .py changed"
     IPYNB_CHANGED = "only the notebook changed"
-    BOTH_CHANGED = "both sides changed"
+    BOTH_CHANGED = "both files changed"
 
 
 class Pair:
-    """One lecture: its two files and what they hold.
+    """One lecture: its two files, and their content.
 
     Parameters
     ----------
     source : Path
-        The ``.py`` file; the notebook lies beside it under the same name.
+        The ``.py`` file; the notebook has the same name and lies in the same folder.
     """
 
     def __init__(self, source: Path):
@@ -56,7 +56,7 @@ class Pair:
         self.notebook = source.with_suffix(".ipynb")
 
     def read_source(self) -> NotebookNode:
-        """Read the ``.py``, with the kernelspec that every lecture needs to get a kernel."""
+        """Read the ``.py``, and add the kernelspec, which Jupyter needs to start a kernel."""
         return _from_text(read_text(self.source), self.source)
 
     def read_notebook(self) -> NotebookNode:
@@ -65,7 +65,7 @@ class Pair:
         Raises
         ------
         CourseError
-            If it is not a notebook: the sentence says how to get it back.
+            If it is not a notebook; the message says how to restore it.
         """
         try:
             nb = nbformat.from_dict(json.loads(read_text(self.notebook)))
@@ -77,11 +77,11 @@ class Pair:
         except (ValueError, AttributeError, KeyError, TypeError) as error:
             raise CourseError(
                 f"{self.notebook.name} is not a readable notebook: `course sync --from py {self.number}` "
-                f"makes it anew from {self.source.name} and keeps the damaged file as a .orig beside it."
+                f"writes a new one from {self.source.name} and keeps the damaged file as .orig."
             ) from error
 
     def state(self) -> State:
-        """Compare both sides with what the notebook remembers."""
+        """Compare both files with the fingerprint of the last sync."""
         if not self.notebook.exists():
             return State.NEW
         notebook = self.read_notebook()
@@ -94,18 +94,18 @@ class Pair:
         return State.IPYNB_CHANGED if synced == now_py else State.BOTH_CHANGED
 
     def clean_text(self) -> str:
-        """Return the notebook as it is tracked: from the source, no outputs, stable ids."""
+        """Return the notebook as it is committed: made from the source, without outputs, with stable ids."""
         return to_json(tidy(self.read_source(), self.name))
 
     def refresh(self) -> bool:
-        """Write the notebook from the source, keeping outputs of unchanged cells; tell whether it wrote."""
+        """Write the notebook from the source, keep the outputs of unchanged cells; tell whether the file changed."""
         fresh = tidy(self.read_source(), self.name)
         if self.notebook.exists():
             keep_outputs(fresh, self.read_notebook())
         return write(self.notebook, to_json(fresh))
 
     def remember(self) -> bool:
-        """Note in the notebook that both sides hold the same; tell whether it wrote."""
+        """Note in the notebook that both files have the same content; tell whether the file changed."""
         nb = self.read_notebook()
         before = _essence(nb)
         number_cells(nb, self.name)
@@ -113,11 +113,11 @@ class Pair:
         return before != _essence(nb) and write(self.notebook, to_json(nb))
 
     def write_source(self) -> Path | None:
-        """Write the ``.py`` from the notebook; return the backup of an old one that held something else."""
+        """Write the ``.py`` from the notebook; return the backup of the old one if it was different."""
         nb = self.read_notebook()
         header = self.read_source().metadata if self.source.exists() else {}
         for key in NOTEBOOK_METADATA:
-            # Colab and VS Code drop or rewrite these; the source's own stand.
+            # Colab and VS Code drop or rewrite these keys, so the source's values are kept.
             if key in header:
                 nb.metadata[key] = header[key]
         text = to_py(nb)
@@ -128,7 +128,7 @@ class Pair:
         return saved
 
     def laid_out(self) -> bool:
-        """Tell whether the ``.py`` has the blank lines that Jupytext writes: else the lab takes it for edited."""
+        """Tell whether the ``.py`` has the blank lines that Jupytext writes; if not, JupyterLab sees an edit."""
         return read_text(self.source) == self._as_from_the_notebook()
 
     def lay_out(self) -> None:
@@ -139,14 +139,14 @@ class Pair:
         nb = self.read_source()
         for cell in nb.cells:
             for key in [key for key in cell.metadata if key.startswith("lines_to_")]:
-                del cell.metadata[key]  # a notebook does not know how many blank lines there were
+                del cell.metadata[key]  # numbers of blank lines, which a notebook does not store
         return to_py(nb)
 
     def guard_edits(self) -> None:
-        """Make Jupytext refuse to open this pair rather than show the ``.py`` over the notebook's own edits.
+        """Make the notebook the newer file, so that Jupytext does not overwrite the edits in it.
 
-        Jupytext takes the cells from the ``.py`` and would overwrite the notebook on the first save, except
-        where the notebook is the newer file and differs: then it asks.
+        When a pair is opened, Jupytext takes the cells from the ``.py``, and the first save overwrites the notebook.
+        Only if the notebook differs and is the newer file does Jupytext ask first.
         """
         if self.notebook.stat().st_mtime < self.source.stat().st_mtime + 5:
             newer = max(self.source.stat().st_mtime, self.notebook.stat().st_mtime) + 5
@@ -154,7 +154,7 @@ class Pair:
 
 
 def fingerprint(nb: NotebookNode) -> str:
-    """Hash what a learner edits: cells, tags and title, as they read after a trip through the ``.py``."""
+    """Return a hash of what a learner edits: cells, tags and title, after conversion to ``.py`` and back."""
     nb = _from_text(to_py(nb), None)
     cells = [
         (c.cell_type, c.source, {k: c.metadata[k] for k in CELL_METADATA if k in c.metadata})
@@ -165,7 +165,7 @@ def fingerprint(nb: NotebookNode) -> str:
 
 
 def tidy(nb: NotebookNode, name: str) -> NotebookNode:
-    """Strip a notebook to what is tracked: inputs, the kept metadata, stable ids and the fingerprint."""
+    """Return a notebook with only what is committed: inputs, some metadata, stable ids and the fingerprint."""
     metadata = NotebookNode({k: nb.metadata[k] for k in NOTEBOOK_METADATA if k in nb.metadata})
     metadata.kernelspec = NotebookNode(KERNELSPEC)
     cells = []
@@ -177,7 +177,7 @@ def tidy(nb: NotebookNode, name: str) -> NotebookNode:
         if "hide-input" in cell.metadata.get("tags", []):
             cell.metadata.jupyter = NotebookNode(
                 source_hidden=True
-            )  # collapsed in JupyterLab, one click away
+            )  # collapsed in JupyterLab; a click opens it
         cells.append(cell)
     fresh = NotebookNode(cells=cells, metadata=metadata, nbformat=4, nbformat_minor=5)
     number_cells(fresh, name)
@@ -187,14 +187,14 @@ def tidy(nb: NotebookNode, name: str) -> NotebookNode:
 
 
 def keep_outputs(fresh: NotebookNode, old: NotebookNode) -> None:
-    """Carry over what a learner's notebook holds beside the text of cells that did not change."""
+    """Copy outputs and attachments of unchanged cells from the old notebook to the fresh one."""
     shown = defaultdict(list)
     for cell in old.cells:
         shown[cell.cell_type, cell.source].append(cell)
     for cell in fresh.cells:
         if shown[cell.cell_type, cell.source]:
             before = shown[cell.cell_type, cell.source].pop(0)
-            # Pictures pasted into text are attachments; a .py has no place for them.
+            # Pictures pasted into text are attachments, which a .py cannot store.
             cell.update(
                 {key: before[key] for key in ("outputs", "execution_count", "attachments") if key in before}
             )
@@ -203,7 +203,7 @@ def keep_outputs(fresh: NotebookNode, old: NotebookNode) -> None:
 
 
 def has_outputs(nb: NotebookNode) -> bool:
-    """Tell whether any cell was run."""
+    """Tell whether any cell has an output or an execution count."""
     return any(c.get("outputs") or c.get("execution_count") for c in nb.cells if c.cell_type == "code")
 
 
@@ -221,7 +221,7 @@ def _from_text(text: str, path: Path | None) -> NotebookNode:
     except Exception as error:  # jupytext raises what its YAML reader raises
         name = path.name if path else "The lecture"
         raise CourseError(
-            f"{name} has a header that YAML cannot read: compare it with another lecture's."
+            f"{name} has a header that is not valid YAML: compare it with that of another lecture."
         ) from error
     nb.metadata.pop("jupytext", None)
     nb.metadata.kernelspec = NotebookNode(KERNELSPEC)

@@ -1,4 +1,4 @@
-"""``course sync``: bring each lecture's ``.py`` and ``.ipynb`` in step without ever losing an edit."""
+"""``course sync``: update each lecture's ``.py`` and ``.ipynb`` from each other, without ever losing an edit."""
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -23,26 +23,26 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
-        "--check", action="store_true", help="change nothing; exit 1 when a sync would (for CI)"
+        "--check", action="store_true", help="change nothing; exit with status 1 if a sync would (for CI)"
     )
     choice.add_argument("--strip", action="store_true", help="remove outputs from notebooks, before a commit")
     choice.add_argument(
         "--from",
         dest="origin",
         choices=("py", "ipynb"),
-        help="settle a lecture that was edited: which side to take",
+        help="which file to keep, if a lecture was edited in both or in the notebook only",
     )
 
 
 def pairs(folder: Path, prefixes: list[str] = ()) -> list[Pair]:
-    """Return the lectures in a folder whose names start with one of the prefixes; all without a prefix.
+    """Return the lectures in a folder whose names start with one of the prefixes; without prefixes, all.
 
     Raises
     ------
     CourseError
-        If a prefix fits no lecture.
+        If no lecture starts with a prefix.
     """
-    # A notebook whose .py was deleted is still a lecture of the course; a learner's own notebook never was.
+    # A synchronised notebook whose .py was deleted is a lecture, too; a notebook of the learner's own is none.
     sources = set(folder.glob("[0-9][0-9]_*.py"))
     sources |= {p.with_suffix(".py") for p in folder.glob("[0-9][0-9]_*.ipynb") if '"synced"' in _peek(p)}
     everything = [Pair(path) for path in sorted(sources)]
@@ -54,12 +54,12 @@ def pairs(folder: Path, prefixes: list[str] = ()) -> list[Pair]:
 
 
 def sync(pair: Pair) -> tuple[str, bool]:
-    """Bring one lecture in step where nobody's edit is at stake.
+    """Synchronise one lecture, if this overwrites no edit.
 
     Returns
     -------
     (line, settled) : str and bool
-        What to tell, possibly nothing, and whether the two sides agree now or may stay as they are.
+        A message, which may be empty; and whether nothing is left to do: both files agree, or may differ.
     """
     if not pair.source.exists():
         return (
@@ -79,21 +79,20 @@ def sync(pair: Pair) -> tuple[str, bool]:
     pair.guard_edits()
     number = pair.number
     ways = (
-        f"`course sync --from ipynb {number}` takes the notebook into {pair.source.name}, "
-        f"`course sync --from py {number}` puts the notebook aside as a .orig file and takes "
-        f"{pair.source.name}."
+        f"To keep the notebook's edits, run `course sync --from ipynb {number}`, which writes them to "
+        f"{pair.source.name}. To keep {pair.source.name}, run `course sync --from py {number}`, which saves "
+        "the notebook as .orig."
     )
     if state is State.IPYNB_CHANGED:
         return (
-            f"{pair.notebook.name} holds edits that {pair.source.name} has not; both are left as they "
-            f"are. {ways}",
+            f"{pair.notebook.name} has edits that {pair.source.name} does not have; neither was changed. {ways}",
             True,
         )
-    return f"{pair.source.name} and {pair.notebook.name} were both edited; neither is touched. {ways}", False
+    return f"{pair.source.name} and {pair.notebook.name} were both edited; neither was changed. {ways}", False
 
 
 def take(pair: Pair, origin: str) -> str:
-    """Settle a lecture by taking one side; what is replaced is kept beside it."""
+    """Synchronise a lecture from one of its files; if the other one differs, save it as .orig first."""
     if origin == "ipynb":
         if not pair.notebook.exists():
             raise CourseError(f"{pair.notebook.name} does not exist: `course sync {pair.number}` makes it.")
@@ -121,28 +120,26 @@ def take(pair: Pair, origin: str) -> str:
 
 
 def strip(pair: Pair) -> str:
-    """Remove outputs and what tools noted; inputs stay, also where they differ from the source."""
+    """Remove outputs and the metadata of tools; keep the inputs, even if they differ from the source."""
     if not pair.notebook.exists():
         return ""
     old = pair.read_notebook()
     fresh = tidy(old, pair.name)
     if pair.source.exists() and fingerprint(pair.read_source()) == fingerprint(old):
         return f"{pair.notebook.name} stripped." if write(pair.notebook, pair.clean_text()) else ""
-    # Not in step: what was remembered must stay, or the edits would look synced.
+    # The files differ: the old fingerprint must stay, or the edits would look synchronised.
     fresh.metadata.course.synced = old.metadata.get("course", {}).get("synced", "")
     return f"{pair.notebook.name} stripped." if write(pair.notebook, to_json(fresh)) else ""
 
 
 def complaint(pair: Pair) -> str:
-    """Say why a pair is not as it is tracked; empty when it is."""
+    """Say why a pair is not ready to be committed; return an empty string if it is."""
     if not pair.source.exists():
         return f"{pair.source.name} is missing; run `course sync --from ipynb {pair.number}`."
     if not pair.notebook.exists():
         return f"{pair.notebook.name} is missing; run `course sync`."
     if not pair.laid_out():
-        return (
-            f"{pair.source.name} has other blank lines than Jupytext writes; run `course sync {pair.number}`."
-        )
+        return f"{pair.source.name} has other blank lines than Jupytext would write; run `course sync {pair.number}`."
     if pair.notebook.read_bytes() == pair.clean_text().encode():
         return ""
     nb = pair.read_notebook()
@@ -153,12 +150,16 @@ def complaint(pair: Pair) -> str:
     ids = [cell.get("id") for cell in nb.cells]
     number_cells(nb, pair.name)
     if ids != [cell.id for cell in nb.cells]:
-        return f"{pair.notebook.name} has cell ids that are not stable; run `course sync {pair.number}`."
-    return f"{pair.notebook.name} has metadata that is not tracked; run `course sync --strip {pair.number}`."
+        return (
+            f"{pair.notebook.name} has cell ids that change with each save; run `course sync {pair.number}`."
+        )
+    return (
+        f"{pair.notebook.name} has metadata that is not committed; run `course sync --strip {pair.number}`."
+    )
 
 
 def run(args: Namespace) -> int:
-    """Do it for the chosen lectures; every lecture is looked at, whatever another one's trouble."""
+    """Synchronise, check or strip the chosen lectures; if one fails, go on with the others."""
     folder = repo_root() / "lectures"
     chosen = pairs(folder, args.lectures)
     if args.origin and not args.lectures:

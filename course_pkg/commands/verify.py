@@ -1,7 +1,7 @@
-"""``course verify counters|races|traffic``: are our counts right? Beside them, what NVIDIA's tools count and find.
+"""``course verify counters|races|traffic``: compare the course's counts with what NVIDIA's tools find on a GPU.
 
-``counters`` holds the interpreter against Nsight Compute and ``races`` against Compute Sanitizer; ``traffic`` holds
-what ``cost.py`` says must move against the bytes between the GPU and its memory, on grids that no cache holds.
+``counters`` compares the interpreter with Nsight Compute, and ``races`` with Compute Sanitizer. ``traffic`` compares
+the bytes of ``cost.py`` with those that the GPU moves to and from its memory, on grids that are larger than any cache.
 """
 
 from pathlib import Path
@@ -17,14 +17,17 @@ from course_pkg.witness.cases import choose, large_cases, mended_cases, racy_cas
 
 def add_arguments(parser):
     """Declare the subcommand's options."""
-    parser.add_argument("what", choices=("counters", "races", "traffic"), help="which witness to hear")
+    parser.add_argument("what", choices=("counters", "races", "traffic"), help="what to compare")
     parser.add_argument(
         "--device",
         choices=("gpu", "recorded"),
-        help="count on this GPU, or read what was recorded; default: the GPU where there is one",
+        help="count on this GPU, or read a record; default: the GPU if there is one",
     )
     parser.add_argument(
-        "--against", default=record.DEVICE, metavar="DEVICE", help="recorded device; default: %(default)s"
+        "--against",
+        default=record.DEVICE,
+        metavar="DEVICE",
+        help="device of the record; default: %(default)s",
     )
     parser.add_argument(
         "--case", action="append", default=[], metavar="NAME", help="only this case; may be repeated"
@@ -32,32 +35,33 @@ def add_arguments(parser):
     parser.add_argument(
         "--record",
         action="store_true",
-        help="add what was counted to the counters or the traffic in figures/data/<device>",
+        help="add the counts to counters.json or traffic.json in figures/data/<device>",
     )
     parser.add_argument("--out", type=Path, help="record into this folder instead of figures/data")
 
 
 def run(args) -> int:
-    """Do it; return the exit status."""
+    """Compare and print; return the exit status."""
     on_gpu = args.device == "gpu" or (args.device is None and bench.gpu().kind == "gpu")
     if args.record and (args.what == "races" or not on_gpu):
         raise CourseError(
-            "A record is counted on a GPU: use `course verify counters --device gpu --record`, or traffic in place of "
-            "counters; --case NAME adds one case to the record."
+            "Only counters and traffic of a GPU can be recorded: use `course verify counters --device gpu --record`, "
+            "or traffic instead of counters; --case NAME adds one case to the record."
         )
     return {"counters": _counters, "races": _races, "traffic": _traffic}[args.what](args, on_gpu)
 
 
 def _counted(args, on_gpu, cases, metrics):
-    """Count the cases on the GPU, and record them if that is asked for, or read a record.
+    """Count the cases on the GPU, and record them if asked; without a GPU, read the record.
 
     Returns
     -------
     counters : dict
-        By the case's name.
+        Counters of each case, by its name.
     absent : tuple of str
+        Names of the metrics that the device does not count.
     where : str
-        One line that says where they were counted.
+        One line that says where the cases were counted.
     """
     if not on_gpu:
         recorded = record.recorded(args.what, args.against)
@@ -73,17 +77,17 @@ def _counted(args, on_gpu, cases, metrics):
 
 
 def _not_there(case: Case, kind: str, on_gpu: bool) -> str:
-    """Say that a case has no counters, and how it gets them."""
+    """Say that a case has no counters, and how to get them."""
     if on_gpu:
-        return f"{case.name}: Nsight Compute counted nothing that can be compared; run it with --case alone."
-    return f"{case.name}: not recorded yet; `{record.how_to_record(case.name, kind)}` does it."
+        return f"{case.name}: Nsight Compute returned no complete counters; try this case alone, with --case."
+    return f"{case.name}: not recorded yet; to record it, run `{record.how_to_record(case.name, kind)}`."
 
 
 def _traffic(args, on_gpu: bool) -> int:
     cases = choose(args.case or large_cases())
     if small := [case.name for case in cases if case.name not in large_cases()]:
         raise CourseError(
-            f"{small[0]} fits in a cache: `course verify traffic` takes {', '.join(large_cases())}."
+            f"{small[0]} fits in a cache: `course verify traffic` needs one of {', '.join(large_cases())}."
         )
     counters, _, where = _counted(args, on_gpu, cases, ncu.TRAFFIC)
     print(f"{'must read':>10}  {'read':>10}  {'':>6}  {'must write':>10}  {'written':>10}  {'':>6}  MB, case")
@@ -94,7 +98,7 @@ def _traffic(args, on_gpu: bool) -> int:
             continue
         _print_traffic(case, counters[case.name])
         troubles += compare.too_little(case, counters[case.name])
-    print("Written too little: what the L2 cache still held when the kernel ended.")
+    print("If fewer bytes were written than must be, the L2 cache still held the rest when the kernel ended.")
     return _end(where, troubles, missing, on_gpu or len(missing) == len(cases))
 
 
@@ -110,7 +114,7 @@ def _print_traffic(case: Case, counted: dict):
 
 
 def _end(where: str, troubles: list[str], missing: list[str], must: bool) -> int:
-    """Print what is wrong or missing; return the status: 1 if something is wrong, or missing where it must be."""
+    """Print what is wrong or missing; return 1 if something is wrong, or if something is missing that must be there."""
     print(where, *troubles, *missing, sep="\n")
     return 1 if troubles or (missing and must) else 0
 
@@ -129,7 +133,7 @@ def _counters(args, on_gpu: bool) -> int:
 
 
 def _print_counters(cases: list[Case], counters: dict, *, every_quantity: bool) -> list[str]:
-    """Print a line for each quantity that differs, or for each that is not zero; return what is wrong."""
+    """Print each quantity that differs, or every quantity that is not zero; return sentences on what is wrong."""
     listed, troubles = compare.exceptions(), []
     print(f"{'interpreter':>12}  {'hardware':>12}  {'':9}  quantity, case")
     for case in cases:
@@ -158,7 +162,7 @@ def _print_summary(cases: list[Case], listed: dict):
             what = "with" if data_dependent else "without"
             print(
                 f"{what} data-dependent trip counts: {s.exact_kernels} of {s.kernels} kernels and "
-                f"{s.exact_launches} of {s.launches} launches are not listed as inexact"
+                f"{s.exact_launches} of {s.launches} launches are not listed as exceptions"
             )
 
 
@@ -176,7 +180,7 @@ def _races(args, on_gpu: bool) -> int:
 
 
 def _print_races(case: Case, on_gpu: bool) -> bool:
-    """Print both verdicts on a case; return True when they are as the case says."""
+    """Print what interpreter and sanitizer find in a case; return whether it is what the case expects."""
     kinds = sorted({hazard.kind for hazard in compare.profile(case).hazards})
     right = case.hazard in kinds if case.hazard else not kinds
     said = "not asked"

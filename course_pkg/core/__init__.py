@@ -1,4 +1,4 @@
-"""Vocabulary of the course: machines, occupancy, costs, solutions, checks."""
+"""The terms that the whole course uses: machines, occupancy, costs, solutions, checks."""
 
 from course_pkg.core.cost import Cost
 from course_pkg.core.errors import CourseError

@@ -1,7 +1,7 @@
-"""Checks of arguments, called by every function that passes arrays to compiled code, before anything else.
+"""Checks of arguments. Every function that passes arrays to compiled code calls them first.
 
-Each raises a :class:`CourseError` that names the argument, what was found, and how to mend it, before anything
-is written.
+Each raises a :class:`CourseError` that names the argument, what is wrong with it, and how to fix it, before anything is
+written.
 """
 
 import math
@@ -14,9 +14,9 @@ FLOATS = ("float64", "float32")
 
 
 def on_device(array) -> bool:
-    """Return True if the array is in GPU memory or, without a GPU, in the interpreter's.
+    """Return True if the array is in GPU memory or, without a GPU, in the interpreter's memory.
 
-    Device arrays of Numba and of ``course_pkg.simt`` have the first attribute below, CuPy's and others the second.
+    Device arrays of Numba and ``course_pkg.simt`` have the first attribute below; those of CuPy and others the second.
     """
     return getattr(type(array), "__cuda_ndarray__", False) or hasattr(array, "__cuda_array_interface__")
 
@@ -27,11 +27,11 @@ def require_arrays(*, device: bool, dtypes=FLOATS, **arrays) -> None:
     Parameters
     ----------
     device : bool
-        True when they must live in GPU memory, False for host memory.
+        True if the arrays must be in GPU memory, False if in host memory.
     dtypes : tuple of str
         Names of the dtypes that are allowed.
     **arrays : array
-        By argument name; the first one sets shape and dtype.
+        Arrays by argument name; the others are compared with the first.
     """
     first_name, first = next(iter(arrays.items()))
     for name, a in arrays.items():
@@ -59,7 +59,7 @@ def require_arrays(*, device: bool, dtypes=FLOATS, **arrays) -> None:
             )
         if not is_c_contiguous(a):
             raise CourseError(
-                f"{name} is not C-contiguous: pass numpy.ascontiguousarray({name}), and mind its copy."
+                f"{name} is not C-contiguous: pass numpy.ascontiguousarray({name}), which is a copy."
             )
 
 
@@ -73,7 +73,7 @@ def require_shape(shape: tuple[int, ...], **arrays) -> None:
 
 
 def is_c_contiguous(array) -> bool:
-    """Return True when the array's elements lie in memory row by row, without gaps."""
+    """Return True if the array's elements lie in memory row by row, without gaps."""
     flags = getattr(array, "flags", None)
     if flags is not None:
         return bool(flags["C_CONTIGUOUS"] if hasattr(flags, "__getitem__") else flags.c_contiguous)
@@ -81,28 +81,26 @@ def is_c_contiguous(array) -> bool:
 
 
 def require_distinct(**arrays) -> None:
-    """Check that the output, which is passed last, shares no memory with the inputs, which are read meanwhile.
+    """Check that the output, which is passed last, shares no memory with the inputs.
 
-    Arrays share memory when the bytes from the first to the last element of one overlap those of the other.
+    Two arrays share memory if the bytes from the first to the last element of one overlap those of the other.
     """
     *inputs, output = arrays
     if isinstance(arrays[output], np.ndarray) and not arrays[output].flags.writeable:
-        raise CourseError(
-            f"{output} is read-only: pass an array that may be written, such as numpy.empty_like(…)."
-        )
+        raise CourseError(f"{output} is read-only: pass a writable array, such as numpy.empty_like(…).")
     begin, end = byte_range(arrays[output])
     for name in inputs:
         first, last = byte_range(arrays[name])
         if arrays[name] is arrays[output] or (first < end and begin < last):
             raise CourseError(
-                f"{name} and {output} share memory: the loop would read what it overwrites; pass two arrays."
+                f"{name} and {output} share memory, so the loop would overwrite what it has to read: pass two arrays."
             )
 
 
 def byte_range(array) -> tuple[int, int]:
-    """Return the address of an array's first byte, and that of the byte after its last; (0, 0) for an empty array.
+    """Return the address of an array's first byte and of the byte after its last one; (0, 0) for an empty array.
 
-    NumPy's array interface tells them for host arrays, CUDA's for device arrays.
+    They come from NumPy's array interface for host arrays, and from CUDA's for device arrays.
     """
     told = getattr(array, "__cuda_array_interface__", None)
     if told is None:  # in course_pkg.simt, a host array stands for GPU memory

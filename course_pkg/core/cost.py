@@ -15,12 +15,12 @@ class Cost:
     Attributes
     ----------
     bytes_read, bytes_written : int
-        Bytes that this variant moves if caches are perfect within a pass over the arrays, and keep nothing from
+        Bytes that this variant moves if the cache is perfect within one pass over the arrays, but keeps nothing from
         one pass to the next.
     flops : int
         Additions, subtractions, multiplications, divisions and square roots; a fused multiply-add is two.
     unknown_bytes : int
-        D_u: size of the unknown fields, which change in every iteration and depend on their values before it.
+        D_u: size of the unknown fields: each iteration computes their new values from the old ones.
     known_bytes : int
         D_k: size of the known fields, which do not change.
 
@@ -46,7 +46,7 @@ class Cost:
         for name, value in vars(self).items():
             if not isinstance(value, Real) or not 0 <= value < inf:
                 raise CourseError(
-                    f"Cost.{name} is {value}: a cost counts bytes or flops and cannot be negative, infinite or text."
+                    f"Cost.{name} is {value}: it must be a number of bytes or flops, finite and not negative."
                 )
 
     @property
@@ -56,17 +56,17 @@ class Cost:
 
     @property
     def a_eff_bytes(self) -> int:
-        """A_eff = 2 D_u + D_k in bytes or, if no field was declared (a plain stream), the bytes moved."""
+        """A_eff = 2 D_u + D_k in bytes; if no fields are given, as for a plain stream, the bytes moved."""
         return 2 * self.unknown_bytes + self.known_bytes or self.bytes
 
     @property
     def intensity(self) -> float:
-        """Flops for each byte moved."""
+        """Flops per byte moved."""
         return self.flops / self.bytes if self.bytes else float("inf") if self.flops else 0.0
 
     @property
     def redundancy(self) -> float:
-        """Bytes moved over A_eff: 1 for a perfect variant."""
+        """Bytes moved, divided by A_eff: 1 for a perfect variant."""
         return self.bytes / self.a_eff_bytes if self.bytes else 1.0
 
     def throughput_gb_s(self, time_s: float) -> float:
@@ -82,14 +82,14 @@ class Cost:
         return self.flops / _positive(time_s) / 1e9
 
     def time_floor_s(self, machine: Machine, dtype="float64") -> float:
-        """Return the least time in seconds: the larger of A_eff over T_peak, and the flops over the peak flop rate."""
+        """Return the least time in seconds: A_eff / T_peak or flops / peak flop rate, whichever is larger."""
         return max(
             self.a_eff_bytes / (machine.t_peak_gb_s * 1e9),
             self.flops / (machine.peak_gflop_s(dtype) * 1e9),
         )
 
     def with_fields(self, *, unknown_bytes: int, known_bytes: int = 0) -> "Cost":
-        """Return this cost as one iteration of a problem with these fields D_u and D_k."""
+        """Return the same cost for an iteration whose fields have the sizes D_u and D_k."""
         return replace(self, unknown_bytes=unknown_bytes, known_bytes=known_bytes)
 
     def __add__(self, other: "Cost") -> "Cost":
@@ -110,5 +110,5 @@ class Cost:
 
 def _positive(time_s):
     if not time_s > 0:
-        raise CourseError(f"A time is a positive number of seconds, not {time_s!r}.")
+        raise CourseError(f"The time is {time_s!r}: it must be a positive number of seconds.")
     return time_s

@@ -2,7 +2,7 @@
 
 
 class CourseError(Exception):
-    """An error whose message says, in one sentence, how to mend it.
+    """An error whose message says, in one sentence, what is wrong and how to fix it.
 
     Examples
     --------

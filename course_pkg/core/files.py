@@ -1,4 +1,4 @@
-"""Files that hold somebody's work: they are replaced in one step, and backed up under a new name."""
+"""Read and write files without losing anybody's work: replace them in one step, back them up under new names."""
 
 import os
 import tempfile
@@ -13,7 +13,7 @@ def write(path: Path, text: str) -> bool:
     Raises
     ------
     CourseError
-        If the disk is full or the folder cannot be written; the old file still stands.
+        If the disk is full or the folder is write-protected; the old file is then unchanged.
     """
     if path.exists() and path.read_bytes() == text.encode():
         return False
@@ -32,14 +32,14 @@ def write(path: Path, text: str) -> bool:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         raise CourseError(
-            f"{path.name} could not be written ({error.strerror}) and is as it was: free space on the "
-            "disk or make the folder writable, then run this again."
+            f"{path.name} could not be written ({error.strerror}) and was not changed: free space on the "
+            "disk or make the folder writable, then run this command again."
         ) from error
     return True
 
 
 def backup(path: Path) -> Path:
-    """Copy a file beside itself under the first free name: ``01_x.ipynb.orig``, ``01_x.ipynb.2.orig``, …"""
+    """Copy a file to the first free name in its folder: ``01_x.ipynb.orig``, ``01_x.ipynb.2.orig``, …"""
     content = path.read_bytes()
     number = 1
     while True:
@@ -60,7 +60,7 @@ def backup(path: Path) -> Path:
 
 
 def read_text(path: Path) -> str:
-    """Read UTF-8 text; a notebook that holds something else reads as empty, which is no notebook."""
+    """Read UTF-8 text; for a notebook that is not UTF-8, return an empty string, which is no valid notebook."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -71,5 +71,5 @@ def read_text(path: Path) -> str:
         ) from None
     except OSError as error:
         raise CourseError(
-            f"{path.name} cannot be read ({error.strerror}): check that it exists and is yours."
+            f"{path.name} cannot be read ({error.strerror}): check that it exists, and that you may read it."
         ) from error

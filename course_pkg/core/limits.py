@@ -1,9 +1,9 @@
-"""What CUDA allows on every GPU of compute capability 7.0 and later.
+"""Limits of CUDA that hold on every GPU of compute capability 7.0 and later.
 
 Source: CUDA C++ Programming Guide, "Features and Technical Specifications", tables of compute capabilities.
 """
 
-MOST_THREADS = 1024  # in a block
+MOST_THREADS = 1024  # of a block
 MOST_THREADS_ALONG = (1024, 1024, 64)  # in a block, along x, y, z
 MOST_BLOCKS_ALONG = (2**31 - 1, 65_535, 65_535)  # in a launch, along x, y, z
 SHARED_BYTES = 48 * 1024  # static, of a block

@@ -1,4 +1,4 @@
-"""Machines: the figures of their datasheets, and a measured bandwidth."""
+"""Machines: figures from their datasheets, and a measured bandwidth."""
 
 import tomllib
 from dataclasses import dataclass, field, fields, replace
@@ -12,18 +12,18 @@ from course_pkg.core.errors import CourseError
 
 @dataclass(frozen=True)
 class Machine:
-    """A processor and its memory, by datasheet.
+    """A processor and its memory, described by the datasheet.
 
-    For a CPU ``sms`` counts cores and ``l2_kib`` is the last-level cache. ``year`` is the year of the first
-    sale. ``registers_per_sm`` counts registers of 32 bits; ``shared_kib_per_block_max`` is what a block may have after
-    opting in to more than 48 KiB. ``sources`` maps each figure's name to the document it comes from.
+    For a CPU, ``sms`` is the number of cores and ``l2_kib`` the size of the last-level cache. ``year`` is the year in
+    which it was first sold. ``registers_per_sm`` counts 32-bit registers. ``shared_kib_per_block_max`` is the limit for
+    a block that asks for more than 48 KiB. ``sources`` maps the name of each figure to the document it comes from.
 
     Examples
     --------
     >>> h200 = machine("h200")
     >>> h200.name, h200.t_peak_gb_s, h200.measured(4305).t_peak_gb_s
     ('H200 SXM', 4800, 4305.0)
-    >>> round(h200.balance())  # flops that it can do while it moves one double
+    >>> round(h200.balance())  # flops in the time in which it moves one double
     57
     """
 
@@ -58,7 +58,7 @@ class Machine:
 
     @property
     def t_peak_gb_s(self) -> float:
-        """Peak bandwidth in GB/s: measured where it was measured, else the datasheet's."""
+        """Peak bandwidth in GB/s: the measured one or, if none was measured, that of the datasheet."""
         return self.measured_bandwidth_gb_s or self.bandwidth_gb_s
 
     def peak_gflop_s(self, dtype="float64") -> float:
@@ -74,14 +74,14 @@ class Machine:
         return self.fp64_gflop_s if name == "float64" else self.fp32_gflop_s
 
     def balance(self, dtype="float64") -> float:
-        """Return the machine balance: flops it can do while it moves one number of ``dtype``.
+        """Return the machine balance: the flops that it can do while it moves one number of ``dtype``.
 
-        ``balance = peak flop rate / bandwidth * bytes a number``, from the datasheet alone.
+        ``balance = peak flop rate / bandwidth * bytes per number``, with the figures of the datasheet.
         """
         return self.peak_gflop_s(dtype) / self.bandwidth_gb_s * np.dtype(dtype).itemsize
 
     def ridge(self, dtype="float64") -> float:
-        """Return the intensity, in flop/byte, from which on the flop rate is the limit, and no longer the memory."""
+        """Return the intensity in flop/byte above which the flop rate is the limit instead of the memory."""
         return self.peak_gflop_s(dtype) / self.t_peak_gb_s
 
     def attainable_gflop_s(self, intensity, dtype="float64"):
@@ -99,7 +99,7 @@ class Machine:
     def measured(self, bandwidth_gb_s: float) -> "Machine":
         """Return this machine with a measured peak bandwidth in GB/s."""
         if not (np.isfinite(bandwidth_gb_s) and bandwidth_gb_s > 0):
-            raise CourseError(f"A bandwidth is a positive number of GB/s, not {bandwidth_gb_s!r}.")
+            raise CourseError(f"The bandwidth is {bandwidth_gb_s!r}: it must be a positive number of GB/s.")
         return replace(self, measured_bandwidth_gb_s=float(bandwidth_gb_s))
 
 
@@ -112,7 +112,7 @@ FIGURES = tuple(
 
 @cache
 def catalogue() -> dict[str, Machine]:
-    """Return the datasheet catalogue, in order of year, by key.
+    """Return the catalogue of machines by key, ordered by year.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def find_machine(device_name: str) -> Machine | None:
     asked = device_name.lower().removeprefix("nvidia ")
     for m in catalogue().values():
         names = [name.lower() for name in m.device_names]
-        # a GPU's name must match whole: an "H200 NVL" or a "GH200 480GB" is another machine than an "H200"
+        # the whole name of a GPU must match: an "H200 NVL" or a "GH200 480GB" is not an "H200"
         if asked in names or (m.kind == "cpu" and any(name in asked for name in names)):
             return m
     return None

@@ -6,17 +6,17 @@ from course_pkg.core.checks import require_count
 from course_pkg.core.errors import CourseError
 from course_pkg.core.machine import Machine
 
-CAPABILITIES = ("7.0", "9.0")  # first and last whose rules these are
+CAPABILITIES = ("7.0", "9.0")  # first and last compute capability with these rules
 MOST_REGISTERS = 255  # of a thread
-REGISTER_UNIT = 256  # registers are allotted to a warp in such lots
-PARTITIONS = 4  # of a multiprocessor: each has a quarter of the registers and takes whole warps
+REGISTER_UNIT = 256  # a warp gets registers in multiples of this number
+PARTITIONS = 4  # of a multiprocessor: each has a quarter of the registers, and whole warps are placed on it
 SHARED_UNIT, SHARED_UNIT_BEFORE_8 = 128, 256  # bytes
 SHARED_RESERVED = 1024  # bytes that the driver keeps for each block, since compute capability 8.0
 
 
 @dataclass(frozen=True)
 class Occupancy:
-    """What of a launch fits on one multiprocessor at a time.
+    """How many blocks and warps of a launch fit on one multiprocessor at the same time.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def occupancy(
     Raises
     ------
     CourseError
-        If the machine is no such GPU, or if it could not run a single block.
+        If the machine is not a GPU of these compute capabilities, or cannot run a single block.
 
     Source: NVIDIA, CUDA Toolkit, ``cuda_occupancy.h`` (``cudaOccMaxActiveBlocksPerMultiprocessor``).
 
@@ -92,7 +92,9 @@ def occupancy(
     _check_block(machine, threads, registers, shared_bytes)
     warps = _warps(machine, threads)
     per_warp = _round_up(registers * machine.warp_size, REGISTER_UNIT)
-    fed = machine.registers_per_sm // PARTITIONS // per_warp * PARTITIONS  # warps that find registers
+    fed = (
+        machine.registers_per_sm // PARTITIONS // per_warp * PARTITIONS
+    )  # warps for which there are registers
     limits = {
         "threads": machine.max_warps_per_sm // warps,
         "blocks": machine.max_blocks_per_sm,
@@ -109,7 +111,7 @@ def occupancy(
 def _check_machine(machine):
     if machine.kind != "gpu":
         raise CourseError(
-            f'The {machine.name} is no GPU and has no occupancy: ask for one, such as machine("h200").'
+            f'The {machine.name} is not a GPU and has no occupancy: choose a GPU, such as machine("h200").'
         )
     first, last = CAPABILITIES
     if not _capability(first) <= _capability(machine.compute_capability) <= _capability(last):

@@ -1,4 +1,4 @@
-"""The answer of every solver in the course."""
+"""The result that every solver of the course returns."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -26,22 +26,22 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solver found, and whether to believe it.
+    """The result of a solver, and whether it can be trusted.
 
     Attributes
     ----------
     x : array
         The solution, in the memory space of the right-hand side.
     status : Status
-        Why the solver stopped. Programs compare this; people read ``reason``.
+        Why the solver stopped, for programs to compare.
     reason : str
-        One sentence: why the solver stopped and, when it failed, what to try next.
+        Why the solver stopped, for people: one sentence that, after a failure, also says what to try next.
     iterations : int
-        Number of iterations done.
+        Number of iterations.
     residual_norms : tuple of float
         Norm of the residual before the first iteration, and after each iteration.
     extra : dict
-        What a solver wants to add (restarts, reductions, time), by name.
+        Further results of a solver (restarts, reductions, time), by name.
 
     Raises
     ------
@@ -72,7 +72,7 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        """True only when the *true* residual, computed again from x at the end, meets the tolerance."""
+        """True only if the *true* residual b − A x, computed from the final x, meets the tolerance."""
         return self.status is Status.CONVERGED
 
     def __str__(self):

@@ -4,7 +4,7 @@ import html
 
 
 def text_table(rows: list[dict]) -> str:
-    """Return rows of equal keys as aligned text."""
+    """Return rows, which all have the same keys, as aligned text."""
     head = list(rows[0])
     cells = [head] + [[str(row[k]) for k in head] for row in rows]
     widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
@@ -18,7 +18,7 @@ def text_table(rows: list[dict]) -> str:
 
 
 def html_table(rows: list[dict], caption: str = "") -> str:
-    """Return rows of equal keys as an HTML table of class ``course-table``; the first column heads its row."""
+    """Return rows, which all have the same keys, as an HTML table; the first column has the headings of the rows."""
     head = "".join(f'<th scope="col">{html.escape(str(k))}</th>' for k in rows[0])
     body = "".join(
         "<tr>"
@@ -34,7 +34,7 @@ def html_table(rows: list[dict], caption: str = "") -> str:
 
 
 class Table:
-    """Rows that print as text and show as HTML.
+    """A table that prints as text and is shown as HTML in notebooks.
 
     Examples
     --------

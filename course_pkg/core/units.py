@@ -10,7 +10,7 @@ def format_time(time_s: float) -> str:
     ('1.62 ms', '300 ns')
     """
     for unit, scale in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
-        if time_s >= 0.9995 * scale:  # what rounds to 1000 of a unit is 1 of the next
+        if time_s >= 0.9995 * scale:  # a time that would round to 1000 of a unit is 1 of the next
             return f"{three_digits(time_s / scale)} {unit}"
     return f"{three_digits(time_s * 1e9)} ns"
 
@@ -36,7 +36,7 @@ def three_digits(value: float) -> str:
 
 
 def or_unknown(value: float | None, form: str = ".1f") -> str:
-    """Write a number for people, or that nobody knows it.
+    """Return a number as text, or "unknown" for None.
 
     Examples
     --------

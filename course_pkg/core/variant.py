@@ -1,7 +1,7 @@
-"""A variant is a thing: one way to do an operation, its cost, and where its functions and kernels are.
+"""A variant is an object: one way to compute an operation, its cost, and where its functions and kernels are.
 
-Each topic lists its variants once, in its ``variants.py``: suites, tables, figures, lectures and tests ask there.
-Nothing here needs a GPU: functions are named, and imported when somebody asks for one.
+Each topic lists its variants once, in its ``variants.py``, where suites, tables, figures, lectures and tests look them
+up. Nothing here needs a GPU: a variant stores the names of its functions, and imports them only on request.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from course_pkg.core.errors import CourseError
 
 
 class Library(StrEnum):
-    """Who compiles or runs a variant; ``room`` is the file or folder of a topic that holds its functions.
+    """The library that compiles or runs a variant; ``room`` is the module of a topic with its functions.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Library(StrEnum):
 
     @property
     def room(self) -> str:
-        """Name of the module in a topic; ``rivals`` for a library that does the whole work by itself."""
+        """Name of the module in a topic; ``rivals`` for a library that has the whole operation ready-made."""
         return _ROOMS.get(self, "rivals")
 
 
@@ -45,22 +45,22 @@ _ROOMS = {
     Library.NUMBA_CUDA: "gpu_numba",
     Library.CUPY: "gpu_cupy",
 }
-# an operation on whole arrays is a pass over memory for each statement
+# these libraries work on whole arrays, so each statement is a pass over memory
 _ARRAY_LIBRARIES = (Library.NUMPY, Library.CUPY)
 
 
 @dataclass(frozen=True)
 class Implementation:
-    """A variant of an operation by one library: what a measurement is of.
+    """A variant of an operation by one library: the object of a measurement.
 
     Attributes
     ----------
     operation : str
-        Such as ``"laplacian"``; empty where somebody compares functions by names of their own.
+        Such as ``"laplacian"``; empty for a function that is only known by a name.
     variant : str
-        Its idea, such as ``"tiled"``, or the given name; empty where the operation has one way only.
+        The name of the variant, such as ``"tiled"``, or the name of the function; empty for the plain variant.
     library : str
-        Such as ``"Numba CUDA"``, see :class:`Library`; empty for a function of one's own.
+        Such as ``"Numba CUDA"``, see :class:`Library`; empty for a function that is only known by a name.
 
     Examples
     --------
@@ -74,14 +74,14 @@ class Implementation:
 
     @classmethod
     def of(cls, what: "str | Implementation | Variant") -> "Implementation":
-        """Return an implementation as it is, the only one of a variant, or one that is known by a given name."""
+        """Return an implementation itself, the only one of a variant, or a new one that is only known by a name."""
         if isinstance(what, Variant):
             return what.by()
         return what if isinstance(what, Implementation) else cls("", what)
 
     @property
     def label(self) -> str:
-        """How it is called in tables and plots; to be shown, never to be read."""
+        """Its name in tables and plots. Only for people: programs must not parse it."""
         words = (
             f"{self.operation} {self.variant}".strip().replace("_", " ") if self.operation else self.variant
         )
@@ -93,29 +93,31 @@ class Implementation:
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to do an operation.
+    """One way to compute an operation.
 
     Attributes
     ----------
     topic, operation : str
     name : str
-        What its functions add to the operation's name: ``laplacian_tiled`` is the variant ``tiled`` of ``laplacian``.
-        Empty for functions that are called as the operation.
+        The suffix of its functions: ``laplacian_tiled`` is the variant ``tiled`` of ``laplacian``. Empty for functions
+        that have the name of the operation.
     idea : str
         One line for people.
     cost : callable
-        Takes the parameters of a measurement that tell its size and dtype, and returns a :class:`Cost`; :func:`unknown`
-        where nobody knows what a library moves.
+        Takes the size and dtype from the parameters of a measurement, and returns a :class:`Cost`; :func:`unknown` if
+        nobody knows how many bytes a library moves.
     libraries : tuple of Library
-        Those whose rooms hold a function of it.
+        The libraries for which the topic has a function of this variant.
     arrays : callable or None
-        The cost by a library that works on whole arrays, NumPy or CuPy, where it is another one.
+        The cost for a library that works on whole arrays, NumPy or CuPy, if it differs from ``cost``.
     kernels : tuple
-        What its Numba CUDA function launches: the name of a kernel in ``gpu_numba``, or a tuple of the name of a
-        function that makes one and its arguments (names of constants in ``gpu_numba``, or numbers). When it is left
-        out, the function's name followed by ``_kernel``.
+        The kernels that its Numba CUDA function launches. Each is the name of a kernel in ``gpu_numba``, or a tuple of
+        the name of a function that makes a kernel and its arguments (names of constants in ``gpu_numba``, or numbers).
+        By default, one kernel: the function's name followed by ``_kernel``.
     rivals : dict of Library to str
-        Functions in ``rivals.py`` that make a :class:`~course_pkg.bench.rival.Rival` of it.
+        Functions in ``rivals.py`` that make a :class:`~course_pkg.bench.rival.Rival` of this variant.
+    width : int
+        Numbers that a thread of its Numba CUDA function loads and stores together: 2 for pairs.
 
     Examples
     --------
@@ -134,24 +136,25 @@ class Variant:
     arrays: Callable[..., Cost | None] | None = None
     kernels: tuple = ()
     rivals: dict[Library, str] = field(default_factory=dict, hash=False)
+    width: int = 1
 
     @property
     def function_name(self) -> str:
-        """How its function is called, in every room."""
+        """The name of its functions, which is the same in every module."""
         return f"{self.operation}_{self.name}" if self.name else self.operation
 
     @property
     def title(self) -> str:
-        """Its name in words: for a table of variants of one operation."""
+        """Its name in words, for a table of variants of one operation."""
         return (self.name or self.operation).replace("_", " ")
 
     def by(self, library: Library | str | None = None) -> Implementation:
-        """Return this variant by a library; by its only one when none is named.
+        """Return this variant as implemented by a library; if none is named, by the only one that has it.
 
         Raises
         ------
         CourseError
-            If the library has no function of it, or there are several to choose from.
+            If the library does not have it, or if none is named and several have it.
         """
         there = (*self.libraries, *self.rivals)
         if library is None and len(there) == 1:
@@ -164,11 +167,11 @@ class Variant:
         return Implementation(self.operation, self.name, Library(library))
 
     def cost_by(self, library: Library | str) -> Callable[..., Cost | None]:
-        """Return the function that tells its cost by a library."""
+        """Return the function that computes its cost for a library."""
         return self.arrays if self.arrays and library in _ARRAY_LIBRARIES else self.cost
 
     def function(self, library: Library | str) -> Callable:
-        """Import and return its function by a library."""
+        """Import and return the function of this variant for a library."""
         self.by(library)
         return getattr(self._room(Library(library)), self.function_name)
 
@@ -178,7 +181,7 @@ class Variant:
         return getattr(import_module(f"course_pkg.{self.topic}.rivals"), self.rivals[Library(library)])
 
     def kernel_objects(self) -> tuple:
-        """Import and return what its Numba CUDA function launches, in order."""
+        """Import and return the kernels that its Numba CUDA function launches, in order."""
         self.by(Library.NUMBA_CUDA)
         room = self._room(Library.NUMBA_CUDA)
         return tuple(_kernel(room, kernel) for kernel in self.kernels or (f"{self.function_name}_kernel",))
@@ -188,7 +191,7 @@ class Variant:
 
 
 class Variants:
-    """The variants of a topic, in the order in which a lecture meets them.
+    """The variants of a topic, in the order of the lectures.
 
     Examples
     --------
@@ -201,11 +204,11 @@ class Variants:
         self._by_name: dict[str, Variant] = {}
         for variant in variants:
             if variant.function_name in self._by_name:
-                raise CourseError(f"{variant.function_name} is listed twice: a variant has one place.")
+                raise CourseError(f"{variant.function_name} is listed twice: list each variant once.")
             self._by_name[variant.function_name] = variant
 
     def __getitem__(self, function_name: str) -> Variant:
-        """Return the variant whose functions are called so."""
+        """Return the variant whose functions have this name."""
         if function_name not in self._by_name:
             raise CourseError(
                 f"No variant is called {function_name!r}: choose from {', '.join(self._by_name)}."
@@ -219,7 +222,7 @@ class Variants:
         return len(self._by_name)
 
     def of(self, operation: str, library: Library | str | None = None) -> tuple[Variant, ...]:
-        """Return the variants of an operation: all, or those of which a library has a function."""
+        """Return the variants of an operation: all, or those that a library has."""
         return tuple(
             v for v in self if v.operation == operation and (library is None or library in v.libraries)
         )
@@ -233,16 +236,16 @@ def _kernel(room, kernel):
 
 
 def unknown(*size, **parameters) -> None:
-    """Return None: the cost of what nobody has counted."""
+    """Return None, the cost of an implementation whose bytes nobody has counted."""
 
 
 def variant_of(topic: str) -> Callable[..., Variant]:
-    """Return what makes the variants of a topic: :class:`Variant` without its first argument.
+    """Return a function that makes variants of a topic: :class:`Variant` with the first argument filled in.
 
     Examples
     --------
     >>> make = variant_of("vector")
-    >>> make("copy", "two", "two elements a thread", unknown).function_name
+    >>> make("copy", "two", "two elements per thread", unknown).function_name
     'copy_two'
     """
     return partial(Variant, topic)

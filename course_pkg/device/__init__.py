@@ -1,1 +1,1 @@
-"""CUDA that topics share: pairs of numbers, sums of a warp and of a block, sizes of launches, graphs, cases."""
+"""CUDA code that several topics use: pairs of numbers, sums of a warp and of a block, launch sizes, graphs, cases."""

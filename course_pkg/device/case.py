@@ -1,4 +1,4 @@
-"""A case: one launch of one kernel, and what is tested by it."""
+"""A case: one launch of one kernel, and what it tests."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,16 +12,16 @@ SEED = 2027
 
 @dataclass(frozen=True, eq=False)
 class Sliced:
-    """An argument that is ``array[first:]`` on the device: it starts inside an allocation, not at a sector's edge.
+    """An argument that is ``array[first:]`` on the device, and so starts inside an allocation, maybe inside a sector.
 
-    A slice of a NumPy array would not be the same: a launch copies it to the GPU, to the start of a new allocation.
+    A slice of a NumPy array would not do: a launch copies it to the start of a new allocation on the GPU.
     """
 
     array: np.ndarray
     first: int
 
     def on_device(self):
-        """Return the view, of a new device array."""
+        """Return such a view of a new device array."""
         from course_pkg import cuda
 
         return cuda.to_device(self.array)[self.first :]
@@ -29,12 +29,12 @@ class Sliced:
 
 @dataclass(frozen=True, eq=False)
 class Unwritten:
-    """An argument in GPU memory that nobody has written: too many doubles to be made on the host.
+    """An argument in GPU memory, not initialised, because its doubles are too many to be made on the host.
 
     Attributes
     ----------
     n : int or tuple of int
-        How many, or the shape of an array.
+        Number of doubles, or the shape of an array.
     """
 
     n: int | tuple[int, ...]
@@ -48,24 +48,24 @@ class Unwritten:
 
 @dataclass(frozen=True)
 class Case:
-    """One launch of one kernel, the same wherever it runs.
+    """One launch of one kernel, the same on every machine.
 
     Attributes
     ----------
     name : str
         Unique among all cases.
     kernel : object
-        What ``cuda.jit`` returned.
+        The result of ``cuda.jit``.
     grid, block : tuple of 3 int
         Blocks of the launch and threads of a block, as (x, y, z).
     make_args : callable
-        Returns new arguments, the same at every call: NumPy arrays (the launcher copies them to the GPU), scalars,
-        and what has ``on_device()``, such as :class:`Sliced` for a view of an array on the device.
+        Returns new arguments with the same values at every call: NumPy arrays (the launcher copies them to the GPU),
+        scalars, and objects with ``on_device()``, such as :class:`Sliced` for a view of an array on the device.
     idea : str
-        One line: the counting rule that this case stresses.
+        One line: the counting rule that this case tests.
     data_dependent : bool
-        True when a loop's trip count differs between the threads of a warp: compilers unroll such loops, and that
-        regroups the lanes.
+        True if the trip count of a loop differs between the threads of a warp: a compiler unrolls such loops, which
+        changes which lanes run together.
     shared_bytes : int
         Dynamic shared memory of a block.
     hazard : str
@@ -87,16 +87,16 @@ class Case:
 
     @property
     def function(self) -> str:
-        """The kernel's own name, which a profiler shows."""
+        """The kernel's name, as a profiler shows it."""
         return self.kernel.py_func.__name__
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Module and qualified name of the kernel: equal for all launches of one kernel."""
+        """Module and qualified name of the kernel, which are the same for all its launches."""
         return self.kernel.py_func.__module__, self.kernel.py_func.__qualname__
 
     def args(self) -> tuple:
-        """Return new arguments as a launch takes them; an array that is listed twice is made once."""
+        """Return new arguments for a launch; an array that occurs twice is made once."""
         made = self.make_args()
         there = {id(a): a.on_device() for a in made if hasattr(a, "on_device")}
         return tuple(there.get(id(a), a) for a in made)
@@ -109,13 +109,13 @@ class Case:
 
 
 class Cases:
-    """Cases in the order in which they were added, each name once."""
+    """A list of cases, each with a name of its own."""
 
     def __init__(self):
         self._cases: dict[str, Case] = {}
 
     def add(self, kernel, grid, block, make_args, idea, *, name="", **options) -> None:
-        """Add a launch of a kernel; its name is the kernel's when none is given.
+        """Add a launch of a kernel; by default, its name is that of the kernel.
 
         Raises
         ------

@@ -1,7 +1,8 @@
 """CUDA graphs: launches that are recorded once, and then repeated by a single call.
 
-A launch from Python takes longer than a short kernel runs. A graph holds all launches of a step. One call launches the
-graph, and the device starts each kernel when the one before it has ended. Without a GPU, the step itself is called.
+Python needs more time to launch a short kernel than the GPU needs to run it. A graph contains all launches of a step.
+One call launches the graph, and the device starts each kernel when the kernel before it has ended. Without a GPU, the
+step itself is called.
 
 Source: CUDA C++ Programming Guide, "CUDA Graphs"; made by stream capture, through NVIDIA's ``cuda.bindings``.
 """
@@ -17,13 +18,13 @@ ONLY_LAUNCHES = ": a step that is recorded may only launch kernels, on the strea
 
 
 def captured(step: Callable) -> Callable[[], None]:
-    """Return a function that repeats all launches of ``step`` on the default stream by one call.
+    """Return a function that repeats all launches of ``step``, on the default stream, in one call.
 
     Parameters
     ----------
     step : callable
-        Takes a stream, and launches kernels on it. It must have run once before, so that they are compiled; it must
-        not allocate, copy from or to the host, or wait. Arrays that it uses must live as long as the graph is used.
+        Takes a stream, and launches kernels on it. It must have run once before, so that the kernels are compiled. It
+        must not allocate memory, copy from or to the host, or wait. Its arrays must exist as long as the graph is used.
 
     Raises
     ------
@@ -54,7 +55,7 @@ def captured(step: Callable) -> Callable[[], None]:
     except BaseException:
         driver.cuStreamEndCapture(
             handle
-        )  # the stream would stay unusable; the error to show is the step's own
+        )  # otherwise the stream would stay unusable; the error that the learner sees is the step's
         raise
     recorded = _ask(driver.cuStreamEndCapture, handle, hint=ONLY_LAUNCHES)
     graph = _ask(driver.cuGraphInstantiate, recorded, 0, hint=ONLY_LAUNCHES)
@@ -63,7 +64,7 @@ def captured(step: Callable) -> Callable[[], None]:
 
 
 class _Graph:
-    """A recorded step. It keeps the step, and with it the step's arrays, as long as it can be launched."""
+    """A recorded step. It keeps a reference to the step, so that the step's arrays exist as long as the graph."""
 
     def __init__(self, driver, graph, step):
         self.step = step
@@ -78,5 +79,5 @@ class _Graph:
 def _ask(function, *arguments, hint=""):
     status, *found = function(*arguments)
     if int(status) != 0:
-        raise CourseError(f"The driver says {status.name} to {function.__name__}{hint}.")
+        raise CourseError(f"{function.__name__} failed with {status.name}{hint}.")
     return found[0] if found else None

@@ -1,4 +1,4 @@
-"""How large a launch is: blocks that cover an array, and what CUDA allows; host only."""
+"""Sizes of launches: the blocks that cover an array, and the limits of CUDA; host code only."""
 
 from math import prod
 
@@ -19,9 +19,9 @@ def blocks_for(shape, threads_per_block, *, planes=None, width=1):
     threads_per_block : int or tuple of int
         Threads along x, y and z, in CUDA's order; as many numbers as ``shape`` has.
     planes : int, optional
-        Elements of the last direction that a thread takes when it marches (rows, in two dimensions).
+        Number of planes (in two dimensions, rows) through which a thread marches.
     width : int
-        Elements along x that a thread takes.
+        Number of elements along x that a thread computes.
 
     Returns
     -------
@@ -31,7 +31,7 @@ def blocks_for(shape, threads_per_block, *, planes=None, width=1):
     Raises
     ------
     CourseError
-        If CUDA cannot launch that many blocks.
+        If CUDA cannot launch so many blocks.
 
     Examples
     --------
@@ -48,8 +48,8 @@ def blocks_for(shape, threads_per_block, *, planes=None, width=1):
     for direction, count, most in zip("xyz", blocks, MOST_BLOCKS_ALONG, strict=False):
         if count > most:
             raise CourseError(
-                f"{shape} points take {count} blocks along {direction}, and CUDA allows {most}: choose larger blocks "
-                "or longer marches, or lay the longest direction along x."
+                f"{shape} points need {count} blocks along {direction}, but CUDA allows {most}: choose larger blocks "
+                "or longer marches, or let x be the longest direction."
             )
     return blocks[0] if isinstance(shape, int) else blocks
 
@@ -93,7 +93,7 @@ def check_tile(block, halo, dtype, *, padding=0) -> None:
     Raises
     ------
     CourseError
-        If it does not fit; the message says how many bytes it needs, and how many a block has.
+        If it does not fit; the message says how many bytes it needs, and how many a block may have.
 
     Examples
     --------
@@ -108,6 +108,7 @@ def check_tile(block, halo, dtype, *, padding=0) -> None:
     needed = prod(sides) * dtype.itemsize
     if needed > SHARED_BYTES:
         raise CourseError(
-            f"The tile of a block of {' × '.join(map(str, block))} threads needs {needed} bytes of shared memory and a "
-            f"block has {SHARED_BYTES}: choose a smaller block{', halo or padding' if halo > 1 or padding else ''}."
+            f"The tile of a block of {' × '.join(map(str, block))} threads needs {needed} bytes of shared "
+            f"memory, but a block has {SHARED_BYTES}: choose a smaller "
+            f"block{', halo or padding' if halo > 1 or padding else ''}."
         )

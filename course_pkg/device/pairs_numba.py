@@ -12,7 +12,7 @@ def _check(array, index):
     fits = isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"
     if not (fits and array.dtype in (types.float64, types.float32) and isinstance(index, types.Integer)):
         raise NumbaTypeError(
-            "a pair is taken from a contiguous vector of float64 or float32 in global memory, by an integer index: "
+            "a pair needs a contiguous vector of float64 or float32 in global memory, and an integer index: "
             "pass u.reshape(u.size)"
         )
 
@@ -49,7 +49,7 @@ def store_pair(typing_context, array, index, first, second):
     """Write two numbers to elements ``index`` and ``index + 1`` of a vector, by one store."""
     _check(array, index)
     if not array.mutable:
-        raise NumbaTypeError("the array of store_pair is read-only: pass one that may be written")
+        raise NumbaTypeError("the array of store_pair is read-only: pass a writable array")
 
     def generate(context, builder, signature, arguments):
         kind = signature.args[0].dtype

@@ -2,7 +2,7 @@
 
     warp_sum     shuffles: no memory and no barrier
     block_total  each warp sums by shuffles, then the first warp sums the warps' sums: one barrier
-    leave_total  block_total, and thread 0 writes it to an array, at the block's number
+    leave_total  block_total, and thread 0 writes it to an array, at the index of the block
 
 Nothing depends on which block comes first, so the last digit is the same in every run.
 """
@@ -33,7 +33,7 @@ def block_total(value):
     if t % WARP == 0:
         sums[t // WARP] = total
     cuda.syncthreads()
-    if t < WARP:  # the whole first warp: lanes without a number must take part in the shuffles, too
+    if t < WARP:  # the whole first warp, because lanes without a number must take part in the shuffles, too
         total = 0.0
         if t < cuda.blockDim.x * cuda.blockDim.y // WARP:
             total = sums[t]
@@ -43,7 +43,7 @@ def block_total(value):
 
 @cuda.jit(device=True)
 def leave_total(value, partial):
-    """Write the block's sum of ``value`` to ``partial``, at the block's number."""
+    """Write the block's sum of ``value`` to ``partial``, at the index of the block."""
     total = block_total(value)
     if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
         block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y

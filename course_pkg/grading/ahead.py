@@ -1,4 +1,4 @@
-"""Grade ahead: while nbgrader, which takes one student after the other, is at its paperwork, the next are judged."""
+"""Grade ahead: nbgrader handles one student after the other; meanwhile, the submissions of the next ones are graded."""
 
 import threading
 from pathlib import Path
@@ -10,12 +10,12 @@ from course_pkg.grading.result import Report
 
 
 class Ahead:
-    """Reports of submissions that were asked for, or soon will be.
+    """Reports of submissions that nbgrader has requested, or will request soon.
 
     Parameters
     ----------
     jobs : int, optional
-        Submissions graded at once; by default as many as there are cores.
+        Number of submissions graded at the same time; by default, the number of cores.
     """
 
     def __init__(self, jobs: int | None = None):
@@ -23,9 +23,9 @@ class Ahead:
         self._started: dict[tuple[Path, bytes], _Grading] = {}
 
     def report(self, path: Path, source: Path, later=()) -> Report:
-        """Return the report of a submission, as :func:`~.alone.grade_file`, and begin with later ones.
+        """Return the report of a submission, as :func:`~.alone.grade_file` does, and start grading later ones.
 
-        What was replaced meanwhile is graded as it is now.
+        If a submission was replaced in the meantime, the new one is graded.
 
         Parameters
         ----------
@@ -34,7 +34,7 @@ class Ahead:
         source : path
             The exercise.
         later : iterable of path
-            What will be asked for next, in this order.
+            The submissions that will be requested next, in this order.
         """
         solution = Solution.read(source)
         try:
@@ -50,7 +50,7 @@ class Ahead:
             except (intake.Refused, OSError):
                 continue  # it is said when its turn comes
         grading = self._started[wanted]
-        # what nobody asked for in its turn, as its student was passed over, is let go
+        # gradings that were started but not requested, because their student was left out, are dropped
         self._started = {key: self._started[key] for key in coming - {wanted}}
         return grading.result()
 
@@ -62,7 +62,7 @@ class Ahead:
 
 
 class _Grading(threading.Thread):
-    """A thread that waits for one grading; it holds up nobody who leaves."""
+    """A thread that waits for one grading; it does not keep the process from ending."""
 
     def __init__(self, path: Path, data: bytes, solution: Solution):
         super().__init__(name="grade-ahead", daemon=True)

@@ -1,4 +1,4 @@
-"""Take the one notebook out of an archive, in memory: nothing is ever unpacked to disk."""
+"""Read the only notebook of an archive, in memory: nothing is ever unpacked to disk."""
 
 import bz2
 import gzip
@@ -34,12 +34,12 @@ def looks_like_submission(name: str) -> bool:
 
 
 def unpacked(data: bytes) -> bytes:
-    """Return the notebook in an archive; what is no archive is returned as it is.
+    """Return the notebook in an archive; data that are not an archive are returned unchanged.
 
     Raises
     ------
     Refused
-        If a member climbs out of the archive or is a link, if it unpacks to too much, or if it does not hold exactly
+        If a member is a link or has a path outside the archive, if the content is too large, or if there is not exactly
         one notebook.
     """
     opener = next((opener for magic, opener in COMPRESSED.items() if data.startswith(magic)), None)
@@ -56,7 +56,7 @@ def unpacked(data: bytes) -> bytes:
 
 
 def _bounded(stream) -> bytes:
-    """Read a compressed stream up to the limit: a bomb stops here."""
+    """Read a compressed stream up to the limit, so that a decompression bomb does no harm."""
     data = stream.read(UNPACKED_BYTES + 1)
     _check_size(len(data))
     return data
@@ -127,5 +127,5 @@ def _the_notebook(members: list, name_of):
 
 
 def _litter(name: str) -> bool:
-    """Tell whether a file was put into an archive by a system or by Jupyter, not by a person."""
+    """Tell whether the operating system or Jupyter, and not a person, put a file into an archive."""
     return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)

@@ -1,7 +1,7 @@
-"""Grade a folder of submissions: each in a process of its own, resumable, in any order with the same marks.
+"""Grade a folder of submissions, each in a process of its own. Grading can be resumed; the order does not matter.
 
-The parent only reads files and keeps reports: it parses and runs nothing, and holds no more submissions at once than
-are being graded, so that its memory stays flat. A row depends on its own submission and on no other. The same
+The parent process only reads files and stores reports. It parses and runs nothing, and keeps only the submissions in
+memory that are being graded, so its memory does not grow. A row depends only on its own submission. The same
 `grade_job` runs here or on a Dask worker.
 """
 
@@ -27,7 +27,7 @@ from course_pkg.grading.store import Store
 
 @dataclass(frozen=True)
 class Job:
-    """All that it takes to grade one submission, on this machine or on another one."""
+    """All that is needed to grade one submission, on this machine or on another one."""
 
     data: bytes
     path: str
@@ -56,10 +56,10 @@ def grade_folder(
     folder : path
         Notebooks, archives and students' folders, such as nbgrader's ``submitted``.
     jobs : int, optional
-        Submissions graded at once; by default as many as there are cores.
+        Number of submissions graded at the same time; by default, the number of cores.
     out : path, optional
-        Where results are kept as they come, and ``grades.csv`` and ``grades.html`` at the end. What is already there
-        for the same submission, exercise, seed and judge is not graded again.
+        Folder for the results, and for ``grades.csv`` and ``grades.html`` at the end. If it already has a result for
+        the same submission, exercise, seed and judge, this submission is not graded again.
     seed : int, optional
         Fixes the inputs that the tests draw.
     executor : "dask" or concurrent.futures.Executor, optional
@@ -76,7 +76,7 @@ def grade_folder(
     Raises
     ------
     CourseError
-        If the folder is not there or holds nothing, or if the scheduler does not answer.
+        If the folder does not exist or is empty, or if the scheduler does not answer.
     """
     found = submissions(Path(folder), Path(out) if out else None)
     if not found:
@@ -89,7 +89,7 @@ def grade_folder(
     batch = _Batch(found, store, solutions, given, seed, require_sandbox)
     reports: dict[int, Report] = {}
     with executors.chosen(executor, scheduler, jobs or available_cores()) as (pool, width):
-        # what is left is judged by the last submissions: the first one waits for the judge's imports
+        # the remaining time is estimated from the last submissions, because the first one waits for the judge's imports
         bar = tqdm(
             total=len(found),
             unit="submission",
@@ -108,7 +108,7 @@ def grade_folder(
 
 
 def _name_copies(reports: list[Report], found: list[Submission]) -> None:
-    """Say which file a row is about, where a student handed in several for one exercise."""
+    """Note in each row which file it belongs to, if a student handed in several for one exercise."""
     copies = Counter((r.student, r.exercise) for r in reports)
     for graded, submission in zip(reports, found, strict=True):
         if copies[graded.student, graded.exercise] > 1:
@@ -116,7 +116,7 @@ def _name_copies(reports: list[Report], found: list[Submission]) -> None:
 
 
 class _Batch:
-    """A folder on its way through the judge."""
+    """A folder of submissions that is being graded."""
 
     def __init__(self, found, store, solutions: tuple[Solution, ...], given: bool, seed, require_sandbox):
         self.found, self.store, self.solutions, self.given = found, store, solutions, given
@@ -125,7 +125,7 @@ class _Batch:
         self.pending: dict[concurrent.futures.Future, tuple] = {}
 
     def graded(self, pool, width: int) -> Iterator[tuple[int, Report]]:
-        """Yield numbers and reports as they come; at most `width` submissions are held at a time."""
+        """Yield numbers and reports as soon as they are ready; at most `width` submissions are in memory."""
         try:
             for number, submission in enumerate(self.found):
                 done = self._known(submission)
@@ -160,7 +160,7 @@ class _Batch:
     def _finished(self) -> Iterable:
         """Wait for at least one submission; take what is finished out of `pending`."""
         done, _ = concurrent.futures.wait(self.pending, return_when=concurrent.futures.FIRST_COMPLETED)
-        # what ended well is kept before what did not may end the batch
+        # store the successful results first, because an error may end the batch
         for future in sorted(done, key=lambda future: future.exception() is not None):
             number, submission, key = self.pending.pop(future)
             try:
@@ -168,7 +168,7 @@ class _Batch:
             except Exception as error:
                 if type(error) is CourseError:  # such as: no isolation where it is required
                     raise
-                # the judge's own failure costs one row its marks, never the batch
+                # if the judge itself fails, only this row has no marks; the batch goes on
                 why = f"the judge itself failed ({type(error).__name__}: {error})"
                 graded = alone.not_graded(self._of(submission), why, self.seed)
             if self.store and not graded.ungraded:

@@ -1,7 +1,7 @@
-"""The walls of the sandbox: the command line of bubblewrap, and what of this machine can be seen through it.
+"""The sandbox: the command line of bubblewrap, and the files of this machine that are visible inside.
 
-Inside there is no network, no environment, no ``/proc``, no ``/sys``, and nothing to write to but a small ``/tmp``. Of
-the course only what a learner's code may import is there: no reference implementation, no judge, no repository.
+Inside there is no network, no environment, no ``/proc`` and no ``/sys``; only a small ``/tmp`` can be written. Of the
+course, only the modules are visible that a learner's code may import: no reference implementation, judge or repository.
 
 An ordinary user gets a user namespace. Root must not: in one, root of the sandbox would still be root where the kernel
 asks for the user's number (limits on processes, ``/proc/sys``). There the worker itself becomes a user that nobody else
@@ -35,7 +35,7 @@ IMPORTABLE = (
 )
 INSIDE = "/course"
 NOBODY = -1
-FIRST_UID = 1 << 20  # far above any that a person or a service has
+FIRST_UID = 1 << 20  # far above the numbers of all users and services
 
 
 def environment(folder: str) -> dict[str, str]:
@@ -54,7 +54,7 @@ def environment(folder: str) -> dict[str, str]:
 
 
 def python() -> str:
-    """Return the interpreter itself: the one of a virtual environment reads files that are not mounted."""
+    """Return the path of the base interpreter; that of a virtual environment would read files that are not mounted."""
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
@@ -78,18 +78,18 @@ def shown() -> list[tuple[Path, str]]:
 
 
 def readable() -> list[str]:
-    """Return the paths that the learner's code may read where Landlock takes the place of bubblewrap."""
+    """Return the paths that the learner's code may read if Landlock is used instead of bubblewrap."""
     course = [str(path) for path, _ in shown()] + [str(HERE / "protocol.py")]
     return [*SYSTEM, *DEVICES, sys.base_prefix, sys.base_exec_prefix, *packages(), *course]
 
 
 def new_uid() -> int:
-    """Return a user of its own for a sandbox that root starts: limits are counted by user."""
+    """Return a new user number for a sandbox that root starts, because limits are counted per user."""
     return FIRST_UID + secrets.randbelow(1 << 28) if os.geteuid() == 0 else NOBODY
 
 
 def command(tmp_bytes: int, *seccomp_fd: int) -> list[str]:
-    """Return bubblewrap's command line, up to the program that it is to run.
+    """Return bubblewrap's command line, without the program that it has to run.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _mounts() -> list[str]:
             line += _bind(prefix, prefix)
             visible.append(Path(prefix))
     root, folders = PACKAGE.parent, packages()
-    # a repository inside of what was just shown is hidden again, before the packages that it may hold are shown
+    # if the repository lies inside a visible folder, hide it again, before its packages are made visible
     if str(root) not in folders and any(root.is_relative_to(path) for path in visible):
         line += ["--tmpfs", str(root)]
     for path, place in zip(folders, packages_inside(), strict=True):
@@ -159,7 +159,7 @@ def _help() -> str:
 
 @functools.cache
 def obstacle() -> str:
-    """Say why there can be no sandbox on this machine, in half a sentence; empty where there can."""
+    """Say in half a sentence why this machine cannot have a sandbox; return an empty string if it can."""
     if not sys.platform.startswith("linux"):
         return "bubblewrap needs Linux"
     if system.bwrap() is None:

@@ -1,7 +1,7 @@
-"""Checks for an exercise's tests, in a learner's notebook as in the judge.
+"""Checks for the tests of exercises, both in a learner's notebook and in the judge.
 
-``check.rng()`` draws inputs; the other functions raise :class:`Failed`, which says what is wrong twice: in a message
-with values, for a test that the learner sees, and in a verdict without any, for a hidden one.
+``check.rng()`` draws inputs. The other functions raise :class:`Failed`, which describes the fault in two ways: by a
+message with values, for visible tests, and by a verdict without values, for hidden tests.
 """
 
 import numpy as np
@@ -23,13 +23,13 @@ HAZARDS = {
 
 
 class Out(np.ndarray):
-    """An array that an answer is asked to write to."""
+    """An array to which an answer has to write."""
 
 
 def out(shape, dtype="float64") -> Out:
-    """Return an array for an answer to write its result to; what it leaves out shows as NaN, or as an odd number.
+    """Return an array for the result of an answer; elements that are not written remain NaN, or a strange number.
 
-    A function of a learner's that changes any other argument fails.
+    If a learner's function changes any other argument, the test fails.
     """
     made = np.empty(shape, dtype)
     made[...] = np.nan if made.dtype.kind in "fc" else made.dtype.type(85)
@@ -44,9 +44,9 @@ class Failed(AssertionError):
     message : str
         What is wrong, with values.
     about : str
-        The teacher's words for what was checked.
+        What was checked, in the teacher's words.
     verdict : str
-        What is wrong about it: one of a fixed set of sentences, in which nothing is an answer's choice.
+        What is wrong: one of a fixed set of sentences, none of which an answer can influence.
     """
 
     def __init__(self, message: str, about: str = "", verdict: str = ""):
@@ -55,7 +55,7 @@ class Failed(AssertionError):
 
 
 def rng() -> np.random.Generator:
-    """Return a random generator: another one each time in a notebook, the judge's own where that draws the inputs."""
+    """Return a random generator: in a notebook a new one each time, in the judge the one that draws all inputs."""
     global _SEED
     if _SEED is None:
         return np.random.default_rng()
@@ -64,13 +64,13 @@ def rng() -> np.random.Generator:
 
 
 def seed(numbers: list[int] | None) -> None:
-    """Let :func:`rng` give generators that follow from these numbers; None makes them fresh again."""
+    """Let :func:`rng` return generators with seeds from these numbers; None makes them random again."""
     global _SEED
     _SEED = None if numbers is None else [*numbers, 0]
 
 
 def that(condition, message: str) -> None:
-    """Check a condition; of a hidden test the message is shown as far as it is written out in the exercise."""
+    """Check a condition; in a hidden test, only words of the message that are written in the exercise are shown."""
     if not condition:
         raise Failed(message, message)
 
@@ -81,9 +81,9 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
     Parameters
     ----------
     found : array_like
-        The learner's.
+        The learner's result.
     expected : array_like
-        The oracle's. A NaN in it must be one in ``found``.
+        The right result. Where it is NaN, ``found`` must be NaN, too.
     what : str
         Names what is compared, without values: ``"the triad in single precision"``.
     rtol, atol : float
@@ -117,29 +117,29 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
 
 
 def no_hazards(profile) -> None:
-    """Check that a profile met no race, no index astray, no divergent barrier and no read of unwritten memory."""
+    """Check that a profile has no hazard: race, wrong index, divergent barrier or read of unwritten memory."""
     if profile.hazards:
         first = profile.hazards[0]
         raise Failed(first.message, verdict=of_hazard(first))
 
 
 def of_hazard(hazard) -> str:
-    """Return what kind of hazard it is, with no line, array, thread or index."""
+    """Return a sentence on the kind of a hazard, without line, array, thread and index."""
     what = HAZARDS.get(hazard.kind, "threads get into each other's way")
     return f"In one of the launches, {what}."
 
 
 def at_most(profile, limits: dict, *, compulsory: dict) -> None:
-    """Check counters against thresholds; what the thresholds do not name is bounded too, see :mod:`.limits`.
+    """Check counters against limits; counters without a limit are bounded, too: see :mod:`.limits`.
 
     Parameters
     ----------
     profile : KernelProfile
     limits : dict of str to float
-        How many times what is needed a counter may reach: ``{"global_load.sectors": 1.15}``; the names are those of
-        the profile, such as ``"flops.total"`` or ``"flops.float64.add"``.
+        The largest ratio of a counter to what is needed: ``{"global_load.sectors": 1.15}``. The names are those of the
+        profile, such as ``"flops.total"`` or ``"flops.float64.add"``.
     compulsory : dict of str to float
-        What is needed, by the same names; where that is 0, nothing is allowed, whatever the limit.
+        What is needed, by the same names. If this is 0, nothing is allowed, whatever the limit.
     """
     for bound in bounds(profile, limits, compulsory):
         if bound.kept:
@@ -169,7 +169,7 @@ def _words(name: str) -> str:
 
 
 def _why(profile, bound) -> str:
-    """Say what makes a kernel move more than it needs, where its accesses tell."""
+    """Say why a kernel moves more than it needs, if its accesses show it."""
     space, _, what = bound.name.partition(".")
     if bound.atomics:
         return ": atomic operations count among them, since each reads and writes"
@@ -185,7 +185,7 @@ def _why(profile, bound) -> str:
 
 
 def _stride(profile, space: str) -> str:
-    """Say how far apart neighbouring lanes reach."""
+    """Say how far apart the addresses of neighbouring lanes are."""
     strides = []
     for access in _accesses(profile, space):
         lanes = np.asarray(access.offsets)
@@ -199,14 +199,14 @@ def _stride(profile, space: str) -> str:
 
 
 def _repetition(counts, space: str) -> str:
-    """Say how often the same elements are touched."""
+    """Say how many times each element is accessed."""
     times = counts.bytes_requested / counts.unique_bytes if counts.unique_bytes else 0.0
     done = {"load": "read", "store": "written"}.get(space.rpartition("_")[2], "updated")
     return f"each element is {done} {times:.1f} times" if times >= 1.5 else ""
 
 
 def _conflict(profile, space: str) -> str:
-    """Say how many lanes of a warp meet in one bank."""
+    """Say how many lanes of a warp access the same bank."""
     worst = max(_accesses(profile, space), key=lambda access: access.wavefronts, default=None)
     if worst is None:
         return ""
@@ -231,7 +231,7 @@ def _lanes_in_one_bank(offsets) -> int:
 
 
 def _accesses(profile, space: str):
-    """Yield the kept requests that a counter's name speaks of."""
+    """Yield the kept requests to which the name of a counter refers."""
     memory, _, kind = space.rpartition("_")
     kind = "atomic" if kind == "atomics" else kind
     for where, counts in profile.by_line.items():
@@ -254,5 +254,5 @@ def _numbers(found, what: str) -> np.ndarray:
 
 
 def sectors(elements: int, dtype="float64") -> float:
-    """Return the 32-byte sectors that so many elements fill, at best."""
+    """Return the smallest number of 32-byte sectors that contain this number of elements."""
     return elements * np.dtype(dtype).itemsize / SECTOR_BYTES

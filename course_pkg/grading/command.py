@@ -20,7 +20,7 @@ def add_arguments(parser):
 
 
 def run(args) -> int:
-    """Do it; return the exit status."""
+    """Generate the exercises, or only check them; return the exit status."""
     stale, kept = [], []
     for source in release.sources():
         path, text = release.released(source), release.release_text(source)

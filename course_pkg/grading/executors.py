@@ -9,7 +9,7 @@ from course_pkg.grading import warm
 
 @contextmanager
 def chosen(executor, scheduler: str | None, jobs: int):
-    """Yield an executor and how many submissions to hold at once."""
+    """Yield an executor, and how many submissions to keep in memory."""
     if executor == "dask":
         with dask_executor(scheduler) as (pool, threads):
             yield pool, 2 * threads
@@ -37,7 +37,7 @@ def dask_executor(scheduler: str | None):
     Raises
     ------
     CourseError
-        If Dask is not installed, no address is given, or nothing answers there.
+        If Dask is not installed, if no address is given, or if nothing answers there.
     """
     try:
         from distributed import Client

@@ -1,4 +1,4 @@
-"""The exercises as their teachers wrote them: one py:percent file each, with nbgrader's metadata on the cells."""
+"""The sources of the exercises: one py:percent file each, with nbgrader's metadata in the cells."""
 
 from pathlib import Path
 
@@ -15,10 +15,10 @@ def sources() -> list[Path]:
 
 
 def read_solution(source: Path, text: str | None = None):
-    """Return a solution as a notebook, from its file or from its text; every graded cell has an id of its own.
+    """Return a solution as a notebook, from its file or from its text, and check that its ids are unique.
 
-    A test cell with thresholds in its metadata, ``course={"limits": {"global_load.sectors": 1.15}}``, begins with a
-    line that gives them the name ``limits``: so it runs in a learner's notebook, in nbgrader and in the judge.
+    If a test cell has limits in its metadata, ``course={"limits": {"global_load.sectors": 1.15}}``, a first line is
+    added that assigns them to ``limits``. So the cell runs in a learner's notebook, in nbgrader and in the judge.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Find what was handed in, by names alone: nothing is opened."""
+"""Find the submissions in a folder, by their names only: no file is opened."""
 
 import os
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Submission:
 
 
 def submissions(folder: Path, out: Path | None = None) -> list[Submission]:
-    """Return what was handed in, sorted by name; every student's folder has at least one entry."""
+    """Return the submissions, sorted by name; there is at least one entry for every student's folder."""
     if not folder.is_dir():
         raise CourseError(f"{folder} is no folder: name the one that holds the submissions.")
     found = []
@@ -36,7 +36,7 @@ def submissions(folder: Path, out: Path | None = None) -> list[Submission]:
 
 
 def _of_a_student(folder: Path) -> list[Submission]:
-    """Return what lies in a student's folder, or one entry that says why that is nothing."""
+    """Return the submissions in a student's folder, or one entry that says why there is none."""
     student = shown(folder.name)
     try:
         inside = intake.candidates(folder)

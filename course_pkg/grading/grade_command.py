@@ -16,10 +16,12 @@ def add_arguments(parser):
         "submission", metavar="FILE|DIR", type=Path, help="a notebook, an archive, or a folder of them"
     )
     parser.add_argument("--json", action="store_true", help="print reports as JSON")
-    parser.add_argument("--seed", type=int, help="draw the inputs of this number, to repeat a grading")
+    parser.add_argument(
+        "--seed", type=int, help="number that determines the random inputs, to repeat a grading"
+    )
     parser.add_argument("--require-sandbox", action="store_true", help="refuse to grade without isolation")
     parser.add_argument(
-        "--solution", type=Path, help="the exercise's NN_topic.py, where ids and names do not tell"
+        "--solution", type=Path, help="the exercise's NN_topic.py, if ids and names do not identify it"
     )
     folder = parser.add_argument_group("folders")
     folder.add_argument("--jobs", type=int, help="submissions at a time (default: one for each core)")
@@ -35,7 +37,7 @@ def add_arguments(parser):
 
 
 def run(args) -> int:
-    """Do it; return the exit status: 1 where something could not be graded; it says nothing about the marks."""
+    """Grade; return the exit status: 1 if something could not be graded. It does not depend on the marks."""
     _check(args)
     if args.submission.is_dir():
         reports = _folder(args)

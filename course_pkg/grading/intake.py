@@ -1,7 +1,7 @@
-"""Read what a learner handed in: a notebook, or an archive with one in it. Nothing in it is ever executed here.
+"""Read a submission: a notebook, or an archive with one notebook. Nothing in it is ever executed here.
 
-A submission may be anything. What is no notebook is `Refused` with a reason in the learner's words; of what is one,
-only cell sources and metadata are taken. Outputs, attachments and every other file that came along are left behind.
+A submission may be any file. If it is not a notebook, it is `Refused`, with a reason that the learner understands. From
+a notebook, only the source and the metadata of cells are taken; outputs, attachments and other files are ignored.
 """
 
 import json
@@ -38,7 +38,7 @@ def read(submission: Path | str | bytes) -> NotebookNode:
     Raises
     ------
     Refused
-        If there is no notebook in it that can be graded; the message says why and how to mend it.
+        If there is no notebook that can be graded; the message says why, and how to fix it.
     """
     if isinstance(submission, bytes):
         return parse(archive.unpacked(submission))
@@ -57,7 +57,7 @@ def load(path: Path | str) -> bytes:
 
 
 def raw(path: Path | str) -> bytes:
-    """Return the bytes of a file that was handed in; links are not followed, and nothing is unpacked.
+    """Return the bytes of a submitted file; links are not followed, and nothing is unpacked.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def raw(path: Path | str) -> bytes:
     path = Path(path)
     name = shown(path.name)
     try:
-        # Not blocking: opening a pipe would wait for its other end for ever.
+        # Non-blocking, because opening a named pipe would wait for its other end for ever.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError as error:
         if path.is_symlink():
@@ -103,7 +103,7 @@ def parse(data: bytes) -> NotebookNode:
     Raises
     ------
     Refused
-        If the bytes are no complete notebook of format 4 with the exercise's metadata.
+        If the bytes are not a complete notebook of format 4 with the exercise's metadata.
     """
     if len(data) > FILE_BYTES:
         raise Refused("The notebook is too large: clear its outputs and hand it in again.")
@@ -128,7 +128,7 @@ def parse(data: bytes) -> NotebookNode:
 
 
 def _notebook(content) -> NotebookNode:
-    """Return the notebook of a JSON document, rebuilt from the parts that count."""
+    """Return the notebook of a JSON document, rebuilt from the parts that are needed."""
     if not isinstance(content, dict) or not isinstance(content.get("nbformat"), int):
         raise Refused("The file is JSON but no notebook: hand in the .ipynb file.")
     if content["nbformat"] != 4:
@@ -207,7 +207,7 @@ def candidates(folder: Path) -> list[Path]:
     Raises
     ------
     Refused
-        If there are more files than anybody hands in.
+        If there are too many files.
     """
     found, seen, todo = [], 0, [(folder, DEPTH)]
     while todo:
@@ -227,14 +227,14 @@ def candidates(folder: Path) -> list[Path]:
 
 
 def exercise_of(data: bytes, path: Path | str, sources: list[Path]) -> Path | None:
-    """Return the solution that a submission belongs to: by the ids in it, else by its path; None if neither tells.
+    """Return the solution to which a submission belongs, found by its ids or else by its path; None if both fail.
 
     Parameters
     ----------
     data : bytes
         The notebook; it may be damaged.
     path : path
-        Where it was found; a folder or file may be named as the exercise is.
+        Its path; a folder or the file may have the name of the exercise.
     sources : list of path
         The solutions, ``NN_topic.py`` or ``.ipynb``.
     """

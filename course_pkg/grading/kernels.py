@@ -1,8 +1,8 @@
-"""How a kernel of a learner's is taken up: its text is interpreted here, with names that stand for nothing of theirs.
+"""Take over a learner's kernels: their text is interpreted here, and their names mean only objects of the judge.
 
-The sandbox says which names a cell has bound to kernels, and where the text of each begins, however it was made:
-by ``@cuda.jit``, by ``cuda.jit(function)``, under another name, within another function. The text itself comes from
-the submission, numbers come over the border, everything else from an allow-list.
+The sandbox says which names of a cell are kernels, and on which line the text of each begins, however it was made: by
+``@cuda.jit``, by ``cuda.jit(function)``, under another name, inside another function. The text itself is taken from the
+submission, numbers are sent by the sandbox, and everything else comes from an allow-list.
 """
 
 import ast
@@ -25,11 +25,11 @@ DEEPEST = 8  # functions that kernels call, within each other
 
 
 class NoKernel(CourseError):
-    """What a name stands for is no kernel that can be taken up."""
+    """A name does not mean a kernel that the judge can take over."""
 
 
 class JudgedKernel(Kernel):
-    """A learner's kernel: each launch looks for hazards, in tests that profile and in those that do not."""
+    """A learner's kernel: every launch checks for hazards, also in tests that do not profile."""
 
     @classmethod
     def of(cls, node: ast.FunctionDef, source: str, names, *, device: bool) -> "JudgedKernel":
@@ -57,7 +57,7 @@ class JudgedKernel(Kernel):
 
 
 class JudgedLaunch(Launch):
-    """A launch that ends with an error where threads got into each other's way."""
+    """A launch that raises an error if it has a hazard."""
 
     def __call__(self, *arguments):
         """Run the kernel.
@@ -73,7 +73,7 @@ class JudgedLaunch(Launch):
 
 
 class Unknown:
-    """What a kernel cannot name; the interpreter says so, by the name of a class made for each kind."""
+    """An object that a kernel cannot use; the interpreter's message contains the name of its class, the kind."""
 
 
 def unknown(kind: str):
@@ -82,12 +82,12 @@ def unknown(kind: str):
 
 
 class Names:
-    """What the names in a learner's kernels stand for.
+    """The objects that the names in a learner's kernels mean.
 
     Parameters
     ----------
     look : callable
-        Asks the sandbox what names stand for; see :mod:`~course_pkg.grading.inside`.
+        Asks the sandbox what names mean; see :mod:`~course_pkg.grading.inside`.
     function : callable
         Returns a stand-in for a function of the host.
     """
@@ -104,12 +104,12 @@ class Names:
         self._texts[cell] = source, tree
 
     def about(self, name: str) -> dict:
-        """Return what the sandbox says of a name; empty where it says nothing."""
+        """Return what the sandbox says about a name; empty if it says nothing."""
         found = self._look([name]).get(name)
         return found if isinstance(found, dict) else {}
 
     def kernel(self, about: dict, depth: int = 0) -> Kernel:
-        """Return the kernel that the sandbox tells of.
+        """Return the kernel that the sandbox describes.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class Names:
         own: dict = {}
         made = JudgedKernel.of(node, source, ChainMap(own, self.known), device=device)
         if place and not free:
-            self._made[place] = made  # before its names: it may call itself
+            self._made[place] = made  # before its names are resolved, because it may call itself
         told = {**self._look(sorted(_free_names(node))), **(free if isinstance(free, dict) else {})}
         for name, about in told.items():
             if isinstance(about, dict):
@@ -149,7 +149,7 @@ class Names:
         return made
 
     def thing(self, name: str, about: dict, depth: int):
-        """Return what a name stands for, of the judge's own things; a number may be the learner's."""
+        """Return the judge's own object for a name; only a number may come from the learner."""
         kind, value = str(about.get("is")), about.get("value")
         if kind == "number" and cells.is_constant(value):
             return value
@@ -169,7 +169,7 @@ class Names:
 
 
 def _own(kind: str, home: str, name: str):
-    """Return the judge's own module, type, function or name of CUDA's; None where there is none of that name."""
+    """Return the judge's own module, type, function or CUDA name; None if there is none of that name."""
     if kind == "module":
         return cells.MODULES.get(name)
     if kind == "cuda" and name in MEANINGS:

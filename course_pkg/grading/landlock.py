@@ -1,4 +1,4 @@
-"""The wall that Linux has built in: a process gives up all files but those it names, for itself and what it starts.
+"""Landlock, a part of Linux: a process gives up access to all files but some, for itself and for what it starts.
 
 Where bubblewrap is missing, the worker calls :func:`confine` before it reads any of the learner's code: without it
 that code could write a mark into the gradebook or read the solution. It hides less than bubblewrap does (other

@@ -1,4 +1,4 @@
-"""Setting up: the environment `.venv`, what the driver can do, and sentences for what goes wrong on the way.
+"""Setting up: the environment `.venv`, the abilities of the driver, and an explanation for each failure.
 
-Standard library only: this room works before anything is installed.
+This folder uses the standard library only, because it runs before anything is installed.
 """

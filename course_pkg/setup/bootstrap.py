@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make the course's environment ready, then hand over to it.
+"""Make the course's environment ready, then run a command in it.
 
     python3 course_pkg/setup/bootstrap.py lab  [arguments of `course lab`]
     python3 course_pkg/setup/bootstrap.py test [arguments of pytest]
@@ -8,8 +8,8 @@
     python3 course_pkg/setup/bootstrap.py env  [--extras slides,grade]
     python3 course_pkg/setup/bootstrap.py run  [--extras slides,grade] -- course slides
 
-Standard library only, and in syntax that Python 3.8 parses: whoever starts it with an old Python is told so
-in a sentence, not by a SyntaxError. `.venv/.course-ready.json` is written last, after a trial import; while
+This file uses the standard library only, and syntax that Python 3.8 can parse: whoever starts it with an old Python
+reads a sentence that says so, not a SyntaxError. `.venv/.course-ready.json` is written last, after a trial import. If
 it does not match pyproject.toml, constraints.txt and the wanted extras, the next run repairs the environment.
 """
 
@@ -39,18 +39,18 @@ from course_pkg.setup.troubles import (  # noqa: E402
     explain_os_error,
 )
 
-# A file stays on one core, because what its tests share is made once; files start in the order of tests/conftest.py.
+# All tests of a file run on one core, so that what they share is made once; tests/conftest.py orders the files.
 PYTEST = ["python", "-m", "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 CHECK_S = 90
-# What stops an installation with GPU packages and would stop one without them as well.
+# Failures that leaving out the GPU packages would not avoid.
 WITHOUT_GPU_TOO = (BAD_CERTIFICATE, NO_NETWORK, NO_PERMISSION, NO_SPACE)
 
 
 def choose_gpu(state):
-    """Return the GPU extra for this machine, the facts it rests on, and what to tell the learner."""
+    """Return the GPU extra for this machine, the facts that decided, and what to tell the learner."""
     facts = [driver.driver_version(), os.environ.get("COURSE_GPU", "")]
     if facts == state.get("facts"):
-        # Counting GPUs starts them, which takes a second: unchanged facts need no new count.
+        # Counting GPUs starts them, which takes a second: with the same driver and COURSE_GPU the last answer holds.
         old = 0 < facts[0] < driver.OLDEST and not facts[1]
         return state.get("gpu", ""), facts, driver.gpu_extra(facts[0])[1] if old else ""
     try:
@@ -61,14 +61,14 @@ def choose_gpu(state):
 
 
 def check_space(venv, gpu_is_new):
-    """Refuse to begin what would not fit: a full disk leaves half an environment."""
+    """Stop before an installation that would not fit: a full disk leaves an incomplete environment."""
     need = (REPAIR_GB if venv.works() else BASE_GB) + (GPU_GB if gpu_is_new else 0)
     if shutil.disk_usage(venv.root).free < need * 1e9:
         raise Trouble(NO_SPACE.format(gb=round(need + 0.5)), kind=NO_SPACE)
 
 
 def ensure(extras=(), venv=None):
-    """Make the environment ready; do nothing, in milliseconds, when it is."""
+    """Make the environment ready; if it already is, return within milliseconds."""
     venv = venv or Venv()
     state = venv.state()
     gpu, facts, sentence = choose_gpu(state)
@@ -78,7 +78,7 @@ def ensure(extras=(), venv=None):
         key = venv.key(wanted)
     except OSError as error:
         raise Trouble(
-            f"{error.filename} is missing: fetch the course again, complete, and run this there."
+            f"{error.filename} is missing: download the complete course again, and run this command there."
         ) from None
     if sentence:
         say(sentence)
@@ -90,23 +90,23 @@ def ensure(extras=(), venv=None):
         venv.make()
     remembered = {"extras": extras, "facts": facts, "gpu": gpu, "root": venv.root}
     for last_try in (False, True):
-        # Without a key the marker keeps what was asked for but never passes for ready.
+        # A marker without a key remembers what was asked for, but never says that the environment is ready.
         venv.write_state(key="", **dict(remembered, gpu=state.get("gpu", ""), facts=[]))
         try:
             venv.install(wanted, state.get("gpu", ""), from_cache=not last_try)
         except Trouble as trouble:
             if not gpu or trouble.kind in WITHOUT_GPU_TOO:
                 raise
-            say(f"GPU packages could not be installed, the course goes on without: {trouble}")
+            say(f"The GPU packages could not be installed, so the course goes on without them: {trouble}")
             venv.install(extras, "")
             key, wanted, remembered["gpu"] = venv.key(extras), extras, ""
         try:
-            venv.run([venv.python, "-c", TRIAL], "Trying it")
+            venv.run([venv.python, "-c", TRIAL], "Trying out the environment")
             break
         except Trouble:
             if last_try:
                 raise
-            say("The environment does not work; making it anew.")
+            say("The environment does not work; making a new one.")
             venv.make()
     venv.write_state(key=key, **remembered)
     say(f"The environment is ready ({time.time() - started:.0f} s).")
@@ -114,7 +114,7 @@ def ensure(extras=(), venv=None):
 
 
 def environment_of(venv):
-    """Return the variables of a shell in which the environment is active, for kernels' `!course …`."""
+    """Return the variables of a shell in which the environment is active, so that `!course …` works in a notebook."""
     environment = dict(os.environ, VIRTUAL_ENV=venv.path)
     environment["PATH"] = venv.bin + os.pathsep + environment.get("PATH", "")
     environment.pop("PYTHONHOME", None)
@@ -122,7 +122,7 @@ def environment_of(venv):
 
 
 def resolve(venv, command):
-    """Turn `course …`, `python …` or a tool of the environment into what is started."""
+    """Return the full command line for `course …`, `python …` or another tool of the environment."""
     if command[0] == "course":
         return [venv.python, "-m", "course_pkg.cli", *command[1:]]
     if command[0] == "python":
@@ -131,7 +131,7 @@ def resolve(venv, command):
 
 
 def hand_over(venv, command):
-    """Become the command; on Windows, where that would detach it from the terminal, wait for it."""
+    """Replace this process by the command; on Windows, where this would detach it from the terminal, wait for it."""
     command, environment = resolve(venv, command), environment_of(venv)
     os.chdir(venv.root)
     if os.name != "nt":
@@ -150,14 +150,14 @@ def lint(venv):
 
 
 def test(venv, arguments):
-    """Run the tests; on CI those that need a browser or a sandbox first on a machine that seems to have neither.
+    """Run the tests; on CI, run those that use a browser or bubblewrap first with both of them hidden.
 
-    pytest's summary of all the tests comes last.
+    The summary of all tests comes last.
     """
     if not os.environ.get("CI") or arguments:
         return hand_over(venv, [*PYTEST, *arguments])
     bare = dict(environment_of(venv), COURSE_HIDE="bwrap,chromium")
-    del bare["CI"]  # which would make the skips of a bare machine errors
+    del bare["CI"]  # with CI=true, the skips that are expected here would be failures
     say("The tests that depend on bubblewrap or a browser, with both hidden:")
     command = resolve(venv, [*PYTEST, "-m", "bare or browser"])
     first = subprocess.call(command, cwd=venv.root, env=bare)
@@ -166,7 +166,7 @@ def test(venv, arguments):
 
 
 def check(venv, started):
-    """Run the tests of what was changed, the most direct first, until the time is up."""
+    """Run the tests of what was changed, the most direct ones first, until the time is up."""
     os.environ["COURSE_CHECK_UNTIL"] = str(started + CHECK_S)
     return hand_over(venv, ["python", "-m", "course_pkg.setup.touched", *PYTEST[1:]])
 
@@ -182,7 +182,7 @@ def newer_python():
 
 
 def run(arguments):
-    """Do what the command line asks; return the exit status."""
+    """Carry out the command line; return the exit status."""
     action = arguments[0] if arguments else "help"
     rest = arguments[1:]
     extras = []
@@ -203,7 +203,7 @@ def run(arguments):
         if action == "test":
             system.bring(say, os.path.join(ROOT, ".course", "system.log"))
         venv = ensure(["test"])
-        started = time.time()  # making the environment is no part of checking
+        started = time.time()  # the time limit of `make check` does not count the installation
         code = lint(venv)
         if code or action == "lint":
             return code
@@ -213,16 +213,15 @@ def run(arguments):
 
 
 def main(arguments):
-    """Run, and answer every failure with one sentence."""
+    """Run the command line; print one sentence for any failure."""
     if sys.version_info < NEEDED:
         found = newer_python()
         if found:
             return subprocess.call([found, os.path.abspath(__file__), *arguments])
         version = "{}.{}".format(*sys.version_info[:2])
         print(
-            f"Python 3.11 or newer is needed, this is {version}; install one from "
-            "https://www.python.org/downloads "
-            "and run again with its name, such as: make lab PYTHON=python3.12",
+            f"The course needs Python 3.11 or newer, but this is Python {version}. Install a newer one from "
+            "https://www.python.org/downloads and give its name, for example: make lab PYTHON=python3.12",
             file=sys.stderr,
         )
         return 1
@@ -230,19 +229,20 @@ def main(arguments):
     try:
         return run(arguments)
     except KeyboardInterrupt:
-        print("\nStopped; run the same command again to go on.", file=sys.stderr)
+        print("\nStopped. Run the same command again to continue.", file=sys.stderr)
         return 130
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
     except OSError as error:
         print(explain_os_error(error, log), file=sys.stderr)
     except Exception as error:
-        # A bug of ours is no reason to show a learner a traceback; the log keeps it for whoever mends it.
+        # A learner should not see the traceback of our bug; the log keeps it for the developers.
         os.makedirs(os.path.join(ROOT, ".course"), exist_ok=True)
         with open(os.path.join(ROOT, log), "a", encoding="utf-8") as file:
             file.write(traceback.format_exc())
         print(
-            f"The bootstrap has a bug ({type(error).__name__}): please report it with {log}.", file=sys.stderr
+            f"The installation met a bug of the course ({type(error).__name__}): please report it and attach {log}.",
+            file=sys.stderr,
         )
     return 1
 

@@ -1,6 +1,6 @@
-"""What the NVIDIA driver of this machine can do, asked without any CUDA package.
+"""Ask the NVIDIA driver of this machine what it supports, without any CUDA package.
 
-Standard library only: the bootstrap uses it before anything is installed.
+This module uses the standard library only, because the bootstrap imports it before anything is installed.
 """
 
 import ctypes
@@ -24,9 +24,9 @@ def _library():
 
 
 def _from_nvidia_smi():
-    """Read the CUDA version out of nvidia-smi's banner; 0 when there is none.
+    """Read the CUDA version that nvidia-smi prints; 0 if it prints none.
 
-    Containers and WSL sometimes have the tool on the path and the library outside the loader's folders.
+    In containers and WSL, nvidia-smi can be on the path although the loader does not find the driver's library.
     """
     try:
         banner = subprocess.run(
@@ -39,9 +39,9 @@ def _from_nvidia_smi():
 
 
 def driver_version():
-    """Return the newest CUDA version the driver supports, as 12040 for 12.4; 0 without a driver.
+    """Return the newest CUDA version that the driver supports, such as 12040 for 12.4; 0 without a driver.
 
-    Quick (a few milliseconds): it loads the library but starts no GPU.
+    This takes a few milliseconds: it loads the library but starts no GPU.
     """
     if sys.platform == "darwin":
         return 0
@@ -55,7 +55,7 @@ def driver_version():
 
 
 def device_count():
-    """Return how many GPUs the driver offers; -1 when the library cannot be asked."""
+    """Return how many GPUs the driver offers; -1 if the driver gives no answer."""
     library = _library()
     if library is None:
         return -1
@@ -81,7 +81,7 @@ def device_name(index=0):
 
 
 def text(version):
-    """Write a driver version as people do: 12040 -> ``12.4``."""
+    """Return a version number as people write it: ``12.4`` for 12040."""
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
@@ -91,7 +91,7 @@ def gpu_extra(version=None, count=device_count):
     Parameters
     ----------
     version : int, optional
-        CUDA version of the driver; asked from the driver when left out.
+        CUDA version of the driver; by default, the driver is asked.
     count : callable
         Returns the number of GPUs; replaced in tests.
 
@@ -103,21 +103,21 @@ def gpu_extra(version=None, count=device_count):
     Raises
     ------
     ValueError
-        When ``COURSE_GPU`` holds something else than none, 12 or 13.
+        If ``COURSE_GPU`` is set to anything but none, 12 or 13.
     """
     wish = os.environ.get("COURSE_GPU", "").strip().lower()
     if wish:
         if wish not in ("none", "12", "13"):
             raise ValueError(f"COURSE_GPU is {wish!r}: set it to none, 12 or 13, or unset it.")
-        return ("" if wish == "none" else "gpu" + wish), f"COURSE_GPU={wish} decides about GPU packages."
+        return ("" if wish == "none" else "gpu" + wish), f"GPU packages are chosen by COURSE_GPU={wish}."
     version = driver_version() if version is None else version
     if version == 0:
         return "", ""
     if version < OLDEST:
         return "", (
-            f"The NVIDIA driver supports CUDA {text(version)} and the course needs 12.0: "
-            f"{UPDATE_DRIVER}, then run this again; until then kernels run in the SIMT interpreter."
+            f"The NVIDIA driver supports only CUDA {text(version)}, but the course needs 12.0: "
+            f"{UPDATE_DRIVER}, then run this command again. Until then, kernels run in the SIMT interpreter."
         )
     if count() == 0:
-        return "", "An NVIDIA driver is installed but it offers no GPU; kernels run in the SIMT interpreter."
+        return "", "An NVIDIA driver is installed, but it finds no GPU; kernels run in the SIMT interpreter."
     return ("gpu13" if version >= 13000 else "gpu12"), f"NVIDIA driver with CUDA {text(version)} found."

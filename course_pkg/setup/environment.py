@@ -1,6 +1,6 @@
-"""The environment `.venv` beside the course: making it, installing into it, and knowing when it is whole.
+"""The environment `.venv` of the course: how it is made and filled, and how one sees that it is complete.
 
-Standard library only, in syntax that old Pythons parse, because the bootstrap uses it.
+This module uses the standard library only, and syntax that old Pythons can parse, because the bootstrap imports it.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ NEEDED = (3, 11)
 
 
 def say(line):
-    """Print at once, also into a pipe."""
+    """Print a line without buffering it, also into a pipe."""
     print(line, flush=True)
 
 
 class Venv:
-    """The environment beside the course: where its parts lie and what its marker says."""
+    """The environment `.venv`: the paths of its parts, and its marker, which records what was installed."""
 
     def __init__(self, root=ROOT, windows=os.name == "nt"):
         self.root = root
@@ -34,7 +34,7 @@ class Venv:
         self.log = os.path.join(root, ".course", "install.log")
 
     def state(self):
-        """Read the marker; an empty dictionary when it is missing or torn."""
+        """Return the content of the marker; an empty dictionary if it is missing or damaged."""
         try:
             with open(self.marker, encoding="utf-8") as file:
                 state = json.load(file)
@@ -43,13 +43,13 @@ class Venv:
         return state if isinstance(state, dict) else {}
 
     def write_state(self, **state):
-        """Replace the marker in one step, so that it is never seen half-written."""
+        """Replace the marker in one step, so that nobody ever reads a half-written one."""
         with open(self.marker + ".new", "w", encoding="utf-8") as file:
             json.dump(state, file, indent=1)
         os.replace(self.marker + ".new", self.marker)
 
     def key(self, extras):
-        """Hash what the environment is made from; the folder counts, as scripts hold its path."""
+        """Return a hash of all that the environment depends on, its folder included, whose path is in its scripts."""
         digest = hashlib.sha256(repr((self.root, sorted(extras))).encode())
         for name in ("pyproject.toml", "constraints.txt"):
             with open(os.path.join(self.root, name), "rb") as file:
@@ -57,7 +57,7 @@ class Venv:
         return digest.hexdigest()
 
     def is_whole(self):
-        """Tell without starting anything whether Python and the largest packages are still in place."""
+        """Tell, without starting a process, whether Python and the largest packages are still in place."""
         library = os.path.join(self.path, "Lib" if self.bin.endswith("Scripts") else "lib")
         if not os.path.exists(self.python) or not os.path.isdir(library):
             return False
@@ -71,7 +71,7 @@ class Venv:
         )
 
     def works(self):
-        """Start its Python: new enough, with pip, and made for this folder?"""
+        """Start its Python; tell whether it is new enough, has pip, and was made for this folder."""
         check = f"import os, sys, pip; sys.exit(sys.version_info < {NEEDED})"
         try:
             done = subprocess.run([self.python, "-c", check], stderr=subprocess.DEVNULL, check=False)
@@ -80,7 +80,7 @@ class Venv:
         return done.returncode == 0 and self.state().get("root", self.root) == self.root
 
     def make(self):
-        """Make it anew."""
+        """Remove the environment, if there is one, and make an empty one."""
         try:
             import ensurepip  # noqa: F401
             import venv
@@ -90,7 +90,7 @@ class Venv:
                 f"sudo apt install python{sys.version_info[0]}.{sys.version_info[1]}-venv), then run "
                 "the same command again."
             ) from None
-        assert venv  # its presence is what was asked; a separate process makes the environment
+        assert venv  # imported only to see whether it exists; a separate process makes the environment
         if os.path.lexists(self.path):
             try:
                 shutil.rmtree(self.path) if not os.path.islink(self.path) else os.remove(self.path)
@@ -123,7 +123,8 @@ class Venv:
                 process = subprocess.Popen(command, cwd=self.root, env=environment, stdout=log, stderr=log)
             except OSError as error:
                 raise Trouble(
-                    f"{command[0]} could not be started ({error.strerror}): delete .venv and run again."
+                    f"{command[0]} could not be started ({error.strerror}): delete .venv, then run the same command "
+                    "again."
                 ) from None
             try:
                 while process.poll() is None:
@@ -145,7 +146,7 @@ class Venv:
                 raise explain(output, os.path.relpath(self.log, self.root), version)
 
     def install(self, extras, last_gpu, from_cache=True):
-        """Install uv, then the course with its extras; leave what else is installed."""
+        """Install uv, then the course with its extras; do not touch other packages."""
         constraints = ["-c", "constraints.txt"]
         pip = [
             self.python,
@@ -162,12 +163,12 @@ class Venv:
         uv = [self.python, "-m", "uv", "pip"]
         gpu = [extra for extra in extras if extra.startswith("gpu")]
         if last_gpu and gpu and gpu != [last_gpu]:
-            # Both CuPy builds own the same folder: the old one must go before the new one comes.
+            # Both builds of CuPy use the same folder, so the old one must be removed first.
             old = f"cupy-cuda{last_gpu[3:]}x"
             self.run([*uv, "uninstall", "--python", self.python, old], f"Removing {old}")
         course = "." if not extras else ".[{}]".format(",".join(sorted(extras)))
-        size = " with GPU packages (over 2 GB to fetch)" if gpu else ""
-        what = f"Installing the course{size}; once only"
-        # uv links files out of its cache: an edit or damage in one environment would come back in the next.
+        size = " with GPU packages (a download of over 2 GB)" if gpu else ""
+        what = f"Installing the course{size}; this is done only once"
+        # uv links files from its cache: a file that is damaged in one environment would also be damaged in the next.
         cache = [] if from_cache else ["--no-cache"]
         self.run([*uv, "install", *cache, "--python", self.python, *constraints, "-e", course], what)

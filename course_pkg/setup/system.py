@@ -1,8 +1,8 @@
-"""What the tests need of the machine beside Python: which programs are there, and how the others are brought.
+"""The programs and fonts that the tests need besides Python: find out which are missing, and install them.
 
-Standard library only, in syntax that old Pythons parse, because the bootstrap uses it. Only `make test` installs:
-as root, or by `sudo` after a question on the terminal, and only with apt. Whatever cannot be brought is said in one
-line, and the tests that need it are skipped (on CI they fail).
+This module uses the standard library only, and syntax that old Pythons can parse, because the bootstrap imports it.
+Only `make test` installs anything, and only with apt: as root, or with `sudo` after a question on the terminal. If
+something cannot be installed, one line says so, and the tests that need it are skipped (on CI they fail).
 """
 
 import glob
@@ -17,18 +17,18 @@ from course_pkg.setup.troubles import Trouble
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MACOS_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 LIMIT_S = 600  # of one call of the package manager
-# A machine without a network is to say so in seconds; another installation is waited for.
+# Without a network, apt must give up within seconds; if another installation is running, apt must wait for it.
 APT = ["apt-get", "-qq", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=15"]
 APT += ["-o", "Acquire::https::Timeout=15", "-o", "DPkg::Lock::Timeout=60"]
 
-# need: what it is for. The table below names its packages by package manager.
+# need: what it is for. MANAGERS, below, gives the packages for each need.
 NEEDS = {
     "python3-venv": "the environment .venv",
     "chromium": "the slides and the lab in a browser",
     "bubblewrap": "the sandbox of the grading",
-    "fonts": "whether text fits its slide",
+    "fonts": "testing whether text fits its slide",
 }
-# manager: (command, packages that are not named as the need is)
+# manager: (command, packages whose name differs from that of the need)
 MANAGERS = {
     "apt-get": ("sudo apt install", {"fonts": "fontconfig fonts-liberation"}),
     "dnf": ("sudo dnf install", {"fonts": "fontconfig liberation-fonts"}),
@@ -40,7 +40,7 @@ MANAGERS = {
 
 
 def hidden(name):
-    """Tell whether COURSE_HIDE, such as ``bwrap,chromium``, makes this machine one without the program."""
+    """Tell whether COURSE_HIDE, such as ``bwrap,chromium``, demands to act as if the program were missing."""
     return name in os.environ.get("COURSE_HIDE", "").replace(" ", "").split(",")
 
 
@@ -50,7 +50,7 @@ def bwrap():
 
 
 def chromium():
-    """Return the path of a Chromium or Chrome on this machine, or None; Playwright's own is not looked for."""
+    """Return the path of a Chromium or Chrome on this machine, or None; Playwright's own browser does not count."""
     if hidden("chromium"):
         return None
     found = [path for path in map(shutil.which, CHROMIUM) if path]
@@ -58,7 +58,7 @@ def chromium():
 
 
 def has_browser():
-    """Tell whether the tests will find a browser: named, installed, or brought by Playwright."""
+    """Tell whether the tests will find a browser: named by CHROMIUM, installed, or downloaded by Playwright."""
     if hidden("chromium"):
         return False
     place = os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or os.path.expanduser("~/.cache/ms-playwright")
@@ -66,7 +66,7 @@ def has_browser():
 
 
 def has_fonts():
-    """Tell whether Liberation Sans is installed: it has the widths of Arial, and so decides what fits a slide."""
+    """Tell whether Liberation Sans is installed: its letters are as wide as those of Arial, the slides' font."""
     try:
         listed = subprocess.run(["fc-list"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     except OSError:
@@ -91,7 +91,7 @@ def missing():
     met = {
         "python3-venv": has_venv,
         "chromium": has_browser,
-        # elsewhere there is no bubblewrap, and text is measured with the fonts of the system
+        # bubblewrap exists on Linux only; other systems have fonts of their own
         "bubblewrap": lambda: not linux or bwrap() is not None,
         "fonts": lambda: not linux or has_fonts(),
     }
@@ -110,27 +110,27 @@ def packages(needs, name):
 
 
 def advice(needs):
-    """Say how somebody installs what is missing, as half a sentence."""
+    """Return a sentence that says how to install what is missing."""
     name = manager()
     if not name:
-        return "install {}".format(", ".join(needs))
-    return "install it with `{} {}`".format(MANAGERS[name][0], " ".join(packages(needs, name)))
+        return "Please install {}.".format(", ".join(needs))
+    return "To install: `{} {}`.".format(MANAGERS[name][0], " ".join(packages(needs, name)))
 
 
 def prefix(needs, ask=input):
-    """Return what stands before apt-get where it may be used, and why it may not.
+    """Return what has to precede `apt-get` on the command line, or the reason why nothing may be installed.
 
     Returns
     -------
     (prefix, reason) : tuple of list of str or None, and str
-        An empty list for root, ``["sudo"]`` after a yes, None where nothing may be installed.
+        An empty list for root, ``["sudo"]`` if the user agrees, None if nothing may be installed.
     """
     if manager() != "apt-get":
-        return None, "only apt is used without asking"
+        return None, "`make test` installs with apt only"
     if os.geteuid() == 0:
         return [], ""
     if not shutil.which("sudo"):
-        return None, "it takes root and there is no sudo"
+        return None, "installing needs root, and there is no sudo"
     if os.environ.get("CI"):
         # Nobody is there to ask or to type a password.
         granted = subprocess.call(
@@ -138,33 +138,33 @@ def prefix(needs, ask=input):
         )
         return (["sudo", "-n"], "") if granted == 0 else (None, "sudo asks for a password")
     if not (sys.stdin and sys.stdin.isatty()):
-        return None, "it takes root, and there is no terminal to ask on"
+        return None, "installing needs root, and there is no terminal to ask on"
     question = "The tests need {}. Install with sudo apt? [y/N] (COURSE_SYSTEM=none: never ask) "
     try:
         answer = ask(question.format(", ".join(packages(needs, "apt-get"))))
     except EOFError:
         answer = ""
-    return (["sudo"], "") if answer.strip().lower() in ("y", "yes") else (None, "you did not want it")
+    return (["sudo"], "") if answer.strip().lower() in ("y", "yes") else (None, "you declined")
 
 
 def apt(before, needs, log):
-    """Install with apt, one need after the other: one that is not to be had must not keep the others out.
+    """Install the needs one by one with apt, so that a package that apt does not find cannot block the others.
 
     Returns
     -------
     str
-        The last complaint, in apt's words; empty if there was none.
+        The last error message of apt; empty if there was none.
     """
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     complaint = ""
     os.makedirs(os.path.dirname(log), exist_ok=True)
-    # An index that is out of date may still name the packages, so a failed update decides nothing.
+    # Even if the update fails, the old index may know the packages: go on.
     steps = [["update"]] + [
         ["install", "-y", "--no-install-recommends", *packages([n], "apt-get")] for n in needs
     ]
     with open(log, "w", encoding="utf-8") as file:
         for step in steps:
-            # sudo resets the environment: env sets it behind it
+            # sudo clears the environment, so the variable is set after it, by env
             command = [*before, "env", "DEBIAN_FRONTEND=noninteractive", *APT, *step]
             try:
                 done = subprocess.run(
@@ -191,7 +191,7 @@ def apt(before, needs, log):
 
 
 def bring(say, log, ask=input):
-    """Install what the tests need, where that may be done, and say in one line what could not be brought.
+    """Install what the tests need, where this is allowed, and say in one line what is still missing.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def bring(say, log, ask=input):
     Raises
     ------
     Trouble
-        When COURSE_SYSTEM holds something else than none.
+        If COURSE_SYSTEM is set to anything but none.
     """
     wish = os.environ.get("COURSE_SYSTEM", "").strip().lower()
     if wish not in ("", "none"):
@@ -231,5 +231,7 @@ def bring(say, log, ask=input):
     if needs:
         uses = ", ".join(f"{need} (for {NEEDS[need]})" for need in needs)
         fate = "fail on CI" if os.environ.get("CI") else "are skipped"
-        say(f"Missing here: {uses}: {reason or 'not found'}. Tests that need it {fate}; {advice(needs)}.")
+        say(
+            f"Missing: {uses}. Reason: {reason or 'not found'}. Tests that depend on this {fate}. {advice(needs)}"
+        )
     return needs

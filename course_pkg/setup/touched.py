@@ -1,13 +1,14 @@
-"""Run the tests of what was changed: `make check`.
+"""`make check`: run the tests of what was changed.
 
     python -m course_pkg.setup.touched [options of pytest]
 
-A change is what differs from the point where this branch left the main one, committed or not. Its tests come in this
-order: the changed test files and the lectures and exercises themselves; the files that mirror a changed module by
-name; those that import it; its room; then, in a second run, whatever imports it by way of others. The bootstrap says
-when that has to end (`COURSE_CHECK_UNTIL`); what is left to `make test` is named, here and by `tests/conftest.py`.
+A file counts as changed if it differs from the point where this branch left the main one, committed or not. Tests run
+in this order: changed test files, and those of changed lectures and exercises; test files named after a changed module;
+test files that import one; test files of the same folder; then test files that reach a changed module through other
+modules. The bootstrap sets the time at which this must end (`COURSE_CHECK_UNTIL`). What is then left to `make test` is
+named, here and by `tests/conftest.py`.
 
-Runs in the environment, with `grimp`, which import-linter brings.
+This module runs in the environment. It uses `grimp`, which import-linter installs.
 """
 
 import ast
@@ -26,19 +27,19 @@ from course_pkg.setup.environment import ROOT, say
 
 CHANGED, MIRROR, IMPORTS, ROOM, INDIRECT = range(5)
 NOTEBOOKS = ("lectures", "solutions", "exercises")
-INTERRUPTED, NO_TESTS = 2, 5  # pytest's exit status; the second when nothing was collected
-WORTH_S = 15.0  # below that the tests are not even collected
-END_S = 4.0  # pytest's time to write its summary after an interrupt
+INTERRUPTED, NO_TESTS = 2, 5  # exit statuses of pytest: interrupted; no test was collected
+WORTH_S = 15.0  # with less time left, a run is not even started
+END_S = 4.0  # time that pytest needs to write its summary after an interrupt
 
 
 def git(*arguments: str, root: Path) -> str:
-    """Return what git says; an empty string where it fails."""
+    """Return what git prints; an empty string if it fails."""
     done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else ""
 
 
 def changed_files(root: Path) -> tuple[list[str], str]:
-    """List the files that differ from where this branch left the main one, and name what they are compared with.
+    """Return the files that differ from the point where this branch left the main one, and the name of that point.
 
     Raises
     ------
@@ -58,20 +59,20 @@ def changed_files(root: Path) -> tuple[list[str], str]:
 
 
 def module_of(path: str) -> str:
-    """Return the name of a source file as a module: course_pkg/simt/__init__.py is course_pkg.simt."""
+    """Return the module name of a source file: course_pkg/simt/__init__.py is course_pkg.simt."""
     parts = Path(path).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 class Tests:
-    """The test files and what each imports.
+    """The test files, and which modules each of them imports.
 
     Parameters
     ----------
     root : path
         The repository.
     importers : callable, optional
-        Returns the modules that import a module, at any distance; asked from grimp when left out.
+        Returns the modules that import a module, directly or through others; by default, grimp finds them.
     """
 
     def __init__(self, root: Path, importers=None):
@@ -81,7 +82,7 @@ class Tests:
         self.imports = cache(self._imports)
 
     def _imports(self, path: str) -> frozenset[str]:
-        """Return the modules of the course that a file imports, its helpers in the same folder included."""
+        """Return the modules of the course that a file imports, itself or through helpers in its folder."""
         found = set()
         for name in _imported((self.root / path).read_text(encoding="utf-8")):
             helper = Path(path).parent / f"{name}.py"
@@ -98,12 +99,12 @@ class Tests:
         return name if exists else name.rpartition(".")[0]
 
     def of(self, path: str) -> dict[str, int]:
-        """Return the test files of a changed file, each with how direct it is."""
+        """Return the test files of a changed file, each with its rank: the smaller, the more direct."""
         parts = Path(path).parts
         if path in self.files:
             return {path: CHANGED}
         if parts[0] == "tests" and len(parts) == 2:
-            return dict.fromkeys(self.files, INDIRECT)  # what all the tests share
+            return dict.fromkeys(self.files, INDIRECT)  # all tests use such a file
         if parts[0] == "tests":
             beside = [name for name in self.files if Path(name).parts[: len(parts) - 1] == parts[:-1]]
             room = [name for name in self.files if Path(name).parts[:2] == parts[:2]]
@@ -141,14 +142,14 @@ class Tests:
         return found | {test: MIRROR for test in self._room(parts) if mirror.fullmatch(Path(test).name)}
 
     def _room(self, parts: tuple[str, ...]) -> list[str]:
-        """Return the tests that mirror a folder of the package, or a file directly in it."""
+        """Return the test files of a folder of the package, or of a file directly in the package."""
         room = parts[1] if parts[0] == "course_pkg" else parts[0]
         if room.endswith(".py"):
             return [test for test in self.files if Path(test).name == f"test_{room}"]
         return [test for test in self.files if Path(test).parts[1] == room]
 
     def _naming(self, name: str) -> list[str]:
-        """Return the tests in whose text a file's name stands."""
+        """Return the test files that mention a file's name."""
         return [test for test in self.files if name in (self.root / test).read_text(encoding="utf-8")]
 
     def stems(self, modules: set[str], kinds=("lectures", "solutions")) -> set[str]:
@@ -161,7 +162,7 @@ class Tests:
         return found
 
     def untouched_stems(self, changed: list[str]) -> set[str]:
-        """Return the lectures and exercises that no change reaches: their cases need not run."""
+        """Return the lectures and exercises that no change affects: their tests need not run."""
         rooms = {Path(path).parts[1] for path in changed if path.startswith("tests/")}
         if rooms & {"lectures", "exercises", "grading"}:
             return set()
@@ -176,7 +177,7 @@ class Tests:
 
 
 def _imported(text: str) -> set[str]:
-    """Return the dotted names that a source imports; none of one that cannot be parsed."""
+    """Return the dotted names that a source imports; the empty set if it cannot be parsed."""
     try:
         tree = ast.parse(re.sub(r"(?m)^\s*[%!].*$", "pass", text))
     except SyntaxError:
@@ -191,7 +192,7 @@ def _imported(text: str) -> set[str]:
 
 
 def _grimp(root: Path):
-    """Return a function that asks the graph of imports; it is built when first asked."""
+    """Return a function that finds the importers of a module; its first call builds the graph of all imports."""
 
     @cache
     def graph():
@@ -206,10 +207,10 @@ def _grimp(root: Path):
 
 
 def chosen(changed: list[str], tests: Tests) -> tuple[list[list[str]], list[str]]:
-    """Return what to run, the most direct first, and the changes that no test is known to see.
+    """Return the test files to run, the most direct first, and the changed files for which no test was found.
 
-    A run takes some seconds to begin, and collects its files before the first test: there are three, of the tests that
-    see a change directly, of those in its room, and of those that it reaches by way of others.
+    The files are divided into three runs: those that test a change directly, those of the same folder, and those that
+    reach it through other modules. One run of all files would first spend seconds on collecting them.
     """
     ranks: dict[str, int] = {}
     unseen = []
@@ -225,7 +226,7 @@ def chosen(changed: list[str], tests: Tests) -> tuple[list[list[str]], list[str]
 
 
 def named(files: list[str]) -> str:
-    """Name test files; of many only their folders, with how many lie in each."""
+    """Return the names of test files; for more than eight, only their folders and how many files are in each."""
     if len(files) <= 8:
         return ", ".join(files)
     folders = Counter(str(Path(file).parent) for file in files)
@@ -233,12 +234,12 @@ def named(files: list[str]) -> str:
 
 
 def run(options: list[str], files: list[str], root: Path, until: float) -> int:
-    """Run pytest on files and interrupt it when the time is up; return its exit status, 0 where it was interrupted."""
+    """Run pytest on files, and interrupt it when the time is up; return its exit status, 0 if it was interrupted."""
     left = until - time.time()
     if not files:
         return 0
     if left < WORTH_S:
-        say(f"Left to `make test`, as the time is up: {named(files)}.")
+        say(f"The time is up. Left to `make test`: {named(files)}.")
         return 0
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", *options, *files], cwd=root, start_new_session=True
@@ -246,12 +247,14 @@ def run(options: list[str], files: list[str], root: Path, until: float) -> int:
     late = False
     try:
         process.wait(None if left == float("inf") else left - END_S)
-    except subprocess.TimeoutExpired:  # the tests end by themselves in time: it is still collecting, or hangs
+    except (
+        subprocess.TimeoutExpired
+    ):  # tests stop by themselves when the time is up, so pytest still collects, or hangs
         late = True
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)
-        say(f"Interrupted, as the time is up; some of these are left to `make test`: {named(files)}.")
+        say(f"The time is up, pytest was interrupted. Some of these are left to `make test`: {named(files)}.")
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -263,25 +266,25 @@ def run(options: list[str], files: list[str], root: Path, until: float) -> int:
 
 
 def main(options: list[str]) -> int:
-    """Choose, say what was chosen, and run it; return the exit status."""
+    """Choose the tests, print the choice, and run them; return the exit status."""
     root = Path(ROOT)
     try:
         changed, base = changed_files(root)
     except OSError:
-        print("`make check` asks git what was changed, and git is missing: install it, or run `make test`.")
+        print("`make check` needs git to find out what was changed: install git, or run `make test`.")
         return 1
     tests = Tests(root)
     runs, unseen = chosen(changed, tests)
     seen, room, indirect = map(len, runs)
     say(
-        f"Changed since {base}: {len(changed)} files. Files of tests that see it: {seen} directly, {room} in the same "
-        f"room, {indirect} by way of other modules."
+        f"{len(changed)} files changed since {base}. Test files to run: {seen} that test them directly, {room} of the "
+        f"same folders, {indirect} that reach them through other modules."
     )
     if unseen:
-        say(f"No test is known to see: {', '.join(unseen)}.")
+        say(f"No tests were found for: {', '.join(unseen)}.")
     spared = sorted(tests.untouched_stems(changed))
     if spared:
-        say(f"Not reached by the changes, left out: {', '.join(spared)}.")
+        say(f"Left out, because the changes do not affect them: {', '.join(spared)}.")
         options = [*options, "-k", " and ".join(f"not {stem}" for stem in spared)]
     until = float(os.environ.get("COURSE_CHECK_UNTIL", "inf"))
     return max([run(options, files, root, until) for files in runs], key=abs)

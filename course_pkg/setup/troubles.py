@@ -1,26 +1,28 @@
-"""Turn what pip, uv and the operating system say when they fail into one sentence with its mend.
+"""Turn error messages of pip, uv and the operating system into one sentence that says what to do.
 
-Standard library only, in syntax that old Pythons parse, because the bootstrap uses it.
+This module uses the standard library only, and syntax that old Pythons can parse, because the bootstrap imports it.
 """
 
 import errno
 import re
 
-NO_SPACE = "The disk is full: free about {gb} GB where this folder lies, then run the same command again."
+NO_SPACE = (
+    "The disk is too full: free about {gb} GB on the disk of this folder, then run the same command again."
+)
 NO_NETWORK = (
     "The package index could not be reached: check the network (behind a proxy set HTTPS_PROXY), "
     "then run the same command again; what was already fetched is kept. Details: {log}"
 )
 BAD_CERTIFICATE = (
-    "The package index answered with a certificate this machine does not trust: set SSL_CERT_FILE to your "
+    "The package index answered with a certificate that this machine does not trust: set SSL_CERT_FILE to your "
     "network's certificate bundle, then run the same command again. Details: {log}"
 )
 NO_PERMISSION = (
-    "This folder cannot be written: take ownership of it or copy the course to a folder of your own, "
+    "This folder is write-protected: take ownership of it, or copy the course to a folder of your own, "
     "then run the same command again. Details: {log}"
 )
 NO_SOLUTION = (
-    "No set of packages fits this Python ({python}) and constraints.txt: use Python 3.11, 3.12 or 3.13 "
+    "The packages in constraints.txt do not fit this Python ({python}): use Python 3.11, 3.12 or 3.13 "
     "(make lab PYTHON=python3.12) after deleting .venv. Details: {log}"
 )
 NO_BUILD = (
@@ -29,8 +31,8 @@ NO_BUILD = (
 )
 OTHER = "Installing stopped: {last} Run the same command again; if it stops again, send your teacher {log}"
 
-# The first match decides, so causes stand before their consequences: a network that is down also yields
-# "no solution found", and a full disk yields almost anything.
+# The first match decides, so causes come before their consequences: without a network, pip may also say "no solution
+# found", and with a full disk it may say almost anything.
 _PATTERNS = [
     (r"no space left|os error 28\b|os error 112\b|disk quota exceeded|not enough space", NO_SPACE),
     (r"certificate_verify_failed|invalid peer certificate|unknownissuer", BAD_CERTIFICATE),
@@ -46,7 +48,7 @@ _PATTERNS = [
 
 
 class Trouble(Exception):
-    """A failure whose message is the one sentence the learner reads."""
+    """A failure; its message is the only sentence that the learner reads."""
 
     def __init__(self, sentence, kind=""):
         super().__init__(sentence)
@@ -54,18 +56,18 @@ class Trouble(Exception):
 
 
 def explain(output, log, python="", gb=2):
-    """Return the `Trouble` that an installer's output amounts to.
+    """Return a `Trouble` that explains an installer's output.
 
     Parameters
     ----------
     output : str
         All that pip or uv printed.
     log : str
-        Where the output is kept, for the sentence.
+        Path of the file with the output; the sentence names it.
     python : str
-        Version of the Python that was installed for.
+        Version of the Python that the packages were meant for.
     gb : int
-        Space the installation needs, in GB.
+        Space that the installation needs, in GB.
     """
     for pattern, sentence in _PATTERNS:
         if re.search(pattern, output, re.IGNORECASE):
@@ -79,7 +81,7 @@ def explain(output, log, python="", gb=2):
 
 
 def explain_os_error(error, log, gb=2):
-    """Return the `Trouble` that an `OSError` of our own file handling amounts to."""
+    """Return a `Trouble` that explains an `OSError` of our own file handling."""
     if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
         return Trouble(NO_SPACE.format(gb=gb), kind=NO_SPACE)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -1,6 +1,7 @@
-"""Runs ``@cuda.jit`` kernels without a GPU, for all threads at once, and counts what the hardware would count.
+"""The SIMT interpreter: runs ``@cuda.jit`` kernels without a GPU, and counts what the hardware would count.
 
-``profile(kernel[blocks, threads], *args)`` returns a :class:`KernelProfile`; a plain launch only computes.
+``profile(kernel[blocks, threads], *args)`` runs a launch and returns a :class:`KernelProfile`. A plain launch computes
+without counting.
 """
 
 from course_pkg.simt.errors import HazardError, SimtError, Unsupported

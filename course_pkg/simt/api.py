@@ -1,8 +1,8 @@
-"""What ``from course_pkg import cuda`` gives without a GPU: the part of ``numba.cuda`` that the course uses.
+"""The part of ``numba.cuda`` that the course uses, without a GPU: ``from course_pkg import cuda`` imports it.
 
-Names and arguments are Numba's, so that a program which runs here runs on a GPU when its import is
-``from numba import cuda``. Kernels run in the SIMT interpreter; memory of the GPU is a
-:class:`~course_pkg.simt.memory.device_array.DeviceArray`.
+Names and arguments are Numba's. So a program that runs here also runs on a GPU, after changing its import to
+``from numba import cuda``. Kernels run in the SIMT interpreter. A
+:class:`~course_pkg.simt.memory.device_array.DeviceArray` replaces an array in GPU memory.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from course_pkg.simt.memory.device_array import (
 )
 from course_pkg.simt.run.kernel import jit
 
-BACKEND = "simt"  # numba.cuda has no such name: by it the rest of the course tells the two apart
+BACKEND = "simt"  # numba.cuda does not have this name, so the course can tell the two modules apart
 
 _NAMES = kernel_names()
 globals().update(_NAMES)
@@ -65,21 +65,21 @@ _DEFAULT_STREAM = Stream()
 
 
 def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
-    """Copy an array to the memory that stands for the GPU's.
+    """Copy an array to the memory that replaces the GPU's.
 
     Parameters
     ----------
     obj : array_like
-        Contiguous, of numbers. A device array is returned as it is.
+        Contiguous, of numbers. A device array is returned itself.
     copy : bool
-        False allocates memory of its shape and dtype and leaves that unwritten.
+        If False, memory of this shape and dtype is allocated, but not written.
     to : DeviceArray, optional
-        Takes the copy; new memory when it is left out.
+        The destination of the copy; by default, new memory.
 
     Raises
     ------
     CourseError
-        If ``obj`` has gaps between its elements or holds no numbers, or ``to`` has another shape or dtype.
+        If ``obj`` has gaps between its elements, or does not contain numbers, or if ``to`` has another shape or dtype.
     """
     if to is not None:
         if copy:
@@ -98,13 +98,13 @@ def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -
 
 
 def device_array(shape, dtype=np.float64, strides=None, order: str = "C", stream=0) -> DeviceArray:
-    """Return memory that nobody wrote; floats in it are NaN, integers 0xA5A5…, so that a read of it shows."""
+    """Return unwritten memory: floats in it are NaN and integers 0xA5A5…, so that one notices if they are used."""
     memory = allocate(shape, dtype, strides, order)
-    return DeviceArray(memory, memory.base, stream)  # with gaps, it is a view of the whole allocation
+    return DeviceArray(memory, memory.base, stream)  # an array with gaps is a view of the whole allocation
 
 
 def device_array_like(ary, stream=0) -> DeviceArray:
-    """Return unwritten memory of the shape, dtype and order of ``ary``, which may live on host or device."""
+    """Return unwritten memory of the shape, dtype and order of ``ary``, which may be in host or device memory."""
     host = ary.host if isinstance(ary, DeviceArray) else ary
     if not isinstance(host, np.ndarray):
         raise CourseError(f"ary is a {type(ary).__name__}, not an array: pass numpy.asarray(ary).")
@@ -113,7 +113,7 @@ def device_array_like(ary, stream=0) -> DeviceArray:
 
 
 def pinned_array(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndarray:
-    """Return unwritten host memory; on a GPU machine it would be page-locked, which makes copies faster."""
+    """Return unwritten host memory; with a GPU, it would be page-locked, so that copies are faster."""
     return allocate(shape, dtype, strides, order)
 
 
@@ -126,7 +126,7 @@ def mapped_array(
     portable: bool = False,
     wc: bool = False,
 ) -> np.ndarray:
-    """Return unwritten memory that host and kernels share: a NumPy array, which a kernel takes as it is."""
+    """Return unwritten memory that host and kernels share: a NumPy array, which kernels use without a copy."""
     return allocate(shape, dtype, strides, order)
 
 
@@ -137,12 +137,12 @@ def pinned(*arylist) -> Iterator[None]:
 
 
 def is_cuda_array(obj) -> bool:
-    """Return True when the array lives in GPU memory, or in what stands for it."""
+    """Return True if the array is in GPU memory, or in the memory that replaces it."""
     return on_device(obj)
 
 
 def as_cuda_array(obj, sync: bool = True) -> DeviceArray:
-    """Return a device array as it is; a CourseError for arrays of a real GPU, whose memory cannot be seen here."""
+    """Return a device array itself; raise CourseError for arrays of a real GPU, whose memory cannot be read here."""
     if isinstance(obj, DeviceArray):
         return obj
     if hasattr(obj, "__cuda_array_interface__"):
@@ -153,7 +153,7 @@ def as_cuda_array(obj, sync: bool = True) -> DeviceArray:
 
 
 def stream() -> Stream:
-    """Return a stream, in which all work is always done."""
+    """Return a stream, whose work is always done."""
     return Stream()
 
 
@@ -163,48 +163,48 @@ def default_stream() -> Stream:
 
 
 def event(timing: bool = True) -> Event:
-    """Return an event that keeps a moment on the host's clock."""
+    """Return an event, which can store a point in time on the host's clock."""
     return Event(timing)
 
 
 def synchronize() -> None:
-    """Return at once: a launch has done its work when it returns."""
+    """Return at once, because the work of a launch is done when it returns."""
 
 
 def is_available() -> bool:
-    """Return False: there is no GPU behind this."""
+    """Return False, because there is no GPU."""
     return False
 
 
 def select_device(device_id: int) -> Device:
-    """Return the device; there is number 0 alone."""
+    """Return the device; the only one has number 0."""
     if device_id != 0:
-        raise CourseError(f"device_id is {device_id!r}: the SIMT interpreter is one device, number 0.")
+        raise CourseError(f"device_id is {device_id!r}: the SIMT interpreter has only device number 0.")
     return gpus.current
 
 
 def get_current_device() -> Device:
-    """Return the device that the interpreter stands for."""
+    """Return the device that the interpreter imitates."""
     return gpus.current
 
 
 def list_devices() -> DeviceList:
-    """Return the devices: the interpreter alone."""
+    """Return the list of devices: only the interpreter."""
     return gpus
 
 
 def current_context(devnum: int | None = None) -> Context:
-    """Return the context, which knows the device and its memory."""
+    """Return the context, with the device and the size of its memory."""
     return Context(select_device(devnum or 0))
 
 
 def close() -> None:
-    """Do nothing: there is no GPU to let go."""
+    """Do nothing, because there is no GPU to release."""
 
 
 @contextmanager
 def defer_cleanup() -> Iterator[None]:
-    """Do nothing for a ``with`` block: memory is Python's."""
+    """Do nothing for a ``with`` block, because Python manages the memory."""
     yield
 
 

@@ -1,10 +1,10 @@
-"""What can go wrong in the interpreter."""
+"""Errors of the interpreter."""
 
 from course_pkg.core.errors import CourseError
 
 
 class SimtError(CourseError):
-    """A kernel, a launch or an argument that CUDA or Numba would refuse.
+    """A kernel, a launch or an argument is wrong: CUDA or Numba would refuse it, too.
 
     Examples
     --------
@@ -16,7 +16,7 @@ class SimtError(CourseError):
 
 
 class Unsupported(SimtError):
-    """A construct that the interpreter does not know, though Numba may.
+    """The interpreter does not know a construct, although Numba may know it.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class Unsupported(SimtError):
 
 
 class HazardError(SimtError):
-    """A launch outside ``profile`` met a hazard that would spoil memory or hang a GPU.
+    """A launch outside ``profile`` had a hazard that, on a GPU, could destroy data or never end.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
-"""Streams, events and the device, as a host program meets them where there is no GPU.
+"""Streams, events and the device for host programs, without a GPU.
 
-A call of the interpreter has done its work when it returns: there is nothing to wait for, and time is the host's.
+When a call of the interpreter returns, its work is done. So there is nothing to wait for, and times are the host's.
 """
 
 import time
@@ -28,12 +28,12 @@ class Stream:
 
 
 class Event:
-    """A moment on the host's clock.
+    """A point in time on the host's clock.
 
     Parameters
     ----------
     timing : bool
-        Whether it can be asked for a time.
+        Whether times can be computed from it.
     """
 
     def __init__(self, timing: bool = True):
@@ -41,7 +41,7 @@ class Event:
         self._recorded_s = None
 
     def record(self, stream=0) -> None:
-        """Keep this moment."""
+        """Store the present time."""
         self._recorded_s = time.perf_counter()
 
     def synchronize(self) -> None:
@@ -60,7 +60,7 @@ class Event:
 
 
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
-    """Return the milliseconds between two events on the host's clock; they say nothing of a GPU.
+    """Return the milliseconds between two events on the host's clock; this says nothing about a GPU.
 
     Raises
     ------
@@ -83,7 +83,7 @@ class MemoryInfo(NamedTuple):
 
 
 class Device:
-    """The device that the interpreter stands for: the limits and the number of multiprocessors of an H200."""
+    """The device that the interpreter imitates: it has the limits and the number of multiprocessors of an H200."""
 
     id = 0
     name = "SIMT interpreter"
@@ -106,7 +106,7 @@ class Context:
         self.device = device
 
     def get_memory_info(self) -> MemoryInfo:
-        """Return free and total bytes of the host's memory, which stands for the GPU's."""
+        """Return free and total bytes of the host's memory, which replaces the GPU's."""
         memory = psutil.virtual_memory()
         return MemoryInfo(memory.available, memory.total)
 
@@ -115,7 +115,7 @@ class Context:
 
 
 class DeviceList(tuple):
-    """The devices, as ``cuda.gpus``: the interpreter alone."""
+    """The list of devices, ``cuda.gpus``: only the interpreter."""
 
     @property
     def lst(self) -> list[Device]:

@@ -1,10 +1,11 @@
-"""By what a host program can tell the interpreter from a GPU: one list, for whoever must hide the difference.
+"""The differences by which a host program can distinguish the interpreter from a GPU. The judge hides them.
 
-A kernel cannot: :mod:`course_pkg.simt.front.names` refuses every name of ``cuda`` that is not for kernels. Results that
-CUDA leaves undefined (who comes first at an atomic, what unwritten memory holds) differ from GPU to GPU as well.
+A kernel cannot distinguish the two: :mod:`course_pkg.simt.front.names` refuses every name of ``cuda`` that is not for
+kernels. Results that CUDA leaves undefined (the order of atomics, the content of unwritten memory) also differ between
+GPUs.
 """
 
-# names of course_pkg.simt.api that numba.cuda lacks: the first is for the course, the others are what it is made of
+# names of course_pkg.simt.api that numba.cuda does not have: the first is for the course, the others are internal
 NAMES = frozenset(
     {
         "BACKEND",
@@ -14,14 +15,14 @@ NAMES = frozenset(
     }
 )
 
-# names that both have and that answer otherwise on a GPU
+# names that both have, but that behave differently on a GPU
 ANSWERS = {
     "is_available": "False here, True on a GPU",
     "gpus": "its device is named 'SIMT interpreter'; list_devices, select_device, get_current_device give the same",
-    "current_context": "get_memory_info() tells of the host's memory",
-    "event": "keeps time on the host's clock, as event_elapsed_time does",
-    "jit": "makes a simt.Kernel: no specialize, inspect_asm or overloads, and a call of another type",
-    "device_array": "gives memory that holds NaN or 0xA5 bytes, as pinned_array and mapped_array do",
-    "to_device": "gives a simt DeviceArray: it has host, and no gpu_data",
-    "grid": "the names for kernels are objects of another type, with simt_name",
+    "current_context": "get_memory_info() returns the size of the host's memory",
+    "event": "uses the host's clock, and so does event_elapsed_time",
+    "jit": "returns a simt.Kernel, without specialize, inspect_asm or overloads; its launches have another type",
+    "device_array": "returns memory filled with NaN or bytes 0xA5; so do pinned_array and mapped_array",
+    "to_device": "returns a simt DeviceArray, which has host, but no gpu_data",
+    "grid": "this and other names for kernels are objects of another type, with simt_name",
 }

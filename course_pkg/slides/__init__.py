@@ -3,8 +3,8 @@
 >>> from course_pkg.slides import build
 >>> build(lectures, out_dir)                                        # doctest: +SKIP
 
-Jupytext, nbclient, nbconvert and Playwright are imported by the functions that use them: `course doctor` asks
-for `find_chromium` alone and should not wait for the rest.
+Functions import Jupytext, nbclient, nbconvert and Playwright only when they need them, because `course doctor` uses
+only `find_chromium` and should not wait for the rest.
 """
 
 from course_pkg.slides.assets import copy_assets

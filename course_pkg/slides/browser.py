@@ -1,4 +1,4 @@
-"""Find a Chromium and start it quietly."""
+"""Find a Chromium, and start it without a window."""
 
 import os
 from collections.abc import Iterator
@@ -21,20 +21,20 @@ _QUIET = (
 def find_chromium() -> Path | None:
     """Return the Chromium to use, or None.
 
-    In this order: the environment variable ``CHROMIUM``; one on the ``PATH``; Playwright's own. None of them where
-    ``COURSE_HIDE`` holds ``chromium``.
+    It is searched for in this order: the environment variable ``CHROMIUM``; the ``PATH``; Playwright's own. If
+    ``COURSE_HIDE`` contains ``chromium``, the result is None.
 
     Raises
     ------
     SlidesError
-        If ``CHROMIUM`` is set and is no file.
+        If ``CHROMIUM`` is set, but is not a file.
     """
     if system.hidden("chromium"):
         return None
     named = os.environ.get("CHROMIUM")
     if named:
         if not Path(named).is_file():
-            raise SlidesError(f"CHROMIUM is set to {named}, which is not there: correct it or unset it.")
+            raise SlidesError(f"CHROMIUM is set to {named}, which does not exist: correct it or unset it.")
         return Path(named)
     found = system.chromium()
     return Path(found) if found else _playwrights_own()
@@ -51,14 +51,14 @@ def _playwrights_own() -> Path | None:
 
 
 def launch_arguments() -> list[str]:
-    """Return the arguments that Chromium is started with."""
-    # Chromium refuses its sandbox to root, as in containers; everyone else keeps it.
+    """Return the arguments with which Chromium is started."""
+    # Chromium cannot use its sandbox as root, for example in a container; everybody else keeps the sandbox.
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return [*_QUIET, "--no-sandbox"] if root else list(_QUIET)
 
 
 def why_no_browser() -> str | None:
-    """Return what is missing to drive a browser and how to mend it, or None if nothing is."""
+    """Return what is missing to control a browser, and how to install it; None if nothing is missing."""
     try:
         import playwright  # noqa: F401
     except ImportError:
@@ -70,7 +70,7 @@ def why_no_browser() -> str | None:
 
 @contextmanager
 def chromium() -> Iterator:
-    """Give a running headless Chromium (a Playwright ``Browser``) and close it afterwards.
+    """Start a headless Chromium (a Playwright ``Browser``) for a ``with`` block.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def chromium() -> Iterator:
             browser = playwright.chromium.launch(executable_path=str(path), args=launch_arguments())
         except Error as error:
             raise SlidesError(
-                f"{path} did not start ({one_line(error.message, 160)}): set CHROMIUM to one that does."
+                f"{path} did not start ({one_line(error.message, 160)}): set CHROMIUM to another browser."
             ) from error
         try:
             yield browser

@@ -16,7 +16,7 @@ from course_pkg.slides.pdf import print_decks
 
 @dataclass(frozen=True)
 class BuiltDeck:
-    """One deck on disk. `report` is None where no browser could look at it."""
+    """One deck on disk. `report` is None if no browser has checked it."""
 
     name: str
     title: str
@@ -47,19 +47,19 @@ def build(
     pdf : bool
         Also print ``NAME.pdf``; this needs a browser.
     check : bool
-        Look at every slide in a browser. Without one this is an error on CI (``CI`` is set) and a printed
-        notice elsewhere.
+        Check every slide in a browser. Without a browser, this is an error on CI (``CI`` is set); elsewhere a
+        notice is printed.
     shots : Path, optional
         A folder for pictures of all slides.
     executed_dir : Path, optional
-        Where the executed notebooks are kept; ``executed`` beside `out_dir` by default.
+        Where the executed notebooks are kept; by default, the folder ``executed`` beside `out_dir`.
 
     Raises
     ------
     LectureError
         If a cell fails or warns.
     SlidesError
-        If a deck is not fit to be shown; the message lists deck, slide and element.
+        If a check finds a problem; the message lists deck, slide and element.
     """
     out_dir = Path(out_dir)
     executed_dir = Path(executed_dir) if executed_dir else out_dir.parent / "executed"
@@ -74,7 +74,7 @@ def build(
         deck = convert(executed, lecture_dir=source.resolve().parent)
         page = out_dir / f"{source.stem}.html"
         page.write_text(deck.html, encoding="utf-8")
-        # The PDF of an earlier build shows other slides.
+        # A PDF of an earlier build would show old slides.
         page.with_suffix(".pdf").unlink(missing_ok=True)
         pages.append(page)
         row = {"name": source.stem, "title": deck.title, "promise": deck.promise, "slides": deck.slides}
@@ -97,7 +97,7 @@ def build(
 
 
 def _can_look(*, needed: bool) -> bool:
-    """Return whether a browser is there; raise where its absence may not pass, else print a notice."""
+    """Return whether there is a browser; if not, raise if it is needed, else print a notice."""
     missing = why_no_browser()
     if missing is None:
         return True
@@ -111,4 +111,6 @@ def _refuse_same_names(lectures: list[Path]) -> None:
     names = [Path(source).stem for source in lectures]
     for name in names:
         if names.count(name) > 1:
-            raise SlidesError(f"Two lectures are called {name}: their decks would overwrite each other.")
+            raise SlidesError(
+                f"Two lectures are called {name}, so their decks would overwrite each other: rename one."
+            )

@@ -1,4 +1,4 @@
-"""Look at every slide in a browser that has no network, and report what would disturb an audience."""
+"""Check every slide in a browser without network: text that does not fit, missing figures, errors and the like."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from course_pkg.slides.errors import SlidesError, one_line
 READY_TIMEOUT_S = 30
 _PROBE = (Path(__file__).parent / "probe.js").read_text(encoding="utf-8")
 _READY = "document.body.dataset.ready === 'true'"
-# Two frames: the first lays out, the second has painted.
+# Wait for two frames: in the first, the browser lays out the page; before the second, it has painted it.
 _PAINTED = "() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to mend. `slide` is 0 for what concerns the page as a whole."""
+    """One problem of a slide. `slide` is 0 if the problem concerns the whole page."""
 
     deck: str
     slide: int
@@ -35,7 +35,7 @@ class Problem:
 
 @dataclass
 class DeckReport:
-    """What the browser saw of one page."""
+    """The problems that the browser found on one page."""
 
     name: str
     slides: int = 0
@@ -47,7 +47,7 @@ class DeckReport:
 
 
 def check_decks(pages: Iterable[Path], *, shots: Path | None = None) -> list[DeckReport]:
-    """Open each deck and go through its slides with all fragments shown.
+    """Open each deck, and check its slides with all fragments shown.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def require_clean(reports: Iterable[DeckReport]) -> None:
     if problems:
         many = f"{len(problems)} problems" if len(problems) > 1 else "1 problem"
         lines = "\n".join(f"  {problem}" for problem in problems)
-        raise SlidesError(f"The slides are not fit to be shown, mend {many} in the lectures:\n{lines}")
+        raise SlidesError(f"The slides cannot be shown like this; fix {many} in the lectures:\n{lines}")
 
 
 def open_deck(context, page_path: Path, query: str = ""):
@@ -85,7 +85,7 @@ def open_deck(context, page_path: Path, query: str = ""):
     Raises
     ------
     SlidesError
-        If they are not drawn in `READY_TIMEOUT_S`.
+        If they are not drawn within `READY_TIMEOUT_S`.
     """
     from playwright.sync_api import TimeoutError as TookTooLong
 
@@ -122,7 +122,7 @@ def _check(browser, path: Path, shots: Path | None) -> DeckReport:
 
 
 def _watch(context, folder: Path, report: DeckReport) -> None:
-    """Block every request that leaves the folder of the decks; keep those requests and all console errors."""
+    """Block every request for a file outside the folder of the decks; report such requests and console errors."""
 
     def gate(route):
         url = urlparse(route.request.url)
@@ -150,7 +150,7 @@ def _go_through(page, report: DeckReport, shots: Path | None) -> None:
     report.formulas = page.locator("mjx-container").count()
     report.widgets = page.locator("div.jp-OutputArea-output.jupyter-widgets").count()
     for index in range(report.slides):
-        # A fragment index beyond the last shows them all.
+        # An index larger than that of the last fragment shows all fragments.
         page.evaluate("(index) => Reveal.slide(index, 0, 999)", index)
         page.evaluate(_PAINTED)
         heading = page.evaluate(
@@ -172,5 +172,5 @@ def _photograph(page, folder: Path, name: str) -> None:
 
 
 def no_browser_notice(why: str) -> str:
-    """Return what is printed where slides cannot be looked at."""
+    """Return the notice that is printed if slides cannot be checked."""
     return f"overflow not checked: {why}."

@@ -1,4 +1,4 @@
-"""`course slides`: the command line of this room."""
+"""The command `course slides`."""
 
 import argparse
 from pathlib import Path
@@ -11,26 +11,28 @@ from course_pkg.slides.errors import SlidesError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``course slides``."""
     parser.add_argument(
-        "lectures", nargs="*", metavar="LECTURE", help="beginning of a name, such as 01; default: all"
+        "lectures", nargs="*", metavar="LECTURE", help="start of a lecture's name, such as 01 (default: all)"
     )
     parser.add_argument("--pdf", action="store_true", help="also print each deck to PDF")
-    parser.add_argument("--no-check", action="store_true", help="do not look at the slides in a browser")
-    parser.add_argument("--shots", type=Path, metavar="DIR", help="write pictures of all slides here")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where the decks go; default: build/slides")
+    parser.add_argument("--no-check", action="store_true", help="do not check the slides in a browser")
+    parser.add_argument(
+        "--shots", type=Path, metavar="DIR", help="write pictures of all slides into this folder"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the decks (default: build/slides)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Build the decks that were asked for, say where they are, and return 0.
+    """Build the chosen decks, print where they are, and return 0.
 
     Raises
     ------
     CourseError
-        With the one sentence to show, if something is to be mended.
+        If something is wrong; the message says how to fix it.
     """
     root = repo_root()
     sources = choose(sorted((root / "lectures").glob("*.py")), args.lectures)
     if args.shots and args.no_check:
-        raise SlidesError("--shots needs the browser that --no-check forbids: leave one of the two out.")
+        raise SlidesError("--shots needs the browser, which --no-check forbids: omit one of the two options.")
     out = args.out or root / "build" / "slides"
     decks = build(
         sources,
@@ -53,10 +55,12 @@ def choose(sources: list[Path], prefixes: list[str]) -> list[Path]:
     Raises
     ------
     SlidesError
-        If there is no lecture, or a prefix fits none.
+        If there is no lecture, or if no lecture's name begins with a prefix.
     """
     if not sources:
-        raise SlidesError("lectures/ holds no lecture (*.py) yet: write one.")
+        raise SlidesError(
+            "lectures/ contains no lecture (*.py): download the complete course again, or write one."
+        )
     for prefix in prefixes:
         if not any(source.stem.startswith(prefix) for source in sources):
             names = ", ".join(source.stem for source in sources)

@@ -13,7 +13,7 @@ _THEME = Path(__file__).parent / "theme"
 
 
 def write_contents(out_dir: Path, decks: list[dict]) -> Path:
-    """Write ``index.html`` with `decks` and those of earlier builds that are still there; return its path.
+    """Write ``index.html`` with `decks`, and with decks of earlier builds that still exist; return its path.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def write_contents(out_dir: Path, decks: list[dict]) -> Path:
     decks : list of dict
         For each deck of this build its ``name``, ``title``, ``promise`` and number of ``slides``.
     """
-    # A build of one lecture must not take the others off the list.
+    # Building one lecture must not remove the others from the list.
     record = out_dir / "decks.json"
     known = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
     known |= {deck["name"]: deck for deck in decks}

@@ -36,7 +36,7 @@ def convert(executed: Path, *, lecture_dir: Path | None = None) -> Deck:
     executed : Path
         The notebook that `execute` wrote.
     lecture_dir : Path, optional
-        The folder that relative addresses of images in the text start from; they are embedded.
+        The folder to which addresses of images in the text are relative; the images are embedded.
     """
     import nbformat
     from nbconvert.exporters import HTMLExporter
@@ -62,13 +62,13 @@ def convert(executed: Path, *, lecture_dir: Path | None = None) -> Deck:
     }  # fmt: skip
     metadata = {"name": executed.stem, "path": str(lecture_dir or executed.parent)}
     html, _ = exporter.from_notebook_node(nb, {"deck": deck, "metadata": metadata})
-    # nbconvert describes every picture that has no description with these words; the check wants to know.
+    # nbconvert gives this description to pictures without one; without it, the check reports such pictures.
     html = html.replace(' alt="No description has been provided for this image"', "")
     return Deck(_embed_images(html, Path(metadata["path"])), title, promise, slides)
 
 
 def _embed_images(html: str, folder: Path) -> str:
-    """Put pictures that a lecture names by a relative path into the page itself.
+    """Embed pictures that a lecture names by a relative path in the page.
 
     nbconvert's own `embed_images` closes every inline tag at once: ``<span>a</span>`` becomes
     ``<span></span>a``.
@@ -78,7 +78,7 @@ def _embed_images(html: str, folder: Path) -> str:
         path = folder / unquote(unescape(match[2]))
         kind = mimetypes.guess_type(path.name)[0]
         if not (kind and path.is_file()):
-            return match[0]  # the check reports a picture that cannot be shown
+            return match[0]  # the check will report that the picture cannot be shown
         return f"{match[1]}data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}{match[3]}"
 
     return re.sub(r'(<img\b[^>]*?\ssrc=")([^":]+)(")', embed, html)

@@ -1,14 +1,14 @@
-"""What can go wrong on the way from a lecture to its slides."""
+"""Errors on the way from a lecture to its slides."""
 
 from course_pkg.core.errors import CourseError
 
 
 class SlidesError(CourseError):
-    """The decks could not be built, or a deck is not fit to be shown."""
+    """The decks could not be built, or a deck has problems."""
 
 
 class LectureError(SlidesError):
-    """A cell of a lecture failed, or wrote what a lecture must not show."""
+    """A cell of a lecture failed, or wrote something that a lecture must not show."""
 
 
 def one_line(text: str, limit: int = 200) -> str:

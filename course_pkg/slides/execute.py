@@ -1,4 +1,4 @@
-"""Run a lecture in a fresh kernel and keep what it showed."""
+"""Run a lecture in a new kernel, and save its outputs."""
 
 import hashlib
 import os
@@ -14,22 +14,22 @@ from course_pkg.slides.errors import LectureError, SlidesError, one_line
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-# Written to stderr by a library's first run on a new machine; it says nothing about the lecture.
+# A library writes this to stderr when it runs for the first time on a machine; the lecture is not at fault.
 _FIRST_RUN_NOTICES = ("Matplotlib is building the font cache",)
 
 
 def execute(source: Path, out_dir: Path, *, cell_timeout_s: float = 60) -> Path:
     """Run a py:percent lecture and write the executed notebook to ``out_dir``.
 
-    The lecture runs in its own folder, in this interpreter's Python. It is not run again while its source,
-    the package and the recorded data are what they were.
+    The lecture runs in its own folder, with the same Python as this process. It is not run again as long as its source,
+    the package and the recorded data do not change.
 
     Parameters
     ----------
     source : Path
         The lecture, ``lectures/NN_name.py``.
     out_dir : Path
-        Where ``NN_name.ipynb`` goes; made if needed.
+        The folder for ``NN_name.ipynb``; it is made if needed.
     cell_timeout_s : float
         How long one cell may take, in seconds.
 
@@ -43,13 +43,13 @@ def execute(source: Path, out_dir: Path, *, cell_timeout_s: float = 60) -> Path:
     LectureError
         If a cell raises, takes too long, or writes to stderr. The message names the lecture and the cell.
     SlidesError
-        If the lecture is not there or its header cannot be read.
+        If the lecture does not exist, or its header cannot be read.
     """
     import nbformat
 
     source, target = Path(source).resolve(), Path(out_dir) / f"{Path(source).stem}.ipynb"
     if not source.is_file():
-        raise SlidesError(f"{source} is not there: name a lecture that exists.")
+        raise SlidesError(f"{source} does not exist: name one of the lectures.")
     digest = _digest(source)
     if _recorded_digest(target) == digest:
         return target
@@ -67,8 +67,8 @@ def execute(source: Path, out_dir: Path, *, cell_timeout_s: float = 60) -> Path:
 def check_outputs(nb: "NotebookNode", name: str) -> None:
     """Raise `LectureError` if a cell shows an error or wrote to stderr.
 
-    A warning on a slide is noise to the audience and often a fault to the reader: it has to be mended or
-    expected in the lecture. A cell tagged ``raises-exception`` may show its exception.
+    A warning on a slide distracts, and often hides a fault: the lecture must fix its cause or catch it. Only a cell
+    with the tag ``raises-exception`` may show its exception.
     """
     for cell in nb.cells:
         if cell.cell_type != "code":
@@ -81,7 +81,7 @@ def check_outputs(nb: "NotebookNode", name: str) -> None:
             if _stderr(output):
                 raise LectureError(
                     f"{name}: {_cell_name(cell)} wrote to stderr, “{one_line(output.text)}”; "
-                    "mend the cause, or catch it in the lecture."
+                    "fix the cause, or catch the warning in the lecture."
                 )
 
 
@@ -95,9 +95,8 @@ def _run(nb: "NotebookNode", source: Path, cell_timeout_s: float) -> None:
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-    # No kernel folders: the one kernel left is ipykernel in this interpreter. A `python3` that a user has
-    # registered for some other environment would otherwise run the lecture there. TCP, because parallel
-    # starts over IPC fail now and then.
+    # Without kernel folders, the only kernel is ipykernel with this Python. Otherwise, a kernel `python3` that the user
+    # has registered for another environment would be used. TCP is used because parallel starts over IPC sometimes fail.
     manager = AsyncKernelManager(
         kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]), transport="tcp"
     )
@@ -107,7 +106,9 @@ def _run(nb: "NotebookNode", source: Path, cell_timeout_s: float) -> None:
         km=manager,
         timeout=cell_timeout_s,
         store_widget_state=True,
-        extra_arguments=["--IPKernelApp.log_level=ERROR"],  # else it warns of TCP on this machine's loopback
+        extra_arguments=[
+            "--IPKernelApp.log_level=ERROR"
+        ],  # otherwise it warns about TCP on the loopback address
         coalesce_streams=True,
         resources={"metadata": {"path": str(source.parent)}},
         on_cell_start=lambda cell, cell_index: current.append(cell),

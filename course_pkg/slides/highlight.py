@@ -1,4 +1,4 @@
-"""Colours of code on a slide: few, calm, and none of those that mean memory, compute, bound or gain."""
+"""Colours of code on a slide: few and calm, and different from the colours for memory, compute, bound and gain."""
 
 from pygments.formatters import HtmlFormatter
 from pygments.style import Style

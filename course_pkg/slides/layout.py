@@ -1,7 +1,7 @@
 """Turn a notebook's flat list of cells into slides.
 
-The structure is written as HTML that opens before a cell and closes after it; the template prints the two
-around each cell and knows nothing of slides, fragments or columns.
+The structure is written as HTML that opens before a cell and closes after it. The template prints both around each
+cell, and does not depend on slides, fragments or columns.
 
 ========================  ==========================================================================
 slide_type                meaning
@@ -42,7 +42,7 @@ _FIGURE_TYPES = {"image/svg+xml", "image/png", "image/jpeg", "application/vnd.ju
 
 @dataclass
 class Slide:
-    """One slide: its visible cells in order, its notes, and the layouts that its cells ask for."""
+    """One slide: its visible cells in order, its notes, and the layouts that the tags of its cells demand."""
 
     cells: list["NotebookNode"] = field(default_factory=list)
     notes: list["NotebookNode"] = field(default_factory=list)
@@ -87,7 +87,7 @@ def _split(nb: "NotebookNode") -> list[Slide]:
 
 
 def _visible(cell: "NotebookNode", tags: set[str]) -> bool:
-    """Apply the hide tags to a cell; return whether anything of it is left to see."""
+    """Apply the hide tags to a cell; return whether any part of it is still visible."""
     if cell.cell_type != "code":
         return bool(cell.source.strip())
     if "hide-output" in tags:
@@ -161,7 +161,7 @@ def _until_next(slide: Slide, start: int, column_starts: list[int]) -> list["Not
 
 
 def is_figure(cell: "NotebookNode") -> bool:
-    """Return whether a cell shows a figure or a widget, which takes the room that the text leaves."""
+    """Return whether a cell shows a figure or a widget, which fills the space that the text leaves."""
     for output in cell.get("outputs", []):
         data = output.get("data", {})
         if _FIGURE_TYPES & set(data) or "course-figure" in data.get("text/html", ""):

@@ -30,7 +30,7 @@ def read(source: Path) -> "NotebookNode":
 
 
 def _take_header(nb: "NotebookNode", source: Path) -> None:
-    """Move `title:` and its like from a header outside `jupyter:` (a raw cell) into the metadata."""
+    """Move entries such as `title:` from a header outside `jupyter:` (a raw cell) into the metadata."""
     if not nb.cells or nb.cells[0].cell_type != "raw" or not nb.cells[0].source.startswith("---"):
         return
     import yaml

@@ -1,4 +1,4 @@
-"""Print decks to PDF, one page a slide, light, with all fragments shown."""
+"""Print decks to PDF, one page per slide, in the light theme, with all fragments shown."""
 
 from collections.abc import Iterable
 from pathlib import Path

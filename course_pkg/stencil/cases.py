@@ -1,4 +1,4 @@
-"""Every kernel of the stencil topic, at a size that fits the block and at one that does not."""
+"""Launches of every kernel of the stencil topic, at sizes that are a multiple of the block and at others."""
 
 import numpy as np
 
@@ -35,7 +35,7 @@ for size, shape in BOXES.items():
         grid,
         stencil.BLOCK_3D,
         lambda shape=shape: (_field(shape), zeros(shape)),
-        f"7 points, {shape}: boundaries switch lanes off",
+        f"7 points, {shape}: at the boundary, lanes are switched off",
         name=f"laplacian_naive_{size}",
     )
     cases.add(
@@ -65,7 +65,7 @@ cases.add(
 
 
 def _fluxes(shape):
-    """Return a plane's arguments by kernel: T, fluxes in x and y, Cp, and their derivative in time."""
+    """Return the fields that the four kernels of a plate take: T, fluxes in x and y, Cp, and dT/dt."""
     p = HeatProblem.random(shape)
     ny, nx = shape
     return p, zeros((ny, nx - 1)), zeros((ny - 1, nx)), zeros(shape)
@@ -110,7 +110,7 @@ for size, shape in PLANES.items():
             name=f"{operation}_{size}",
         )
 
-# variants of the Laplacian on a flat array: kernel, block, planes (0: none), points a thread along x
+# variants of the Laplacian on a flat array: kernel, block, planes (0: none), points per thread along x
 LAPLACIANS = {
     "centre_flat": (stencil.centre_flat_kernel, (32, 4, 2), 0, 1),
     "centre_pairs": (stencil.centre_pairs_kernel, (32, 4, 2), 0, 2),
@@ -145,7 +145,7 @@ for size, shape, dtype in LAPLACIAN_CASES:
             name=f"{variant}_{size}",
         )
 
-# variants of the diffusion step on flat arrays: kernel, block, rows or planes (0: none), points a thread along x
+# variants of the diffusion step on flat arrays: kernel, block, rows or planes (0: none), points per thread along x
 STEPS_2D = {
     "diffusion_step_2d_tiled": (stencil.diffusion_step_2d_tiled_kernel((32, 8)), (32, 8), 0, 1),
     "diffusion_step_2d_marching": (stencil.diffusion_step_2d_marching_kernel, (128, 1), 16, 1),

@@ -12,7 +12,7 @@ from course_pkg.core.checks import (
 )
 
 MOST_POINTS = 2**32
-INTERIOR = 3  # points in each direction: a stencil needs one between two boundaries
+INTERIOR = 3  # points in each direction: a stencil needs at least one point between two boundaries
 
 
 def check_laplacian(u, out, *, device: bool) -> None:
@@ -31,7 +31,7 @@ def check_step(ndim: int, T, Cp, lam, dt, h, out, *, device: bool) -> None:
 
 
 def check_work(T, Cp, out, work, *, device: bool) -> None:
-    """Check the three fields between the four statements: own memory, own shapes, the precision of ``T``."""
+    """Check the three fields between the four statements: their shapes, the precision of ``T``, memory of their own."""
     if not isinstance(work, (tuple, list)) or len(work) != 3:
         raise CourseError(
             "work must hold three arrays, qx, qy and dTdt: reference.work_arrays_2d(T) makes them."
@@ -57,9 +57,11 @@ def check_cross(u, halo, out, *, device: bool) -> None:
 
 
 def check_points(u, name: str = "u", instead: str = "laplacian_naive") -> None:
-    """Check that offsets of 32 bits reach every point; ``instead`` is the variant that needs none."""
+    """Check that 32-bit offsets reach every point; ``instead`` names a variant without this limit."""
     if u.size >= MOST_POINTS:
-        raise CourseError(f"{name} has {u.size} points: this variant counts them in 32 bits; use {instead}.")
+        raise CourseError(
+            f"{name} has {u.size} points, too many for this variant's 32-bit offsets: use {instead}."
+        )
 
 
 def check_pairs(*grids) -> None:
@@ -72,6 +74,6 @@ def check_pairs(*grids) -> None:
             )
         if byte_range(grid)[0] % (2 * grid.dtype.itemsize):
             raise CourseError(
-                f"A grid begins {byte_range(grid)[0] % 256} bytes behind a multiple of 256, and pairs of points must "
-                f"begin at multiples of {2 * grid.dtype.itemsize}: pass an array of its own, not a slice."
+                f"The address of a grid is {byte_range(grid)[0] % 256} bytes behind a multiple of 256, but pairs of "
+                f"points must begin at multiples of {2 * grid.dtype.itemsize} bytes: pass a whole array, not a slice."
             )

@@ -1,4 +1,4 @@
-"""Stencils compiled by Numba, on all cores: vectorised along x, blocked for the cache in 3-D.
+"""Stencils compiled by Numba, on all cores: vectorised along x, and in 3-D blocked for the cache.
 
 In 3-D a plane of a large grid exceeds a core's cache. Each plane is needed three times, for itself and for both
 neighbouring planes, and would come from memory each time. So y is cut into tiles of some rows. The rows of a tile in
@@ -22,7 +22,7 @@ LEAST_ROWS = 8  # rows of a tile; it also reads two rows of its neighbours
 
 
 def _tile_rows(u):
-    """Return the rows of a tile: so few that three strips stay in the cache, and about equal in all tiles."""
+    """Return the number of rows of a tile, such that three strips stay in the cache and all tiles are about equal."""
     _, ny, nx = u.shape
     most = max(LEAST_ROWS, CACHE_BYTES // (3 * nx * u.itemsize) - 2)
     tiles = -(-ny // most)
@@ -35,7 +35,7 @@ def _laplacian_row(u, out, k, j):
     nz, ny, nx = u.shape
     six = u.dtype.type(6)
 
-    def less_across(total, i):  # minus the neighbours in y and z that exist
+    def less_across(total, i):  # subtract the neighbours in y and z that exist
         if j > 0:
             total -= u[k, j - 1, i]
         if j < ny - 1:
@@ -69,7 +69,7 @@ def _laplacian(u, out, rows=1, threads=1):
 
 
 def laplacian(u, out):
-    """Compute the 7-point Laplacian ``out = A u``; one read and one write a point, except for the rows beside tiles.
+    """Compute the 7-point Laplacian ``out = A u``; one read and one write per point, except for the rows beside tiles.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def _diffusion_step_3d(T, Cp, factor, out, rows=1, threads=1):
 
 
 def diffusion_step_3d(T, Cp, lam, dt, h, out):
-    """Compute one fused diffusion step in three dimensions; two reads and one write a point.
+    """Compute one fused diffusion step in three dimensions; two reads and one write per point.
 
     Examples
     --------

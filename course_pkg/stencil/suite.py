@@ -1,4 +1,4 @@
-"""What ``course bench stencil`` measures: the Laplacian and the diffusion step, on grids that exceed every cache."""
+"""What ``course bench stencil`` measures: the Laplacian and the diffusion step, on grids larger than any cache."""
 
 from collections.abc import Iterator
 from math import prod
@@ -18,7 +18,7 @@ SHAPES = {  # device: (3-D grid, 2-D grid)
     "gpu": ((512, 512, 512), (16384, 16384)),
 }
 QUICK = ((64, 64, 64), (512, 512))
-# of the best Laplacian by a library: device, the stream that bounds it, and the share of its bandwidth
+# library: (device, the stream that bounds its best Laplacian, share of the stream's bandwidth that is demanded)
 DEMANDED = (
     (CUDA, "gpu", STREAMS["copy"].by(CUPY), 0.88),
     (CUPY, "gpu", STREAMS["copy"].by(CUPY), 0.92),
@@ -50,9 +50,9 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
 
 
 def demands(measurements: list[Measurement]) -> list[dict]:
-    """Return what is demanded of the best Laplacians beside what was measured: shares of a bandwidth that bounds them.
+    """Return one row for each demand on the best Laplacians: which share of a stream's bandwidth they must reach.
 
-    On a GPU the bound is the driver's copy of the same grid, on a CPU the triad; all from one run.
+    On a GPU the stream is the driver's copy of the same grid, on a CPU the triad, both measured in the same run.
     """
     rows = []
     for library, device, stream, limit in DEMANDED:
@@ -86,7 +86,7 @@ def _require_gpu(quick, shape_2d) -> None:
 
 
 def _in_turns(shape, quick) -> Iterator[Measurement]:
-    """The Laplacians of the CPU and the triad of as many numbers, one sample of each after the other."""
+    """Yield the Laplacians of the CPU and a triad of as many numbers; their samples are taken in turn."""
     u, expected = _laplacian_oracle(shape)
     out, room = np.full(shape, np.nan), np.zeros(prod(shape))
     vectors = u.reshape(-1), expected.reshape(-1), 3.0, room

@@ -17,7 +17,7 @@ from course_pkg.vector.variants import VARIANTS as STREAMS
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
 COPY = (STREAMS["copy"], CUPY)
 LAPLACIANS = [(v, library) for library in (CUDA, CUPY) for v in VARIANTS.of("laplacian", library)]
-STRIDED = (VARIANTS["centre_strided"], VARIANTS["centre_strided_pairs"])  # these take few threads
+STRIDED = (VARIANTS["centre_strided"], VARIANTS["centre_strided_pairs"])  # these run with few threads
 RUNGS = [(v, CUDA) for v in VARIANTS.of("centre", CUDA) if v not in STRIDED]
 EDGE, QUICK = 512, 64
 EDGES = (32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
@@ -35,10 +35,10 @@ BLOCKS_PER_SM = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32)
 
 
 class Grids:
-    """A random grid on the device, room for the result, and what it must be."""
+    """A random grid on the device, memory for the result, and the right result of each operation."""
 
     def __init__(self, edge: int, dtype: str):
-        small = edge <= EDGE  # the host makes it in seconds
+        small = edge <= EDGE  # a grid that the host makes within seconds
         self.u = cp.asarray(HeatProblem.random((edge,) * 3, dtype).T) if small else _random(edge, dtype)
         self.out, self.expected = cp.empty_like(self.u), cp.empty_like(self.u)
         gpu_cupy.laplacian(self.u, self.expected)
@@ -47,23 +47,23 @@ class Grids:
         self.for_numba = tuple(cuda.as_cuda_array(a) for a in (self.u, self.out))
 
     def _confirm(self):
-        """The device's oracle is itself held against NumPy."""
+        """Compare the right result that was computed on the device with NumPy's."""
         host, expected = self.u.get(), np.empty(self.u.shape, self.u.dtype)
         reference.laplacian(host, expected)
         np.testing.assert_allclose(self.expected.get(), expected, rtol=0, atol=_tolerance(self.u.dtype))
 
     def result_of(self, operation: str):
-        """Return what an operation makes of u."""
+        """Return the right result of an operation on u."""
         if operation == "laplacian":
             return self.expected
         return 6 * self.u if operation == "centre" else self.u  # of the copy
 
     def check(self, operation: str, found=None):
-        """Compare the result with the oracle, and spoil it for the next variant."""
+        """Compare the result with the right one, then overwrite it, so that the next variant must write its own."""
         found = self.out if found is None else found
         worst = float(cp.abs(found - self.result_of(operation)).max())
         if not worst <= _tolerance(self.u.dtype):
-            raise AssertionError(f"the result is wrong by {worst}")
+            raise AssertionError(f"the largest error of the result is {worst}")
         self.out.fill(cp.nan)
 
 
@@ -83,7 +83,7 @@ def steps(quick: bool) -> int:
 
 
 def _swept(quick: bool) -> list[int]:
-    """Return the edges of the sweep, but the one at which everything is measured."""
+    """Return the edges of the sweep, without the one at which everything is measured."""
     return [edge for edge in (EDGES_QUICK if quick else EDGES) if edge != (QUICK if quick else EDGE)]
 
 
@@ -117,7 +117,7 @@ def _each(grids, chosen, options):
 
 
 def _compiled(variant, dtype) -> dict[str, int]:
-    """Return what was compiled for the default block."""
+    """Return registers and memory of the kernel as compiled for the default block."""
     return compiled(variant.kernel_objects()[0], dtype)
 
 
@@ -153,9 +153,9 @@ def _measure(grids, variant, library, fn, options, *, observe=None, more=None) -
 
 
 def rivals(*, quick: bool) -> Iterator[Measurement]:
-    """Yield the Laplacians of other libraries; to be taken last, for they keep threads and memory of their own.
+    """Yield the Laplacians of other libraries. Take them last, because these libraries keep threads and memory.
 
-    What is not installed, or finds no GPU, is named and left out: it must not cost what was measured before.
+    A library that is not installed, or finds no GPU, is named and left out, so that all other measurements are kept.
     """
     grids, options = Grids(QUICK if quick else EDGE, "float64"), {"samples": 3 if quick else 20}
     for variant in VARIANTS:
@@ -163,7 +163,7 @@ def rivals(*, quick: bool) -> Iterator[Measurement]:
             try:
                 yield _rival(grids, variant, library, variant.rival(library)(grids.u), options)
             except AssertionError:
-                raise  # a wrong result is no trouble of installation
+                raise  # a wrong result is not a problem of the installation
             except Exception as error:
                 print(f"Not measured: {variant.by(library)} ({type(error).__name__}: {error}).")
 
@@ -184,7 +184,7 @@ def _rival(grids, variant, library, rival, options) -> Measurement:
 
 
 def _blocks(grids, options):
-    """The flat kernel under blocks of many shapes."""
+    """Yield measurements of the flat kernel with blocks of many shapes."""
     flat = VARIANTS["laplacian_flat"]
     for block in BLOCKS:
         yield _measure(
@@ -204,7 +204,7 @@ def _tiles(grids, options):
 
 
 def _registers(grids, options):
-    """Two kernels with fewer registers than they want."""
+    """Yield measurements of two kernels that are compiled with fewer registers than the compiler would choose."""
     for name, launch in (
         ("laplacian_marching", gpu_numba.launch_marching),
         ("laplacian_vectorised", gpu_numba.launch_vectorised),
@@ -224,7 +224,7 @@ def _registers(grids, options):
 
 
 def _occupancy(grids, options):
-    """A stream by few threads on each multiprocessor: blocks go to the multiprocessors in turn."""
+    """Yield measurements of a stream by few threads per multiprocessor: the GPU deals blocks out one by one."""
     for variant in STRIDED:
         for blocks in BLOCKS_PER_SM:
             yield _measure(

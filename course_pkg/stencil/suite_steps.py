@@ -16,13 +16,13 @@ LIBRARIES = {
     "cpu": (Library.NUMPY, Library.NUMBA_CPU),
     "gpu": (Library.CUPY, Library.NUMBA_CUDA),
 }
-# of the steps by array statements only the one that a learner writes first
+# of the steps in array statements, measure only the one that a learner writes first
 ONE_FORMULA = {"diffusion_step_2d", "diffusion_step_3d"}
 BY_ARRAYS = {Library.NUMPY, Library.CUPY}
 
 
 def implementations(device: str, operation: str) -> list[tuple]:
-    """Return what is measured of a step: pairs of a variant and a library."""
+    """Return the pairs of a variant and a library that are measured for a step."""
     return [
         (variant, library)
         for library in LIBRARIES[device]
@@ -32,9 +32,10 @@ def implementations(device: str, operation: str) -> list[tuple]:
 
 
 def run(device: str, shapes: dict[str, tuple], options: dict) -> Iterator[Measurement]:
-    """Yield the measurement of each implementation; ``shapes`` are the grids by operation.
+    """Yield the measurement of each implementation; ``shapes`` gives the grid of each operation.
 
-    On a CPU, which has other work too, the variants of one grid take turns; on a GPU they come one after the other.
+    On a CPU, where other programs disturb, samples of the variants are taken in turn. On a GPU, all samples of a
+    variant are taken before the next variant.
     """
     one_grid = _in_turns if device == "cpu" else _one_by_one
     for operation, shape in shapes.items():
@@ -46,7 +47,7 @@ def run(device: str, shapes: dict[str, tuple], options: dict) -> Iterator[Measur
 def _in_turns(operation, shape, chosen, options) -> Iterator[Measurement]:
     """Measure on the host, one sample of each variant after the other."""
     problem, expected = _oracle(operation, shape)
-    grids = problem.T, problem.Cp, np.full(shape, np.nan)  # for all: grids for each would need gigabytes
+    grids = problem.T, problem.Cp, np.full(shape, np.nan)  # shared by all variants, to save gigabytes
     yield from compare(
         {v.by(library): v.function(library) for v, library in chosen},
         arguments={v.by(library): _arguments(problem, v.function(library), grids) for v, library in chosen},
@@ -70,7 +71,7 @@ def tiles(shape: tuple, options: dict) -> Iterator[Measurement]:
 
 
 def _on_gpu(shape, variant, library, fn, options) -> Measurement:
-    """Measure a variant on arrays as its library likes them."""
+    """Measure a variant with arrays of its own library."""
     problem, _ = _oracle(variant.operation, shape)
     *fields, expected = _on_device(variant.operation, shape)
     put = _for_numba if library == Library.NUMBA_CUDA else _for_cupy
@@ -120,14 +121,14 @@ def _for_cupy(array):
 
 
 def _for_numba(array):
-    """Put a host array on the GPU; Numba looks at a foreign array anew at each launch, which is slow."""
+    """Copy a host array to the GPU as a Numba array; for another library's, Numba would lose time at each launch."""
     from course_pkg import cuda
 
     return cuda.as_cuda_array(_for_cupy(array))
 
 
 def check(out, expected) -> None:
-    """Compare a result with the oracle, and spoil it for the next variant that writes there."""
+    """Compare a result with the right one, then overwrite it, so that the next variant must write its own."""
     np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-11)
     out.fill(np.nan)
 

@@ -1,7 +1,7 @@
-"""The stencils on grids that no cache holds: what moves between the GPU and its memory, and what keeps the GPU busy.
+"""The stencils on grids larger than any cache: what moves between the GPU and its memory, and what keeps the GPU busy.
 
-Counters of L1 do not see what a cache keeps; only here do the counts of ``cost.py`` meet the hardware. Nobody looks at
-the results, so that memory stays as it is found.
+Counters of L1 do not show what the L2 cache saves, so only such launches can confirm the numbers of ``cost.py``. The
+results are not used, and the memory is not initialised.
 """
 
 import numpy as np

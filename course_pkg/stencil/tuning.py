@@ -4,16 +4,16 @@ SMALL_PLANE = 4 * 2**20  # bytes
 
 
 def planes_for(u) -> int:
-    """Return how many planes a thread with two points should take of a grid.
+    """Return how many planes of a grid a thread of the vectorised kernel should compute.
 
-    Each thread takes a chunk of consecutive planes. The planes on both sides of the border between two chunks are read
-    twice. Short chunks keep more threads at work. While planes are small, the second read finds the data of the first
-    one in the L2 cache: on an H200, 4 planes are best up to 512 x 512 doubles, and 16 at 1024 x 1024.
+    Each thread computes a chunk of consecutive planes. The two planes where chunks meet are read twice. Short chunks
+    keep more threads at work. If planes are small, the second read finds its data in the L2 cache: on an H200, 4 planes
+    are best up to 512 x 512 doubles, and 16 at 1024 x 1024.
 
     Parameters
     ----------
     u : array, shape (nz, ny, nx)
-        Only its shape and dtype are looked at.
+        Only its shape and dtype matter.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The variants of this topic: each once, with its idea, its cost, and who has a function of it."""
+"""The variants of this topic, each listed once: its idea, its cost, and the libraries that have a function for it."""
 
 from course_pkg.core import Library, Variants, variant_of
 from course_pkg.stencil import cost
@@ -36,15 +36,16 @@ def _steps(step: str, block: str, queue: str) -> tuple:
         _variant(
             step,
             "marching_tiled",
-            "the same, neighbours beside the queue through shared memory",
+            "as marching, but neighbours across the direction of march come through shared memory",
             cost.diffusion_step,
             kernels=_tiled(f"{step}_marching_tiled", queue),
         ),
         _variant(
             step,
             "vectorised",
-            "the queue with two points a thread and 128-bit accesses",
+            "the queue with two points per thread and 128-bit accesses",
             cost.diffusion_step,
+            width=2,
         ),
     )
 
@@ -53,13 +54,15 @@ VARIANTS = Variants(
     _variant(
         "laplacian",
         "",
-        "strips of rows that stay in a core's cache; or array statements",
+        "strips of rows that stay in a core's cache; in NumPy and CuPy, array statements",
         cost.laplacian,
         (CPU, NUMPY, CUPY),
         arrays=cost.laplacian_arrays,
     ),
-    _variant("laplacian", "naive", "one thread a point, indexed as one would write it first", cost.laplacian),
-    _variant("laplacian", "flat", "the same with 32-bit offsets into the flat array", cost.laplacian),
+    _variant("laplacian", "naive", "one thread per point, with three-dimensional indices", cost.laplacian),
+    _variant(
+        "laplacian", "flat", "as naive, with 32-bit offsets into the array seen as a vector", cost.laplacian
+    ),
     _variant(
         "laplacian",
         "tiled",
@@ -71,16 +74,17 @@ VARIANTS = Variants(
     _variant(
         "laplacian",
         "marching_tiled",
-        "the same, neighbours in the plane through shared memory",
+        "as marching, but neighbours in the plane come through shared memory",
         cost.laplacian,
         kernels=_tiled("laplacian_marching_tiled", "BLOCK_MARCHING"),
     ),
     _variant(
         "laplacian",
         "vectorised",
-        "the queue with two points a thread and 128-bit accesses",
+        "the queue with two points per thread and 128-bit accesses",
         cost.laplacian,
         (CUDA, CUPY),
+        width=2,
     ),
     _variant(
         "laplacian", "elementwise", "one element-wise kernel from an expression", cost.laplacian, (CUPY,)
@@ -93,25 +97,29 @@ VARIANTS = Variants(
         (),
         rivals={Library.JAX: "jax_slices", Library.PYTORCH: "torch_slices"},
     ),
-    # what is left when the neighbours are stripped: the rungs between the variants above
-    _variant("centre", "flat", "out = 6 u, as the flat variant finds its points", cost.centre),
+    # the same kernels without neighbours: what each step between the variants above costs
+    _variant("centre", "flat", "out = 6 u, with the threads and offsets of the flat Laplacian", cost.centre),
     _variant(
-        "centre", "tiled", "by way of a tile", cost.centre, kernels=_tiled("centre_tiled", "BLOCK_TILED")
+        "centre",
+        "tiled",
+        "through a tile in shared memory",
+        cost.centre,
+        kernels=_tiled("centre_tiled", "BLOCK_TILED"),
     ),
     _variant(
         "centre",
         "tiled_halo",
-        "by way of a tile whose halo is loaded, too",
+        "through a tile whose halo is loaded, too, but not used",
         cost.centre,
         kernels=_tiled("centre_tiled_halo", "BLOCK_TILED"),
     ),
-    _variant("centre", "pairs", "two points a thread", cost.centre),
+    _variant("centre", "pairs", "two points per thread", cost.centre, width=2),
     _variant("centre", "strided", "few threads that stride through the grid", cost.centre),
-    _variant("centre", "strided_pairs", "the same, two points at a time", cost.centre),
+    _variant("centre", "strided_pairs", "as strided, two points at a time", cost.centre, width=2),
     _variant(
         "cross_mean",
         "tiled",
-        "from a tile of any halo and padding",
+        "through a tile with any halo and padding",
         cost.cross_mean,
         kernels=(("cross_mean_tiled_kernel", "BLOCK_CROSS", 1, 0),),
     ),
@@ -119,7 +127,7 @@ VARIANTS = Variants(
     _variant(
         "diffusion_step_2d",
         "four_statements",
-        "fluxes, divergence and update apart, with fields in between",
+        "fluxes, divergence and update as separate kernels, with fields in between",
         cost.diffusion_step_2d_four_statements,
         EVERYWHERE,
         arrays=cost.diffusion_step_2d_arrays,

@@ -1,4 +1,4 @@
-"""Every kernel of the vector topic, at a size that fits the block and at one that does not."""
+"""Launches of every kernel of the vector topic, at sizes that are a multiple of the block and at others."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ FITTING, ODD = 8192, 10_007
 
 
 def _vectors(names, n, dtype="float64"):
-    """Return the named fields of a vector problem, with the scalar in the vectors' precision."""
+    """Return a function that makes the named fields of a vector problem, with the scalar in their precision."""
 
     def make():
         p = VectorProblem.random(n, dtype)
@@ -44,7 +44,7 @@ cases.add(
     blocks_for((ODD + 1) // 2, THREADS),
     THREADS,
     _vectors(("a", "out"), ODD),
-    "two elements a thread; the last block has one only",
+    "two elements per thread; in the last block only one",
     name="vector_copy_two",
 )
 for stride in (1, 3, 8):
@@ -69,7 +69,7 @@ cases.add(
     1,
     THREADS,
     lambda: (*_vectors(("a",), 1000)(), zeros(1)),
-    "one block sums what the others left",
+    "one block adds up the partial sums of the others",
     name="vector_sum",
 )
 cases.add(
@@ -106,21 +106,21 @@ for (ny, nx), dtype in PLANES:
             vector.cumsum_columns_kernel,
             blocks_for(nx, vector.LINES_PER_BLOCK),
             vector.LINES_PER_BLOCK,
-            "a thread a column: neighbours in a row",
+            "a thread per column: neighbours in a row",
         ),
         (
             "cumsum_rows_serial",
             vector.cumsum_rows_serial_kernel,
             blocks_for(ny, vector.LINES_PER_BLOCK),
             vector.LINES_PER_BLOCK,
-            "a thread a row: a sector for each lane",
+            "a thread per row: a sector for each lane",
         ),
         (
             "cumsum_rows_chunked",
             vector.cumsum_rows_chunked_kernel,
             blocks_for(ny, vector.BLOCK_CHUNKED[1]),
             vector.BLOCK_CHUNKED,
-            "a warp a row: shuffles, and lanes beyond the row's end",
+            "a warp per row: shuffles, and lanes beyond the row's end",
         ),
     ):
         cases.add(
@@ -138,7 +138,7 @@ TRANSPOSES = (
         "tiled",
         vector.transpose_tiled_kernel(0),
         "float64",
-        "a warp reads a column of a tile: one bank for all",
+        "a warp reads a column of a tile: all lanes in one bank",
     ),
     ("padded", vector.transpose_tiled_kernel(1), "float64", "a warp reads a column of a tile: no bank twice"),
     ("padded", vector.transpose_tiled_kernel(1), "float32", "a warp reads a column of a tile: no bank twice"),

@@ -1,4 +1,4 @@
-"""Checks of arguments that the compiled files of this topic share."""
+"""Checks of arguments, shared by the files of this topic with compiled code."""
 
 from course_pkg.core import CourseError
 from course_pkg.core.checks import (
@@ -11,7 +11,7 @@ from course_pkg.core.checks import (
 
 
 def check_stream(*, device: bool, **arrays) -> None:
-    """Check the vectors of one operation, the output last: one length, one precision, own memory for the output."""
+    """Check the vectors of an operation, the output last: equal length and precision, no memory in common with it."""
     require_arrays(device=device, **arrays)
     require_ndim(1, **arrays)
     require_distinct(**arrays)
@@ -51,12 +51,12 @@ def check_reduce_sum(a, out, *, device: bool) -> None:
 
 
 def check_partial(partial, least: int, **arrays) -> None:
-    """Check device memory for the blocks' sums: at least ``least`` doubles, apart from the other arrays."""
+    """Check the device memory for the blocks' sums: at least ``least`` doubles, not shared with the other arrays."""
     require_arrays(device=True, dtypes=("float64",), partial=partial)
     require_ndim(1, partial=partial)
     if partial.size < least:
         raise CourseError(
-            f"partial has {partial.size} elements, {least} are needed: make it with partial_sums({arrays['a'].size})."
+            f"partial has {partial.size} elements but needs {least}: make it with partial_sums({arrays['a'].size})."
         )
     require_distinct(**arrays, partial=partial)
 

@@ -1,7 +1,7 @@
-"""Bytes and flops of the streaming operations, sums and transpose: each input read once, each output written once.
+"""Bytes and flops of the streaming operations, sums and transpose. Each input is read once, each output written once.
 
-``n`` is the number of elements, ``shape`` that of an array (ny, nx), ``dtype`` anything that ``numpy.dtype`` takes.
-A pass is the traffic of one array, read or written.
+``n`` is the number of elements, ``shape`` the shape (ny, nx) of an array, ``dtype`` anything that ``numpy.dtype``
+takes. A pass is the traffic of one array, read or written.
 """
 
 from math import prod
@@ -90,7 +90,7 @@ def dot(n: int, dtype="float64") -> Cost:
 
 
 def horner(n: int, degree: int, dtype="float64") -> Cost:
-    """Cost of the polynomial: the traffic of a copy, and ``degree`` multiply-adds an element.
+    """Cost of the polynomial: the traffic of a copy, and ``degree`` multiply-adds per element.
 
     Examples
     --------
@@ -128,11 +128,11 @@ def reduce_sum_tree(n: int, threads_per_block: int, dtype="float64") -> Cost:
 
 
 def sums_kept(n: int, threads_per_block: int) -> int:
-    """Return how many blocks' sums all launches together leave in memory; each launch adds up those of the last.
+    """Return how many partial sums all launches together write; each launch adds up those of the launch before.
 
     Examples
     --------
-    >>> sums_kept(2**20, 256)  # 4096 blocks, whose sums 16 blocks add up; the last launch writes the result
+    >>> sums_kept(2**20, 256)  # 4096 sums, then 16; the third launch writes the result
     4112
     """
     kept, blocks = 0, -(-n // threads_per_block)
@@ -142,7 +142,7 @@ def sums_kept(n: int, threads_per_block: int) -> int:
 
 
 def cumsum_columns(shape: tuple[int, int], dtype="float64") -> Cost:
-    """Cost of the cumulative sum along y: one pass read and one written, in whatever order the elements are visited.
+    """Cost of the cumulative sum along y: one pass for reading and one for writing, in whatever order.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def _library():
 
 
 def triad(a, b, s, out):
-    """Compute ``out = a + s * b`` in C on all cores; float64 in host memory, two reads and one write an element.
+    """Compute ``out = a + s * b`` in C on all cores; float64 in host memory, two reads and one write per element.
 
     Examples
     --------

@@ -1,10 +1,9 @@
-"""The streaming operations, the sums and the transpose compiled by Numba, on all cores: the fair competitor of the GPU.
+"""The streaming operations, the sums and the transpose, compiled by Numba, on all cores: a fair competitor of the GPU.
 
-Each is one parallel loop, so each element travels once from memory to a core and back.
+Each is one parallel loop, so each element moves only once from memory to a core and back.
 
 Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
-precision, in host memory. Every function raises ``CourseError``, before anything is written, when an argument does
-not fit.
+precision, in host memory. If an argument does not fit, a function raises ``CourseError`` before anything is written.
 """
 
 from functools import cache
@@ -35,7 +34,7 @@ def _copy(a, out):
 
 
 def copy(a, out):
-    """Compute ``out = a``; one read and one write an element.
+    """Compute ``out = a``; one read and one write per element.
 
     Examples
     --------
@@ -73,7 +72,7 @@ def _scale(a, s, out):
 
 
 def scale(a, s, out):
-    """Compute ``out = s * a``; one read and one write an element.
+    """Compute ``out = s * a``; one read and one write per element.
 
     Examples
     --------
@@ -93,7 +92,7 @@ def _add(a, b, out):
 
 
 def add(a, b, out):
-    """Compute ``out = a + b``; two reads and one write an element.
+    """Compute ``out = a + b``; two reads and one write per element.
 
     Examples
     --------
@@ -112,7 +111,7 @@ def _triad(a, b, s, out):
 
 
 def triad(a, b, s, out):
-    """Compute ``out = a + s * b``; two reads and one write an element.
+    """Compute ``out = a + s * b``; two reads and one write per element.
 
     Examples
     --------
@@ -135,7 +134,7 @@ def _dot(a, b):
 
 
 def dot(a, b, out):
-    """Compute ``out[0] = sum(a * b)``; two reads an element, and one write in all.
+    """Compute ``out[0] = sum(a * b)``; two reads per element, and one write in all.
 
     Examples
     --------
@@ -163,9 +162,9 @@ def _compiled_horner(degree):
 
 
 def horner(a, degree, out):
-    """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write an element, ``degree`` multiply-adds.
+    """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write per element, ``degree`` multiply-adds.
 
-    Compiled anew for each degree.
+    It is compiled for each degree.
 
     Examples
     --------
@@ -188,7 +187,7 @@ def _reduce_sum(a):
 
 
 def reduce_sum(a, out):
-    """Compute ``out[0] = sum(a)``, accumulated in float64; one read an element, and one write in all.
+    """Compute ``out[0] = sum(a)``, accumulated in float64; one read per element, and one write in all.
 
     Examples
     --------
@@ -215,7 +214,7 @@ def _cumsum_columns(a, out):
 
 
 def cumsum_columns(a, out):
-    """Compute ``out[y, x] = sum(a[:y + 1, x])``, accumulated in float64; one read and one write an element.
+    """Compute ``out[y, x] = sum(a[:y + 1, x])``, accumulated in float64; one read and one write per element.
 
     Each core walks down blocks of 64 columns, whose sums stay in its cache.
 
@@ -239,7 +238,7 @@ def _cumsum_rows(a, out):
 
 
 def cumsum_rows(a, out):
-    """Compute ``out[y, x] = sum(a[y, :x + 1])``, accumulated in float64; one read and one write an element.
+    """Compute ``out[y, x] = sum(a[y, :x + 1])``, accumulated in float64; one read and one write per element.
 
     Each core takes whole rows. Within a row the work is serial, and the memory contiguous.
 
@@ -260,7 +259,7 @@ def _transpose(a, out):
         columns = slice(block * TILE, min((block + 1) * TILE, nx))
         for top in range(0, ny, TILE):
             rows = slice(top, min(top + TILE, ny))
-            # loops from 0 to the size of a view; with an offset, or other bounds, this takes twice the time
+            # each loop runs from 0 to the size of a view; with other bounds or an offset, it takes twice the time
             tile, tile_out = a[rows, columns], out[columns, rows]
             for x in range(tile_out.shape[0]):
                 for y in range(tile_out.shape[1]):
@@ -268,7 +267,7 @@ def _transpose(a, out):
 
 
 def transpose(a, out):
-    """Compute ``out[x, y] = a[y, x]``; one read and one write an element.
+    """Compute ``out[x, y] = a[y, x]``; one read and one write per element.
 
     It works in tiles of 8 × 8: the cache lines that a tile reads and writes stay in the core's cache until all of their
     elements have been used.

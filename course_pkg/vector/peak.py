@@ -1,7 +1,7 @@
-"""The two ceilings of this machine, measured: T_peak by copy and triad, and where arithmetic begins to cost time.
+"""Measure two limits of this machine: T_peak, by copy and triad, and the arithmetic that it can do in the same time.
 
 As in STREAM, each element that is read or written counts once. A CPU that reads a cache line before overwriting it
-(write-allocate) moves more than that. This is counted neither in the bound nor in what is compared with the bound.
+(write-allocate) moves more, but this extra traffic is counted neither for the bound nor for what is compared with it.
 """
 
 from functools import partial
@@ -19,9 +19,9 @@ LEAST, MOST = 2**22, 2**27  # elements
 
 
 def stream_size(llc_bytes: int) -> int:
-    """Return a number of doubles such that two vectors are at least twice the last-level cache, if memory allows.
+    """Return a number of doubles such that two vectors are at least twice as large as the last-level cache.
 
-    It is at most 2^27, and at most what lets three vectors fit in a quarter of the free memory.
+    It is at most 2^27, and at most so large that three vectors fit in a quarter of the free memory.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def stream_size(llc_bytes: int) -> int:
 
 
 def stream(*, n: int | None = None, samples: int = 10) -> Comparison:
-    """Measure copy and triad on this CPU, by Numba on all cores and, if gcc is installed, by C; the best is the bound.
+    """Measure copy and triad on this CPU, in Numba on all cores and, if gcc is installed, in C; the best is the bound.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def stream(*, n: int | None = None, samples: int = 10) -> Comparison:
 
 
 def horner_sweep(degrees, *, n: int | None = None, samples: int = 10) -> tuple[Measurement, ...]:
-    """Measure the polynomial of each degree on this CPU, in turns; each result is checked against NumPy.
+    """Measure the polynomials on this CPU, taking samples in turn; each result is compared with NumPy's.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def recorded_t_peak(recorded: Recorded) -> float:
     >>> recorded_t_peak(recorded("vector")) > 4000  # of the H200
     True
     """
-    # the copies that were measured beside the transposes have a shape instead of n
+    # copies that were measured together with the transposes have a shape instead of n, and are left out
     streams = [m for m in recorded.measurements if m.operation in ("copy", "triad") and "n" in m.parameters]
     longest = max(m.parameters["n"] for m in streams)
     return max(m.t_eff_gb_s for m in streams if m.parameters["n"] == longest)
@@ -150,7 +150,7 @@ def _check_horner(p, degree):
 
 
 def _check(p, compute):
-    """Compare both ends of the output with the oracle, then overwrite all of it with NaN."""
+    """Compare the first and last elements of the output with NumPy's, then overwrite the output with NaN."""
     for part in (slice(0, 1000), slice(-1000, None)):
         expected = np.empty_like(p.out[part])
         compute(part, expected)

@@ -10,7 +10,7 @@ from course_pkg.core.checks import FLOATS, require_count
 
 @dataclass(frozen=True)
 class VectorProblem:
-    """Two input vectors, a scalar, and an output filled with NaN, so that an element that nobody writes is seen.
+    """Two input vectors, a scalar, and an output. The output is NaN, which reveals elements that were not written.
 
     Attributes
     ----------

@@ -100,7 +100,7 @@ def dot(a, b, out):
 
 
 def horner(a, degree, out):
-    """Compute the polynomial ``out = 1 + a (1 + a (1 + …))`` with ``degree`` multiply-adds an element.
+    """Compute the polynomial ``out = 1 + a (1 + a (1 + …))`` with ``degree`` multiply-adds per element.
 
     A compiled variant passes over memory once, whatever the degree. NumPy passes over it twice for each multiply-add.
 

@@ -1,4 +1,4 @@
-"""What ``course bench vector`` measures: the streams over sizes; on one size flops, sums and transposes."""
+"""What ``course bench vector`` measures: streams of many sizes; polynomials, sums and transposes of one size."""
 
 import functools
 import inspect
@@ -23,16 +23,16 @@ LIBRARIES = {
     "cpu": (Library.NUMBA_CPU, Library.NUMPY, Library.C),
     "gpu": (Library.NUMBA_CUDA, Library.CUPY),
 }
-TOO_SLOW = {("horner", Library.NUMPY)}  # two passes for each degree
-COPY_BY = {"cpu": Library.NUMBA_CPU, "gpu": Library.CUPY}  # the copy that stands beside the transposes
+TOO_SLOW = {("horner", Library.NUMPY)}  # it makes two passes for each degree
+COPY_BY = {"cpu": Library.NUMBA_CPU, "gpu": Library.CUPY}  # the copy with which the transposes are compared
 SETTINGS = {"transpose_tiled": ({"padding": 0}, {"padding": 1})}  # measured with each of these
-# edge of the square array that is summed and transposed, if the vectors are as long
+# rows of the square array that is summed and transposed, if the vectors are long enough
 EDGE = {"cpu": 4096, "gpu": 16384}
-CHECKED = 1 << 20  # elements of a large result that are compared with the oracle
+CHECKED = 1 << 20  # of a large result, so many elements are compared with the reference
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
-    """Yield the measurements of this topic on ``"cpu"`` or ``"gpu"``; ``quick`` takes few sizes and samples."""
+    """Yield the measurements of this topic on ``"cpu"`` or ``"gpu"``; with ``quick``, of few sizes and samples."""
     exponents = range(10, (24 if quick else 27 if device == "cpu" else 30) + 1, 4 if quick else 1)
     data = _HostData(2 ** exponents[-1]) if device == "cpu" else _DeviceData(2 ** exponents[-1])
     degrees = DEGREES_CPU if device == "cpu" else DEGREES_GPU
@@ -59,7 +59,7 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
 
 
 def implementations(device: str, op: str) -> list[tuple]:
-    """Return what is measured of an operation: pairs of a variant and a library."""
+    """Return the pairs of a variant and a library that are measured for an operation."""
     found = [
         (variant, library)
         for library in LIBRARIES[device]
@@ -70,13 +70,13 @@ def implementations(device: str, op: str) -> list[tuple]:
 
 
 def arguments_of(op: str) -> tuple[str, ...]:
-    """Return the names of an operation's arguments, as its reference has them; ``total`` where it is one number."""
+    """Return the names of an operation's arguments in its reference; an output of one number is called ``total``."""
     names = tuple(inspect.signature(getattr(reference, op)).parameters)
     return (*names[:-1], "total") if op in TOTALS else names
 
 
 def _in_turn(data, chosen, parameters, samples):
-    """Yield the measurements of implementations in turn; then of those that are measured with several settings."""
+    """Yield the measurements of implementations, sampled in turn; then of those that have several settings."""
     together = [(v, library) for v, library in chosen if v.function_name not in SETTINGS]
     yield from _compare(data, together, parameters, {}, samples)
     for variant, library in chosen:
@@ -90,7 +90,7 @@ def _compare(data, chosen, parameters, settings, samples):
     for variant, library in chosen:
         what, op = variant.by(library), variant.operation
         fns[what] = functools.partial(_launched(variant, library), **settings)
-        # a copy takes vectors, also where it stands beside the transposes
+        # a copy takes vectors, also when the transposes are compared with it
         flat = op == "copy"
         size = {"n": math.prod(shape), "dtype": parameters["dtype"]} if flat else parameters
         args[what] = data.arguments(
@@ -105,7 +105,7 @@ def _compare(data, chosen, parameters, settings, samples):
 
 
 def _launched(variant, library):
-    """Return the function of an implementation; memory for the blocks' sums is allocated once, and not timed."""
+    """Return the function of an implementation; memory for the blocks' sums is allocated before it is timed."""
     function = variant.function(library)
     if library == Library.NUMBA_CUDA and variant.operation in TOTALS:
         from course_pkg.vector import gpu_numba
@@ -115,14 +115,14 @@ def _launched(variant, library):
 
 
 class _HostData:
-    """Two random vectors and an output of the largest size; smaller sizes are their beginnings."""
+    """Two random vectors and an output of the largest size; smaller sizes use their first elements."""
 
     def __init__(self, n: int):
         needed = 3 * 8 * n
         if needed > 0.7 * psutil.virtual_memory().available:
             raise CourseError(
-                f"The largest vectors need {needed / 1e9:.1f} GB of memory, and "
-                f"{psutil.virtual_memory().available / 1e9:.1f} GB are free: run with --quick."
+                f"The largest vectors need {needed / 1e9:.1f} GB of memory, but "
+                f"only {psutil.virtual_memory().available / 1e9:.1f} GB are free: run with --quick."
             )
         rng = np.random.default_rng(0)
         self.n = n
@@ -130,7 +130,7 @@ class _HostData:
         self.out, self.total = np.full(n, np.nan), np.zeros(1)
 
     def arguments(self, names, shape, library, parameters=()):
-        """Return the named arguments cut to the elements of a shape, as the library likes them."""
+        """Return the named arguments, cut to the elements of a shape, as arrays of the library."""
         parameters, n = dict(parameters), math.prod(shape)
         stride = parameters.get("stride", 1)
         cut = {"a": self.a[: n * stride], "b": self.b[:n], "out": self.out[:n]}
@@ -149,7 +149,7 @@ class _HostData:
         out.fill(np.nan)
 
     def check(self, op, args):
-        """Compare the result of one call with the oracle, on all elements or on a random million of them."""
+        """Compare the result of one call with the reference, in all elements or in a million of them."""
         out, n = args[-1], args[0].size
         if op == "copy_strided":
             self.check_strided(args)
@@ -181,7 +181,7 @@ class _HostData:
         self.poison(out)
 
     def check_lines(self, op, out):
-        """Compare sums or a transpose with NumPy's, in all columns or rows or in as many as have a million elements."""
+        """Compare sums or a transpose with NumPy's, in all rows or columns, or in enough for a million elements."""
         edge = out.shape[0]
         some = np.random.default_rng(1).integers(0, edge, CHECKED // edge)
         lines = np.arange(edge) if out.size <= CHECKED else some
@@ -195,7 +195,7 @@ class _HostData:
 
 
 class _DeviceData(_HostData):
-    """The same vectors in GPU memory, as CuPy arrays: Numba takes them as they are."""
+    """The same vectors in GPU memory, as CuPy arrays, which Numba accepts as well."""
 
     def __init__(self, n: int):
         if gpu().kind != "gpu":
@@ -221,7 +221,7 @@ class _DeviceData(_HostData):
             return args
         from course_pkg import cuda
 
-        # Numba looks at a foreign array anew at each launch, which costs more than a short kernel runs
+        # Numba inspects another library's array at each launch, which takes longer than a short kernel
         return tuple(cuda.as_cuda_array(v) if hasattr(v, "__cuda_array_interface__") else v for v in args)
 
     def fetch(self, out, where):

@@ -1,3 +1,3 @@
-"""What was found by trying on GPUs, and is no part of the operations."""
+"""Settings that were found by trying them on GPUs; they do not change any result."""
 
 THREADS_PER_BLOCK = 256

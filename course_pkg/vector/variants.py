@@ -1,4 +1,4 @@
-"""The variants of this topic: each once, with its idea, its cost, and who has a function of it."""
+"""The variants of this topic, each listed once: its idea, its cost, and the libraries that have a function for it."""
 
 from functools import partial
 
@@ -12,15 +12,21 @@ in_blocks = partial(cost.reduce_sum_tree, threads_per_block=THREADS_PER_BLOCK)
 
 _variant = variant_of("vector")
 VARIANTS = Variants(
-    _variant("copy", "", "one element a thread or a core's share of them", cost.copy, EVERYWHERE),
-    _variant("copy", "two", "two elements a thread, a block apart: more bytes on their way", cost.copy),
-    _variant("copy_strided", "", "elements that lie a stride apart are read", cost.copy_strided, EVERYWHERE),
+    _variant("copy", "", "one element per thread; on a CPU, an equal share per core", cost.copy, EVERYWHERE),
+    _variant("copy", "two", "two elements per thread, one block apart: more bytes in flight", cost.copy),
+    _variant(
+        "copy_strided",
+        "",
+        "as copy, but reads elements that lie a stride apart",
+        cost.copy_strided,
+        EVERYWHERE,
+    ),
     _variant("scale", "", "one input, one output", cost.scale, EVERYWHERE),
     _variant("add", "", "two inputs, one output", cost.add, EVERYWHERE),
     _variant(
         "triad",
         "",
-        "an addition and a multiplication on the way; two passes by array statements",
+        "two inputs, one output, two flops; NumPy and CuPy need two passes",
         cost.triad,
         (CPU, NUMPY, Library.C, CUDA, CUPY),
         arrays=cost.triad_two_passes,
@@ -29,7 +35,7 @@ VARIANTS = Variants(
     _variant(
         "dot",
         "",
-        "a share in a register, then a tree in shared memory",
+        "each thread sums a share in a register, then a tree in shared memory",
         cost.dot,
         EVERYWHERE,
         kernels=("dot_kernel", "sum_kernel"),
@@ -37,34 +43,49 @@ VARIANTS = Variants(
     _variant(
         "horner",
         "",
-        "any amount of arithmetic on the traffic of a copy; a kernel is compiled for each degree",
+        "the traffic of a copy with any amount of arithmetic; compiled for each degree",
         cost.horner,
         EVERYWHERE,
         kernels=(("horner_kernel", 1),),
     ),
     _variant(
-        "reduce_sum", "", "a sum for each core; or CuPy's reduction", cost.reduce_sum, (CPU, NUMPY, CUPY)
+        "reduce_sum",
+        "",
+        "one sum per core; or NumPy's or CuPy's reduction",
+        cost.reduce_sum,
+        (CPU, NUMPY, CUPY),
     ),
     _variant(
-        "reduce_sum", "tree", "one element a thread, a tree in shared memory; again over the sums", in_blocks
+        "reduce_sum",
+        "tree",
+        "one element per thread, a tree in shared memory; then the same over the sums",
+        in_blocks,
     ),
-    _variant("reduce_sum", "shuffle", "the same, warps sum by shuffles", in_blocks),
+    _variant("reduce_sum", "shuffle", "as the tree, but warps sum by shuffles", in_blocks),
     _variant(
         "reduce_sum",
         "grid_stride",
-        "few blocks: a share in a register before any thread waits",
+        "few blocks: each thread sums a share in a register before it waits",
         cost.reduce_sum,
     ),
-    _variant("cumsum_columns", "", "a thread a column: neighbours in a row", cost.cumsum_columns, EVERYWHERE),
+    _variant(
+        "cumsum_columns",
+        "",
+        "one thread per column: a warp reads neighbours",
+        cost.cumsum_columns,
+        EVERYWHERE,
+    ),
     _variant("cumsum_rows", "", "row by row", cost.cumsum_rows, (CPU, NUMPY, CUPY)),
-    _variant("cumsum_rows", "serial", "a thread a row: a sector for each lane", cost.cumsum_rows),
-    _variant("cumsum_rows", "chunked", "a warp a row: 32 numbers at a time, by shuffles", cost.cumsum_rows),
+    _variant("cumsum_rows", "serial", "one thread per row: each lane needs another sector", cost.cumsum_rows),
+    _variant(
+        "cumsum_rows", "chunked", "one warp per row: 32 numbers at a time, by shuffles", cost.cumsum_rows
+    ),
     _variant("transpose", "", "block by block; or CuPy's strided copy", cost.transpose, (CPU, NUMPY, CUPY)),
     _variant("transpose", "naive", "a warp reads a row and writes a column", cost.transpose),
     _variant(
         "transpose",
         "tiled",
-        "through a tile in shared memory, whose rows are padded against bank conflicts",
+        "through a tile in shared memory, with padding against bank conflicts",
         cost.transpose,
         kernels=(("transpose_tiled_kernel", 1),),
     ),

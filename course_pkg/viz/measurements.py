@@ -159,7 +159,7 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         )
         for n, ms in series.items()
     )
-    return draw(plot, f"Time relative to {first} flops an element. {listed}. {note}")
+    return draw(plot, f"Time relative to {first} flops per element. {listed}. {note}")
 
 
 def samples(measurements, *, title="", note="") -> Picture:

@@ -10,7 +10,7 @@ FLOPS_A_NUMBER = (0.25, 0.5, 1, 2, 4, 8, 16, 32, 48, 64, 128, 256, 512)
 
 
 def roofline_explorer(machine: Machine, *, start=2):
-    """Return a slider over flops a number: the point climbs the roof and turns from memory-bound to compute-bound.
+    """Return a slider over flops per number: the point climbs the roof and turns from memory-bound to compute-bound.
 
     Examples
     --------

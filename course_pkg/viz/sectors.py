@@ -131,7 +131,7 @@ def draw_sectors(ax, access: WarpAccess, memory: Touched) -> None:
 
 
 def _layout(memory):
-    """Return the left edge of each sector and the points a byte, so that the row fills the lanes' width at most."""
+    """Return the left edge of each sector and the points per byte, so that the row fills the lanes' width at most."""
     gaps, many = memory.gaps, (memory.gaps > 0).sum() > FEW_BREAKS
     shrink = min(1, 24 / len(memory.sectors))
     space = np.where(np.diff(memory.lines) > 0, 9 * shrink, 3 * shrink)

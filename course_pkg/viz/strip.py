@@ -113,7 +113,7 @@ def whose(access) -> str:
     link = "of" if access.kind == "load" else "to" if access.kind == "store" else "on"
     block = ",".join(map(str, access.block))
     return (
-        f"{access.space} {access.kind} {link} {access.array}, {access.itemsize} B a lane · {access.function} · "
+        f"{access.space} {access.kind} {link} {access.array}, {access.itemsize} B per lane · {access.function} · "
         f"block ({block}), warp {access.warp}, pass {access.repetition}"
     )
 

@@ -154,7 +154,7 @@ def exceptions(path: Path = EXCEPTIONS) -> dict[str, Inexact]:
     try:
         listed = tomllib.loads(read_text(path)).get("inexact", [])
     except tomllib.TOMLDecodeError as error:
-        raise CourseError(f"{path.name} is no TOML ({error}): mend that line.") from None
+        raise CourseError(f"{path.name} is not valid TOML ({error}): correct that line.") from None
     for entry in listed:
         name, quantities, reason = (entry.get(key) for key in ("case", "quantities", "reason"))
         if not name or not quantities or not reason:

@@ -151,7 +151,7 @@ def collect(cases: Sequence[Case], wanted: Sequence[str] = METRICS) -> Collected
         metrics = [metric for metric in metrics if metric not in refused]
     if status != 0:
         raise CourseError(
-            f"Nsight Compute stopped with status {status} ({_last_words(log)}): mend that and run again."
+            f"Nsight Compute stopped with status {status} ({_last_words(log)}): fix the cause, then run it again."
         )
     counters = assign(parse(log), cases)
     counted = {metric for values in counters.values() for metric in values}

@@ -1,4 +1,4 @@
-"""What ``course bench simt`` measures: the interpreter on the 7-point Laplacian, against what is demanded of it."""
+"""What ``course bench simt`` measures: time and memory of the interpreter, on the 7-point Laplacian, beside limits."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -15,13 +15,13 @@ from course_pkg.witness import alone
 DEVICE = "cpu"  # the interpreter's time is the host's
 PLAIN, COUNTED, SIMULATOR = "interpreter", "interpreter, counting", "Numba's simulator"
 NAMES = {"plain": PLAIN, "counted": COUNTED, "simulator": SIMULATOR}
-KERNEL = VARIANTS["laplacian_naive"]  # that each of them runs, in the place of a GPU
+KERNEL = VARIANTS["laplacian_naive"]  # what the interpreter and Numba's simulator run
 SMALL, MIDDLE, LARGE, LARGEST = 32, 64, 128, 256
 GROWTH = (LARGEST // SMALL) ** 3
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
-    """Yield the measurements; ``quick`` takes grids of 8 and 12 points along an edge.
+    """Yield the measurements; ``quick`` measures grids of 8³ and 12³ points only.
 
     Raises
     ------
@@ -44,9 +44,9 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
 
 
 def demands(measurements: list[Measurement]) -> list[dict]:
-    """Return what is demanded of the interpreter beside what was measured, a row for each demand.
+    """Return one row for each limit on the interpreter's time or memory: the limit, the measured value, met or not.
 
-    Demands whose grids were not measured are left out.
+    Limits on grids that were not measured are left out.
     """
     found = {(m.library, m.parameters["shape"][0]): m for m in measurements}
     rows = []
@@ -61,14 +61,14 @@ def demands(measurements: list[Measurement]) -> list[dict]:
             )
 
     seconds = "{:.3g} s"
-    add(f"{PLAIN}, {MIDDLE}³", [(PLAIN, MIDDLE)], lambda m: m.median_s, 0.06, seconds)
-    add(f"{COUNTED}, {MIDDLE}³", [(COUNTED, MIDDLE)], lambda m: m.median_s, 0.15, seconds)
+    add(f"{PLAIN}, time at {MIDDLE}³", [(PLAIN, MIDDLE)], lambda m: m.median_s, 0.06, seconds)
+    add(f"{COUNTED}, time at {MIDDLE}³", [(COUNTED, MIDDLE)], lambda m: m.median_s, 0.15, seconds)
     pair = [(SIMULATOR, SMALL), (PLAIN, SMALL)]
-    add(f"{SIMULATOR} over {PLAIN}, {SMALL}³", pair, _ratio, 500, "{:.0f} times", at_least=True)
+    add(f"{SIMULATOR} / {PLAIN}, time at {SMALL}³", pair, _ratio, 500, "{:.0f}×", at_least=True)
     for name in (PLAIN, COUNTED):
-        add(f"{name}, {LARGEST}³: memory", [(name, LARGEST)], _peak_gb, 2.0, "{:.2f} GB")
+        add(f"{name}, memory at {LARGEST}³", [(name, LARGEST)], _peak_gb, 2.0, "{:.2f} GB")
         ends = [(name, LARGEST), (name, SMALL)]
-        add(f"{name}, time at {LARGEST}³ over {SMALL}³", ends, _ratio, GROWTH, "{:.0f} times")
+        add(f"{name}, time at {LARGEST}³ / time at {SMALL}³", ends, _ratio, GROWTH, "{:.0f}×")
     return rows
 
 
@@ -81,7 +81,7 @@ def _peak_gb(m) -> float:
 
 
 def what(who: str) -> Implementation:
-    """Return what is measured: the naive Laplacian, as one of ``NAMES`` runs it."""
+    """Return what is measured: the naive Laplacian, run by one of ``NAMES``."""
     return Implementation(KERNEL.operation, KERNEL.name, who)
 
 

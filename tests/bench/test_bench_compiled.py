@@ -35,7 +35,7 @@ def test_each_precision_has_figures_of_its_own():
 
 @pytest.mark.parametrize("found", [kernel(), kernel(SINGLE)], ids=["never launched", "another precision"])
 def test_what_was_not_compiled_has_no_figures(found):
-    with pytest.raises(CourseError, match="was not compiled for float64: launch it once"):
+    with pytest.raises(CourseError, match="has not been compiled for float64: launch it"):
         compiled(found, "float64")
 
 

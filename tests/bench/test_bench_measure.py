@@ -97,7 +97,7 @@ def test_a_failing_check_means_that_nothing_is_timed(clock):
 
 @pytest.mark.parametrize("samples", [0, -1])
 def test_at_least_one_sample(samples):
-    with pytest.raises(CourseError, match=rf"samples is {samples}: at least one is needed"):
+    with pytest.raises(CourseError, match=rf"samples is {samples}: pass at least 1"):
         measure(lambda: None, samples=samples)
 
 
@@ -249,7 +249,7 @@ def test_a_gpu_that_cannot_be_held_is_named(monkeypatch):
         gpu.synchronize()
 
     with pytest.raises(
-        CourseError, match=r"30 calls could not be queued.*smaller min_sample_s, or hold=False"
+        CourseError, match=r"30 calls could not be launched.*smaller min_sample_s, or hold=False"
     ):
         timer.many(waits, (), 30)
 

@@ -42,7 +42,7 @@ def test_the_gpus_at_the_ends_have_one_neighbour(gpus, elements):
 
 @pytest.mark.parametrize("gpus", [0, 21])
 def test_a_grid_has_planes_for_so_many_gpus_only(gpus):
-    with pytest.raises(CourseError, match="between 1 and the 20 planes"):
+    with pytest.raises(CourseError, match="choose 1 to 20, the number of planes"):
         cost.halo(SHAPE, gpus)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_pkg.cg import cpu_numba, reference
+from course_pkg.cg import cpu_numba, cpu_passes, reference
 from course_pkg.cg.problem import PoissonProblem
 from course_pkg.cg.variants import VARIANTS
 from course_pkg.core import CourseError, Library, Status
@@ -92,7 +92,7 @@ def test_a_guess_that_is_good_enough_needs_no_iteration(variant):
 
 def test_a_product_that_is_not_positive_ends_the_method(monkeypatch):
     for p_A_p in (-1.0, 0.0, np.nan):
-        monkeypatch.setattr(cpu_numba, "_search", lambda *fields, p_A_p=p_A_p: p_A_p)
+        monkeypatch.setattr(cpu_passes, "search", lambda *fields, p_A_p=p_A_p: p_A_p)
         found = cpu_numba.cg_two_kernel(np.ones((3, 4, 5)))
         assert (found.converged, found.iterations) == (False, 0)
         assert found.status is (Status.OVERFLOW if np.isnan(p_A_p) else Status.NOT_DEFINITE)
@@ -116,13 +116,13 @@ def spoilt(value, name="b"):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (spoilt(np.nan), r"b holds 1 value\(s\) that are not finite"),
-        (spoilt(-np.inf), r"b holds 1 value\(s\) that are not finite"),
-        (spoilt(1e200), "b holds values that are not finite or too large to square"),
-        ({"b": np.full((3, 4, 5), 1e-200)}, "b holds values too small to square: scale it"),
-        (spoilt(np.nan, "x0"), r"x0 holds 1 value\(s\) that are not finite"),
-        (spoilt(1e200, "x0"), "x0 holds values that are not finite or too large to square"),
-        (spoilt(1e154, "x0"), "x0 holds values that are not finite or too large to square"),
+        (spoilt(np.nan), r"b has 1 value\(s\) that are not finite"),
+        (spoilt(-np.inf), r"b has 1 value\(s\) that are not finite"),
+        (spoilt(1e200), "b has values that are not finite, or whose squares overflow"),
+        ({"b": np.full((3, 4, 5), 1e-200)}, "The squares of b's values underflow to 0: multiply"),
+        (spoilt(np.nan, "x0"), r"x0 has 1 value\(s\) that are not finite"),
+        (spoilt(1e200, "x0"), "x0 has values that are not finite, or whose squares overflow"),
+        (spoilt(1e154, "x0"), "x0 has values that are not finite, or whose squares overflow"),
         ({"x0": np.ones((3, 5, 4))}, r"x0 has shape \(3, 5, 4\) but b has \(3, 4, 5\)"),
         ({"x0": np.ones((3, 4, 5), "float32")}, "x0 has dtype float32 but b has float64"),
         ({"b": np.ones((3, 4, 5), int)}, "b has dtype int64, expected float64 or float32"),
@@ -164,19 +164,19 @@ def test_the_passes_in_tiles(shape, rows, threads, dtype):
         assert abs(found - terms.sum()) <= 64 * np.finfo(dtype).eps * np.abs(terms).sum()
 
     p2, s2 = np.full_like(p, np.nan), np.full_like(p, np.nan)
-    same_sum(cpu_numba._search(r, p, half, p2, **how), new * applied(new))
+    same_sum(cpu_passes.search(r, p, half, p2, **how), new * applied(new))
     same(p2, new)
-    assert cpu_numba._update_p_and_matvec(r, p, half, p2, s2, **how) == 0
+    assert cpu_passes.update_p_and_matvec(r, p, half, p2, s2, **how) == 0
     same(p2, new)
     same(s2, applied(new))
-    same_sum(cpu_numba._matvec_dot(p, s2, **how), p64 * applied(p64))
+    same_sum(cpu_passes.matvec_dot(p, s2, **how), p64 * applied(p64))
     same(s2, applied(p64))
-    same_sum(cpu_numba._residual(s, p, s2, **how), (s64 - applied(p64)) ** 2)
+    same_sum(cpu_passes.residual(s, p, s2, **how), (s64 - applied(p64)) ** 2)
     same(s2, s64 - applied(p64))
-    same_sum(cpu_numba._dot(r, s, **how), r64 * s64)
+    same_sum(cpu_passes.dot(r, s, **how), r64 * s64)
     for by_parts, fields in ((True, (p, s)), (False, (p,))):
         x2, r2 = x.copy(), r.copy()
-        step = cpu_numba._update_x_and_r_dot if by_parts else cpu_numba._advance
+        step = cpu_passes.update_x_and_r_dot if by_parts else cpu_passes.advance
         after = r64 - 0.5 * (s64 if by_parts else applied(p64))
         same_sum(step(*fields, half, x2, r2, **how), after**2)
         same(x2, x64 + 0.5 * p64)

@@ -60,7 +60,7 @@ def test_too_few_iterations_are_told(cg):
 def test_what_is_not_finite_is_named(cg, name):
     arguments = {"b": cp.ones((3, 4, 5))}
     arguments[name] = cp.full((3, 4, 5), cp.nan)
-    with pytest.raises(CourseError, match=f"{name} holds values that are not finite"):
+    with pytest.raises(CourseError, match=f"{name} has values that are not finite"):
         cg(**arguments)
 
 

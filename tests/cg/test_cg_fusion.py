@@ -71,10 +71,10 @@ def test_fusion_never_moves_more(starts):
 def test_the_barrier_is_explained():
     why = CHOICES["alpha too soon"].why
     assert why.startswith(
-        "updateXandR needs pAp for alpha, and pAp is complete only when every block of the grid"
+        "updateXandR needs pAp for alpha, but pAp is complete only when every block of the grid"
     )
-    assert "finished dot pAp: between them lies a barrier across the grid" in why
-    assert why.endswith("Let updateXandR begin a new one.")
+    assert "finished dot pAp. Between the two there must be a barrier across the grid" in why
+    assert why.endswith("let updateXandR begin a new kernel.")
     assert [r.kernel for r in CHOICES["alpha too soon"].refusals] == [2]
 
 
@@ -105,7 +105,7 @@ def test_a_stencil_behind_a_stencil_needs_a_wider_halo():
     )
     refused = plan(twice, cut(twice, []))
     assert "wider halo" in rules(refused)
-    assert "scale needs v at more points than its own, and v comes from first" in refused.why
+    assert "scale needs v also at neighbouring points, but v is the result of first" in refused.why
     assert "compute first 7 times" in refused.why
     assert plan(twice, cut(twice, ["scale"])).kernels[1].spread == ("scale",)
     assert plan(twice, cut(twice, ["scale"])).legal
@@ -132,9 +132,9 @@ def test_a_field_that_a_stencil_reads_and_a_later_map_overwrites_is_kept_twice()
 def test_a_carried_field_is_not_computed_again():
     refused = plan(CG, cut(CG, NAMES), recompute=["p"])
     assert rules(refused) == {"stored"}
-    assert "p has to be stored, for the next iteration reads it" in refused.why
+    assert "p has to be stored, because the next iteration reads it" in refused.why
     last = Program("one map", (Container("a", "map", reads=("b",), writes=("u",)),), results=("u",))
-    assert "whoever called the program reads it" in plan(last, [["a"]], recompute=["u"]).why
+    assert "the caller of the program reads it" in plan(last, [["a"]], recompute=["u"]).why
 
 
 def test_a_field_is_not_computed_again_from_what_has_changed():
@@ -150,7 +150,7 @@ def test_a_field_is_not_computed_again_from_what_has_changed():
     )
     refused = plan(program, cut(program, ["shrink"]), recompute=["v"])
     assert rules(refused) == {"changed"}
-    assert "use would compute v anew from u, which shrink has changed since square ran" in refused.why
+    assert "use would compute v again from u, but shrink has changed u since square" in refused.why
     assert plan(program, cut(program, ["shrink"])).legal
 
 
@@ -280,7 +280,7 @@ def test_the_cost_of_a_plan_is_that_of_the_variant():
 def test_a_plan_that_cannot_run_has_no_cost():
     for ask in (cost.count, cost.cost):
         with pytest.raises(
-            CourseError, match=r"has no cost, for it cannot run\. updateXandR needs pAp for alpha"
+            CourseError, match=r"has no cost, because it cannot run\. updateXandR needs pAp for alpha"
         ):
             ask(CHOICES["one kernel"], SHAPE)
 
@@ -289,10 +289,10 @@ def test_the_facts_of_a_plan():
     h200 = machine("h200").measured(4000.0)
     found = dict(cost.facts(CHOICES["A p twice"], h200))
     assert found == {
-        "bytes a point": "64 B",
+        "bytes per point": "64 B",
         "fields read, written": "5, 3",
         "numbers read, no cache": "23",
-        "flops a point": "36",
+        "flops per point": "36",
         "multiplications alone": "25",
         "halo of a GPU, numbers": "4 n²",
         "time, 250³": "250 µs",
@@ -310,11 +310,11 @@ def test_the_facts_of_a_plan():
     [
         ("updateP", {}, "groups is a sequence of sequences"),
         (["updateP"], {}, "groups is a sequence of sequences"),
-        ([NAMES[:3]], {}, "updateXandR stands in 0 kernels"),
-        ([NAMES, ["matVec"]], {}, "matVec stands in 2 kernels: name each container once"),
+        ([NAMES[:3]], {}, "updateXandR is named 0 times"),
+        ([NAMES, ["matVec"]], {}, "matVec is named 2 times: name each container once"),
         ([[*NAMES[:4], "dot"]], {}, "has no container 'dot'"),
         ([NAMES], {"recompute": "s"}, r"recompute is 's': give a sequence of fields, such as \['s'\]"),
-        ([NAMES], {"recompute": ["b"]}, "Not one container writes b: choose recompute from p, r, s, x"),
+        ([NAMES], {"recompute": ["b"]}, "No container, or more than one, writes b: choose recompute from p, r, s, x"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(groups, options, said):

@@ -113,9 +113,9 @@ def test_bad_arguments_are_named(method):
     p = problem((3, 4, 5))
     spoilt = p.b.copy()
     spoilt[1, 1, 1] = np.nan
-    with pytest.raises(CourseError, match="b holds values that are not finite"):
+    with pytest.raises(CourseError, match="b has values that are not finite"):
         solve(method, spoilt)
-    with pytest.raises(CourseError, match="x0 holds values that are not finite"):
+    with pytest.raises(CourseError, match="x0 has values that are not finite"):
         solve(method, p.b, spoilt)
     with pytest.raises(CourseError, match=r"x0 has shape \(3, 4, 4\) but b has \(3, 4, 5\)"):
         solve(method, p.b, np.ones((3, 4, 4)))
@@ -196,9 +196,9 @@ def test_many_iterations_are_queued_before_the_host_looks(monkeypatch):
 def test_what_is_too_small_or_too_large_to_square_is_named(method):
     b = PoissonProblem.ones((3, 4, 5)).b
     for tiny in (1e-158, 1e-170):
-        with pytest.raises(CourseError, match="too small to square: scale"):
+        with pytest.raises(CourseError, match=r"underflows?"):
             solve(method, tiny * b)
-    with pytest.raises(CourseError, match="b holds values that are not finite or too large to square"):
+    with pytest.raises(CourseError, match="b has values that are not finite, or whose squares overflow"):
         solve(method, 1e200 * b)
     assert solve(method, b, atol=1e200).iterations == 0
 

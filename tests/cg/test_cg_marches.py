@@ -42,5 +42,5 @@ def test_a_strip_is_no_wider_than_the_grid_and_as_narrow_as_a_launch_needs():
 
 
 def test_a_grid_of_too_many_blocks_is_refused():
-    with pytest.raises(CourseError, match="lay the longest direction along x"):
+    with pytest.raises(CourseError, match="let x be the longest direction"):
         March((32, 1, 1), 1).on((70_000, 8, 64))

@@ -28,6 +28,6 @@ def test_the_matrix_multiplies_as_the_stencil_does():
 def test_a_matrix_of_too_many_entries_is_refused_before_memory_is_taken():
     large = PoissonProblem(np.broadcast_to(1.0, (1000, 1000, 1000)))
     with pytest.raises(
-        CourseError, match="A has 6994000000 entries, too many for indices of 32 bits: use matvec"
+        CourseError, match="A has 6994000000 entries, too many for 32-bit indices: use matvec"
     ):
         large.matrix()

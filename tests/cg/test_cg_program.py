@@ -120,5 +120,5 @@ def test_what_a_program_cannot_be_is_named():
         Program("nothing", ())
     with pytest.raises(CourseError, match="Two containers are called a"):
         Program("twice", (a, a))
-    with pytest.raises(CourseError, match=r"No container writes v: the results are among \['u'\]"):
+    with pytest.raises(CourseError, match=r"No container writes v: choose the results from \['u'\]"):
         Program("wrong", (a,), results=("v",))

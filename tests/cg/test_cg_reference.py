@@ -93,11 +93,11 @@ def spoilt(b, value):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"b": np.nan}, r"b holds 1 value\(s\) that are not finite"),
-        ({"b": np.inf}, r"b holds 1 value\(s\) that are not finite"),
-        ({"b": 1e200}, "b holds values that are not finite or too large to square"),
-        ({"x0": 1e200}, "x0 holds values that are not finite or too large to square"),
-        ({"x0": np.nan}, r"x0 holds 1 value\(s\) that are not finite"),
+        ({"b": np.nan}, r"b has 1 value\(s\) that are not finite"),
+        ({"b": np.inf}, r"b has 1 value\(s\) that are not finite"),
+        ({"b": 1e200}, "b has values that are not finite, or whose squares overflow"),
+        ({"x0": 1e200}, "x0 has values that are not finite, or whose squares overflow"),
+        ({"x0": np.nan}, r"x0 has 1 value\(s\) that are not finite"),
         ({"x0": np.zeros(3)}, r"x0 has shape \(3,\) but b has \(3, 4, 5\)"),
         ({"rtol": -1.0}, "rtol is -1.0: it must be a finite number of at least 0"),
         ({"rtol": 0.0}, "rtol and atol are both 0"),

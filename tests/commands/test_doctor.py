@@ -1,4 +1,4 @@
-"""Every trouble the doctor can find is found and has its mend."""
+"""Every trouble the doctor can find is found and has its fix."""
 
 import json
 import subprocess
@@ -33,7 +33,7 @@ def test_packages_against_their_bounds():
         ("numba", "ok"),
         ("tqdm", "fail"),
     ]
-    assert "2.9.0" in found[0].value and "make lab" in found[0].mend
+    assert "2.9.0" in found[0].value and "make lab" in found[0].fix
 
 
 def test_this_environment_has_its_packages():
@@ -51,7 +51,7 @@ def test_little_memory():
 
 def test_little_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor_system, "DISK_GB", 1e9)
-    assert "full disk" in doctor_system.check_disk(tmp_path).mend
+    assert "full disk" in doctor_system.check_disk(tmp_path).fix
 
 
 @pytest.mark.parametrize("found, status", [(None, "warn"), ("/usr/bin/chromium", "ok")])
@@ -64,7 +64,7 @@ def test_browser(found, status, monkeypatch):
 
 def test_a_wrongly_named_browser(monkeypatch):
     monkeypatch.setenv("CHROMIUM", "/no/such/browser")
-    assert "unset it" in doctor_system.check_browser().mend
+    assert "unset it" in doctor_system.check_browser().fix
 
 
 @pytest.mark.parametrize("returncode, status", [(0, "ok"), (1, "warn")])
@@ -89,7 +89,7 @@ def test_a_corrupt_measurement_file(tmp_path):
     assert doctor_system.check_records(tmp_path).status == "ok"
     (folder / "stencil.json").write_text("{", encoding="utf-8")
     check = doctor_system.check_records(tmp_path)
-    assert check.status == "warn" and "stencil.json" in check.value and "restore it" in check.mend
+    assert check.status == "warn" and "stencil.json" in check.value and "restore it" in check.fix
 
 
 def test_every_record_of_the_course_is_sound():
@@ -124,7 +124,7 @@ def test_a_record_says_its_kind_whatever_its_file_is_called(tmp_path, name):
 def test_driver(version, name, status, words):
     check = doctor_gpu.check_driver(version, name)
     assert check.status == status and words in check.value
-    assert bool(check.mend) == (status != "ok")
+    assert bool(check.fix) == (status != "ok")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_driver(version, name, status, words):
 def test_cupy_for_the_drivers_cuda(version, builds, status):
     check = doctor_gpu.check_cupy(version, builds)
     assert check.status == status
-    assert bool(check.mend) == (status != "ok")
+    assert bool(check.fix) == (status != "ok")
 
 
 def test_numba_cuda():
@@ -158,14 +158,14 @@ def test_a_kernel_that_does_not_run(monkeypatch):
     done = subprocess.CompletedProcess([], 1, "", "Traceback\nCudaDriverError: too old\n")
     monkeypatch.setattr(doctor_gpu.subprocess, "run", lambda *args, **kwargs: done)
     check = doctor_gpu.check_launch()
-    assert (check.status, check.value) == ("fail", "CudaDriverError: too old") and check.mend
+    assert (check.status, check.value) == ("fail", "CudaDriverError: too old") and check.fix
 
 
 def test_bandwidth_against_the_datasheet():
     full = doctor_gpu.check_bandwidth("gpu", "NVIDIA H200", lambda kind: 4300.0)
     assert full.status == "ok" and "datasheet" in full.value
     slow = doctor_gpu.check_bandwidth("gpu", "NVIDIA H200", lambda kind: 430.0)
-    assert slow.status == "warn" and "nvidia-smi" in slow.mend
+    assert slow.status == "warn" and "nvidia-smi" in slow.fix
 
 
 def test_no_datasheet_figure_is_invented():
@@ -188,12 +188,12 @@ def test_table_and_status(monkeypatch, capsys):
     assert "install one." in capsys.readouterr().out
     findings.append(Check("numpy", "fail", "missing", "run `make lab` again."))
     assert cli.main(["doctor"]) == 1
-    assert capsys.readouterr().out.endswith("To mend: numpy.\n")
+    assert capsys.readouterr().out.endswith("To fix: numpy.\n")
 
 
 def test_json(monkeypatch, capsys):
-    monkeypatch.setattr(doctor, "examine", lambda measure: iter([Check("numpy", "fail", "missing", "mend.")]))
+    monkeypatch.setattr(doctor, "examine", lambda measure: iter([Check("numpy", "fail", "missing", "fix.")]))
     assert cli.main(["doctor", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert document["ok"] is False
-    assert document["checks"] == [{"name": "numpy", "status": "fail", "value": "missing", "mend": "mend."}]
+    assert document["checks"] == [{"name": "numpy", "status": "fail", "value": "missing", "fix": "fix."}]

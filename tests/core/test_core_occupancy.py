@@ -158,7 +158,7 @@ def test_a_block_that_finds_too_few_registers_says_what_would_do():
 
 
 def test_a_cpu_has_none():
-    with pytest.raises(CourseError, match=r"EPYC 9654 .* is no GPU and has no occupancy: ask for one"):
+    with pytest.raises(CourseError, match=r"EPYC 9654 .* is not a GPU and has no occupancy: choose"):
         occupancy(machine("epyc9654"), 256, registers_per_thread=32)
 
 

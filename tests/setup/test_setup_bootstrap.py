@@ -138,7 +138,7 @@ def test_an_environment_that_does_not_work_is_made_anew_once(venv, capsys):
     venv.fails["import course_pkg"] = [Trouble("numba does not load")]
     bootstrap.ensure([], venv)
     assert venv.made == 2
-    assert "making it anew" in capsys.readouterr().out
+    assert "making a new one" in capsys.readouterr().out
     assert ["--no-cache" in line for line in venv.told if " -e " in line] == [False, True]
     venv.fails["import course_pkg"] = [Trouble("numba does not load")] * 2
     Path(venv.marker).unlink()
@@ -164,7 +164,7 @@ def test_windows_keeps_its_programs_elsewhere(tmp_path):
     "version, count, extra, words",
     [
         (0, 0, "", ""),
-        (11080, 1, "", "driver supports CUDA 11.8 and the course needs 12.0: install driver 525"),
+        (11080, 1, "", "driver supports only CUDA 11.8, but the course needs 12.0: install driver 525"),
         (12000, 1, "gpu12", "12.0"),
         (12080, -1, "gpu12", "12.8"),
         (13000, 4, "gpu13", "13.0"),
@@ -225,7 +225,7 @@ def test_the_course_goes_on_when_gpu_packages_fail(venv, monkeypatch, capsys):
     venv.fails["-e .[gpu13]"] = [explain("No solution found when resolving dependencies", "log")]
     bootstrap.ensure([], venv)
     assert installed(venv) == [".[gpu13]", "."]
-    assert "the course goes on without" in capsys.readouterr().out
+    assert "the course goes on without them" in capsys.readouterr().out
     bootstrap.ensure([], venv)
     assert len(installed(venv)) == 2
 
@@ -243,7 +243,7 @@ def test_no_network_is_no_reason_to_go_on_without_gpu(venv, monkeypatch):
 def test_a_full_disk_is_noticed_before(venv, monkeypatch):
     usage = shutil.disk_usage(venv.root)._replace(free=10**9)
     monkeypatch.setattr(bootstrap.shutil, "disk_usage", lambda path: usage)
-    with pytest.raises(Trouble, match="The disk is full: free about 2 GB"):
+    with pytest.raises(Trouble, match="The disk is too full: free about 2 GB"):
         bootstrap.ensure([], venv)
     monkeypatch.setattr(driver, "driver_version", lambda: 12040)
     with pytest.raises(Trouble, match="free about 8 GB"):
@@ -254,7 +254,7 @@ def test_a_full_disk_is_noticed_before(venv, monkeypatch):
 @pytest.mark.parametrize(
     "output, words",
     [
-        ("error: Failed to write: No space left on device (os error 28)", "The disk is full"),
+        ("error: Failed to write: No space left on device (os error 28)", "The disk is too full"),
         (
             "  × Failed to fetch: `x`\n  ├─▶ error sending request for url\n  ╰─▶ dns error",
             "index could not be reached",
@@ -264,7 +264,7 @@ def test_a_full_disk_is_noticed_before(venv, monkeypatch):
             "index could not",
         ),
         ("  ╰─▶ invalid peer certificate: UnknownIssuer", "SSL_CERT_FILE"),
-        ("error: failed to create file: Permission denied (os error 13)", "cannot be written"),
+        ("error: failed to create file: Permission denied (os error 13)", "write-protected"),
         ("  × No solution found when resolving dependencies:", "Python 3.11, 3.12 or 3.13"),
         ("  × Failed to build `numba==0.68.1`", "could not be built"),
         ("error: something else\n  hint", "Installing stopped: error: something else."),
@@ -276,7 +276,9 @@ def test_each_failure_has_its_sentence(output, words):
     assert words in sentence and "\n" not in sentence
 
 
-@pytest.mark.parametrize("code, words", [(errno.ENOSPC, "disk is full"), (errno.EROFS, "cannot be written")])
+@pytest.mark.parametrize(
+    "code, words", [(errno.ENOSPC, "disk is too full"), (errno.EROFS, "write-protected")]
+)
 def test_our_own_file_errors_have_one_too(code, words, monkeypatch, capsys):
     def fail(arguments):
         raise OSError(code, os.strerror(code))
@@ -302,7 +304,10 @@ def test_an_old_python_is_told_so(monkeypatch, capsys):
     monkeypatch.setattr(bootstrap, "newer_python", lambda: None)
     assert bootstrap.main(["lab"]) == 1
     sentence = capsys.readouterr().err
-    assert sentence.startswith("Python 3.11 or newer is needed, this is 3.8;") and sentence.count("\n") == 1
+    assert (
+        sentence.startswith("The course needs Python 3.11 or newer, but this is Python 3.8.")
+        and sentence.count("\n") == 1
+    )
 
 
 def test_an_old_python_hands_over_to_a_newer_one(monkeypatch):
@@ -341,12 +346,12 @@ def test_interrupt(monkeypatch, capsys):
 
     monkeypatch.setattr(bootstrap, "run", interrupt)
     assert bootstrap.main(["lab"]) == 130
-    assert "run the same command again" in capsys.readouterr().err
+    assert "Run the same command again" in capsys.readouterr().err
 
 
 def test_an_incomplete_copy(venv):
     (Path(venv.root) / "constraints.txt").unlink()
-    with pytest.raises(Trouble, match="fetch the course again"):
+    with pytest.raises(Trouble, match="download the complete course again"):
         bootstrap.ensure([], venv)
 
 

@@ -113,9 +113,9 @@ def test_without_a_yes_nothing_is_installed(machine, ask):
     left, calls, said = machine.bring(ask)
     assert left == ["chromium", "bubblewrap", "fonts"] and calls == []
     assert said == [
-        "Missing here: chromium (for the slides and the lab in a browser), bubblewrap (for the sandbox of the "
-        "grading), fonts (for whether text fits its slide): you did not want it. Tests that need it are skipped; "
-        "install it with `sudo apt install chromium bubblewrap fontconfig fonts-liberation`."
+        "Missing: chromium (for the slides and the lab in a browser), bubblewrap (for the sandbox of the "
+        "grading), fonts (for testing whether text fits its slide). Reason: you declined. Tests that depend on this "
+        "are skipped. To install: `sudo apt install chromium bubblewrap fontconfig fonts-liberation`."
     ]
 
 
@@ -132,7 +132,7 @@ def test_without_a_terminal_it_does_not_ask(machine, monkeypatch, stdin):
 def test_without_sudo_it_says_so(machine):
     machine.has("apt-get", INSTALLS)
     left, calls, said = machine.bring()
-    assert left and calls == [] and "it takes root and there is no sudo" in said[0]
+    assert left and calls == [] and "installing needs root, and there is no sudo" in said[0]
 
 
 @pytest.mark.parametrize(("granted", "count"), [("exit 1", 0), ('[ "$1" = -n ] && shift\n' + SUDO, 3)])
@@ -144,7 +144,7 @@ def test_on_ci_sudo_may_not_ask_for_a_password(machine, monkeypatch, granted, co
     left, calls, said = machine.bring()
     assert len(installed(calls)) == count and machine.asked == []
     assert bool(left) == (count == 0)
-    assert count or "Tests that need it fail on CI" in said[0]
+    assert count or "Tests that depend on this fail on CI" in said[0]
 
 
 def test_a_package_that_is_not_to_be_had_keeps_no_other_out(machine, monkeypatch):
@@ -154,7 +154,7 @@ def test_a_package_that_is_not_to_be_had_keeps_no_other_out(machine, monkeypatch
     left, calls, said = machine.bring()
     assert left == ["chromium"] and len(installed(calls)) == 3
     assert said[1].startswith(
-        "Missing here: chromium (for the slides and the lab in a browser): Unable to locate"
+        "Missing: chromium (for the slides and the lab in a browser). Reason: Unable to locate"
     )
     assert len(said) == 2
 
@@ -164,7 +164,7 @@ def test_without_a_network_it_goes_on(machine, monkeypatch):
     machine.has("apt-get", 'echo "E: Could not resolve deb.debian.org"; exit 100')
     left, _, said = machine.bring()
     assert left == ["chromium", "bubblewrap", "fonts"]
-    assert "Could not resolve deb.debian.org. Tests that need it are skipped" in said[1]
+    assert "Could not resolve deb.debian.org. Tests that depend on this are skipped" in said[1]
     assert "Could not resolve" in (machine.root / ".course" / "system.log").read_text()
 
 
@@ -184,7 +184,7 @@ def test_a_wish_to_install_nothing_is_kept(machine, monkeypatch, root):
     machine.has("sudo", SUDO)
     left, calls, said = machine.bring()
     assert left and calls == [] and machine.asked == []
-    assert ": COURSE_SYSTEM=none. Tests" in said[0]
+    assert "Reason: COURSE_SYSTEM=none. Tests" in said[0]
 
 
 def test_another_wish_is_an_error(machine, monkeypatch, capsys):
@@ -205,7 +205,7 @@ def test_other_package_managers_are_advised(machine, manager):
 
 def test_without_any_package_manager_it_names_the_programs(machine):
     left, _, said = machine.bring()
-    assert left and said[0].endswith("; install chromium, bubblewrap, fonts.")
+    assert left and said[0].endswith(" Please install chromium, bubblewrap, fonts.")
 
 
 def test_elsewhere_than_on_linux_only_a_browser_is_missing(machine, monkeypatch):

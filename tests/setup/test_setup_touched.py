@@ -164,12 +164,12 @@ def test_when_the_time_is_up_it_stops_and_says_what_is_left(root, monkeypatch, c
     monkeypatch.setattr(touched, "WORTH_S", 0.0)
     monkeypatch.setattr(touched, "END_S", 1.0)
     assert touched.run(*written(root, "import time\ntime.sleep(60)\n"), time.time() + 4) == 0
-    assert "Interrupted, as the time is up" in capsys.readouterr().out
+    assert "The time is up, pytest was interrupted" in capsys.readouterr().out
 
 
 def test_what_would_not_begin_in_time_is_named(root, capsys):
     assert touched.run(*written(root, "def test(): assert 0\n"), time.time() + 1) == 0
-    assert capsys.readouterr().out == "Left to `make test`, as the time is up: tests/test_cli.py.\n"
+    assert capsys.readouterr().out == "The time is up. Left to `make test`: tests/test_cli.py.\n"
 
 
 def test_many_files_are_named_by_their_folders():
@@ -180,7 +180,7 @@ def test_many_files_are_named_by_their_folders():
 def test_without_git_it_says_so(monkeypatch, capsys):
     monkeypatch.setenv("PATH", "")
     assert touched.main([]) == 1
-    assert "git is missing: install it, or run `make test`" in capsys.readouterr().out
+    assert "install git, or run `make test`" in capsys.readouterr().out
 
 
 LIMITED = """

@@ -19,7 +19,7 @@ def launch(text, **names):
 
 @pytest.mark.parametrize("name", [*HOST, "__class__"])
 def test_a_kernel_cannot_name_what_is_for_the_host(name):
-    with pytest.raises(SimtError, match=f"cuda.{name} is for the host: .* cannot ask where it runs"):
+    with pytest.raises(SimtError, match=f"cuda.{name} is for host code: .* cannot find out where it runs"):
         launch(f"cuda.{name} == 'simt'")
 
 

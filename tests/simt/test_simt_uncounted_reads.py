@@ -66,9 +66,7 @@ def passes_known_to_one_thread(u, out, rows):
 
 @pytest.mark.parametrize("kernel", [row_chosen_by_one_thread, passes_known_to_one_thread])
 def test_a_row_or_a_range_that_only_some_threads_have_is_refused(kernel):
-    with pytest.raises(
-        SimtError, match=r"some threads come here without having given '(row|passes)' a value"
-    ):
+    with pytest.raises(SimtError, match=r"some threads get here without having assigned '(row|passes)'"):
         run(kernel, np.ones((N, 2)))
 
 

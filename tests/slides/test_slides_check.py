@@ -112,7 +112,7 @@ def test_a_hidden_browser_is_not_there_by_any_of_its_names(tmp_path, monkeypatch
 def test_chromium_can_be_named(tmp_path, monkeypatch):
     monkeypatch.delenv("COURSE_HIDE", raising=False)
     monkeypatch.setenv("CHROMIUM", str(tmp_path / "none"))
-    with pytest.raises(SlidesError, match=r"CHROMIUM is set to .*none, which is not there"):
+    with pytest.raises(SlidesError, match=r"CHROMIUM is set to .*none, which does not exist"):
         find_chromium()
     (tmp_path / "mine").touch()
     monkeypatch.setenv("CHROMIUM", str(tmp_path / "mine"))

@@ -18,7 +18,7 @@ def test_choose():
     assert choose(SOURCES, ["02_t", "01"]) == [SOURCES[0], SOURCES[2]]
     with pytest.raises(SlidesError, match="No lecture begins with '09': there are 01_memory, 02_shared"):
         choose(SOURCES, ["01", "09"])
-    with pytest.raises(SlidesError, match="holds no lecture"):
+    with pytest.raises(SlidesError, match="contains no lecture"):
         choose([], [])
 
 
@@ -34,7 +34,7 @@ def test_arguments(monkeypatch, tmp_path):
     (tmp_path / "lectures").mkdir()
     (tmp_path / "lectures" / "01_a.py").touch()
     monkeypatch.setattr("course_pkg.slides.command.repo_root", lambda: tmp_path)
-    with pytest.raises(SlidesError, match="leave one of the two out"):
+    with pytest.raises(SlidesError, match="omit one of the two options"):
         run(parse("--shots", "x", "--no-check"))
 
 

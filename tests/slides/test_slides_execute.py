@@ -42,7 +42,7 @@ def test_a_slow_cell_is_named(tmp_path, write_lecture):
 
 
 def test_a_missing_lecture_is_named(tmp_path):
-    with pytest.raises(SlidesError, match=r"99_none\.py is not there"):
+    with pytest.raises(SlidesError, match=r"99_none\.py does not exist"):
         execute(tmp_path / "99_none.py", tmp_path)
 
 

@@ -35,8 +35,12 @@ STEPS = tuple(
     v.function_name for v in TAKING_A_BLOCK if v.operation in ("diffusion_step_2d", "diffusion_step_3d")
 )
 VARIANTS = (*CENTRES, *LAPLACIANS, *STEPS)
-MARCHING = tuple(v for v in VARIANTS if "marching" in v or "vectorised" in v)
-PAIRS = tuple(v for v in VARIANTS if "pairs" in v or "vectorised" in v)
+# the option that says through how many rows or planes a thread marches, of those that march
+LENGTHS = {
+    v.function_name: name for v in TAKING_A_BLOCK for name in ("rows", "planes") if name in options_of(v)
+}
+MARCHING = tuple(LENGTHS)
+PAIRS = tuple(v.function_name for v in TAKING_A_BLOCK if v.width == 2)
 WITH_A_LARGE_TILE = ("centre_tiled_halo", "laplacian_tiled", "diffusion_step_3d_tiled")
 
 SHAPES = {  # the smallest grid, one that the blocks divide, and one that nothing divides
@@ -51,11 +55,7 @@ MARCHES = {  # a block, and the rows or planes of a thread: several chunks, one,
 
 
 def dimensions(variant):
-    return 2 if "_2d" in variant else 3
-
-
-def length_name(variant):
-    return "rows" if dimensions(variant) == 2 else "planes"
+    return 2 if listed.VARIANTS[variant].operation == "diffusion_step_2d" else 3
 
 
 def launches():
@@ -68,7 +68,7 @@ def launches():
                 block, length = tried if variant in MARCHING else (tried, None)
                 options = {"threads_per_block": block}
                 if length is not None:
-                    options[length_name(variant)] = length
+                    options[LENGTHS[variant]] = length
                 yield variant, even if variant in PAIRS else shape, options
 
 
@@ -96,7 +96,7 @@ def inputs(variant, shape, dtype="float64", seed=0):
 
 
 def expected(variant, arguments):
-    """Return the result by the reference; the rungs of the Laplacian compute 6 u."""
+    """Return the result by the reference; the kernels called centre compute 6 u."""
     out = np.empty_like(arguments[0])
     if variant in CENTRES:
         return np.multiply(arguments[0], 6, out=out)
@@ -111,6 +111,7 @@ def on_device(arguments):
 
 def test_every_variant_that_takes_a_block_is_tried():
     assert len(VARIANTS) == len(TAKING_A_BLOCK) >= 18
+    assert len(MARCHING) >= 9 and len(PAIRS) >= 4
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -236,7 +237,7 @@ def test_blocks_that_do_not_fit_are_refused(variant):
 
 @pytest.mark.parametrize("variant", MARCHING)
 def test_marches_that_do_not_fit_are_refused(variant):
-    call, name = Call(variant), length_name(variant)
+    call, name = Call(variant), LENGTHS[variant]
     along, unit, block = ("y", "row", (8, 2)) if name == "rows" else ("z", "plane", (8, 4, 2))
     call.refuses(f"march along {along} stand in one {unit}, so the last number is 1", threads_per_block=block)
     call.refuses(f"{name} is 0: a thread takes at least one {unit}", **{name: 0})
@@ -250,7 +251,7 @@ def test_a_tile_that_is_too_large_is_refused(variant):
     """1,026 × 3 × 3 numbers are 73,872 bytes in fp64, beyond the 49,152 of a block, and 36,936 in fp32."""
     call, block = Call(variant), (1024, 1, 1)
     sentence = (
-        "1024 × 1 × 1 threads needs 73872 bytes of shared memory and a block has 49152: choose a smaller"
+        "1024 × 1 × 1 threads needs 73872 bytes of shared memory, but a block has 49152: choose a smaller"
     )
     call.refuses(sentence, threads_per_block=block)
     call.with_grids(lambda shape: cuda.to_device(np.ones(shape, "float32")), threads_per_block=block)
@@ -276,6 +277,8 @@ def test_what_32_bits_cannot_count_is_refused(variant, monkeypatch):
     points = int(np.prod(call.shape))
     monkeypatch.setattr(checks, "MOST_POINTS", points)
     plain = f"diffusion_step_{dimensions(variant)}d" if variant in STEPS else "laplacian_naive"
-    call.refuses(rf"{call.arrays[0]} has {points} points: this variant counts them in 32 bits; use {plain}\.")
+    call.refuses(
+        rf"{call.arrays[0]} has {points} points, too many for this variant's 32-bit offsets: use {plain}\."
+    )
     monkeypatch.setattr(checks, "MOST_POINTS", points + 1)
     call()

@@ -165,7 +165,7 @@ def test_lines_of_a_large_array_are_picked_and_compared(monkeypatch, operation):
 
 
 def test_too_little_memory_is_said_before_it_is_taken():
-    with pytest.raises(CourseError, match=r"need 24000000\.0 GB of memory, and .* free: run with --quick"):
+    with pytest.raises(CourseError, match=r"need 24000000\.0 GB of memory, but .* free: run with --quick"):
         suite._HostData(10**15)
 
 

@@ -6,26 +6,32 @@ import numpy as np
 import pytest
 
 from course_pkg import cuda
-from course_pkg.core import CourseError
+from course_pkg.core import CourseError, Library
 from course_pkg.core.checks import require_distinct
 from course_pkg.vector import cost, gpu_numba
+from course_pkg.vector import variants as listed
 from course_pkg.vector.gpu_numba import sums
 
 PAD = 7  # elements before and after each output that must stay as they are
 GUARD = -77.0
 PRECISIONS = ("float64", "float32")
 THREADS = gpu_numba.THREADS_PER_BLOCK
-# operations of which the GPU's file has variants, and no function of their own name
-REDUCTIONS = ("reduce_sum_tree", "reduce_sum_shuffle", "reduce_sum_grid_stride")
-ROWS = ("cumsum_rows_serial", "cumsum_rows_chunked")
-VARIANTS = {"reduce_sum": REDUCTIONS, "cumsum_rows": ROWS}
+ON_GPU = listed.VARIANTS.of("reduce_sum", Library.NUMBA_CUDA)
+REDUCTIONS = [v.function_name for v in ON_GPU]
+IN_BLOCKS = [v.function_name for v in ON_GPU if v.cost is listed.in_blocks]
 SCANS = ("cumsum_columns", "cumsum_rows")
 
 
 def variants(ops, operation):
-    """Every function of a room that does the operation."""
-    names = VARIANTS.get(operation, [operation]) if ops is gpu_numba else [operation]
-    return [getattr(ops, name) for name in names]
+    """Every function of a module that computes the operation."""
+    if ops is not gpu_numba:
+        return [getattr(ops, operation)]
+    return [v.function(Library.NUMBA_CUDA) for v in listed.VARIANTS.of(operation, Library.NUMBA_CUDA)]
+
+
+def test_no_variant_is_left_out():
+    assert len(REDUCTIONS) >= 3 and 2 <= len(IN_BLOCKS) < len(REDUCTIONS)
+    assert len(variants(gpu_numba, "cumsum_rows")) >= 2
 
 
 def tolerance(backend, a, terms, largest):
@@ -106,7 +112,7 @@ def test_a_sum_ignores_what_is_in_the_memory_for_partial_sums(name, rng):
         np.testing.assert_allclose(out.copy_to_host(), [math.fsum(a)], rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("name", ["reduce_sum_tree", "reduce_sum_shuffle"])
+@pytest.mark.parametrize("name", IN_BLOCKS)
 def test_no_launch_writes_over_what_it_reads(name, monkeypatch):
     """Its blocks come in any order; the interpreter's order would not show it."""
     kernel, launches = getattr(sums, f"{name}_kernel"), []
@@ -154,9 +160,9 @@ def test_wrong_memory_for_partial_sums_is_named(name):
         (out, "out and partial share memory"),
         ([0.0] * 3, "partial is a list"),
     ]
-    if name in ("reduce_sum_tree", "reduce_sum_shuffle"):
+    if name in IN_BLOCKS:
         few = cuda.to_device(np.zeros(2))
-        wrong[-2] = (few, r"partial has 2 elements, 3 are needed: make it with partial_sums\(600\)")
+        wrong[-2] = (few, r"partial has 2 elements but needs 3: make it with partial_sums\(600\)")
     for partial, message in wrong:
         with pytest.raises(CourseError, match=message):
             getattr(gpu_numba, name)(*inputs, out, partial=partial)

@@ -81,7 +81,7 @@ def test_wrong_arguments_are_named_before_anything_is_written(checked):
         (-1, "padding is -1: it must be an integer of at least 0"),
         (1.0, "padding is 1.0: it must be an integer"),
         (True, "padding is True"),
-        (32, "padding is 32: after 32 columns the banks come round; choose 0 to 31"),
+        (32, "padding is 32: choose 0 to 31; 32 columns lead back to the same bank"),
     ],
 )
 def test_a_padding_that_makes_no_sense_is_refused(padding, message):
@@ -99,7 +99,7 @@ def test_more_rows_than_a_launch_reaches_are_refused(monkeypatch, name, most):
         dtype, shape = np.dtype("float64"), (most + 1, 4)
 
     monkeypatch.setattr(transposes, "check_transpose", lambda a, out, device: None)
-    with pytest.raises(CourseError, match=f"a has {most + 1} rows, .* in parts of at most {most} rows"):
+    with pytest.raises(CourseError, match=f"a has {most + 1} rows, .* at most {most} rows"):
         getattr(gpu_numba, name)(Tall(), Tall())
     rows = gpu_numba.TILE if name == "transpose_tiled" else gpu_numba.BLOCK_TRANSPOSE[1]
     assert transposes._blocks((most, 4), rows) == (1, 65_535)

@@ -50,7 +50,7 @@ def test_caption_and_legend_never_meet():
 def test_the_alternative_text_says_whose_access_it_is():
     alt = access_strip(access(8 * LANE)).alt
     assert "Line 42: total -= u[k, j, i - 1]" in alt
-    assert "global load of u, 8 B a lane · laplacian_kernel · block (1,2,0), warp 3, pass 5" in alt
+    assert "global load of u, 8 B per lane · laplacian_kernel · block (1,2,0), warp 3, pass 5" in alt
 
 
 def test_loads_and_writes_have_their_colours():

@@ -72,7 +72,7 @@ def test_a_case_that_is_not_in_the_record_is_named_with_the_command_that_counts_
     kept = [line for line in lines if f'"{NAME}"' not in line]
     assert len(kept) == len(lines) - 1
     path.write_text("\n".join(kept), encoding="utf-8")
-    said = f"{NAME}: not recorded yet; `course verify counters --device gpu --record --case {NAME}` does it."
+    said = f"{NAME}: not recorded yet; to record it, run `course verify counters --device gpu --record --case {NAME}`."
     assert verify.run(arguments("counters", "--device", "recorded")) == 0
     printed = capsys.readouterr().out
     assert said in printed and printed.count("exact") >= len(all_cases()) - 1
@@ -112,14 +112,14 @@ def test_one_case_is_added_to_the_record(monkeypatch, tmp_path, counters):
     ],
 )
 def test_only_what_a_gpu_counted_is_recorded(words):
-    with pytest.raises(CourseError, match="A record is counted on a GPU"):
+    with pytest.raises(CourseError, match="Only counters and traffic of a GPU can be recorded"):
         verify.run(arguments(*words))
 
 
 def test_a_missing_record_is_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(record, "recorded_dir", lambda: tmp_path)
     with pytest.raises(
-        CourseError, match=r"counters\.json is not there: .*`course verify counters --device gpu"
+        CourseError, match=r"counters\.json does not exist: .*`course verify counters --device gpu"
     ):
         verify.run(arguments("counters", "--device", "recorded"))
 
@@ -231,9 +231,7 @@ def test_each_witness_takes_its_own_cases():
 
 def test_a_large_case_without_a_record_is_named(traffic, capsys):
     traffic(without=("cg_search_250",))
-    said = (
-        "cg_search_250: not recorded yet; `course verify traffic --device gpu --record --case cg_search_250`"
-    )
+    said = "cg_search_250: not recorded yet; to record it, run `course verify traffic --device gpu --record"
     assert verify.run(arguments("traffic", "--device", "recorded")) == 0
     assert said in capsys.readouterr().out
     assert verify.run(arguments("traffic", "--device", "recorded", "--case", "cg_search_250")) == 1

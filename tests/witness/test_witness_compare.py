@@ -157,7 +157,7 @@ def test_exceptions_are_read(tmp_path):
         (ENTRY.replace('reason = "unrolled"', ""), "needs case, quantities and reason"),
         (ENTRY.replace("float64 fma", "float64 cos"), "a lists float64 cos; choose from"),
         (ENTRY + ENTRY, "lists a twice"),
-        ("[[inexact]\n", "is no TOML"),
+        ("[[inexact]\n", "is not valid TOML"),
     ],
 )
 def test_a_bad_list_of_exceptions_is_one_sentence(tmp_path, text, sentence):
@@ -190,7 +190,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path):
 
 def test_a_missing_or_corrupt_record_is_one_sentence(tmp_path):
     with pytest.raises(
-        CourseError, match="is not there: record it with `course verify counters --device gpu"
+        CourseError, match="does not exist: record it with `course verify counters --device gpu"
     ):
         record.load(tmp_path / "counters.json")
     path = record.record(COLLECTED, DEVICE, tmp_path, origin="x")
@@ -201,7 +201,7 @@ def test_a_missing_or_corrupt_record_is_one_sentence(tmp_path):
         ({"rows": 3}, "is corrupt"),
         (
             {"rows": [{"case": "a", "date": "2026-01-02", "idc__requests.sum": "5"}]},
-            "a counter of a is no number",
+            "a counter of a is not a number",
         ),
         ({"rows": [{"case": "a"}]}, "is corrupt"),
     ):

@@ -48,11 +48,11 @@ def test_every_demand_of_the_issue_is_judged():
     assert [row["demand"] for row in suite.demands(GOOD)] == [
         "≤ 0.06 s",
         "≤ 0.15 s",
-        "≥ 500 times",
+        "≥ 500×",
         "≤ 2.00 GB",
-        "≤ 512 times",
+        "≤ 512×",
         "≤ 2.00 GB",
-        "≤ 512 times",
+        "≤ 512×",
     ]
 
 
@@ -121,7 +121,7 @@ def test_the_command_prints_the_demands_and_keeps_what_was_observed(monkeypatch,
     monkeypatch.setattr(suite, "run", lambda device, quick: iter(GOOD))
     arguments = build_parser("bench").parse_args(["bench", "simt", "--record", "--out", str(tmp_path)])
     assert bench.run(arguments) == 0
-    assert "≥ 500 times" in capsys.readouterr().out
+    assert "≥ 500×" in capsys.readouterr().out
     path = tmp_path / cpu().slug / "simt.json"
     assert load(path) == GOOD
     again = [replace(GOOD[5], observed={"peak_bytes": 3})]

@@ -1,6 +1,6 @@
 """The containers of the fusion document without a stencil, as CUDA kernels; two numbers per thread.
 
-Variants by idea:
+Kernels:
     update_p_kernel             p = r + beta p
     update_x_and_r_kernel       x = x + alpha p, r = r - alpha s
     update_x_and_r_dot_kernel   as update_x_and_r, and the block's part of <r, r>, so that r is not read again
@@ -32,7 +32,7 @@ def pair_number():
 
 @cuda.jit
 def update_p_kernel(r, state, p):
-    """Step 9 of the iteration before: the simplest map, two numbers per thread by one access each."""
+    """Step 9 of the iteration before: the simplest map; one access moves two numbers."""
     c = pair_number()
     if c < p.size and state[STOPPED] == RUNNING:
         beta = p.dtype.type(state[BETA])
@@ -43,7 +43,7 @@ def update_p_kernel(r, state, p):
 
 @cuda.jit
 def update_x_and_r_kernel(p, s, state, x, r):
-    """Steps 5 and 6 in one kernel, because neither needs the other's result."""
+    """As update_p, but steps 5 and 6: two maps share a kernel, because neither needs the other's result."""
     c = pair_number()
     if c < x.size and state[STOPPED] == RUNNING:
         alpha = x.dtype.type(state[ALPHA])
@@ -57,7 +57,7 @@ def update_x_and_r_kernel(p, s, state, x, r):
 
 @cuda.jit
 def update_x_and_r_dot_kernel(p, s, state, x, r, partial):
-    """As above, and the block's part of step 8: r is still in registers, so the sum need not read it again."""
+    """As update_x_and_r, and the block's part of step 8: r is still in a register, so it is not read again."""
     c, total = pair_number(), 0.0
     if c < x.size and state[STOPPED] == RUNNING:
         alpha = x.dtype.type(state[ALPHA])
@@ -74,7 +74,7 @@ def update_x_and_r_dot_kernel(p, s, state, x, r, partial):
 
 @cuda.jit
 def dot_kernel(a, b, partial):
-    """The block's part of step 3 or 8. A thread sums its share in registers before it waits for others."""
+    """The block's part of step 3 or 8, alone: each thread sums its share in a register before it waits for others."""
     total = 0.0
     for i in range(2 * cuda.grid(1), a.size, 2 * cuda.gridsize(1)):
         a0, a1 = load_pair(a, i)
@@ -85,7 +85,7 @@ def dot_kernel(a, b, partial):
 
 @cuda.jit
 def add_kernel(p, factor, x):
-    """Compute ``x = x + factor p``: what deferred updates of x still owe after an odd number of iterations."""
+    """Compute ``x = x + factor p``: the deferred update of x that is left after an odd number of iterations."""
     c = pair_number()
     if c < x.size:
         x0, x1 = load_pair(x, c)
@@ -95,7 +95,7 @@ def add_kernel(p, factor, x):
 
 @cuda.jit
 def fill_kernel(value, out):
-    """Write the same number everywhere: stores alone, by pairs."""
+    """Write the same number everywhere, two elements per store."""
     c = pair_number()
     if c < out.size:
         store_pair(out, c, value, value)
@@ -103,7 +103,7 @@ def fill_kernel(value, out):
 
 @cuda.jit
 def copy_rows_kernel(source, source_pitch, nx, out, out_pitch):
-    """Copy the first nx elements of each row, in blocks that take whole rows, because the pitches may differ."""
+    """Copy the first nx elements of each row. A block takes whole rows, because the pitches may differ."""
     for row in range(cuda.blockIdx.x, source.size // source_pitch, cuda.gridDim.x):
         for i in range(cuda.threadIdx.x, nx, cuda.blockDim.x):
             out[row * out_pitch + i] = source[row * source_pitch + i]

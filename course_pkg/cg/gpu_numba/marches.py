@@ -1,9 +1,9 @@
 """How threads march through a grid: the threads of a block, the planes of a thread, and the order of the blocks.
 
-The planes where two chunks of planes meet are read twice. Blocks start in the order of their numbers: along x, then
-along y as far as a *strip* reaches, then the next chunk of the same strip, then the next strip. In a narrow strip a
-chunk begins soon after the one below it has ended, and finds the planes where they meet in the L2 cache. Two strips
-share the rows where they meet, which are few.
+Each thread computes a chunk of planes. Where two chunks meet, planes are read twice. Blocks start in the order of their
+numbers: first along x, then along y within a *strip* of the grid, then the next chunk of the same strip, then the next
+strip. In a narrow strip, a chunk starts soon after the chunk below it has ended, so the planes where they meet are
+still in the L2 cache. The rows where two strips meet are also read twice, but they are few.
 """
 
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from course_pkg.core.limits import MOST_BLOCKS_ALONG
 
 LINE_BYTES = 128  # of a cache line
 THREADS_MARCHING, NARROWEST, WIDEST = 512, 32, 128  # of a block: in all, and along x
-WHOLE = 2**16  # a strip as wide as any grid: chunk after chunk of the whole grid
+WHOLE = 2**16  # blocks along y of a strip that is as wide as any grid
 AT_ONCE = 264  # blocks of 512 threads with 56 registers that an H200 or H100 runs at the same time
 SMALL_PLANE = 2**20  # bytes
 
 
 def row_pitch(nx: int, dtype) -> int:
-    """Return how many elements a row takes so that each begins with a cache line.
+    """Return the pitch of rows of nx elements: each row begins at the start of a cache line.
 
-    Where rows begin anywhere, two warps share a line, and kernels that update fields in place suffer from it.
+    Otherwise, two warps would share cache lines, which slows down kernels that update fields in place.
 
     Examples
     --------
@@ -44,9 +44,9 @@ class March:
     block : (x, y, 1)
         Threads of a block.
     planes : int
-        Planes that a thread takes.
+        Number of planes that a thread computes.
     strip : int
-        Blocks along y of a strip, a power of two.
+        Number of blocks along y in a strip, a power of two.
 
     Examples
     --------
@@ -60,12 +60,12 @@ class March:
     strip: int = WHOLE
 
     def on(self, shape) -> "March":
-        """Return this march cut to a grid (nz, ny, nx): no more planes, and no wider strip, than the grid has.
+        """Return this march limited to a grid (nz, ny, nx): its planes and strip are not larger than the grid.
 
         Raises
         ------
         CourseError
-            If CUDA cannot launch as many blocks.
+            If CUDA cannot launch so many blocks.
         """
         nz, ny, _ = shape
         planes, rows = min(self.planes, nz), -(-ny // self.block[1])
@@ -75,8 +75,8 @@ class March:
             strip //= 2
         if chunks * strip > most or -(-rows // strip) > most:
             raise CourseError(
-                f"A grid of {nz} x {ny} planes and rows takes more blocks than CUDA allows ({most} along y and z): lay "
-                "the longest direction along x, or divide the grid between several GPUs."
+                f"A grid of {nz} planes of {ny} rows needs more blocks than CUDA allows ({most} along y and "
+                "z): let x be the longest direction, or divide the grid between several GPUs."
             )
         return March(self.block, planes, strip)
 
@@ -93,7 +93,7 @@ class March:
 
 
 def march_for(shape, *, threads=THREADS_MARCHING, widest=WIDEST, planes=8, strip=WHOLE) -> March:
-    """Return a march whose blocks fit the rows of a grid (nz, ny, nx).
+    """Return a march whose blocks are as wide as suits the rows of a grid (nz, ny, nx).
 
     Examples
     --------
@@ -108,16 +108,16 @@ def march_for(shape, *, threads=THREADS_MARCHING, widest=WIDEST, planes=8, strip
 
 @dataclass(frozen=True)
 class Marches:
-    """The marches of the kernels of a solve, each tried on an H200.
+    """The marches of the kernels of a solve, each found by trying on an H200.
 
     Attributes
     ----------
     stencil : March
-        Of kernels with one field around a point, and no field updated beside it.
+        For kernels that read one field at neighbouring points and update none.
     two_fields : March
-        Of the map and stencil in one kernel.
+        For the kernel of map and stencil.
     search, advance, deferred : March
-        Of the two kernels of the two-kernel method; ``deferred`` is that of the second where x waits.
+        For the two kernels of the two-kernel method; ``deferred`` is for the second one if x is deferred.
 
     Examples
     --------
@@ -134,11 +134,11 @@ class Marches:
 
     @classmethod
     def on(cls, shape, itemsize: int) -> "Marches":
-        """Choose by the size of a plane.
+        """Choose the marches by the size of a plane.
 
-        A small plane stays in the L2 cache until the next chunk reads it: short chunks keep the GPU full. The search,
-        whose threads have many bytes on their way, does better by few long chunks that all run at once. Where planes
-        are large, narrow strips do what small planes do by themselves.
+        A small plane stays in the L2 cache until the next chunk reads it, so chunks can be short, which keeps the GPU
+        full. Only the search, whose threads have many bytes in flight, is faster with few long chunks that all run at
+        the same time. If planes are large, narrow strips have the same effect as small planes.
         """
         nz, ny, nx = shape
         if ny * nx * itemsize <= SMALL_PLANE:

@@ -2,8 +2,8 @@
 
 The methods, each with its idea and the plan that says what it moves, are listed in ``course_pkg/cg/variants.py``.
 
-``A`` is the 7-point Laplacian; x is zero outside the grid. Steps are numbered as ``cg/reference.py`` explains. All
-variants take these arguments:
+``A`` is the 7-point Laplacian; x is zero outside the grid. Steps are numbered as in ``cg/reference.py``. All methods
+take these arguments:
 
 b, x0 : device array, float64 or float32, shape (nz, ny, nx)
     Right-hand side and first guess (zero when it is left out); C-contiguous, of one precision. They are not changed.
@@ -12,12 +12,13 @@ rtol, atol : float
 maxiter : int, optional
     Most iterations; ten times the number of unknowns when it is left out.
 callback : callable, optional
-    Called with x, a new device array, after each iteration (``cg_deferred_x``: each second one), on the default stream.
-    With a callback the host waits after every iteration, which takes time; without one, after every 64th on a GPU.
+    Called with x, a new device array, after each iteration (``cg_deferred_x``: after every second one), on the default
+    stream. With a callback, the host waits after every iteration, which takes time; without one, on a GPU, only after
+    every 64th.
 
-Each variant returns a ``Solution`` whose x is a new device array and whose ``converged`` is confirmed on the true
-residual. Each raises ``CourseError`` when an argument does not fit. Sums are accumulated in float64 and do not depend
-on which block comes first: two runs give the same digits.
+Each method returns a ``Solution`` whose x is a new device array; ``converged`` is true only if the true residual meets
+the tolerance. Each raises ``CourseError`` if an argument does not fit. Sums are accumulated in float64 and do not
+depend on which block comes first, so two runs give the same digits.
 """
 
 from course_pkg.cg.gpu_numba.maps import update_p_kernel, update_x_and_r_dot_kernel, update_x_and_r_kernel
@@ -32,7 +33,7 @@ from course_pkg.cg.gpu_numba.stencils import (
 
 
 def baseline_iteration(w, p1, p2, odd, stream):
-    """Queue five kernels; p is updated in place, so p1 is p2."""
+    """Queue five kernels for the fields (and two for the scalars); p is updated in place, so p1 is p2."""
     w.over_pairs(update_p_kernel, stream, w.r, w.state, p2)  # 9
     w.marching(matvec_kernel, stream, (p2, w.state), (w.s,))  # 2
     w.make_alpha(w.dot(p2, w.s, stream), stream)  # 3, 4
@@ -111,7 +112,7 @@ def two_kernel_iteration(w, p1, p2, odd, stream):
 
 
 def cg_two_kernel(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
-    """Solve ``A x = b`` by two kernels an iteration; ``A p`` is never stored.
+    """Solve ``A x = b`` with two kernels per iteration; ``A p`` is never stored.
 
     Examples
     --------
@@ -129,7 +130,7 @@ def deferred_x_iteration(w, p1, p2, odd, stream):
 
 
 def cg_deferred_x(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None):
-    """Solve as :func:`cg_two_kernel` does, and update x in every second iteration.
+    """Solve as :func:`cg_two_kernel`, but update x only in every second iteration.
 
     Examples
     --------

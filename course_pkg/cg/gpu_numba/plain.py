@@ -1,6 +1,6 @@
-"""Steps 9 and 2 as the fusion document counts them: one thread per point, which reads all its neighbours itself.
+"""Steps 9 and 2 as the fusion document counts them: each thread computes one point and reads all its neighbours.
 
-Variants by idea:
+Kernels:
     update_p_flat_kernel      p2 = r + beta p1
     map_stencil_flat_kernel   as update_p, and s = A p2, for which p2 is computed again at each of the seven points
 
@@ -17,7 +17,7 @@ from course_pkg.stencil.gpu_numba.indexing import point
 
 @cuda.jit
 def update_p_flat_kernel(r, p1, beta, nx, ny, nz, p2):
-    """Step 9 alone, with the threads and the index arithmetic of the stencil, to be compared with it."""
+    """Step 9 alone, with the threads and the index arithmetic of the stencil, so that the two can be compared."""
     i, j, k, c = point(nx, ny)
     if i < nx and j < ny and k < nz:
         p2[c] = r[c] + beta * p1[c]
@@ -25,7 +25,7 @@ def update_p_flat_kernel(r, p1, beta, nx, ny, nz, p2):
 
 @cuda.jit
 def map_stencil_flat_kernel(r, p1, beta, nx, ny, nz, p2, s):
-    """Steps 9 and 2. Other threads' p2 may not be written yet, so each neighbour's is computed again from r and p1."""
+    """As update_p_flat, and step 2: p2 of neighbours may not be written yet, so it is computed again from r and p1."""
     i, j, k, c = point(nx, ny)
     plane = np.uint32(nx * ny)
     if i < nx and j < ny and k < nz:

@@ -1,10 +1,10 @@
-"""The scalars of an iteration, in GPU memory: no iteration waits for the host.
+"""The scalars of an iteration, which stay in GPU memory, so that no iteration waits for the host.
 
-Kernels that pass over the fields leave one sum per block in ``partial``. A kernel of one block adds these up and makes
-the next scalar. Nothing depends on which block comes first, so the last digit is the same in every run. Steps are
-numbered as ``cg/reference.py`` explains.
+Kernels that pass over the fields write one sum per block to ``partial``. A kernel of one block adds these up and
+computes the next scalar. Nothing depends on which block comes first, so the last digit is the same in every run. Steps
+are numbered as in ``cg/reference.py``.
 
-Variants by idea:
+Kernels:
     alpha_kernel   p·Ap from its parts, and alpha = delta / p·Ap
     beta_kernel    delta = r·r from its parts, beta = delta / delta_old, and whether the iteration ends here
     total_kernel   the sum of the parts, and no scalar from it
@@ -22,7 +22,7 @@ THREADS_FINISH = 1024
 # places in ``state``, float64
 DELTA, ALPHA, ALPHA_OLD, BETA, P_A_P, TARGET, ITERATION, MAXITER, STOPPED, TOTAL = range(10)
 STATE_SIZE = 16
-KEPT = 64  # the device keeps that many residuals, until the host looks at them
+KEPT = 64  # number of residuals that the device keeps until the host reads them
 # values of state[STOPPED]; BROKEN: p·Ap is not a positive finite number
 RUNNING, CONVERGED, LIMIT, BROKEN = 0, 1, 2, 3
 
@@ -68,7 +68,7 @@ def alpha_kernel(partial, blocks, state):
 
 @cuda.jit
 def beta_kernel(partial, blocks, state, history):
-    """As alpha_kernel, for step 8 and beta of step 9; it also ends the iteration, and decides whether to stop.
+    """As alpha_kernel, but step 8, and beta of step 9. It also ends the iteration, and decides whether to stop.
 
     ``history`` keeps delta of the latest iterations, that of iteration k at ``k % history.size``.
     """
@@ -87,7 +87,7 @@ def beta_kernel(partial, blocks, state, history):
 
 @cuda.jit
 def total_kernel(partial, blocks, state):
-    """Sum the parts into ``state[TOTAL]``, outside the iterations: it runs even if the solver has stopped."""
+    """As alpha_kernel, but only the sum, in ``state[TOTAL]``: for residuals before and after the iterations."""
     total = sum_of(partial, blocks)
     if cuda.threadIdx.x == 0:
         state[TOTAL] = total

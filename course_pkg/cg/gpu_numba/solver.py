@@ -1,8 +1,9 @@
-"""The loop around the kernels: how it begins, when the host looks at it, and how it ends.
+"""The loop around the kernels: how it starts, when the host reads the scalars, and how it ends.
 
-The host queues iterations as CUDA graphs, and looks at the scalars only now and then. The device stops by itself: once
-the solver has stopped, its kernels change nothing. So x is that of the iteration in which the residual became small,
-although the host may have queued more. Steps are numbered as ``cg/reference.py`` explains.
+The host queues iterations as CUDA graphs, and reads the scalars only from time to time. The device stops by itself:
+when the residual is small enough, it sets a flag, and from then on the kernels change nothing. So x belongs to the
+iteration in which the residual became small, even if the host has queued more. Steps are numbered as in
+``cg/reference.py``.
 """
 
 from collections.abc import Callable
@@ -25,12 +26,12 @@ from course_pkg.cg.outcome import finish, nothing_to_solve
 from course_pkg.core import Status
 from course_pkg.device.graphs import SIMT, captured
 
-PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # pairs of iterations between two looks
+PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # pairs of iterations after which the host reads the scalars
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """One way to do an iteration.
+    """A method: how it does one iteration.
 
     Attributes
     ----------
@@ -38,11 +39,11 @@ class Iteration:
         ``queue(workspace, p1, p2, odd, stream)`` launches the kernels of an iteration. They leave the search
         direction in p2; p1 holds the direction before it. ``odd`` is true in every second iteration.
     swaps_p : bool
-        Whether p1 and p2 are two fields that take turns. Otherwise they are one field, which is updated in place.
+        Whether p1 and p2 are two fields that are swapped. Otherwise they are one field, which is updated in place.
     stores_s : bool
         Whether ``s = A p`` is a field.
     defers_x : bool
-        Whether x is brought up to date in odd iterations only.
+        Whether x is updated only in every second iteration (``odd``).
 
     Examples
     --------
@@ -122,7 +123,7 @@ class Solver:
         return captured(self.two)
 
     def look(self) -> None:
-        """Wait for the device, and record what it did since the last look; norms that it no longer has become NaN."""
+        """Wait for the device, and record its iterations since the last look; norms it no longer keeps become NaN."""
         state, history = self.work.state.copy_to_host(), self.work.history.copy_to_host()
         done, self.stopped = int(state[at.ITERATION]), int(state[at.STOPPED])
         lost = max(0, done - self.done - at.KEPT)  # iterations whose residuals the device has overwritten
@@ -132,12 +133,12 @@ class Solver:
 
     @property
     def status(self) -> Status | None:
-        """Why the device stopped, as the last look found it; None while it iterates."""
+        """Why the device stopped, as of the last look; None while it iterates."""
         return at.status_of(self.stopped, self.p_A_p)
 
     def run(self) -> None:
         """Iterate until the device stops."""
-        if self.done % 2:  # p1 and p2 are exchanged
+        if self.done % 2:  # p1 and p2 are swapped
             self.one(odd=True)
             self.look()
         two = self.graph()
@@ -156,7 +157,7 @@ class Solver:
 
 
 def solve(iteration, b, x0, rtol, atol, maxiter, callback):
-    """Solve, and confirm on the true residual; arguments as in :class:`Solver`."""
+    """Solve, and check the true residual; arguments as in :class:`Solver`."""
     solver = Solver(iteration, b, x0, rtol=rtol, atol=atol, maxiter=maxiter)
     w = solver.work
     if solver.norm_b == 0:

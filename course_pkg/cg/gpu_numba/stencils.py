@@ -1,6 +1,6 @@
 """The kernels of conjugate gradient that contain the stencil: threads march along z, with two points each.
 
-Variants by idea:
+Kernels:
     matvec_kernel        s = A p
     matvec_dot_kernel    as matvec, and the block's part of <p, s>
     map_stencil_kernel   p2 = r + beta p1 and s = A p2: p2 at the neighbours is computed again, not read
@@ -26,10 +26,10 @@ from course_pkg.device.sums import leave_total
 
 @cuda.jit(device=True)
 def column(pitch, ny, nz, planes, shift):
-    """Return where this thread's column of pairs begins: i, j, its first plane, the plane behind its last, the offset.
+    """Return where this thread's column of pairs lies: i, j, its first plane, the plane after its last, the offset.
 
-    Blocks along y are numbered strip by strip, ``1 << shift`` blocks a strip: see ``marches.py``. A division in place
-    of the shift would cost registers that the whole march then lacks.
+    Blocks along y are numbered strip by strip, with ``1 << shift`` blocks per strip: see ``marches.py``. A division
+    instead of the shift would occupy registers during the whole march.
     """
     chunk = np.uint32(np.uint32(cuda.blockIdx.y) >> shift)
     row = np.uint32(np.uint32(cuda.blockIdx.y) - np.uint32(chunk << shift))
@@ -43,7 +43,7 @@ def column(pitch, ny, nz, planes, shift):
 
 @cuda.jit(device=True)
 def around(u, c, i, j, nx, pitch, ny):
-    """Return, for both points of the pair at offset c, the sum of its neighbours in the plane outside the pair."""
+    """Return, for each point of the pair at offset c, the sum of its neighbours in the plane outside the pair."""
     zero = u.dtype.type(0)
     north0 = north1 = south0 = south1 = zero
     if j > 0:
@@ -65,7 +65,7 @@ def direction(r, p1, beta, c):
 
 @cuda.jit(device=True)
 def around_direction(r, p1, beta, c, i, j, nx, pitch, ny):
-    """Return what :func:`around` returns, for the field ``r + beta p1``, which need not exist in memory."""
+    """Return the same as :func:`around` for the field ``r + beta p1``, which need not be in memory."""
     zero = r.dtype.type(0)
     north0 = north1 = south0 = south1 = west = east = zero
     if j > 0:
@@ -81,7 +81,7 @@ def around_direction(r, p1, beta, c, i, j, nx, pitch, ny):
 
 @cuda.jit
 def matvec_kernel(p, state, nx, pitch, ny, nz, planes, shift, s):
-    """Step 2: as ``laplacian_vectorised_kernel``, for rows with a gap at their end."""
+    """Step 2: as ``laplacian_vectorised_kernel``, but for rows with a gap at their end."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     if i < nx and j < ny and state[STOPPED] == RUNNING:
         six, plane = p.dtype.type(6), np.uint32(pitch * ny)
@@ -105,7 +105,7 @@ def matvec_kernel(p, state, nx, pitch, ny, nz, planes, shift, s):
 
 @cuda.jit
 def matvec_dot_kernel(p, state, nx, pitch, ny, nz, planes, shift, s, partial):
-    """As matvec, and the block's part of step 3: p and s are in registers, so the sum need not read them again."""
+    """As matvec, and the block's part of step 3: p and s are in registers, so the sum does not read them again."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
     if i < nx and j < ny and state[STOPPED] == RUNNING:
@@ -132,7 +132,7 @@ def matvec_dot_kernel(p, state, nx, pitch, ny, nz, planes, shift, s, partial):
 
 @cuda.jit
 def map_stencil_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, s):
-    """As matvec, after step 9: p2 at the neighbours may not be written yet, so it is computed again from r and p1."""
+    """As matvec, but after step 9: p2 of neighbours may not be written yet, so it is computed again from r and p1."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     if i < nx and j < ny and state[STOPPED] == RUNNING:
         beta, six, plane = r.dtype.type(state[BETA]), r.dtype.type(6), np.uint32(pitch * ny)
@@ -155,13 +155,13 @@ def map_stencil_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, s):
             c = np.uint32(c + plane)
 
 
-# With 44 registers, its own choice, the compiler loads the plane ahead only when it is needed; with 56, at once.
+# By itself the compiler chooses 44 registers, and loads the next plane only when it is needed; with 56, it loads early.
 @cuda.jit(max_registers=56)
 def search_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, partial):
-    """As map_stencil, with the block's part of step 3 in place of s: A p2 is summed up, and then forgotten.
+    """As map_stencil, but with the block's part of step 3 instead of s: A p2 is used for the sum and not stored.
 
-    Two fields are read for one that is written, so more loads must be on their way: before it works on a plane, each
-    thread asks for r and p1 of the plane after the next one.
+    Two fields are read for each one that is written, so more loads must be in flight: before it computes a plane, each
+    thread requests r and p1 of the plane after the next one.
     """
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
@@ -193,11 +193,11 @@ def search_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, partial):
 
 @cache
 def advance_kernel(terms):
-    """Return the kernel that adds ``terms`` directions to x: 0, 1 (p2), or 2 (p2, and p1 of the iteration before)."""
+    """Return the kernel that adds ``terms`` directions to x: none, one (p2), or two (also p1 of the last iteration)."""
 
     @cuda.jit
     def advance(p2, p1, state, nx, pitch, ny, nz, planes, shift, x, r, partial):
-        """As matvec, but A p2 is used at once for steps 6 and 8, so that nobody stores it; step 5 joins them."""
+        """As matvec, but A p2 is used at once, for steps 6 and 8, and so is not stored; step 5 is done as well."""
         i, j, first, last, c = column(pitch, ny, nz, planes, shift)
         total = 0.0
         if i < nx and j < ny and state[STOPPED] == RUNNING:
@@ -233,7 +233,7 @@ def advance_kernel(terms):
 
 @cuda.jit
 def residual_kernel(b, x, nx, pitch, ny, nz, planes, shift, r, partial):
-    """As matvec, for step 1 and for the final check. The rows of b have no gaps, so b has an offset of its own."""
+    """As matvec, but for step 1 and the final check. The rows of b have no gaps, so b has an offset of its own."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
     if i < nx and j < ny:

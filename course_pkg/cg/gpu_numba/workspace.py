@@ -29,13 +29,13 @@ class Workspace:
     Attributes
     ----------
     b : device array, shape (n,)
-        The right-hand side as the caller passed it; it is only read.
+        The caller's right-hand side, which is only read.
     x, r : device array
         Fields: vectors of ``pitch`` elements per row; the gap after a row is zero.
     p : pair of device arrays
-        The search direction and the one before it; the same field twice if p is updated in place.
+        The search direction and the one before it; both are the same field if p is updated in place.
     s : device array
-        ``A p``; one of ``p`` if it is not stored.
+        ``A p``; if it is not stored, one of the fields ``p``.
     partial, state, history : device array, float64
         Sums of the blocks, the scalars (``scalars.py``), and delta of the latest iterations.
 
@@ -54,10 +54,11 @@ class Workspace:
         self.sizes = tuple(np.uint32(n) for n in (nx, self.pitch, ny, nz))
         if self.size >= MOST_POINTS:
             raise CourseError(
-                f"b has {b.size} points, and {self.size} with its rows padded to {self.pitch}: offsets of 32 bits "
-                f"reach fewer than {MOST_POINTS}; lay the longest direction along x, or divide the grid between GPUs."
+                f"b has {b.size} points, and {self.size} with its rows padded to {self.pitch}, but 32-bit "
+                f"offsets reach fewer than {MOST_POINTS}: let x be the longest direction, or divide the grid "
+                "between several GPUs."
             )
-        # a grid that needs too many blocks is refused here, before anything is allocated
+        # raises if the grid needs too many blocks, before anything is allocated
         self.marches = Marches.on(self.shape, self.dtype.itemsize)
         blocks = [prod(march.blocks(self.shape)) for march in vars(self.marches).values()]
         self.b = cuda.as_cuda_array(b).reshape(b.size)
@@ -115,17 +116,17 @@ class Workspace:
         return prod(blocks)
 
     def dot(self, a, b, stream) -> int:
-        """Launch the kernel that makes the parts of ``<a, b>``; return how many parts there are."""
+        """Launch the kernel that computes the parts of ``<a, b>``; return the number of parts."""
         blocks = min(DOT_BLOCKS, self._blocks_over_pairs)
         dot_kernel[blocks, THREADS_MAP, stream](a, b, self.partial)
         return blocks
 
     def make_alpha(self, blocks: int, stream) -> None:
-        """Launch the kernel that adds up the parts of ``blocks`` blocks and makes alpha."""
+        """Launch the kernel that adds up the parts of ``blocks`` blocks and computes alpha."""
         alpha_kernel[1, THREADS_FINISH, stream](self.partial, np.int32(blocks), self.state)
 
     def make_beta(self, blocks: int, stream) -> None:
-        """Launch the kernel that adds up the parts of ``blocks`` blocks, makes beta, and ends the iteration."""
+        """Launch the kernel that adds up the parts of ``blocks`` blocks, computes beta, and ends the iteration."""
         beta_kernel[1, THREADS_FINISH, stream](self.partial, np.int32(blocks), self.state, self.history)
 
     def residual(self, out) -> float:

@@ -1,4 +1,4 @@
-"""What a piece of source may do to memory: a compiler must forget as much."""
+"""What a piece of source may write to memory: after it, a compiler must load these values again."""
 
 import ast
 from functools import cache
@@ -16,9 +16,9 @@ HARMLESS = (
 
 
 def effects(run, frame, body: list) -> frozenset:
-    """Return the memory spaces that statements may write, or that a barrier in them makes others write.
+    """Return the memory spaces that statements may write, themselves or, if they contain a barrier, in other threads.
 
-    What is called and what is written goes by what the names stand for, not by how they are spelt.
+    The objects behind the names decide about this, not the names.
     """
     stored, called, assigned = _parts(tuple(body))
     found: set = set()
@@ -36,7 +36,7 @@ def effects(run, frame, body: list) -> frozenset:
 
 @cache
 def unused_calls(function: ast.FunctionDef) -> frozenset:
-    """Return the calls whose results a function does not use: those that stand alone or go to a name nobody reads."""
+    """Return the calls whose results are not used: calls as statements, or assigned to a name that is never read."""
     read = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     return frozenset(
         node.value
@@ -51,7 +51,7 @@ def unused_calls(function: ast.FunctionDef) -> frozenset:
 
 @cache
 def _parts(body: tuple) -> tuple:
-    """Return the names of arrays that statements write to (None for what has no name), what they call and assign."""
+    """Return the names of arrays that statements write (None if without a name), the calls, and the assigned names."""
     parts = [part for node in body for part in ast.walk(node)]
     stores = (p.value for p in parts if isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store))
     stored = dict.fromkeys(base.id if isinstance(base, ast.Name) else None for base in stores)
@@ -61,10 +61,10 @@ def _parts(body: tuple) -> tuple:
 
 
 def _harmless(run, frame, function) -> bool:
-    """Whether a call can touch no memory but to read it."""
+    """Return whether a call writes no memory."""
     try:
         thing = evaluate(run, frame, function, run.wave.nobody)
-    except SimtError:  # a name that the statements themselves bind
+    except SimtError:  # a name that these statements themselves assign
         return False
     if isinstance(thing, Intrinsic):
         return thing.name in HARMLESS

@@ -1,4 +1,4 @@
-"""Functions of ``math``, NumPy and Python that kernels call, and what each counts as."""
+"""Functions of ``math``, NumPy and Python that kernels may call, and how each of them is counted."""
 
 import math
 import operator
@@ -31,7 +31,7 @@ class Function:
 
 
 def _each(function):
-    """Apply a function of Python numbers to each element, for those that NumPy lacks."""
+    """Apply a function of Python numbers to each element of an array, because NumPy does not have the function."""
 
     def defined(x):
         try:

@@ -1,4 +1,4 @@
-"""What the names in a kernel stand for: an allow-list, so that a kernel reaches numbers and functions, and no more."""
+"""The meaning of the names in a kernel: an allow-list, so that a kernel can use only numbers and known functions."""
 
 import ast
 import builtins
@@ -70,7 +70,7 @@ def _name(run, frame, node, mask):
 
 
 def _in_these_lanes(run, frame, node, variable, mask):
-    """Return what a variable holds; lanes that never gave it a value find a number that shows."""
+    """Return the value of a variable; lanes that have not assigned it get a value that cannot be overlooked."""
     known = variable.mask
     if isinstance(variable.value, Torn):
         raise unsupported(frame, node, f"in {node.id!r}, {variable.value.reason}")
@@ -91,8 +91,8 @@ def _known_in(run, frame, node, thing, known):
         return tuple(_known_in(run, frame, node, part, known) for part in thing)
     if isinstance(thing, (Array, Range)):
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: some threads come here without having given {node.id!r} a "
-            "value: give it one before they part."
+            f"{frame.program.name}, line {node.lineno}: some threads get here without having assigned {node.id!r}: "
+            "assign it before the branch."
         )
     return thing
 
@@ -103,7 +103,7 @@ def _attribute(run, frame, node, mask):
 
 
 def entity(run, frame, node, thing):
-    """Turn a Python object that a kernel names into what the interpreter knows."""
+    """Return the interpreter's object for a Python object that a kernel names."""
     if isinstance(thing, (bool, int, float, complex, np.number, np.bool_)):
         return run.constant(thing if not isinstance(thing, np.generic) else thing.item(), _scalar_type(thing))
     if isinstance(thing, tuple):
@@ -135,7 +135,7 @@ def entity(run, frame, node, thing):
 
 
 def cuda_name(thing) -> str | None:
-    """Return the dotted name of one of CUDA's own objects, such as ``shared.array``; None for anything else."""
+    """Return the dotted name of an object of ``cuda``, such as ``shared.array``; None for anything else."""
     name = getattr(thing, "simt_name", None) if not isinstance(thing, type) else None
     if name is not None:
         return name
@@ -148,7 +148,7 @@ def cuda_name(thing) -> str | None:
 
 
 def is_device_function(thing) -> bool:
-    """Return whether an object is a function compiled for the device, ours or Numba's."""
+    """Return whether an object is a device function, of the interpreter or of Numba."""
     if not hasattr(thing, "py_func"):
         return False
     if hasattr(thing, "device"):
@@ -165,13 +165,13 @@ def member(run, frame, node, owner):
             return index_value(run, whole)
         if whole.startswith("_") or _is_for_the_host(whole):
             raise SimtError(
-                f"{frame.program.name}, line {node.lineno}: cuda.{whole} is for the host: a kernel cannot use it, and "
-                "cannot ask where it runs."
+                f"{frame.program.name}, line {node.lineno}: cuda.{whole} is for host code: a kernel cannot use it, and "
+                "cannot find out where it runs."
             )
         near = get_close_matches(whole, MEANINGS, 1)
         if near:
             raise SimtError(
-                f"{frame.program.name}, line {node.lineno}: cuda has no {whole}: cuda.{near[0]} is near."
+                f"{frame.program.name}, line {node.lineno}: cuda has no {whole}: do you mean cuda.{near[0]}?"
             )
         raise unsupported(frame, node, f"cuda.{whole}")
     if isinstance(owner, Module):
@@ -189,7 +189,7 @@ def member(run, frame, node, owner):
     if isinstance(owner, Value):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: {ast.unparse(node.value)} is a number and has no .{name}: "
-            "look at the order of the launch's arguments."
+            "check the order of the arguments of the launch."
         )
     raise unsupported(frame, node, f"the attribute .{name}")
 
@@ -201,7 +201,7 @@ def _is_for_the_host(name: str) -> bool:
 
 
 def index_value(run, name):
-    """Return the value of ``threadIdx.x`` and its like, or the name itself."""
+    """Return the value of a name such as ``threadIdx.x``; for any other name, the name itself."""
     group, _, axis = name.partition(".")
     if name in ("warpsize", "laneid"):
         data = np.array(32) if name == "warpsize" else run.wave.thread_in_block % 32

@@ -1,4 +1,4 @@
-"""From a Python function to its syntax tree: source, line numbers, and the names around it."""
+"""Turn a Python function into a syntax tree, with line numbers and the names that it can see."""
 
 import ast
 import builtins
@@ -14,7 +14,7 @@ from course_pkg.simt.errors import SimtError, Unsupported
 
 
 class SourceLine(NamedTuple):
-    """A line of a function: what counters are kept by.
+    """A line of a function, to which counts are assigned.
 
     Examples
     --------
@@ -50,14 +50,14 @@ class FunctionSource:
     lines: list[str]
 
     def text(self, line: int) -> str:
-        """Return one line's text without its indentation; empty when it lies outside."""
+        """Return the text of a line without its indentation; empty if the line is outside the function."""
         at = line - self.first_line
         return self.lines[at].strip() if 0 <= at < len(self.lines) else ""
 
 
 @dataclass(eq=False)
 class Program:
-    """A function's syntax tree with the names it can see.
+    """A function's syntax tree, with the names that it can see.
 
     Attributes
     ----------
@@ -83,14 +83,14 @@ class Program:
         a = self.tree.args
         if a.vararg or a.kwarg or a.kwonlyargs or a.posonlyargs or a.defaults:
             raise Unsupported(
-                f"{self.name}, line {self.tree.lineno}: optional, keyword-only or starred arguments are outside what "
-                "the interpreter runs; give it plain positional ones."
+                f"{self.name}, line {self.tree.lineno}: the interpreter does not support optional, "
+                "keyword-only or starred arguments; use plain positional ones."
             )
         return [argument.arg for argument in a.args]
 
     @cached_property
     def assigned(self) -> frozenset:
-        """Names that the function assigns: they are its own, whatever the module calls so."""
+        """Names that the function assigns: its local variables, even if the module has the same names."""
         found = set(self.parameters)
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -98,7 +98,7 @@ class Program:
         return frozenset(found)
 
     def lookup(self, name: str, line: int):
-        """Return the Python object behind a name from outside.
+        """Return the Python object of a name that is defined outside the function.
 
         Raises
         ------
@@ -118,7 +118,7 @@ def program_of(function) -> Program:
     Raises
     ------
     SimtError
-        When its source is not to be had.
+        If its source is not available.
     """
     try:
         code = getattr(
@@ -128,8 +128,8 @@ def program_of(function) -> Program:
         lines, first = inspect.getsourcelines(code)
     except (OSError, TypeError):
         raise SimtError(
-            f"The source of {getattr(function, '__name__', function)!r} is not available, and the interpreter runs "
-            "source: define it in a file or a notebook cell, or use simt.Kernel.from_source(text, name, names)."
+            f"The source of {getattr(function, '__name__', function)!r} is not available, but the interpreter needs "
+            "it: define it in a file or a notebook cell, or use simt.Kernel.from_source(text, name, names)."
         ) from None
     names = dict(function.__globals__)
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
@@ -138,14 +138,14 @@ def program_of(function) -> Program:
 
 
 def kept_program(function) -> Program:
-    """Read a Python function, once: what is known of a kernel's types names the nodes of this very tree."""
+    """Return the program of a Python function, parsed only once, because a kernel's types refer to its nodes."""
     if not hasattr(function, "_simt_program"):
         function._simt_program = program_of(function)
     return function._simt_program
 
 
 def program_from_text(text: str, name: str, names: dict, file: str = "<source>") -> Program:
-    """Read the function ``name`` out of a piece of source."""
+    """Return the program of the function ``name`` in a piece of source."""
     try:
         module = ast.parse(text)
     except SyntaxError as error:
@@ -165,14 +165,14 @@ def _parse(text, first, file, name, names) -> Program:
         module = None
     tree = module.body[0] if module and module.body else None
     if not isinstance(tree, ast.FunctionDef):
-        raise SimtError(f"{name} is not a plain function: write it with def, and give that to cuda.jit.")
+        raise SimtError(f"{name} is not a plain function: define it with def, and pass this to cuda.jit.")
     ast.increment_lineno(tree, first - 1)
     lines = split_lines(text)
     return Program(tree, FunctionSource(name, file, first, lines), names)
 
 
 def split_lines(text: str) -> list[str]:
-    """Split a text where Python's own parser begins a line: ``str.splitlines`` knows more ends of lines than it."""
+    """Split a text into lines as Python's parser does; ``str.splitlines`` would also split at other characters."""
     lines = re.split(r"\r\n|\r|\n", text)
     return lines[:-1] if lines and not lines[-1] else lines
 

@@ -1,7 +1,7 @@
-"""The names of ``numba.cuda`` that mean something inside a kernel only.
+"""The names of ``numba.cuda`` that have a meaning only inside a kernel.
 
-Kernel code says ``cuda.grid(1)`` or ``cuda.threadIdx.x``; the interpreter looks the name up and finds, in place of a
-function, a :class:`KernelName` that says which one it is. Used on the host, it raises.
+Kernel code contains ``cuda.grid(1)`` or ``cuda.threadIdx.x``. When the interpreter looks up such a name, it finds a
+:class:`KernelName`, which says which one it is. Host code that uses it gets an error.
 """
 
 from numbers import Number
@@ -11,14 +11,14 @@ from course_pkg.core.errors import CourseError
 
 
 class KernelName:
-    """A name for the interpreter; on the host every use of it raises a CourseError.
+    """A name that only the interpreter understands; on the host, every use of it raises a CourseError.
 
     Parameters
     ----------
     simt_name : str
-        The name behind ``cuda.``, with its dots: ``"grid"``, ``"threadIdx.x"``, ``"shared.array"``.
+        The name after ``cuda.``, such as ``"grid"``, ``"threadIdx.x"`` or ``"shared.array"``.
     meaning : str
-        What it does in a kernel: its docstring.
+        What it does in a kernel; this is its docstring.
     """
 
     simt_name, _owner = "", "cuda."
@@ -33,8 +33,8 @@ class KernelName:
 
     def _refuse(self, *args, **kwargs) -> NoReturn:
         raise CourseError(
-            f"{self._owner}{self.simt_name} works inside a kernel only: write it in a function under @cuda.jit, "
-            "and launch that with kernel[blocks, threads_per_block](…)."
+            f"{self._owner}{self.simt_name} works inside a kernel only: use it in a function with @cuda.jit, and "
+            "launch this function with kernel[blocks, threads_per_block](…)."
         )
 
     def __getattr__(self, name):
@@ -47,14 +47,14 @@ class KernelName:
 
     def __eq__(self, other):
         if isinstance(other, Number) and not isinstance(other, bool):
-            self._refuse()  # else `cuda.threadIdx.x == 0` would be False on the host, and nobody would know
+            self._refuse()  # otherwise `cuda.threadIdx.x == 0` would silently be False on the host
         return self is other
 
     def __dir__(self):
         return [*super().__dir__(), *_members(self.simt_name)]
 
 
-# what a host program might do with an index or with a function: each would give a wrong answer silently, or a
+# operations that host code might apply to an index or a function: each would silently give a wrong result, or an error
 # message that does not mention kernels
 _OPERATIONS = (
     "call iter getitem setitem len bool int float index neg pos abs invert lt le gt ge "
@@ -90,25 +90,25 @@ MEANINGS = {
     "any_sync": f"any_sync(mask, predicate): is it true for any of the {_WARP}?",
     "all_sync": f"all_sync(mask, predicate): is it true for all {_WARP}?",
     "eq_sync": f"eq_sync(mask, predicate): is it the same for all {_WARP}?",
-    "activemask": "activemask(): return a bit for each lane of the warp that is at work.",
+    "activemask": "activemask(): return a bit for each active lane of the warp.",
     "lanemask_lt": "lanemask_lt(): return a bit for each lane of the warp below this one.",
     "popc": "popc(x): return how many bits of x are set.",
     "brev": "brev(x): return x with its bits reversed.",
     "clz": "clz(x): return how many leading bits of x are zero.",
-    "ffs": "ffs(x): return the place of the lowest bit that is set, counted from 1; 0 where none is.",
+    "ffs": "ffs(x): return the position of the lowest bit that is set, counted from 1; 0 if none is set.",
     "fma": "fma(a, b, c): return a * b + c, rounded once.",
     "cbrt": "cbrt(x): return the cube root of x.",
     "selp": "selp(condition, a, b): return a where the condition holds, else b.",
-    "threadfence": "threadfence(): what this thread wrote is visible to the GPU before what it writes next.",
-    "threadfence_block": "threadfence_block(): the same, for the threads of its block.",
-    "threadfence_system": "threadfence_system(): the same, for the host and other GPUs too.",
+    "threadfence": "threadfence(): other threads see what this thread wrote before it, before what it writes after it.",
+    "threadfence_block": "threadfence_block(): the same, but only for the threads of its block.",
+    "threadfence_system": "threadfence_system(): the same, also for the host and other GPUs.",
     "shared": "Memory that the threads of a block share.",
-    "shared.array": "array(shape, dtype): shared memory of a fixed shape; shape 0 is what the launch provides.",
+    "shared.array": "array(shape, dtype): shared memory of a fixed shape; with shape 0, what the launch provides.",
     "local": "Memory of one thread.",
     "local.array": "array(shape, dtype): memory of one thread, of a fixed shape.",
-    "const": "Memory that kernels only read.",
+    "const": "Memory that kernels can only read.",
     "const.array_like": "array_like(array): a copy of a host array in constant memory.",
-    "atomic": "Operations that read and write an element without another thread in between; each returns the old.",
+    "atomic": "Operations on an element that no other thread can interrupt; each returns the old value.",
     "atomic.add": "add(array, index, value): array[index] += value.",
     "atomic.sub": "sub(array, index, value): array[index] -= value.",
     "atomic.and_": "and_(array, index, value): array[index] &= value.",
@@ -119,8 +119,8 @@ MEANINGS = {
     "atomic.exch": "exch(array, index, value): array[index] = value.",
     "atomic.max": "max(array, index, value): array[index] = max(array[index], value).",
     "atomic.min": "min(array, index, value): array[index] = min(array[index], value).",
-    "atomic.nanmax": "nanmax(array, index, value): the same as max; a NaN loses.",
-    "atomic.nanmin": "nanmin(array, index, value): the same as min; a NaN loses.",
+    "atomic.nanmax": "nanmax(array, index, value): the same as max, but NaN is ignored.",
+    "atomic.nanmin": "nanmin(array, index, value): the same as min, but NaN is ignored.",
     "atomic.cas": "cas(array, index, old, value): array[index] = value where it equals old.",
     "atomic.compare_and_swap": "compare_and_swap(array, old, value): array[0] = value where it equals old.",
 }
@@ -135,7 +135,7 @@ def _members(simt_name: str) -> list[str]:
 
 
 def kernel_names() -> dict[str, KernelName]:
-    """Return the names without a dot, each holding its members."""
+    """Return the names without a dot; each has its members as attributes."""
     names = {name: KernelName(name, meaning) for name, meaning in MEANINGS.items()}
     for name, value in names.items():
         owner, dot, member = name.rpartition(".")

@@ -1,4 +1,4 @@
-"""Numba's typing rules, asked of Numba itself: what ``int32 + uint32`` is, and what a merge of two types is."""
+"""Ask Numba for its typing rules: the type of ``int32 + uint32``, or of a variable that holds one of two types."""
 
 from functools import cache
 
@@ -27,7 +27,7 @@ def signature(function, *arguments):
     Raises
     ------
     Unsupported
-        When Numba has no version for these types.
+        If Numba has no version for these types.
     """
     try:
         found = _context().resolve_function_type(function, arguments, {})
@@ -43,7 +43,7 @@ def signature(function, *arguments):
 
 @cache
 def unify(first, second):
-    """Return the type of a variable that holds either of two types, as Numba chooses it."""
+    """Return the type that Numba chooses for a variable with values of two types."""
     if first == second:
         return first
     together = _context().unify_pairs(first, second)

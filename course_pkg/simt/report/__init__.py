@@ -1,1 +1,1 @@
-"""The results of a profiled launch, and how people read them."""
+"""The results of a profiled launch, and how they are shown to people."""

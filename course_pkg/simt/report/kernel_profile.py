@@ -1,4 +1,4 @@
-"""What a profiled launch did: the counters that Nsight Compute would show, and the hazards it would not."""
+"""The profile of a launch: the counters that Nsight Compute would show, and hazards, which it would not show."""
 
 import dataclasses
 import math
@@ -26,22 +26,22 @@ class KernelProfile(LineCounts):
     grid, block : tuple of int, (x, y, z)
     global_load … constant_load : AccessCounts
     global_atomics, shared_atomics : AccessCounts
-        Atomic operations are counted apart from loads and stores, as Nsight Compute does:
+        Atomic operations are counted separately from loads and stores, as in Nsight Compute:
         ``l1tex__t_requests_pipe_lsu_mem_global_op_red.sum`` plus ``…_op_atom.sum``,
         ``smsp__inst_executed_op_shared_atom.sum``. ``atomics`` is the sum of both.
     by_line : dict of SourceLine to LineCounts
     by_array : dict of str to LineCounts
     flops : Flops
     integer_ops : int
-        Integer additions, comparisons and so on in the source; a compiler needs more, or fewer.
+        Integer additions, comparisons and so on in the source; compiled code has more or fewer of them.
     active_lanes : float
-        Lanes at work per warp instruction, 32 without divergence: like
-        ``smsp__thread_inst_executed_per_inst_executed.ratio``, over the operations of the source.
+        Mean number of active lanes per operation of the source, 32 without divergence; similar to
+        ``smsp__thread_inst_executed_per_inst_executed.ratio``.
     barriers : int
         Block-wide barriers, summed over blocks.
     hazards : list of Hazard
     in_registers : tuple of str
-        Local arrays whose indices are all known to the compiler: they live in registers and are not counted.
+        Local arrays whose indices are all known to the compiler, which keeps them in registers; they are not counted.
 
     Examples
     --------
@@ -65,15 +65,15 @@ class KernelProfile(LineCounts):
     sites: list[Site] = field(default_factory=list)
 
     def cost(self, reuse: str = "none") -> Cost:
-        """Return what the launch moved to and from global memory and computed, as a Cost.
+        """Return the bytes that the launch moved to and from global memory, and its flops, as a Cost.
 
-        An atomic operation reads its element and writes it.
+        An atomic operation counts as a read and a write of its element.
 
         Parameters
         ----------
         reuse : str
-            ``"none"``: every request goes to memory; ``"block"``: each block fetches an element once; ``"perfect"``:
-            the launch does.
+            ``"none"``: every request goes to memory; ``"block"``: each block reads an element only once;
+            ``"perfect"``: the whole launch reads it only once.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class KernelProfile(LineCounts):
         return Cost(bytes_read=read + both, bytes_written=written + both, flops=self.flops.total)
 
     def time_floor_s(self, machine: Machine) -> float:
-        """Return the seconds below which no implementation comes on a machine: its bytes or its flops, each at best."""
+        """Return the least time in seconds on a machine: that of its bytes or of its flops, whichever is longer."""
         arithmetic = sum(
             Cost(flops=counts.total).time_floor_s(machine, precision)
             for precision, counts in self.flops.by_precision.items()
@@ -98,7 +98,7 @@ class KernelProfile(LineCounts):
         return max(replace(self.cost("perfect"), flops=0).time_floor_s(machine), arithmetic)
 
     def accesses(self, line, block: int = 0) -> list[WarpAccess]:
-        """Return the requests that the warps of a block made on a line, by warp and pass.
+        """Return the requests of a block's warps on a line, ordered by warp and repetition.
 
         Parameters
         ----------
@@ -119,12 +119,12 @@ class KernelProfile(LineCounts):
                 f"There is no warp {warp} of block {block}: the launch has {blocks} blocks of {warps} warps."
             )
         raise SimtError(
-            f"Warp {warp} of block {block} made no request number {repetition} on line {line} that was kept: "
-            "the first 64 blocks are, or those named in simt.profile(…, trace_blocks=[…])."
+            f"No request number {repetition} of warp {warp} of block {block} on line {line} was kept. "
+            "Requests are kept for the first 64 blocks, or for those in simt.profile(…, trace_blocks=[…])."
         )
 
     def show_access(self, line, block: int = 0, warp: int | None = None):
-        """Draw the 32 lanes above the sectors, or the banks, that they touch; a slider walks over warps and passes.
+        """Draw the 32 lanes above the sectors or banks that they touch; a slider selects warp and repetition.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class KernelProfile(LineCounts):
         )  # fmt: skip
 
     def to_dict(self) -> dict:
-        """Return everything but the kept addresses as numbers, strings, lists and dicts, ready for JSON."""
+        """Return everything except the kept addresses as numbers, strings, lists and dicts, ready for JSON."""
         whole = {name: getattr(self, name) for name in ("kernel", "integer_ops", "active_lanes", "barriers")}
         whole |= {"grid": list(self.grid), "block": list(self.block), "in_registers": list(self.in_registers)}
         whole |= super().to_dict()

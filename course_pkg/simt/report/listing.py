@@ -1,4 +1,4 @@
-"""The annotated source of a profile: every line with its traffic, hot lines and hazards marked."""
+"""The annotated source of a profile: every line with its traffic; hot lines and hazards are marked."""
 
 import html as markup
 
@@ -20,7 +20,7 @@ CODE = (
 
 
 def head(names) -> str:
-    """Return the row that names the columns; numbers stand right, the first column and the source left."""
+    """Return the row with the names of the columns; numbers are right-aligned, first column and source left-aligned."""
     cells = "".join(
         f'<th scope="col" style="{NUMBER if i and name != "source" else NAME};font-weight:600;white-space:normal;'
         f'{"padding-left:1.4em;" if name == "source" else ""}vertical-align:bottom;border-bottom:{RULE}">{name}</th>'
@@ -40,7 +40,7 @@ def kind(hazard) -> str:
 
 
 class Heat:
-    """What a line's bar is a share of: the launch's sectors, or its wavefronts where it moves no sectors."""
+    """The shares that the bars show: of the launch's sectors or, if it moves none, of its wavefronts."""
 
     def __init__(self, profile):
         counts = [getattr(profile, space) for space in SPACES]

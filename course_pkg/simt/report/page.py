@@ -1,6 +1,6 @@
-"""A profile for people: a short table of text, and the same beside the annotated source in a notebook.
+"""Show a profile to people: as a short table of text or, in a notebook, as HTML with the annotated source.
 
-Everything here reads attributes of a finished profile; nothing counts.
+This module only reads attributes of a finished profile; it counts nothing.
 """
 
 import html as markup
@@ -27,7 +27,7 @@ def as_text(profile) -> str:
 
 
 def html(profile) -> str:
-    """Return the counts of a profile beside its annotated source, as HTML that needs nothing else."""
+    """Return the counts of a profile and its annotated source, as HTML without external files."""
     facts = "".join(
         f'<p style="margin:.25em 0;max-width:32em"><b>{markup.escape(name)}:</b> {markup.escape(text)}</p>'
         for name, text in [*_facts(profile), ("hazards", _verdict(profile.hazards))]
@@ -41,7 +41,7 @@ def html(profile) -> str:
     )
 
 
-# ---- what both say
+# ---- common to text and HTML
 
 
 def _title(profile):
@@ -57,7 +57,7 @@ def _used(profile):
 
 
 def _columns(profile):
-    """Name the columns that this profile needs, each with the attribute that it shows."""
+    """Yield the names of the columns that this profile needs, each with the attribute that it shows."""
     columns = [("thread accesses", "thread_accesses"), ("requests", "requests")]
     rows = [counts for _, counts in _used(profile)]
     if any(counts.sectors for counts in rows):
@@ -69,7 +69,7 @@ def _columns(profile):
 
 
 def _cells(profile, number):
-    """Return the table as rows of text; a space of memory leaves the columns of the other kind empty."""
+    """Return the table as rows of text; columns that do not apply to a kind of memory are empty."""
     columns = _columns(profile)
     yield ["", *(name for name, _ in columns)]
     for space, counts in _used(profile):
@@ -146,7 +146,7 @@ def _aligned(rows):
 
 
 def _two(names):
-    """Spread the names of columns over two lines, so that numbers decide the width."""
+    """Split the names of columns into two lines, so that the numbers decide about the width."""
     pairs = [name.rsplit(" ", 1) if " " in name else ["", name] for name in names]
     return zip(*pairs, strict=True)
 
@@ -168,7 +168,7 @@ def _hazard_lines(hazards):
 
 
 def _counts_table(profile):
-    """Return the counts with a column for each memory: narrow enough to stand beside the source."""
+    """Return the counts with one column per memory, narrow enough to be shown beside the source."""
     names, *spaces = _cells(profile, _exact)
     if not spaces:
         return "<p>The kernel touches no memory.</p>"

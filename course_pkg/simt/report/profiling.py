@@ -1,4 +1,4 @@
-"""``simt.profile``: count a launch, whichever backend its kernel was made for."""
+"""``simt.profile``: count a launch, also of a kernel that was compiled for a GPU."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ from course_pkg.simt.report.kernel_profile import KernelProfile
 from course_pkg.simt.report.summary import build
 from course_pkg.simt.run.kernel import Kernel, Launch
 
-ALIGNMENT = 256  # of what cudaMalloc returns
+ALIGNMENT = 256  # bytes; cudaMalloc returns addresses that are multiples of it
 
 
 def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
-    """Run a launch in the interpreter and count it; the result is written to the arguments.
+    """Run a launch in the interpreter and count it; results are written to the arguments.
 
     Parameters
     ----------
@@ -24,9 +24,10 @@ def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
     *arguments
         NumPy arrays, device arrays of either backend, CuPy arrays, and numbers.
     trace_blocks : iterable of int, optional
-        Numbers of the blocks whose addresses are kept for ``show_access``; the first 64 when left out.
+        Numbers of the blocks whose addresses are kept for ``show_access``; by default, the first 64.
     steps : int, optional
-        Most statements to interpret, each for up to 2^18 threads at once; then the launch is stopped with an error.
+        Limit for the number of statements, each for up to 2^18 threads at once; a launch that needs more is stopped
+        with an error.
 
     Returns
     -------
@@ -35,7 +36,7 @@ def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
     Raises
     ------
     SimtError
-        When ``launch`` is no launch, or CUDA or Numba would refuse it.
+        If ``launch`` is not a launch, or if CUDA or Numba would refuse it.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
 
 
 def _from_numba(launch) -> Launch:
-    """Take over the launch of a kernel that Numba compiled for a GPU."""
+    """Return the interpreter's launch for the launch of a kernel that Numba has compiled for a GPU."""
     dispatcher = getattr(launch, "dispatcher", None)
     if dispatcher is None:
         name = launch.__name__ if isinstance(launch, Kernel) else "kernel"
@@ -71,7 +72,7 @@ def _from_numba(launch) -> Launch:
 
 @dataclass
 class Mirror:
-    """An array of a GPU, copied to the host as it lies in memory: at its place in a sector, over what it overlaps."""
+    """A host copy of an array in GPU memory, with the same alignment, and with the same overlap with other arrays."""
 
     host: np.ndarray
     base_array: np.ndarray
@@ -81,9 +82,9 @@ class Mirror:
 
 
 def on_host(arguments) -> list:
-    """Return the arguments with arrays of a GPU mirrored on the host; anything else is returned as it is.
+    """Return the arguments, with arrays in GPU memory replaced by host copies.
 
-    Arrays that share memory there share memory here.
+    If arrays share memory on the GPU, their copies share memory, too.
     """
     spans = []
     for number, argument in enumerate(arguments):

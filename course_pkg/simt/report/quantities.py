@@ -19,26 +19,26 @@ class AccessCounts:
     Attributes
     ----------
     thread_accesses : int
-        Elements asked for, one for each thread that takes part.
+        Number of elements accessed: one for each thread that takes part.
     requests : int
         Instructions of whole warps. Global loads: ``l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum``; stores
         ``…_op_st.sum``; local ``…_mem_local_op_ld.sum``; shared ``smsp__sass_inst_executed_op_shared_ld.sum``.
     sectors : int
-        Pieces of 32 bytes that they move: ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`` and its like; 0 for
-        shared memory.
+        Pieces of 32 bytes that the requests move: ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`` and similar; 0
+        for shared memory.
     bytes_requested : int
-        Bytes of the elements asked for.
+        Bytes of all accessed elements.
     unique_bytes : int
-        The same, each element of the launch counted once: the traffic behind a perfect cache.
+        The same, but each element counts once per launch: the traffic with a perfect cache.
     block_unique_bytes : int
-        The same, each element counted once for each block: the traffic behind a perfect L1 and nothing else.
+        The same, but each element counts once per block: the traffic with a perfect L1 and no other cache.
     wavefronts : int
-        Passes over the 32 banks: ``smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`` and its like.
+        Passes over the 32 banks: ``smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`` and similar.
     bank_conflicts : int
-        Wavefronts beyond those that the same lanes would need without any conflict:
-        ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`` and its like.
+        Wavefronts in addition to those that the same lanes would need without any conflict:
+        ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`` and similar.
 
-    Of atomics on shared memory, wavefronts and bank conflicts are not counted and stay 0: the rule is not documented.
+    For atomics on shared memory, wavefronts and bank conflicts are not counted and stay 0: the rule is not documented.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class AccessCounts:
 
     @property
     def sectors_per_request(self) -> float:
-        """Sectors that one request moves, on average; 0.0 without requests."""
+        """Mean number of sectors per request; 0.0 without requests."""
         return self.sectors / self.requests if self.requests else 0.0
 
     def __bool__(self):
@@ -73,18 +73,17 @@ class AccessCounts:
 
 @dataclass
 class FlopCounts:
-    """Floating-point operations of one precision, one for each thread that does them.
+    """Floating-point operations of one precision, summed over all threads.
 
     Attributes
     ----------
     add, mul : int
-        Additions (and subtractions) and multiplications on their own:
+        Additions (and subtractions) and multiplications that are not part of an fma:
         ``smsp__sass_thread_inst_executed_op_dadd_pred_on.sum``, ``…_dmul_…``; ``fadd``, ``fmul`` in single precision.
     fma : int
-        Pairs of a multiplication and an addition in one instruction, not counted again above: ``…_dfma_…``,
-        ``…_ffma_…``.
+        Fused multiply-adds, a multiplication and an addition in one instruction: ``…_dfma_…``, ``…_ffma_…``.
     div, sqrt, special : int
-        Divisions, square roots and transcendental functions in the source; a GPU computes each by several instructions.
+        Divisions, square roots and transcendental functions in the source; each takes several instructions on a GPU.
 
     Examples
     --------
@@ -110,7 +109,7 @@ EXPANDED = {
     ("float32", "div"): {("float32", "fma"): 5},
     ("float64", "sqrt"): {("float64", "mul"): 3, ("float64", "fma"): 5},
     ("float32", "sqrt"): {("float32", "mul"): 2, ("float32", "fma"): 2},
-}  # instructions for ordinary operands on compute capability 9.0, besides one of the special function unit
+}  # instructions on compute capability 9.0, for operands that need no special treatment, besides one in the SFU
 
 
 @dataclass
@@ -136,7 +135,7 @@ class Flops:
     def instructions(self, precision: str, kind: str) -> int:
         """Return how many additions, multiplications or multiply-adds a GPU executes.
 
-        Those of the source, and those that divisions and square roots are made of.
+        This includes the instructions that compute divisions and square roots.
 
         Parameters
         ----------
@@ -185,7 +184,7 @@ class LineCounts:
         return self.global_atomics + self.shared_atomics
 
     def traffic(self) -> dict[str, AccessCounts]:
-        """Return all that moved, by memory and direction: each access of a thread is in one of them."""
+        """Return the counts by memory and direction; each access of a thread is counted in exactly one of them."""
         return {name: getattr(self, name) for name in SPACES}
 
     def to_dict(self) -> dict:

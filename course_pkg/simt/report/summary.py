@@ -1,4 +1,4 @@
-"""From what was counted at each place of the source to a profile: sums by line, by array and over all."""
+"""Make a profile from the counts at each place of the source: sums by line, by array, and in total."""
 
 import dataclasses
 
@@ -12,7 +12,7 @@ from course_pkg.simt.report.quantities import SPACES, AccessCounts, FlopCounts, 
 
 
 def build(launch, state, counters: Counters) -> KernelProfile:
-    """Put a launch's counters in order."""
+    """Return the profile of a launch."""
     registers = _registers(state)
     sites = [s for s in counters.sites.values() if s.region not in registers]
     by_line: dict[SourceLine, LineCounts] = {}

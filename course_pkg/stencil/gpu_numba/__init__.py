@@ -1,16 +1,17 @@
 """Stencils as CUDA kernels.
 
-The variants, each with its idea, are listed in ``course_pkg/stencil/variants.py``. A file holds an idea: ``plain``,
-``tiled`` and ``marching`` for the Laplacian, ``diffusion_2d`` and ``diffusion_3d`` for the steps.
+The variants, each with its idea, are listed in ``course_pkg/stencil/variants.py``. Each file holds one idea: ``plain``,
+``tiled`` and ``marching`` for the Laplacian, ``diffusion_2d`` and ``diffusion_3d`` for the diffusion steps. The
+docstring of each kernel says what differs from the kernel before it, and why.
 
 Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
-precision, in GPU memory. Every function raises ``CourseError``, before anything is written, when an argument does
-not fit; a launch does not synchronise. Options of the launchers:
+precision, in GPU memory. If an argument does not fit, a function raises ``CourseError`` before anything is written. A
+launch does not synchronise. Options of the launchers:
 
 threads_per_block : tuple of int
-    Along x, y (and z), at most 1024 in all; 1 in the direction in which threads march.
+    Threads of a block along x, y (and z), at most 1024 in all; 1 in the direction in which threads march.
 planes, rows : int, at least 1
-    How many of them a thread marches through.
+    Number of planes or rows through which a thread marches.
 padding : int
     Columns added to each row of a tile.
 """

@@ -1,7 +1,6 @@
 """A tile of any halo and padding: the mean over a cross of points.
 
-Variants by idea:
-    cross_mean_tiled   all threads of a block load tile and halo together, in turn, wherever their own points lie
+All threads of a block load tile and halo together, wherever their own points lie.
 """
 
 from functools import cache

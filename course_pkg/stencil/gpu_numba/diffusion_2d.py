@@ -1,14 +1,8 @@
-"""The diffusion step in a plate, by the ideas that speed up the Laplacian.
+"""The diffusion step in a plate (2-D), by the ideas that speed up the Laplacian.
 
-Variants by idea:
-    diffusion_step_2d_tiled           neighbours come through a tile with halo in shared memory
-    diffusion_step_2d_marching        threads march along y with a queue of three rows in registers, and a fourth ahead
-    diffusion_step_2d_marching_tiled  a queue; neighbours in the row come through a tile of one row in shared memory
-    diffusion_step_2d_vectorised      the queue, with two points per thread that are loaded and stored together
-
-Every kernel takes ``factor = dt lam / h²``, and leaves the boundary as it is. The threads of a block that marches stand
-in one row, and each takes ``rows`` rows. All loads of a step are on their way before one of them is used. The casts
-``np.uint32`` are explained in ``indexing.py``.
+Every kernel takes ``factor = dt lam / h²``, and leaves the boundary as it is. Where threads march along y, a block is
+one row of threads, and each thread computes ``rows`` rows. All loads of a step are issued before the first of them is
+used. The casts ``np.uint32`` are explained in ``indexing.py``.
 """
 
 from functools import cache
@@ -131,7 +125,7 @@ def diffusion_step_2d_marching_tiled_kernel(block):
 
     @cuda.jit
     def diffusion_step_2d_marching_tiled(T, Cp, factor, nx, ny, rows, out):
-        """As marching, but west and east come from the block's tile of one row: fewer loads, two barriers a row."""
+        """As marching, but west and east come from the block's tile of one row: fewer loads, two barriers per row."""
         tile = cuda.shared.array(length, T.dtype)
         i, first, last, c = column_2d(nx, ny, rows, 1)
         x, zero, inside = cuda.threadIdx.x + 1, T.dtype.type(0), i < nx

@@ -1,14 +1,8 @@
-"""The diffusion step in a block, by the ideas that speed up the Laplacian.
+"""The diffusion step in a block (3-D), by the ideas that speed up the Laplacian.
 
-Variants by idea:
-    diffusion_step_3d_tiled           neighbours come through a tile with halo in shared memory
-    diffusion_step_3d_marching        threads march along z: three planes in registers, and a fourth ahead
-    diffusion_step_3d_marching_tiled  a queue; neighbours in the plane come through a tile in shared memory
-    diffusion_step_3d_vectorised      the queue, with two points per thread that are loaded and stored together
-
-Every kernel takes ``factor = dt lam / h²``, and leaves the boundary as it is. The threads of a block that marches stand
-in one plane, and each takes ``planes`` planes. All loads of a step are on their way before one of them is used. The
-casts ``np.uint32`` are explained in ``indexing.py``.
+Every kernel takes ``factor = dt lam / h²``, and leaves the boundary as it is. Where threads march along z, the threads
+of a block lie in one plane, and each computes ``planes`` planes. All loads of a step are issued before the first of
+them is used. The casts ``np.uint32`` are explained in ``indexing.py``.
 """
 
 from functools import cache
@@ -124,7 +118,7 @@ def diffusion_step_3d_marching_tiled_kernel(block):
 
     @cuda.jit
     def diffusion_step_3d_marching_tiled(T, Cp, factor, nx, ny, nz, planes, out):
-        """As marching, but the four neighbours in the plane come from the block's tile: two barriers a plane."""
+        """As marching, but the four neighbours in the plane come from the block's tile: two barriers per plane."""
         tile = cuda.shared.array(shape, T.dtype)
         i, j, first, last, c = column(nx, ny, nz, planes, 1)
         x, y = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1

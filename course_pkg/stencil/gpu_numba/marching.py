@@ -1,12 +1,7 @@
 """The Laplacian by threads that march along z and keep what they have read in registers.
 
-Variants by idea:
-    laplacian_marching        a queue of three planes in registers, while a fourth is on its way
-    laplacian_marching_tiled  as marching, but neighbours in the plane come through a tile in shared memory
-    laplacian_vectorised      the queue, with two points per thread that are loaded and stored together
-
-A thread takes ``planes`` planes. The planes at the border between two threads' planes are read twice: more planes per
-thread mean fewer borders, and fewer planes per thread keep more threads at work.
+Each thread computes a chunk of ``planes`` planes. Where two chunks meet, planes are read by both threads. With longer
+chunks, fewer planes are read twice; with shorter chunks, more threads are at work.
 """
 
 from functools import cache
@@ -89,7 +84,7 @@ def laplacian_marching_tiled_kernel(block):
 
     @cuda.jit
     def laplacian_marching_tiled(u, nx, ny, nz, planes, out):
-        """As marching, but threads exchange their values through a tile: fewer loads, and two barriers a plane."""
+        """As marching, but threads exchange their values through a tile: fewer loads, and two barriers per plane."""
         tile = cuda.shared.array(shape, u.dtype)
         i, j, first, last, c = column(nx, ny, nz, planes, 1)
         x, y = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1

@@ -1,15 +1,4 @@
-"""The plain stencils as CUDA kernels: one thread per point, which reads its neighbours from global memory.
-
-Variants by idea:
-    laplacian_naive                    three-dimensional indexing, as one would write it first
-    laplacian_flat                     the same kernel, with 32-bit offsets into the array seen as a vector
-    diffusion_step_2d, _3d             the fused step
-    diffusion_step_2d_four_statements  the same step as four kernels with fields in between
-
-Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
-precision, in GPU memory. Every function raises ``CourseError``, before anything is written, when an argument does
-not fit; a launch does not synchronise.
-"""
+"""The plain stencils as CUDA kernels: one thread per point, which reads its neighbours from global memory."""
 
 import numpy as np
 
@@ -45,7 +34,7 @@ def laplacian_naive_kernel(u, out):
 
 
 def laplacian_naive(u, out, threads_per_block=BLOCK_3D):
-    """Compute the 7-point Laplacian ``out = A u``; compulsory traffic: one read and one write a point.
+    """Compute the 7-point Laplacian ``out = A u``; compulsory traffic: one read and one write per point.
 
     Examples
     --------
@@ -111,7 +100,7 @@ def diffusion_step_2d_kernel(T, Cp, factor, out):
 
 
 def diffusion_step_2d(T, Cp, lam, dt, h, out, threads_per_block=BLOCK_2D):
-    """Compute one fused diffusion step on the GPU; two reads and one write a point, one launch.
+    """Compute one fused diffusion step on the GPU; two reads and one write per point, one launch.
 
     Examples
     --------
@@ -141,7 +130,7 @@ def diffusion_step_3d_kernel(T, Cp, factor, out):
 
 
 def diffusion_step_3d(T, Cp, lam, dt, h, out):
-    """Compute one fused diffusion step in three dimensions; two reads and one write a point, one launch.
+    """Compute one fused diffusion step in three dimensions; two reads and one write per point, one launch.
 
     Examples
     --------

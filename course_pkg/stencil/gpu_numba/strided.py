@@ -1,8 +1,6 @@
-"""A stream with few threads: how bandwidth depends on the number of threads and on the bytes each has in flight.
+"""A stream with few threads: how bandwidth depends on the number of threads and on the bytes that each has in flight.
 
-Variants by idea:
-    centre_strided        ``out = 6 u``; each thread goes on by the number of all threads: 8 bytes in flight (fp64)
-    centre_strided_pairs  the same, two points at a time: 16 bytes in flight per thread
+Each thread steps through the grid by the number of all threads.
 """
 
 import numpy as np

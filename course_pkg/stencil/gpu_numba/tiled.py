@@ -1,11 +1,4 @@
-"""The Laplacian through shared memory, one step after the other.
-
-Variants by idea:
-    centre_flat        ``out = 6 u``: threads and index arithmetic of laplacian_flat, without its neighbours
-    centre_pairs       as centre_flat, with two points per thread that are loaded and stored together
-    centre_tiled       as centre_flat, but each point passes through shared memory
-    centre_tiled_halo  as centre_tiled, with a halo around the tile, which nobody reads yet
-    laplacian_tiled    the Laplacian: the six neighbours are read from the tile
+"""The Laplacian through shared memory, in small steps, each of which adds one thing to the kernel before it.
 
 Each tiled kernel is compiled for one size of block, because the compiler must know the size of the tile.
 """

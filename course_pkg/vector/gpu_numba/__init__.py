@@ -1,6 +1,11 @@
-"""Streaming operations (``streams``), sums (``sums``), cumulative sums (``scans``), transposes as CUDA kernels.
+"""Streaming operations (``streams``), sums (``sums``), cumulative sums (``scans``) and transposes as CUDA kernels.
 
-The variants, each with its idea, are listed in ``course_pkg/vector/variants.py``.
+The variants, each with its idea, are listed in ``course_pkg/vector/variants.py``. The docstring of each kernel says
+what differs from the kernel before it, and why.
+
+Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
+precision, in GPU memory. If an argument does not fit, a function raises ``CourseError`` before anything is written. A
+launch does not synchronise.
 """
 
 from course_pkg.vector.gpu_numba.scans import (

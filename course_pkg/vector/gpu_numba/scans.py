@@ -1,13 +1,7 @@
 """Cumulative sums as CUDA kernels: each element needs the one before it, a dependence carried by the loop.
 
-Variants by idea:
-    cumsum_columns        along y, one thread per column: serial down a column, yet neighbouring threads read neighbours
-    cumsum_rows_serial    along x, one thread per row: neighbouring threads read elements that lie a row apart
-    cumsum_rows_chunked   along x, one warp per row: 32 elements at a time by shuffles; their sum goes to the next 32
-
-Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
-precision, in GPU memory; sums are accumulated in float64. Every function raises ``CourseError``, before anything is
-written, when an argument does not fit; a launch does not synchronise.
+The variants differ in how the loops are divided among threads, and so in which elements a warp reads at the same time.
+Sums are accumulated in float64.
 """
 
 from course_pkg import cuda
@@ -32,7 +26,7 @@ def cumsum_columns_kernel(a, out):
 
 
 def cumsum_columns(a, out):
-    """Compute ``out[y, x] = sum(a[:y + 1, x])`` on the GPU; one read and one write an element, no synchronisation.
+    """Compute ``out[y, x] = sum(a[:y + 1, x])`` on the GPU; one read and one write per element, no synchronisation.
 
     At each step a warp asks for 32 neighbours of a row, so every fetched sector is used completely. There is one thread
     per column: an array with few columns leaves most of the GPU idle.
@@ -50,7 +44,7 @@ def cumsum_columns(a, out):
 
 @cuda.jit
 def cumsum_rows_serial_kernel(a, out):
-    """As the columns, but one thread per row: at each step a warp reads 32 elements that lie a row apart."""
+    """As cumsum_columns, but one thread per row: at each step a warp reads 32 elements that lie a row apart."""
     y = cuda.grid(1)
     if y < a.shape[0]:
         total = 0.0
@@ -62,7 +56,7 @@ def cumsum_rows_serial_kernel(a, out):
 def cumsum_rows_serial(a, out):
     """Compute ``out[y, x] = sum(a[y, :x + 1])`` on the GPU, one thread per row; no synchronisation.
 
-    With a perfect cache this is one read and one write an element. But at each step a warp asks for an element of 32
+    With a perfect cache this is one read and one write per element. But at each step a warp asks for an element of 32
     rows, that is for 32 sectors, and uses one element of each. The next element is used one step later, if the cache
     still has the sector.
 
@@ -92,7 +86,7 @@ def warp_cumsum(value):
 
 @cuda.jit
 def cumsum_rows_chunked_kernel(a, out):
-    """One warp per row instead of one thread: it reads 32 neighbours, sums them by shuffles, and carries the total."""
+    """As cumsum_rows_serial, but one warp per row: it reads 32 neighbours, sums them by shuffles, carries the total."""
     y = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     if y < a.shape[0]:  # true for a whole warp or for none of it
         carry = 0.0
@@ -108,7 +102,7 @@ def cumsum_rows_chunked_kernel(a, out):
 
 
 def cumsum_rows_chunked(a, out):
-    """Compute ``out[y, x] = sum(a[y, :x + 1])`` on the GPU, one warp per row; one read and one write an element.
+    """Compute ``out[y, x] = sum(a[y, :x + 1])`` on the GPU, one warp per row; one read and one write per element.
 
     Each 32 elements are added in the order of a tree, so the last digit may differ from that of a serial sum. Host and
     device are not synchronised.

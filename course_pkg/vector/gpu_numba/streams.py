@@ -1,15 +1,4 @@
-"""The streaming operations as CUDA kernels.
-
-Variants by idea:
-    copy, scale, add, triad   one element per thread; neighbouring threads take neighbouring elements
-    copy_two                  two elements per thread, one block apart: twice the bytes in flight per thread
-    copy_strided              as copy, but the elements that are read lie a stride apart
-    horner                    the traffic of copy with any amount of arithmetic, compiled for each degree
-
-Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
-precision, in GPU memory. Every function raises ``CourseError``, before anything is written, when an argument does
-not fit; a launch does not synchronise.
-"""
+"""The streaming operations as CUDA kernels: neighbouring threads take neighbouring elements."""
 
 from functools import cache
 
@@ -29,7 +18,7 @@ def copy_kernel(a, out):
 
 
 def copy(a, out):
-    """Compute ``out = a`` on the GPU; one read and one write an element, no synchronisation.
+    """Compute ``out = a`` on the GPU; one read and one write per element, no synchronisation.
 
     Examples
     --------
@@ -43,11 +32,11 @@ def copy(a, out):
 
 @cuda.jit
 def copy_two_kernel(a, out):
-    """As copy, but two elements per thread: it asks for both before it waits, so more bytes are on their way."""
+    """As copy, but two elements per thread: it requests both before it waits, so more bytes are in flight."""
     i = 2 * cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     j = i + cuda.blockDim.x
     if j < out.size:
-        first = a[i]  # both loads are on their way before the first store has to wait for one of them
+        first = a[i]  # both loads are issued before the first store has to wait for one of them
         second = a[j]
         out[i] = first
         out[j] = second
@@ -56,7 +45,7 @@ def copy_two_kernel(a, out):
 
 
 def copy_two(a, out):
-    """Compute ``out = a`` on the GPU, two elements a thread; one read and one write an element.
+    """Compute ``out = a`` on the GPU, two elements per thread; one read and one write per element.
 
     Examples
     --------
@@ -98,7 +87,7 @@ def scale_kernel(a, s, out):
 
 
 def scale(a, s, out):
-    """Compute ``out = s * a`` on the GPU; one read and one write an element, no synchronisation.
+    """Compute ``out = s * a`` on the GPU; one read and one write per element, no synchronisation.
 
     Examples
     --------
@@ -120,7 +109,7 @@ def add_kernel(a, b, out):
 
 
 def add(a, b, out):
-    """Compute ``out = a + b`` on the GPU; two reads and one write an element, no synchronisation.
+    """Compute ``out = a + b`` on the GPU; two reads and one write per element, no synchronisation.
 
     Examples
     --------
@@ -134,14 +123,14 @@ def add(a, b, out):
 
 @cuda.jit
 def triad_kernel(a, b, s, out):
-    """As add, with a multiplication more: the traffic is that of add."""
+    """As add, with one more multiplication per element: the traffic is the same."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = a[i] + s * b[i]
 
 
 def triad(a, b, s, out):
-    """Compute ``out = a + s * b`` on the GPU; two reads and one write an element, no synchronisation.
+    """Compute ``out = a + s * b`` on the GPU; two reads and one write per element, no synchronisation.
 
     Examples
     --------
@@ -157,11 +146,11 @@ def triad(a, b, s, out):
 
 @cache
 def horner_kernel(degree):
-    """Return the kernel for one degree. As the compiler knows it, it unrolls the chain (up to about 128 steps)."""
+    """Return the kernel for one degree. The compiler knows the degree and unrolls the chain (up to about 128 steps)."""
 
     @cuda.jit
     def kernel(a, one, out):
-        """The traffic of copy; only the arithmetic grows, with the degree."""
+        """As copy, with ``degree`` multiply-adds per element: the traffic is the same, only the arithmetic grows."""
         i = cuda.grid(1)
         if i < out.size:
             x = a[i]
@@ -174,7 +163,7 @@ def horner_kernel(degree):
 
 
 def horner(a, degree, out):
-    """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write an element, ``degree`` multiply-adds.
+    """Compute ``out = 1 + a (1 + a (1 + …))``; one read and one write per element, ``degree`` multiply-adds.
 
     Examples
     --------

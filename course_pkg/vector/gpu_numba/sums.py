@@ -1,16 +1,8 @@
 """Sums as CUDA kernels: many threads, one number.
 
-Variants by idea:
-    reduce_sum_tree         one element per thread; a tree in shared memory leaves one sum per block, and the next
-                            launch sums these in the same way
-    reduce_sum_shuffle      as the tree, but warps sum by shuffles: one number per warp goes through shared memory
-    reduce_sum_grid_stride  a fixed number of blocks: each thread sums its share in a register before any thread waits
-    dot                     the inner product: a share in a register, as above, then the tree
-
-Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
-precision, in GPU memory; sums are accumulated in float64. Nothing depends on which block comes first, so the last
-digit is the same in every run. Every function raises ``CourseError``, before anything is written, when an argument
-does not fit; a launch does not synchronise.
+First, each block adds up a share of the vector and writes one partial sum. Then a second launch adds up the partial
+sums. All sums are accumulated in float64. The result does not depend on which block comes first, so its last digit is
+the same in every run.
 """
 
 import numpy as np
@@ -45,7 +37,7 @@ def block_sum(value):
 
 @cuda.jit
 def reduce_sum_tree_kernel(a, partial):
-    """Sum this block's elements, one per thread, into ``partial[blockIdx.x]``: the simplest way to share a sum."""
+    """Sum this block's elements, one per thread, into ``partial[blockIdx.x]``, by a tree in shared memory."""
     i = cuda.grid(1)
     value = 0.0
     if i < a.size:
@@ -79,7 +71,7 @@ def reduce_sum_tree(a, out, partial=None):
 
 @cuda.jit
 def reduce_sum_shuffle_kernel(a, partial):
-    """As the tree, but lanes of a warp exchange registers: one barrier per block instead of nine."""
+    """As reduce_sum_tree, but lanes of a warp exchange registers by shuffles: one barrier instead of nine."""
     i = cuda.grid(1)
     value = 0.0
     if i < a.size:
@@ -105,7 +97,7 @@ def reduce_sum_shuffle(a, out, partial=None):
 
 @cuda.jit
 def reduce_sum_grid_stride_kernel(a, partial):
-    """As the shuffles, but each thread first sums many elements, one grid apart, so that it waits only once."""
+    """As reduce_sum_shuffle, but each thread first sums many elements, one grid apart, and waits once for all."""
     total = 0.0
     for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
         total += a[i]
@@ -135,7 +127,7 @@ def reduce_sum_grid_stride(a, out, partial=None):
 
 @cuda.jit
 def dot_kernel(a, b, partial):
-    """As the grid-stride sum, of ``a * b``: two vectors are read. The block's sum is a tree, not shuffles."""
+    """As reduce_sum_grid_stride, but for ``a * b``: two vectors are read. The block sums by a tree, not by shuffles."""
     total = 0.0
     for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
         total += a[i] * b[i]
@@ -156,7 +148,7 @@ def sum_kernel(partial, out):
 
 
 def dot(a, b, out, partial=None):
-    """Compute ``out[0] = sum(a * b)`` on the GPU; two reads an element, two launches, no synchronisation.
+    """Compute ``out[0] = sum(a * b)`` on the GPU; two reads per element, two launches, no synchronisation.
 
     Parameters
     ----------
@@ -198,7 +190,8 @@ def partial_sums(n=1):
 def _sum_of_sums(kernel, a, out, partial):
     """Launch the kernel over ``a``, then over the blocks' sums, until one block is left and writes ``out``.
 
-    A single block for all the blocks' sums would save a launch, but one multiprocessor alone would read up to 2^20.
+    A single block for all partial sums would save a launch, but one multiprocessor would have to read up to 2^20 of
+    them.
     """
     check_reduce_sum(a, out, device=True)
     partial = _checked_partial(partial, sums_kept(a.size, THREADS_PER_BLOCK), a=a, out=out)

@@ -1,17 +1,10 @@
 """The transpose as CUDA kernels: rows become columns, so whoever reads along rows writes along columns.
 
-Variants by idea:
-    transpose_naive   one element per thread: neighbouring threads read neighbours, and write a row of ``out`` apart
-    transpose_tiled   a tile of 32 × 32 in shared memory: rows are read from ``a``, and rows are written to ``out``
-
-No element is used twice, so shared memory does not save reads here. It changes the order: sectors are written whole.
-Within the tile a warp reads a column. If rows of the tile are 32 elements apart, all elements of a column lie in one
-bank (for doubles: one pair of banks for each half of a warp). ``padding`` adds columns that nobody uses, so that each
-row begins that many banks further on (G. Ruetsch, P. Micikevicius, Optimizing Matrix Transpose in CUDA, NVIDIA, 2009).
-
-Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, both of one
-precision, in GPU memory. Every function raises ``CourseError``, before anything is written, when an argument does not
-fit; a launch does not synchronise.
+No element is used twice, so shared memory does not save reads here. It changes the order, so that whole sectors are
+written. Within the tile a warp reads a column. If rows of the tile are 32 elements apart, all elements of a column lie
+in one bank (for doubles: one pair of banks for each half of a warp). ``padding`` adds unused columns to the tile: each
+row then begins in another bank than the row before (G. Ruetsch, P. Micikevicius, Optimizing Matrix Transpose in CUDA,
+NVIDIA, 2009).
 """
 
 from functools import cache
@@ -40,7 +33,7 @@ def transpose_naive_kernel(a, out):
 def transpose_naive(a, out):
     """Compute ``out[x, y] = a[y, x]`` on the GPU, one element per thread; no synchronisation.
 
-    With a perfect cache this is one read and one write an element. But a warp writes to 32 rows of ``out`` at a time,
+    With a perfect cache this is one read and one write per element. But a warp writes to 32 rows of ``out`` at a time,
     that is to 32 sectors, and fills one element of each.
 
     Examples
@@ -79,7 +72,7 @@ def transpose_tiled_kernel(padding):
 
 
 def transpose_tiled(a, out, padding=1):
-    """Compute ``out[x, y] = a[y, x]`` on the GPU by way of shared memory; one read and one write an element.
+    """Compute ``out[x, y] = a[y, x]`` on the GPU by way of shared memory; one read and one write per element.
 
     Parameters
     ----------
@@ -97,16 +90,16 @@ def transpose_tiled(a, out, padding=1):
     require_count(padding=padding)
     if padding >= TILE:
         raise CourseError(
-            f"padding is {padding}: after {TILE} columns the banks come round; choose 0 to {TILE - 1}."
+            f"padding is {padding}: choose 0 to {TILE - 1}; {TILE} columns lead back to the same bank."
         )
     transpose_tiled_kernel(int(padding))[_blocks(a.shape, TILE), BLOCK_TRANSPOSE](a, out)
 
 
 def _blocks(shape, rows):
-    """Return the blocks along x and y that cover an array (ny, nx), 32 columns and so many rows a block."""
+    """Return the blocks along x and y that cover an array (ny, nx); a block covers 32 columns and ``rows`` rows."""
     most = MOST_BLOCKS_ALONG[1] * rows
     if shape[0] > most:
         raise CourseError(
-            f"a has {shape[0]} rows, more than blocks along y can cover: transpose it in parts of at most {most} rows."
+            f"a has {shape[0]} rows, more than the blocks along y can cover: transpose at most {most} rows at a time."
         )
     return blocks_for(shape, (TILE, rows))

@@ -1,7 +1,8 @@
-"""All cases by name: those of this folder, each of which stresses a rule, and those of the topics' kernels.
+"""All cases by name: those of this folder, each of which tests one counting rule, and those of the topics' kernels.
 
-They are found, not listed: a module here, or a topic's ``cases.py`` or ``traffic.py``, that has ``cases``, ``large``,
-``racy`` or ``mended``. Kernels are imported when they are asked for: they need the door to CUDA.
+There is no list of them: they are the members called ``cases``, ``large``, ``racy`` or ``mended`` of the modules here
+and of the topics' ``cases.py`` and ``traffic.py``. Kernels are imported only on request, because they import
+``course_pkg.cuda``.
 """
 
 import importlib
@@ -34,7 +35,7 @@ def racy_cases() -> dict[str, Case]:
 
 @cache
 def mended_cases() -> dict[str, Case]:
-    """Return the mended twins of the racy cases, under the same names followed by ``_mended``."""
+    """Return the corrected copies of the racy cases, under the same names followed by ``_mended``."""
     return _collect("mended")
 
 

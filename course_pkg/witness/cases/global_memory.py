@@ -56,7 +56,7 @@ for stride in (2, 8, 32):
         8,
         128,
         lambda stride=stride: (numbers(1024 * stride), stride, zeros(1024)),
-        f"loads {stride} elements apart: {min(32, 8 * stride)} sectors a request in fp64",
+        f"loads {stride} elements apart: {min(32, 8 * stride)} sectors per request in fp64",
         name=f"strided_by_{stride}",
     )
 cases.add(

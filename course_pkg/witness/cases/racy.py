@@ -1,4 +1,4 @@
-"""Kernels with a known mistake, each beside its mended twin: what the sanitizer and the interpreter must tell apart.
+"""Kernels with a known mistake, each with a corrected copy: the sanitizer and the interpreter must tell the two apart.
 
 The sanitizer's racecheck looks at shared memory only, so the mistakes are there, or in a barrier.
 """
@@ -12,7 +12,7 @@ racy, mended = Cases(), Cases()
 
 
 def add_twins(wrong, right, grid, block, make_args, idea, hazard):
-    """Add a racy kernel, and its mended twin with ``_mended`` after the name."""
+    """Add a racy kernel, and its corrected copy, whose name ends with ``_mended``."""
     name = wrong.py_func.__name__
     racy.add(wrong, grid, block, make_args, idea, hazard=hazard)
     mended.add(right, grid, block, make_args, f"mended: {idea}", name=f"{name}_mended")

@@ -33,7 +33,7 @@ for dtype in (np.float64, np.float32):
             (2, 3),
             (32, 32),
             lambda dtype=dtype: (numbers((96, 64), dtype), zeros((64, 96), dtype)),
-            f"{padding} tile read by columns, {np.dtype(dtype).itemsize} bytes an element",
+            f"{padding} tile read by columns, {np.dtype(dtype).itemsize} bytes per element",
             name=f"transpose_{padding}_{np.dtype(dtype).name}",
         )
 
