@@ -152,8 +152,8 @@ def require_same_device(found: Device, wanted: Device, where: str) -> None:
 def _require_same(what, there, here, where):
     if there != here:
         raise CourseError(
-            f"The {what} in {where} is {there!r}, but here it is {here!r}. Measurements of different devices or "
-            "software are never merged: record all of them again into an empty folder."
+            f"{where} and this run differ in {what}: {there!r} there, {here!r} here. Measurements of different devices "
+            "or software are never merged: record all of them again into an empty folder."
         )
 
 

@@ -77,7 +77,7 @@ def test_another_device_or_software_is_refused_and_the_file_stays(path, tmp_path
     before = path.read_bytes()
     other = replace(GPU, **changes)
     (what,) = changes
-    with pytest.raises(CourseError, match=rf"The {what} in .*vector\.json is .*record"):
+    with pytest.raises(CourseError, match=rf"vector\.json and this run differ in {what}: .*record"):
         record("vector", [measurement(device=other)], tmp_path, origin="x")
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == ["vector.json"]
@@ -85,7 +85,7 @@ def test_another_device_or_software_is_refused_and_the_file_stays(path, tmp_path
 
 def test_measurements_of_two_devices_are_refused(tmp_path):
     two = [measurement(), measurement("triad", device=replace(GPU, driver="590.0"))]
-    with pytest.raises(CourseError, match="The driver in these measurements is"):
+    with pytest.raises(CourseError, match="these measurements and this run differ in driver"):
         record("vector", two, tmp_path, origin="x")
     assert list(tmp_path.iterdir()) == []
 
