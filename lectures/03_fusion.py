@@ -60,7 +60,7 @@ from course_pkg.device.launch import blocks_for
 from course_pkg.stencil import gpu_numba as stencil
 from course_pkg.vector import cost as stream_cost
 from course_pkg.vector import cpu_numba as streams
-from course_pkg.witness import record
+from course_pkg.witness import clocks, record
 from course_pkg.witness.cases import large_cases
 
 # %% slideshow={"slide_type": "skip"}
@@ -594,6 +594,22 @@ fused_saves = 1 - iteration_s(map_stencil_fused) / iteration_s(baseline)
 assert round(100 * (1 - bytes_a_point(map_stencil_fused) / bytes_a_point(baseline))) == 7 and round(100 * fused_saves) == 4
 assert on_h200(COPY, SMALL).t_eff_gb_s < 0.95 * long_copy.t_eff_gb_s and two_iterations(baseline, LARGE).over_bound(long_copy) < 1
 
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Is it so on another GPU?** Here is each GPU that has been recorded, with the bandwidth of its own copy as the yardstick:
+
+# %% slideshow={"slide_type": "skip"}
+def other_row(found, variant, edge):
+    """Return a row of :func:`measured`, for a device."""
+    pair, copy = found.one(variant.by(CUDA), shape=[edge] * 3, iterations=2), found.one(COPY, shape=[LARGE] * 3)
+    times = {"an iteration": bench.format_time(pair.median_s / 2), "time / bound": f"{pair.over_bound(copy):.2f}×"}
+    return {"GPU": found.device.name, "points": f"{edge}³", "variant": variant.title, **times}
+
+
+bench.Table(
+    [other_row(found, v, edge) for found in bench.records("cg") for edge in (SMALL, LARGE) for v in METHODS],
+    "\n".join(found.origin for found in bench.records("cg")),
+)
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A billion unknowns, on one GPU
 
@@ -655,6 +671,26 @@ Markdown(
     f"**Read**: {is_read / must_read - 1:.0%} more. A thread marches through a *chunk* of planes; where two chunks meet, planes may be read again. "
     "**Written**: less, for the last writes are still in L2 when a kernel ends. "
     f"At {LARGE}³, where both hardly count: {large_is_read + large_is_written:.1f} B of {large_read + large_write:.0f}."
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Which clock binds?** As in lecture 2: the share of a kernel's time that its bytes, its traffic through L2 and L1, and the issue of its
+# instructions would take alone. Vector updates and dots wait for memory. In `matvec` and `map_stencil`, whose neighbours come through the L2, it
+# is the L2 that is nearly always busy.
+
+# %% slideshow={"slide_type": "skip"}
+binds = {
+    name: clocks.clocks(traffic.counters[f"cg_{name}_{SMALL}"], long_copy.t_eff_gb_s)
+    for name in (
+        *("update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr"),
+        *("matvec_dot", "update_x_and_r_dot", "map_stencil", "search", "advance"),
+    )
+}
+assert {binds[name].binds for name in ("update_p", "update_x_and_r", "dot_pAp", "dot_rr")} == {clocks.MEMORY}
+assert {binds[name].binds for name in ("matvec", "map_stencil")} == {clocks.L2}
+bench.Table(
+    [{"kernel": name, "time": bench.format_time(c.time_s), **c.row()} for name, c in binds.items()],
+    f"Shares of a kernel's time, {SMALL}³ points. {traffic.origin}",
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
