@@ -148,7 +148,7 @@ def three_clocks(*variants):
     rows = [
         {"kernel": kernel_name(v), "time": bench.format_time(clock_of(v).time_s), **clock_of(v).row()} for v in variants
     ]
-    return bench.Table(rows, f"Shares of the kernel's time. {traffic.origin}")
+    return bench.Table(rows, f"Shares of the kernel's time, 512³. {traffic.origin}")
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -332,7 +332,7 @@ guess_index.reveal(
 # ## Three clocks
 #
 # A kernel takes at least as long as its bytes from **memory**, its traffic through the **caches**, and the **issue** of its instructions:
-# at most one a cycle from each of a multiprocessor's four schedulers. On 512³ points, Nsight Compute saw:
+# at most one a cycle from each of a multiprocessor's four schedulers.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 three_clocks(laplacian["naive"], laplacian["flat"], laplacian["vectorised"])
