@@ -383,7 +383,7 @@ viz.slider(
 # ## What the shape costs
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-shown = ((32, 4, 2), (4, 8, 8), (1, 16, 16), (32, 1, 1))
+shown = ((32, 4, 2), (8, 8, 4), (4, 8, 8), (1, 16, 16), (32, 1, 1))
 
 
 def shape_profile(s):
