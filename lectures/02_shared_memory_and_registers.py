@@ -331,8 +331,8 @@ guess_index.reveal(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Three clocks
 #
-# A kernel takes at least as long as its bytes from **memory**, its traffic through the **caches**, and the **issue** of its instructions:
-# at most one a cycle from each of a multiprocessor's four schedulers.
+# No kernel is faster than its bytes from **memory**, its traffic through the **caches** L1 and L2, or the **issue** of its instructions:
+# one a cycle and scheduler.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 three_clocks(laplacian["naive"], laplacian["flat"], laplacian["vectorised"])
