@@ -148,7 +148,7 @@ def three_clocks(*variants):
     rows = [
         {"kernel": kernel_name(v), "time": bench.format_time(clock_of(v).time_s), **clock_of(v).row()} for v in variants
     ]
-    return bench.Table(rows, f"Shares of the kernel's time. {traffic.origin}")
+    return bench.Table(rows, f"Shares of the kernel's time, 512³. {traffic.origin}")
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -331,8 +331,8 @@ guess_index.reveal(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Three clocks
 #
-# A kernel takes at least as long as its bytes from **memory**, its traffic through the **caches**, and the **issue** of its instructions:
-# at most one a cycle from each of a multiprocessor's four schedulers. On 512³ points, Nsight Compute saw:
+# No kernel is faster than its bytes from **memory**, its traffic through the **caches** L1 and L2, or the **issue** of its instructions:
+# one a cycle and scheduler.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 three_clocks(laplacian["naive"], laplacian["flat"], laplacian["vectorised"])
@@ -383,7 +383,7 @@ viz.slider(
 # ## What the shape costs
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-shown = ((32, 4, 2), (4, 8, 8), (1, 16, 16), (32, 1, 1))
+shown = ((32, 4, 2), (8, 8, 4), (4, 8, 8), (1, 16, 16), (32, 1, 1))
 
 
 def shape_profile(s):

@@ -594,6 +594,7 @@ fused_saves = 1 - iteration_s(map_stencil_fused) / iteration_s(baseline)
 assert round(100 * (1 - bytes_a_point(map_stencil_fused) / bytes_a_point(baseline))) == 7 and round(100 * fused_saves) == 4
 assert on_h200(COPY, SMALL).t_eff_gb_s < 0.95 * long_copy.t_eff_gb_s and two_iterations(baseline, LARGE).over_bound(long_copy) < 1
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Is it so on another GPU?** Here is each GPU that has been recorded, with the bandwidth of its own copy as the yardstick:
 
