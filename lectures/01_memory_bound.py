@@ -163,7 +163,7 @@ print(f"by hand   {5300 / 732 * 8:.1f}")
 print(f"catalogue {machine('p100').balance('float64'):.1f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# While a P100 moves one double, it could do **58 flops**. A program that does fewer leaves its arithmetic units idle.
+# While a P100 moves one double, it could do **58 flops**. A program that does fewer leaves its arithmetic units idle for part of the time.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Which P100?** 5,300 GFLOP/s is the figure of the SXM2 module. The PCIe card, with the same 732 GB/s, is rated at
@@ -191,11 +191,11 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## "Flops are free", and where that ends
 #
-# Below the balance, arithmetic costs no time. Four limits:
+# Far below the balance, arithmetic costs next to no time. Four limits:
 #
-# 1. **Above the balance** it costs again: the knee that you have just measured.
+# 1. **Near the balance and above it** it costs again: the knee that you have just measured.
 # 2. **Not every flop costs the same.** A division, a root or an exponential costs as much as many additions.
-# 3. **Not every machine has many fp64 units.** On a T4, 6 flops a double are free, on an H100 PCIe 104.
+# 3. **Not every machine has many fp64 units.** By their datasheets, a T4 has time for 6 flops a double, an H100 PCIe for 104.
 # 4. **In cache** the traffic is cheap, and arithmetic shows sooner.
 #
 # So: recomputing a value is often cheaper than storing and reading it. Count first.
@@ -290,7 +290,8 @@ Markdown(
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Five minutes for the two tables. Expected question: why not the datasheet's figure as the bound? Because none of our
 # > loops reaches it, not even one that only reads. A bound that can be reached is a fairer judge. It is fair to loops of its kind only: time a
-# > dot or a sum against the read-only bandwidth. Why writing costs more than reading, our counters do not say. Two doubles a thread copy faster
+# > dot or a sum against the read-only bandwidth. Why a dot is faster than a triad on the H200, and not on an H100, our counters
+# > do not say. Two doubles a thread copy faster
 # > than one: lecture 2 asks why.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
@@ -365,7 +366,7 @@ def start_and_hidden(what):
 in_l2 = [m for m in h200.all(copies[1]) if "n" in m.parameters and m.cost.bytes < h200.device.llc_bytes]
 assert max(m.t_eff_gb_s for m in in_l2) < h200_peak  # no peak at the edge of L2
 Markdown(
-    f"A call by CuPy takes at least {cupy_s * 1e6:.0f} µs, a launch from Numba {numba_s * 1e6:.0f} µs: up to {hidden / 1e6:.0f} MB you time "
+    f"On the H200, a call by CuPy takes at least {cupy_s * 1e6:.0f} µs, a launch from Numba {numba_s * 1e6:.0f} µs: up to {hidden / 1e6:.0f} MB you time "
     "Numba's launch, not the memory. So the line has no peak where the arrays fit in L2."
 )
 
@@ -443,7 +444,7 @@ guess_clock.reveal(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes with the question. Most say "less". A launch is *asynchronous*: the call puts the kernel in a queue and
-# > returns, so the clock has timed Python. Then go down the figure. Right of the dashed line no number can be true. Left of it a wrong number
+# > returns, so the clock has timed Python. Then go down the figure. Right of the dashed line no number can be that of the memory. Left of it a wrong number
 # > looks like a bad kernel, and is believed. The copies' row is of the link between host and GPU, not of the GPU's memory.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -581,7 +582,7 @@ guess_paradox.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## The paradox: fewer bytes, lower throughput, faster
+# ## The paradox: fewer bytes, no more throughput, faster
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 four_steps = STENCILS["diffusion_step_2d_four_statements"]
@@ -602,7 +603,7 @@ viz.on_each(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 arrays, four, fused = h200_steps.measurements
 Markdown(
-    f"From four kernels to one, throughput does not rise, it even falls ({four.throughput_gb_s:,.0f} to "
+    f"On the H200, from four kernels to one, throughput even falls ({four.throughput_gb_s:,.0f} to "
     f"{fused.throughput_gb_s:,.0f} GB/s), and the step is **{four.median_s / fused.median_s:.1f} times faster**."
 )
 
@@ -786,7 +787,7 @@ gain_rows = [
 bench.Table(gain_rows, f"T_peak {h200_peak:,.0f} GB/s. {h200_stencil.origin}")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Three minutes. The naive 7-point stencil could still become more than twice as fast, though its algorithm moves no byte
+# > **For the speaker.** Three minutes. On the H200 the naive 7-point stencil could still become more than twice as fast, though its algorithm moves no byte
 # > too many. Lecture 2 finds a third clock that is longer than memory's, and takes the stencil near the bound.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -928,7 +929,7 @@ bench.Table(
 #
 # - **Exercise 1**, `exercises/01_memory_bound`, 20 points: the balance of a datasheet, a triad kernel, A_eff of a heat step
 #   and its fusion, T_eff from a timing, what is left to gain.
-# - **Next**: lecture 2 takes the naive Laplacian from less than half of T_peak towards the bound, with shared memory and registers.
+# - **Next**: lecture 2 takes the naive Laplacian from less than half of an H200's T_peak towards the bound, with short offsets, registers and pairs.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Read

@@ -283,7 +283,7 @@ Markdown(
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_index = viz.Prediction(
     "02-index",
-    "Same bytes, same sectors, same flops. The flat kernel is …",
+    "Same bytes, same sectors, same flops. On an H200 the flat kernel is …",
     ["as fast", "10 % faster", "nearly twice as fast"],
 )
 guess_index
@@ -342,12 +342,13 @@ slow, quick, best_of_all = (clock_of(laplacian[v]) for v in ("naive", "flat", "v
 assert slow.binds == clocks.WAITING and max(slow.shares, key=slow.shares.get) == clocks.ISSUE
 assert quick.binds == clocks.L2 and quick.shares[clocks.MEMORY] < 0.9 < best_of_all.shares[clocks.MEMORY]
 Markdown(
-    "*Naive*: no unit is busy all the time; issue comes nearest. *Flat*: the **L2 binds**, and memory waits for it."
+    "On an H200: *naive*: no unit is busy all the time; issue comes nearest. *Flat*: the **L2 binds**, and memory waits for it."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **How to read the shares.** *Memory* is the bytes that moved, over the bandwidth of the copy and the kernel's time. The other three
-# are what Nsight Compute calls throughput: the share of its greatest rate that the busiest part of a unit reached. A clock that fills 85 % or more of
+# **How to read the shares.** *Memory* is the bytes that moved, over the bandwidth of the copy and the kernel's time. *L2* and *L1*
+# are what Nsight Compute calls throughput: the share of its greatest rate that the busiest part of the unit reached. *Issue* is the share of cycles
+# in which a scheduler issues an instruction. A clock that fills 85 % or more of
 # the time is said to bind. The busiest part of this L2 is the link between its two halves (`ltcfabric`): what a multiprocessor asks of the far half
 # passes through it. It is busy in a copy as well, since that traffic passes through it too:
 
@@ -361,7 +362,7 @@ for name in ("vector_copy_two_large", "laplacian_flat_512"):
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_block = viz.Prediction(
     "02-block",
-    "256 threads a block, as 32×4×2 or as 4×8×8: the second takes …",
+    "256 threads a block, as 32×4×2 or as 4×8×8: on an H200 the second takes …",
     ["as long", "about twice as long", "eight times as long"],
 )
 guess_block
@@ -409,7 +410,7 @@ bench.Table(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 by_shape, touched = dict(swept), {s: len({b // 128 for b in shape_profile(s).access(line).offsets}) for s in shown[:4]}
 assert sorted(touched, key=touched.get) == sorted(touched, key=lambda s: by_shape[s].median_s) and len(set(touched.values())) == 4
-guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long: the more lines a warp touches, the longer")
+guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.1f} times as long: in the first four rows, the more lines a warp touches, the longer")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Neighbouring x makes *coalesced* accesses, of few lines. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
@@ -419,7 +420,7 @@ guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_strip = viz.Prediction(
     "02-strip",
-    "We leave out all six neighbours and load only the point itself. The time falls by …",
+    "We leave out all six neighbours and load only the point itself. On an H200 the time falls by …",
     ["six sevenths", "a half", "a tenth"],
 )
 guess_strip
@@ -499,7 +500,7 @@ guess_stage.reveal(f"{staged.median_s / bare.median_s - 1:.0%} more time, for a 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_halo = viz.Prediction(
     "02-halo",
-    "We also copy the points around the tile, its halo, but still compute 6u. That costs …",
+    "We also copy the points around the tile, its halo, but still compute 6u. On an H200 that costs …",
     ["next to nothing", "about 10 %", "about 40 %"],
 )
 guess_halo
@@ -740,7 +741,8 @@ guess_transpose.reveal(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Why more than the sectors say?** A store of the naive kernel touches 32 lines of 128 bytes, as a load of the worst block in rung 2 does. In
-# both, time follows the lines more than the sectors. That the caches work on whole lines would explain it; we have not measured it apart.
+# both, time grows by more than the sectors and by less than the lines. That the caches work on whole lines as well would explain it; we have not
+# measured it apart.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## When does a tile pay?
@@ -913,7 +915,7 @@ Markdown(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Rung 8: two points per thread, one access
 #
-# `load_pair(u, c)` loads two numbers at once: of doubles, 128 bits, the most that one access of a thread takes. CUDA C++ writes
+# `load_pair(u, c)` loads two numbers at once: of doubles, 128 bits, the most that one access of a thread takes on an H200. CUDA C++ writes
 # `double2`. (128 bits also hold four floats; our pairs of floats take 64.)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -923,7 +925,7 @@ viz.access_strip(next(a for where in pairs.by_line for a in pairs.accesses(where
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_pairs = viz.Prediction(
     "02-pairs",
-    "Two doubles a thread, 128 bits an access, the same bytes. Over the queue alone this gains …",
+    "Two doubles a thread, 128 bits an access, the same bytes. On an H200, over the queue alone, this gains …",
     ["nothing", "a few per cent", "a factor of two"],
 )
 guess_pairs
@@ -955,7 +957,7 @@ guess_pairs.reveal(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## From registers to occupancy
 #
-# **Occupancy** = resident warps / 64, the most that a multiprocessor holds. Blocks of 256 threads, 40 registers each:
+# **Occupancy** = resident warps / 64, the most that a multiprocessor of an H200 holds. Blocks of 256 threads, 40 registers each:
 
 # %% slideshow={"slide_type": "-"}
 of_a_block = 256 * 40  # registers
@@ -1039,7 +1041,8 @@ guess_spill.reveal(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Between the two.** Left to itself the compiler takes more registers than 32 for *vectorised*, and fewer warps fit. Asked for 32, it finds
-# them, and all 64 warps live: `@cuda.jit(max_registers=32)`. Asked for 24, it puts values aside in local memory and fetches them back.
+# them, and all 64 warps live: `@cuda.jit(max_registers=32)`. On the H200 that is a little faster, on an H100 a little slower: occupancy is not
+# the aim. Asked for 24, it puts values aside in local memory and fetches them back.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Threads that talk
@@ -1211,7 +1214,7 @@ bench.Table(
             "read, 512³": f"{read[v, 512]:.3f}×",
             "read, 1024³": f"{read[v, 1024]:.3f}×",
             "planes a block reads": f"{planes + 2} for {planes}",
-            "if none stays": f"{(planes + 2) / planes:.3f}×",
+            "by planes alone": f"{(planes + 2) / planes:.3f}×",
             "memory moves": f"{moved_gb_s[v]:,.0f} GB/s",
             "of copy": f"{moved_gb_s[v] / large_copy:.0%}",
         }

@@ -368,7 +368,7 @@ print(counters.origin, traffic.origin, sep="\n")
 #
 # - **Reads**: points on a face have no neighbour beyond it: $6n^2$ reads less for each field, which vanish as $n$ grows.
 # - **Multiplications**: the document gives every neighbour a coefficient. Ours are $-1$: six subtractions, and one product, $6p$. Fused,
-#   each neighbour costs $\beta p_1$; one *fma*, a fused multiply-add, adds it to the sum.
+#   each neighbour costs $\beta p_1$; one *fma*, a fused multiply-add, adds it to r, and a subtraction takes both from the sum.
 # - **Full reuse** is what memory sees here, within two per cent: the caches hold the neighbours of 512³ points.
 # - **Writes** are a little under 2 here: when a kernel ends, its last writes are still in the L2 cache.
 #
@@ -532,7 +532,7 @@ viz.source(device_sums.leave_total)
 # ## Throw A p away
 #
 # With the dots fused, $s = A p$ is still written once and read once. To compute it again takes $p$, which the next kernel reads in any
-# case, and some flops, which hide behind the bytes.
+# case, and some flops, which cost far less time than the bytes that are saved.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 lean = two_kernel.plan
@@ -548,7 +548,7 @@ viz.source(gpu.advance_kernel)
 guess_bound = viz.Prediction(
     "03-bound",
     f"{bytes_a_point(two_kernel):g} bytes a point, over the bandwidth of a copy of {LARGE}³, is the yardstick. The two kernels take …",
-    ["as long", "a fifth longer", "twice as long"],
+    ["as long", "about a tenth longer", "twice as long"],
 )
 guess_bound
 
@@ -585,7 +585,7 @@ guess_bound.reveal(f"{over[SMALL]:.2f} times at {SMALL}³, {over[LARGE]:.2f} at 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **How to read it.** Rows do not add up: *fused dots* keeps `updateP` apart, and *two-kernel* has everything. Time follows bytes, and not
-# exactly: map and stencil together save 7 % of the bytes and 4 % of the time. A copy of 250³ numbers does not reach the bandwidth of a long
+# exactly: on the H200, map and stencil together save 7 % of the bytes and 4 % of the time. A copy of 250³ numbers does not reach the bandwidth of a long
 # one either. And the yardstick is no law: it is the bandwidth of a copy, and a kernel that only reads, such as a dot, is faster for each byte.
 # That flatters the baseline, which has two of them: at 1000³ it takes less than its "bound".
 
@@ -676,8 +676,8 @@ Markdown(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Which clock binds?** As in lecture 2: the share of a kernel's time that its bytes, its traffic through L2 and L1, and the issue of its
-# instructions would take alone. Vector updates and dots wait for memory. In `matvec` and `map_stencil`, whose neighbours come through the L2, it
-# is the L2 that is nearly always busy.
+# instructions would take alone. Vector updates and dots wait for memory. On this GPU, in `matvec` and `map_stencil`, whose neighbours come through
+# the L2, it is the L2 that is busiest; on an H100 it is memory.
 
 # %% slideshow={"slide_type": "skip"}
 binds = {
@@ -689,6 +689,9 @@ binds = {
 }
 assert {binds[name].binds for name in ("update_p", "update_x_and_r", "dot_pAp", "dot_rr")} == {clocks.MEMORY}
 assert {binds[name].binds for name in ("matvec", "map_stencil")} == {clocks.L2}
+h100, h100_copy = record.recorded(record.TRAFFIC, "nvidia-h100-80gb-hbm3"), bench.recorded("cg", "nvidia-h100-80gb-hbm3").one(COPY, shape=[LARGE] * 3)
+on_h100 = [clocks.clocks(h100.counters[f"cg_{name}_{SMALL}"], h100_copy.t_eff_gb_s) for name in ("matvec", "map_stencil")]
+assert {c.binds for c in on_h100} == {clocks.MEMORY}
 bench.Table(
     [{"kernel": name, "time": bench.format_time(c.time_s), **c.row()} for name, c in binds.items()],
     f"Shares of a kernel's time, {SMALL}³ points. {traffic.origin}",
@@ -767,7 +770,7 @@ bench.Table(
 
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Fusion pays for fewer passes with a larger halo. And each iteration has **two reductions**, for which all GPUs wait: lectures 5 and 7.
+# Fusing the map into the stencil pays for fewer passes with a larger halo. And each iteration has **two reductions**, for which all GPUs wait: lectures 5 and 7.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

@@ -1,8 +1,9 @@
 """Three clocks for a kernel: how long would its memory traffic, its cache traffic, its instructions take alone?
 
-Nsight Compute tells of each unit which share of its greatest rate it reached while the kernel ran. That share of the
-kernel's time is what the unit would have needed alone. The clock that fills nearly all of the time *binds*: only less
-of that work makes the kernel faster. Where none does, the warps wait: for loads on their way, or for each other.
+Nsight Compute says which share of its greatest rate L2, L1 and the schedulers reached while the kernel ran. That share
+of the kernel's time is what the unit would have needed alone. The share of the memory is its bytes divided by the
+bandwidth of a copy. The clock that fills nearly all of the time *binds*: only less of that work makes the kernel faster.
+If none does, the warps wait: for loads on their way, or for each other.
 
 The load of the L2 is that of its busiest part. On an H100 and an H200 this is the link between its two halves, which
 Nsight Compute calls ltcfabric: about half of what a multiprocessor asks for lies in the far half.
@@ -92,7 +93,8 @@ def clocks(counted: dict, t_peak_gb_s: float) -> Clocks:
     counted : dict
         What ``course verify traffic`` counted of it.
     t_peak_gb_s : float
-        The greatest rate of the memory: a copy's, measured on the same device.
+        The yardstick for the memory: the bandwidth of a copy, measured on the same device. Kernels that mostly read
+        exceed it by up to 5 %.
 
     Raises
     ------

@@ -226,7 +226,7 @@ for n, dtype in ((1, "f8"), (some, "f8"), (3 * some, "f8"), (some + 128, "f4")):
 # - Do not rely on what `partial` held before the launch.
 # - Keep what you have read or computed in variables. If the kernel mentions `p[j, i]` again after a store to `s`, the compiler
 #   reads it again, because `p` and `s` could be the same memory.
-# - Do not use atomics. With them, the order of the additions, and so the last digit, would change from run to run.
+# - Do not use atomics. With them, the order of the additions, and so the last digit, can change from run to run.
 # - The function `block_sum` below may help. It contains a barrier, so all threads of the block must call it, also those that
 #   have no point.
 
