@@ -99,7 +99,7 @@ def _fresh_gpu():
     from course_pkg.device.launch import blocks_for
     from course_pkg.vector.gpu_numba import copy_two_kernel
 
-    kernel = cuda.jit(copy_two_kernel.py_func)
+    kernel = cuda.jit()(copy_two_kernel.py_func)
     return lambda a, out: kernel[blocks_for((a.size + 1) // 2, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, out)
 
 

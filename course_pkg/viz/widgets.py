@@ -73,7 +73,7 @@ def on_each(draw, records) -> W.VBox:
     --------
     >>> from course_pkg import bench
     >>> from course_pkg.viz import tile_picture
-    >>> box = on_each(lambda record: tile_picture((8, 8), note=record.origin), bench.records("stencil"))
+    >>> box = on_each(lambda record: tile_picture((8, 8)), bench.records("stencil"))
     >>> box.children[0].options[-1][0]
     'NVIDIA H200'
     """

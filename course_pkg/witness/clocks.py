@@ -5,8 +5,9 @@ of the kernel's time is what the unit would have needed alone. The share of the 
 bandwidth of a copy. The clock that fills nearly all of the time *binds*: only less of that work makes the kernel faster.
 If none does, the warps wait: for loads on their way, or for each other.
 
-The load of the L2 is that of its busiest part. On an H100 and an H200 this is the link between its two halves, which
-Nsight Compute calls ltcfabric: about half of what a multiprocessor asks for lies in the far half.
+The share of L2 and of L1 is that of the busiest stage of each: tags, sectors and data of the L2; requests and wavefronts
+of the L1. They are rates. How long the link between the halves of an H200's L2 is active is recorded, too, and no clock:
+it counts the cycles in which something is under way.
 """
 
 from dataclasses import dataclass
@@ -16,11 +17,16 @@ from course_pkg.core import CourseError
 BINDS = 0.85  # a clock that fills this share of the time is said to bind
 WAITING = "none"
 MEMORY, L2, L1, ISSUE = "memory", "L2", "L1", "issue"
+# rates alone: a counter of cycles in which something is under way does not say how much more there could be
 UNITS = {
-    L2: "lts__throughput.avg.pct_of_peak_sustained_elapsed",
-    L1: "l1tex__throughput.avg.pct_of_peak_sustained_elapsed",
-    ISSUE: "smsp__issue_active.avg.pct_of_peak_sustained_elapsed",
+    L2: ("lts__t_sectors", "lts__t_tag_requests", "lts__d_sectors"),
+    L1: ("l1tex__data_pipe_lsu_wavefronts", "l1tex__lsuin_requests"),
+    ISSUE: ("smsp__issue_active",),
 }
+OF_PEAK = ".avg.pct_of_peak_sustained_elapsed"
+LINK = (
+    "lts__ltcfabric2ltc_cycles_active" + OF_PEAK
+)  # cycles in which the link between the halves of the L2 is active
 READ, WRITTEN, TIME = "dram__bytes_read.sum", "dram__bytes_write.sum", "gpu__time_duration.sum"
 INSTRUCTIONS = "smsp__inst_executed.sum"
 RESIDENT = "sm__warps_active.avg.pct_of_peak_sustained_active"
@@ -109,6 +115,8 @@ def clocks(counted: dict, t_peak_gb_s: float) -> Clocks:
     time_s = counted[TIME] / 1e9
     moved = counted[READ] + counted[WRITTEN]
     shares = {MEMORY: moved / (t_peak_gb_s * 1e9) / time_s}
-    shares |= {name: counted[metric] / 100 for name, metric in UNITS.items() if metric in counted}
+    for name, rates in UNITS.items():
+        found = [counted[rate + OF_PEAK] / 100 for rate in rates if rate + OF_PEAK in counted]
+        shares |= {name: max(found)} if found else {}
     occupancy = counted[RESIDENT] / 100 if RESIDENT in counted else None
     return Clocks(time_s, shares, counted[READ], counted[WRITTEN], counted.get(INSTRUCTIONS), occupancy)

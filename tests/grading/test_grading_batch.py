@@ -418,6 +418,8 @@ def test_ctrl_c_ends_a_batch_and_leaves_nothing(tmp_path):
         env={**os.environ, "TMPDIR": str(scratch)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        # a shell that started the tests in the background lets all that they start ignore Ctrl-C
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     end = time.monotonic() + 120
     while len(family := batch_.children(recursive=True)) < 4:  # the warm parent, a child, its sandbox

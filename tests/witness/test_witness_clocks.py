@@ -7,13 +7,15 @@ from course_pkg.witness import clocks as c
 from course_pkg.witness import record
 from course_pkg.witness.cases import large_cases
 
+ISSUE = "smsp__issue_active" + c.OF_PEAK
 COUNTED = {
     c.READ: 1.6e9,
     c.WRITTEN: 0.4e9,
     c.TIME: 1e6,
-    c.UNITS[c.L2]: 70.0,
-    c.UNITS[c.L1]: 40.0,
-    c.UNITS[c.ISSUE]: 96.0,
+    "lts__t_sectors" + c.OF_PEAK: 60.0,
+    "lts__d_sectors" + c.OF_PEAK: 70.0,
+    "l1tex__lsuin_requests" + c.OF_PEAK: 40.0,
+    "smsp__issue_active" + c.OF_PEAK: 96.0,
     c.INSTRUCTIONS: 12345,
     c.RESIDENT: 75.0,
 }
@@ -29,12 +31,12 @@ def test_shares_are_those_of_the_kernels_time():
 
 
 def test_where_nothing_fills_the_time_the_warps_wait():
-    found = c.clocks({**COUNTED, c.UNITS[c.ISSUE]: 69.0}, t_peak_gb_s=4000)
+    found = c.clocks({**COUNTED, ISSUE: 69.0}, t_peak_gb_s=4000)
     assert found.binds == c.WAITING
 
 
 def test_a_unit_that_was_not_counted_is_said_to_be_so():
-    counted = {k: v for k, v in COUNTED.items() if k not in (c.UNITS[c.ISSUE], c.RESIDENT, c.INSTRUCTIONS)}
+    counted = {k: v for k, v in COUNTED.items() if k not in (ISSUE, c.RESIDENT, c.INSTRUCTIONS)}
     found = c.clocks(counted, t_peak_gb_s=4000)
     assert found.row()[c.ISSUE] == "not counted"
     assert found.seconds(c.ISSUE) is None
