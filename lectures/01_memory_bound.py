@@ -196,9 +196,9 @@ bench.Table(
 # 1. **Near the balance and above it** it costs again: the knee that you have just measured.
 # 2. **Not every flop costs the same.** A division, a root or an exponential costs as much as many additions.
 # 3. **Not every machine has many fp64 units.** By their datasheets, a T4 has time for 6 flops a double, an H100 PCIe for 104.
-# 4. **In cache** the traffic is cheap, and arithmetic shows sooner.
+# 4. **In cache** the traffic is cheap, so arithmetic should show sooner.
 #
-# So: recomputing a value is often cheaper than storing and reading it. Count first.
+# So: recomputing a value can be cheaper than storing and reading it. Count first.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Where does the knee lie?** The polynomial moves two doubles an element, one in and one out. By its datasheet, with a balance
@@ -462,7 +462,7 @@ for found in honest:
 # - *Without a wait.* A launch is **asynchronous**: Python puts the kernel in the GPU's queue and goes on. Call `cuda.synchronize()` before you
 #   read the host's clock, or let the GPU stamp **events**, which stand in the queue before and behind the kernel.
 # - *The first call* compiles. Call once, check the result, and time the calls after it.
-# - *The host's clock* and *events around one launch* both time Python when the kernel is done before Python has launched it. Give the GPU
+# - *The host's clock* and *events around one launch* both time Python when a launch takes longer than its kernel. Give the GPU
 #   other work first, queue all calls behind it, and put the events around them: `bench.measure(…, hold=True)` does so.
 # - *Arrays in a cache* show the cache. Take arrays that exceed it, or say that you did not.
 # - *With its copies* a kernel is as slow as the link to the GPU. Copy once, compute often, and report both.

@@ -60,8 +60,8 @@ def barriers(kernel, containers) -> list[Refusal]:
             kernel,
             f"{later.name} needs {scalar}{f' for {later.coefficient}' if later.coefficient else ''}, but {scalar} is "
             f"complete only when every block of the grid has finished {c.name}. Between the two "
-            f"there must be a barrier across the grid, and in an ordinary launch only the end of a kernel is one: let {later.name} begin a "
-            "new kernel.",
+            "there must be a barrier across the grid, and in an ordinary launch only the end of a kernel is one: let "
+            f"{later.name} begin a new kernel.",
         )
         for i, c in enumerate(containers)
         for scalar in c.makes

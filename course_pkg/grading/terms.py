@@ -8,7 +8,8 @@ from course_pkg.core.errors import CourseError
 NOT_PLAIN = "your code gave something that is no number, text, list, dictionary or array"
 # What the worker says of a value that is not plain. The worker is the learner's process: any other text is its choice.
 _WHAT = (
-    r"(?:an? [^\W\d]\w{0,60}|an array of dtype [\w<>|]{1,20}(?:\[\w{1,4}\])?|an? \w+ of more than \d+ (?:entries|bits|MiB)"
+    r"(?:an? [^\W\d]\w{0,60}|an array of dtype [\w<>|]{1,20}(?:\[\w{1,4}\])?"
+    r"|an? \w+ of more than \d+ (?:entries|bits|MiB)"
     r"|something nested more than \d+ deep|something larger than \d+ MiB, or too many numbers outside of arrays"
     r"|a dictionary whose keys are not plain numbers, texts or tuples of them"
     r"|a text with half of a surrogate pair)"

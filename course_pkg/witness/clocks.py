@@ -1,13 +1,13 @@
 """Three clocks for a kernel: how long would its memory traffic, its cache traffic, its instructions take alone?
 
-Nsight Compute says which share of its greatest rate L2, L1 and the schedulers reached while the kernel ran. That share
+Nsight Compute says which share of its greatest rate L2, L1 and the schedulers reached while the kernel ran; that share
 of the kernel's time is what the unit would have needed alone. The share of the memory is its bytes divided by the
-bandwidth of a copy. The clock that fills nearly all of the time *binds*: only less of that work makes the kernel faster.
-If none does, the warps wait: for loads on their way, or for each other.
+bandwidth of a copy. The clock that fills nearly all of the time *binds*: only less of that work makes the kernel
+faster. If none does, the warps wait: for loads on their way, or for each other.
 
-The share of L2 and of L1 is that of the busiest stage of each: tags, sectors and data of the L2; requests and wavefronts
-of the L1. They are rates. How long the link between the halves of an H200's L2 is active is recorded, too, and no clock:
-it counts the cycles in which something is under way.
+The share of L2 and of L1 is that of the busiest stage of each: tags, sectors and data of the L2; requests and
+wavefronts of the L1. They are rates. How long the link between the halves of an H200's L2 is active is recorded, too,
+and no clock: it counts the cycles in which something is under way.
 """
 
 from dataclasses import dataclass
