@@ -71,19 +71,19 @@ VARIANTS = Variants(
     ),
     _method(
         "fused_dots",
-        "dots in the kernels that compute their fields",
+        "dots beside their fields",
         fusion.FUSED_DOTS,
         ("update_p_kernel", "matvec_dot_kernel", "alpha_kernel", "update_x_and_r_dot_kernel", "beta_kernel"),
     ),
     _method(
         "two_kernel",
-        "both fusions; A p is never stored",
+        "both; A p is never stored",
         fusion.TWO_KERNEL,
         ("search_kernel", "alpha_kernel", ("advance_kernel", 1), "beta_kernel"),
     ),
     _method(
         "deferred_x",
-        "as two kernel, but x is updated in every second iteration",
+        "x every second iteration",
         fusion.DEFERRED_X,
         ("search_kernel", "alpha_kernel", ("advance_kernel", 0), ("advance_kernel", 2), "beta_kernel"),
         (CUDA,),
