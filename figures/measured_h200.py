@@ -66,7 +66,8 @@ def _conjugate_gradient() -> str:
     )
     bound = (
         "Times are of one iteration. The bound is the time in which a copy, at "
-        f"{copy.throughput_gb_s:,.0f} GB/s, moves as many bytes."
+        f"{copy.throughput_gb_s:,.0f} GB/s, moves as many bytes; a kernel that reads more than it "
+        "writes can be faster."
     )
     return "\n".join([*lines, "", f"{bound} Full solves, {two_kernel.title}: {told}. {cg.origin}"])
 

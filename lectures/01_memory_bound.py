@@ -249,8 +249,8 @@ bench.Table(
 # *Live* numbers, as all of "this CPU". Where a line says C: compiled Python and compiled C wait for the same memory.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Why can a copy beat a triad on a CPU?** Before a core overwrites part of a cache line, it reads the line
-# (*write-allocate*): a triad then moves 32 bytes for the 24 that we count, and stops at 24 / 32 = 75 % of what memory does. A
+# **Why can a copy beat a triad on a CPU?** Before many a CPU overwrites part of a cache line, it reads the line
+# (*write-allocate*): a triad then moves 32 bytes for the 24 that we count, and stops at 24 / 32 = 75 % of what memory does. Some recent ones avoid it. A
 # copy may be compiled to `memcpy`, which for long vectors can write past the cache and skip that read. STREAM does not count
 # the hidden read, and neither do we.
 #
@@ -723,7 +723,8 @@ guess_stride.reveal(f"{sent[32] / sent[1]:.0f} times: this memory is fetched by 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Most say 32 times; who counts sectors says 4. L1 asks L2 for sectors of 32 bytes, but an H200's memory is read
 # > by 64: so bytes grow until stride 8. From 8 to 64 they stay, and the useful bandwidth still falls. Why, these counters do not say: we do not
-# > know. The interpreter's counts of sectors equal the H200's counters (`course verify counters`).
+# > know. For this kernel, and for nearly all that are recorded, the interpreter's counts of sectors
+# > equal the H200's counters (`course verify counters`).
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # The profile counts requests and sectors, the flops and the lanes at work, and shows them beside the source:

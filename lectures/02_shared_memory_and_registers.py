@@ -412,8 +412,9 @@ guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Neighbouring x makes *coalesced* accesses, of few lines. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
-# > the stride in lecture 1. The last row has perfect requests and is slow. Two things speak against it: only half the warps fit (32 blocks a
-# > multiprocessor), and it starts eight times the blocks for the same work. Which of them costs more, we have not measured.
+# > the stride in lecture 1. The last row has perfect requests and is slow. Three things speak against it: only half the warps fit (32 blocks a
+# > multiprocessor), it starts eight times the blocks for the same work, and its threads share fewer neighbours. Which of them costs most, we have
+# > not measured.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_strip = viz.Prediction(
@@ -550,7 +551,7 @@ rungs(laplacian["flat"], centre["tiled_halo"], laplacian["tiled"])
 least = {v: counted[laplacian[v]].global_load.block_unique_bytes / u.nbytes for v in ("flat", "tiled")}
 work = {v: seen(f"laplacian_{v}", INSTRUCTIONS) for v in ("flat", "tiled")}
 Markdown(
-    f"Per byte needed, a block with a tile fetches **{least['tiled']:.2f}** bytes, a block without **{least['flat']:.2f}**. The tile "
+    f"With a perfect L1, a block would fetch **{least['flat']:.2f}** bytes per byte needed; with a tile it fetches **{least['tiled']:.2f}**. The tile "
     f"adds the halo and a barrier: **{work['tiled'] / work['flat']:.1f} times the instructions**. For this stencil, with this "
     "tile, on this GPU, shared memory does not help."
 )
@@ -1085,7 +1086,7 @@ bench.Table(
 rates = {v.name or v.operation: recorded_vector.one(v.by(CUDA), n=2**28).throughput_gb_s for v in sums}
 assert rates["dot"] > rates["grid_stride"] > 2 * rates["shuffle"] and rates["shuffle"] < 1.25 * rates["tree"]
 Markdown(
-    f"The **stride** wins, {rates['grid_stride'] / rates['shuffle']:.1f} times the shuffles alone. After it, a tree in shared memory is as good."
+    f"The **stride** wins, {rates['grid_stride'] / rates['shuffle']:.1f} times the shuffles alone. The dot, with a tree after its stride, is no slower."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -1138,8 +1139,8 @@ guess_scan.reveal(f"the rows, by {columns / rows - 1:.0%}; and 32 numbers at a t
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The strided disaster, averted.** Along the rows, a thread uses 8 of the 32 bytes that it fetches, as in lecture 1; but it comes back for
-# the next 8 at once. If the sector still lies in the L1 cache then, the rows wait for L2 or memory once in four steps. The times agree with that;
-# the hits of L1 we have not counted. The chunked kernel has 32 times the threads, perfect requests, and a dependence of five shuffles in
+# the next 8 at once. If the sector still lies in the L1 cache then, the rows wait for L2 or memory once in four steps. That the rows win fits that;
+# the hits of L1 we have not counted. The chunked kernel has 32 times the threads, perfect requests, and a chain of six shuffles and six additions in
 # place of 32 additions.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
