@@ -55,11 +55,11 @@ viz.flops_sweep({"live": live}, note=f"Live: {live[0].device.name}, {live[0].dev
 guess.reveal(f"with 4 times the flops on the same bytes, this machine took {live[2].median_s / live[0].median_s:.2f} times as long")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# While the line is nearly flat, arithmetic is not what your processor waits for. Lecture 1 explains what is.
+# While the line is nearly flat, arithmetic is not what your processor waits for. Lecture 2 explains what is.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. Let the room run the cell before any explanation. Expected question: "is the compiler cheating?" No: each
-# > result is checked against NumPy before it is timed, and with enough arithmetic the line rises: lecture 1 shows where.
+# > result is checked against NumPy before it is timed, and with enough arithmetic the line rises: lecture 2 shows where.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Is everything in place?
@@ -103,7 +103,7 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# Open **`01_memory_bound.ipynb`**: why processors wait for memory, how to measure it, and how to tell how much faster a
+# Open **`02_memory_bound.ipynb`**: why processors wait for memory, how to measure it, and how to tell how much faster a
 # program could become.
 #
 # If something does not work, run `course doctor` in a terminal: it says how to mend each problem that it finds.

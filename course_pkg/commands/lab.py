@@ -27,7 +27,7 @@ CONFIG = Path(__file__).parent / "jupyter"
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument(
-        "lecture", nargs="?", default="00", help="start of a lecture's name, such as 01 (default: 00)"
+        "lecture", nargs="?", default="00", help="start of a lecture's name, such as 02 (default: 00)"
     )
     parser.add_argument(
         "--port", type=int, help=f"port to use (default: the first free one from {FIRST_PORT})"

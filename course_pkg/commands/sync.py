@@ -19,7 +19,7 @@ from course_pkg.paths import repo_root
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument(
-        "lectures", nargs="*", metavar="LECTURE", help="start of a lecture's name, such as 01 (default: all)"
+        "lectures", nargs="*", metavar="LECTURE", help="start of a lecture's name, such as 02 (default: all)"
     )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
@@ -163,7 +163,7 @@ def run(args: Namespace) -> int:
     folder = repo_root() / "lectures"
     chosen = pairs(folder, args.lectures)
     if args.origin and not args.lectures:
-        raise CourseError(f"Say which lecture: course sync --from {args.origin} 01")
+        raise CourseError(f"Say which lecture: course sync --from {args.origin} 02")
     failed = False
     for pair in chosen:
         try:

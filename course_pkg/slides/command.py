@@ -11,7 +11,7 @@ from course_pkg.slides.errors import SlidesError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``course slides``."""
     parser.add_argument(
-        "lectures", nargs="*", metavar="LECTURE", help="start of a lecture's name, such as 01 (default: all)"
+        "lectures", nargs="*", metavar="LECTURE", help="start of a lecture's name, such as 02 (default: all)"
     )
     parser.add_argument("--pdf", action="store_true", help="also print each deck to PDF")
     parser.add_argument("--no-check", action="store_true", help="do not check the slides in a browser")

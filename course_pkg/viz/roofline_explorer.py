@@ -1,4 +1,4 @@
-"""The roofline and balance explorer of lecture 1."""
+"""The roofline and balance explorer of lecture 2."""
 
 from course_pkg.core import Machine
 from course_pkg.viz.machines import roofline

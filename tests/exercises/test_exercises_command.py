@@ -103,7 +103,7 @@ def test_one_exercise_with_work_does_not_stop_the_others(exercise, monkeypatch, 
     monkeypatch.setattr(release, "sources", lambda: [SOURCE, other])
     exercise.parent.mkdir(parents=True)
     exercise.write_text("mine", encoding="utf-8")
-    with pytest.raises(CourseError, match="01_memory_bound"):
+    with pytest.raises(CourseError, match="02_memory_bound"):
         command.run(WRITE)
     assert exercise.read_text(encoding="utf-8") == "mine"
     assert release.released(other).read_text(encoding="utf-8") == TEXT

@@ -1,4 +1,4 @@
-"""Exercise 2 leaves out the lots in which a GPU hands out its resources: its answers are still those of CUDA."""
+"""Exercise 3 leaves out the lots in which a GPU hands out its resources: its answers are still those of CUDA."""
 
 import itertools
 
@@ -14,7 +14,7 @@ KIB = 1024
 @pytest.fixture(scope="module")
 def blocks_per_sm():
     """The solution's answer."""
-    source = next(path for path in release.sources() if path.stem == "02_shared_memory_and_registers")
+    source = next(path for path in release.sources() if path.stem == "03_shared_memory")
     cells = release.read_solution(source).cells
     answer = next(c for c in cells if c.metadata.get("nbgrader", {}).get("grade_id") == "blocks_per_sm")
     names = {}

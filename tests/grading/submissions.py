@@ -1,4 +1,4 @@
-"""Submissions for tests: a solution with some answers replaced; of exercise 1, if no other is named."""
+"""Submissions for tests: a solution with some answers replaced; of exercise 2, if no other is named."""
 
 import copy
 import tomllib
@@ -10,7 +10,7 @@ import nbformat
 from course_pkg.grading import exercise, judge
 
 SOURCES = {path.stem: path for path in exercise.sources()}
-SOURCE = SOURCES["01_memory_bound"]
+SOURCE = SOURCES["02_memory_bound"]
 RECIPES = sorted((Path(__file__).parent / "wrong_submissions").glob("*/*.toml"))
 RIGHT = sorted((Path(__file__).parent / "right_submissions").glob("*/*.toml"))
 
@@ -86,7 +86,7 @@ def points(source=SOURCE):
     }
 
 
-# of exercise 1: what a test needs that is about one answer, with another part as its neighbour
+# of exercise 2: what a test needs that is about one answer, with another part as its neighbour
 PARTS = {
     "gain": ("gain", "test_gain", "test_gain_hidden", "balance", "test_balance"),
     "triad": (

@@ -36,7 +36,7 @@ def handed_in(tmp_path):
 
 
 def graded(data: bytes, **options) -> Report:
-    """Grade bytes as an answer to exercise 1."""
+    """Grade bytes as an answer to exercise 2."""
     return alone.grade_bytes(data, "x.ipynb", [SOLUTION], seed=1, **options)
 
 
@@ -50,10 +50,10 @@ def test_a_file_is_graded_as_in_this_process(handed_in):
 
 
 def test_a_file_that_is_no_notebook_is_a_report_of_no_points(tmp_path):
-    path = tmp_path / "01_memory_bound.ipynb"
+    path = tmp_path / "02_memory_bound.ipynb"
     path.write_bytes(b"\xff\xfe")
     report = alone.grade_file(path)
-    assert (report.points, report.max_points, report.exercise) == (0, 20, "01_memory_bound")
+    assert (report.points, report.max_points, report.exercise) == (0, 20, "02_memory_bound")
     assert all(cell.feedback == report.notes[0] for cell in report.cells)
 
 
@@ -141,7 +141,7 @@ def children(monkeypatch):
     return use
 
 
-REPORT = {"report": Report("01_memory_bound", points=20.0, max_points=20.0, contained=True).to_dict()}
+REPORT = {"report": Report("02_memory_bound", points=20.0, max_points=20.0, contained=True).to_dict()}
 DISTURBED = {
     "late": told({"at": "test_gain"}, late=True, status=-9),
     "killed": told({"at": "test_gain"}, status=-signal.SIGKILL),

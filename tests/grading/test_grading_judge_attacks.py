@@ -184,7 +184,7 @@ PATCHES = {
     "profile": "simt.profile = lambda *a: None\nsimt.AccessCounts.sectors = 0",
     "interpreter": "from course_pkg.simt.counting import sites\nsites.Counters.finish = lambda self: None",
     "reference": "from course_pkg.stencil import reference",
-    "solution": "exec(open('solutions/01_memory_bound/01_memory_bound.py').read())",
+    "solution": "exec(open('solutions/02_memory_bound/02_memory_bound.py').read())",
 }
 
 

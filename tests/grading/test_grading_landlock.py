@@ -50,7 +50,7 @@ def test_nothing_outside_of_its_folder_can_be_written_or_removed(tmp_path):
 @pytest.mark.usefixtures("walled")
 def test_solutions_and_tests_cannot_be_read():
     with Sandbox() as sandbox:
-        for path in ("solutions/01_memory_bound/01_memory_bound.py", "course_pkg/grading/judge.py", "tests"):
+        for path in ("solutions/02_memory_bound/02_memory_bound.py", "course_pkg/grading/judge.py", "tests"):
             assert raised(sandbox, f"import os\nos.listdir({str(repo_root())!r})").kind == "PermissionError"
             assert raised(sandbox, f"open({str(repo_root() / path)!r})").kind == "PermissionError", path
         sandbox.run("import numpy.testing, course_pkg.core, subprocess\nfrom course_pkg import cuda", "cell")

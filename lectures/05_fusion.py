@@ -25,7 +25,7 @@
 # - **spot** the race in a stencil that is fused in place,
 # - **find** the fusion that pays most, and how far it is from its bound.
 #
-# It builds on lecture 1 (T_eff, the bound) and lecture 2 (marching, pairs, sums).
+# It builds on lecture 2 (T_eff, the bound) and lecture 3 (marching, pairs, sums).
 
 # %% slideshow={"slide_type": "skip"}
 # Where the course is not installed, as on Colab, this says how to install it.
@@ -676,7 +676,7 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Which clock binds?** As in lecture 2: the share of a kernel's time that its bytes would take, and how busy L2, L1 and the schedulers are.
+# **Which clock binds?** As in lecture 3: the share of a kernel's time that its bytes would take, and how busy L2, L1 and the schedulers are.
 # Memory is the longest clock of every kernel. It fills the least of the time of `matvec` and `matvec_dot`; on an H100 it binds there, too.
 
 # %% slideshow={"slide_type": "skip"}
@@ -900,7 +900,7 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 3**, `exercises/03_fusion`, 20 points: count a program, fuse two maps, a dot and a stencil, mend a race, and plan.
+# - **Exercise 5**, `exercises/05_fusion`, 20 points: count a program, fuse two maps, a dot and a stencil, mend a race, and plan.
 # - **Next**: lecture 4 reorders unknowns, so that what is read together lies together.
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -4,13 +4,13 @@
 #     display_name: Python 3 (ipykernel)
 #     language: python
 #     name: python3
-#   title: 'Exercise 1: Memory-bound'
+#   title: 'Exercise 2: Memory-bound'
 # ---
 
 # %% [markdown]
-# # Exercise 1: Memory-bound
+# # Exercise 2: Memory-bound
 #
-# **At the Speed of Memory.** This exercise belongs to lecture 1. It takes about one hour and gives 20 points.
+# **At the Speed of Memory.** This exercise belongs to lecture 2. It takes about one hour and gives 20 points.
 # No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.

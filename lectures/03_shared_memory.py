@@ -26,7 +26,7 @@
 # - **read** what the compiler reports, and turn it into occupancy,
 # - **tell** where shared memory pays, and where it does not.
 #
-# It builds on lecture 1: T_eff, sectors, the bound.
+# It builds on lecture 2: T_eff, sectors, the bound.
 
 # %% slideshow={"slide_type": "skip"}
 # Where the course is not installed, as on Colab, this says how to install it.
@@ -412,7 +412,7 @@ guess_block.reveal(f"{by_shape[4, 8, 8].median_s / by_shape[32, 4, 2].median_s:.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Neighbouring x makes *coalesced* accesses, of few lines. Ask for the worst shape first. 1 × 16 × 16 gives each lane a sector of its own, 8 of 32 bytes used: as
-# > the stride in lecture 1. The last row has perfect requests and is slow. Three things speak against it: only half the warps fit (32 blocks a
+# > the stride in lecture 2. The last row has perfect requests and is slow. Three things speak against it: only half the warps fit (32 blocks a
 # > multiprocessor), it starts eight times the blocks for the same work, and its threads share fewer neighbours. Which of them costs most, we have
 # > not measured.
 
@@ -1138,7 +1138,7 @@ guess_scan.reveal(f"the rows, by {columns / rows - 1:.0%}; and 32 numbers at a t
 # with a sector that was fetched before.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **The strided disaster, averted.** Along the rows, a thread uses 8 of the 32 bytes that it fetches, as in lecture 1; but it comes back for
+# **The strided disaster, averted.** Along the rows, a thread uses 8 of the 32 bytes that it fetches, as in lecture 2; but it comes back for
 # the next 8 at once. If the sector still lies in the L1 cache then, the rows wait for L2 or memory once in four steps. That the rows win fits that;
 # the hits of L1 we have not counted. The chunked kernel has 32 times the threads, perfect requests, and a chain of six shuffles and six additions in
 # place of 32 additions.
@@ -1353,7 +1353,7 @@ bench.live(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
     f"At 512³ the best kernel takes {best.median_s / floor.median_s:.2f} times the copy. What would more take?\n\n"
-    "- **Fewer passes**: fuse this stencil with what comes before and after it (lecture 3).\n"
+    "- **Fewer passes**: fuse this stencil with what comes before and after it (lecture 5).\n"
     "- **Several steps in one pass**: time blocking, where an algorithm allows it.\n"
     f"- **Fewer bytes a number**: in single precision this kernel takes {on_h200(laplacian['vectorised'], **single).median_s / best.median_s:.0%} "
     f"of the time (the naive one {on_h200(laplacian['naive'], **single).median_s / naive.median_s:.0%})."
@@ -1371,9 +1371,9 @@ rungs(laplacian["naive"], laplacian["flat"], laplacian["tiled"], laplacian["marc
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 2**, `exercises/02_shared_memory_and_registers`, 20 points: mend a tile, write a register queue, remove a bank conflict, bring
+# - **Exercise 3**, `exercises/03_shared_memory`, 20 points: mend a tile, write a register queue, remove a bank conflict, bring
 #   a sum to one pass.
-# - **Next**: lecture 3 takes a whole solver, conjugate gradient, and counts what fusing its parts really saves.
+# - **Next**: lecture 5 takes a whole solver, conjugate gradient, and counts what fusing its parts really saves.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Read

@@ -4,13 +4,13 @@
 #     display_name: Python 3 (ipykernel)
 #     language: python
 #     name: python3
-#   title: 'Exercise 2: Shared memory and registers'
+#   title: 'Exercise 3: Shared memory and registers'
 # ---
 
 # %% [markdown]
-# # Exercise 2: Shared memory and registers
+# # Exercise 3: Shared memory and registers
 #
-# **At the Speed of Memory.** This exercise belongs to lecture 2. It takes about two hours and gives 20 points.
+# **At the Speed of Memory.** This exercise belongs to lecture 3. It takes about two hours and gives 20 points.
 # No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.

@@ -126,7 +126,7 @@ guess_flops.reveal(
 # - **Memory-bound**: the first term is larger; arithmetic hides behind traffic.
 # - **Compute-bound**: the second is larger; traffic hides behind arithmetic.
 #
-# The solvers of this course are memory-bound. (A third clock, the *instructions* that are issued, comes in lecture 2.)
+# The solvers of this course are memory-bound. (A third clock, the *instructions* that are issued, comes in lecture 3.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. A common wrong idea: "both matter, so time is the sum". It is the sum only where nothing overlaps; with
@@ -292,7 +292,7 @@ Markdown(
 # > loops reaches it, not even one that only reads. A bound that can be reached is a fairer judge. It is fair to loops of its kind only: time a
 # > dot or a sum against the read-only bandwidth. Why a dot is faster than a triad on the H200, and not on an H100, our counters
 # > do not say. Two doubles a thread copy faster
-# > than one: lecture 2 asks why.
+# > than one: lecture 3 asks why.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_cache = viz.Prediction(
@@ -789,7 +789,7 @@ bench.Table(gain_rows, f"T_peak {h200_peak:,.0f} GB/s. {h200_stencil.origin}")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. On the H200 the naive 7-point stencil could still become more than twice as fast, though its algorithm moves no byte
-# > too many. Lecture 2 finds a third clock that is longer than memory's, and takes the stencil near the bound.
+# > too many. Lecture 3 finds a third clock that is longer than memory's, and takes the stencil near the bound.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
@@ -892,7 +892,7 @@ bench.defend(my_t_peak, mine)
 #
 # When T_eff is close to T_peak, a better *program* of the same bytes gains little on this machine. What would it take?
 #
-# - **Fewer passes an iteration**: fuse more, keep results on the chip (lectures 2 and 3).
+# - **Fewer passes an iteration**: fuse more, keep results on the chip (lectures 3 and 5).
 # - **Better order of the data**, so that no fetched byte is wasted (lecture 4).
 # - **Fewer iterations, or several in one pass**: other algorithms (lectures 5 and 6).
 # - **More memories**: several GPUs (lecture 7).
@@ -928,9 +928,9 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 1**, `exercises/01_memory_bound`, 20 points: the balance of a datasheet, a triad kernel, A_eff of a heat step
+# - **Exercise 2**, `exercises/02_memory_bound`, 20 points: the balance of a datasheet, a triad kernel, A_eff of a heat step
 #   and its fusion, T_eff from a timing, what is left to gain.
-# - **Next**: lecture 2 takes the naive Laplacian from less than half of an H200's T_peak towards the bound, with short offsets, registers and pairs.
+# - **Next**: lecture 3 takes the naive Laplacian from less than half of an H200's T_peak towards the bound, with short offsets, registers and pairs.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Read

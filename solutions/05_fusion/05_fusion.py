@@ -4,13 +4,13 @@
 #     display_name: Python 3 (ipykernel)
 #     language: python
 #     name: python3
-#   title: 'Exercise 3: Fusion'
+#   title: 'Exercise 5: Fusion'
 # ---
 
 # %% [markdown]
-# # Exercise 3: Fusion
+# # Exercise 5: Fusion
 #
-# **At the Speed of Memory.** This exercise belongs to lecture 3. It takes about two hours and gives 20 points.
+# **At the Speed of Memory.** This exercise belongs to lecture 5. It takes about two hours and gives 20 points.
 # No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
