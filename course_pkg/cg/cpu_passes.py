@@ -11,17 +11,19 @@ Sums are float64. Each pass returns the total of ``sums``.
 from collections.abc import Callable
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads, prange
 from numba.extending import register_jitable
 
+from course_pkg.core.parallel import parallel
 from course_pkg.stencil.cpu_numba import _tile_rows
 
 
 def _over_rows(row) -> Callable:
     """Return a function that runs ``row`` over all rows of arrays, on all cores, and returns the total of ``sums``."""
-    row = njit(row)
+    # not njit: the cache compares what all_rows refers to, and a compiled function differs from process to process
+    row = register_jitable(row)
 
-    @njit(parallel=True)
+    @parallel()
     def all_rows(rows, threads, *arguments):
         nz, ny, nx = arguments[0].shape
         strips = nz * -(-ny // rows)  # numbered along z, then tile by tile; each thread takes an equal share

@@ -11,9 +11,10 @@ precision, in host memory. Every function raises ``CourseError``, before anythin
 not fit.
 """
 
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads, prange
 from numba.extending import register_jitable
 
+from course_pkg.core.parallel import parallel
 from course_pkg.stencil.checks import check_laplacian, check_step, check_work
 
 # Room for three strips of u: half of 1 MiB, a common size of a core's L2. The other half is for out.
@@ -57,7 +58,7 @@ def _laplacian_row(u, out, k, j):
     out[k, j, nx - 1] = less_across(six * u[k, j, nx - 1] - u[k, j, nx - 2], nx - 1)
 
 
-@njit(parallel=True, fastmath={"contract"})
+@parallel(fastmath={"contract"})
 def _laplacian(u, out, rows=1, threads=1):
     nz, ny, _ = u.shape
     strips = nz * -(-ny // rows)  # numbered along z, then tile by tile; each thread takes an equal share
@@ -82,7 +83,7 @@ def laplacian(u, out):
 
 
 # error_model="numpy", because the compiler cannot vectorise a division that may raise an exception
-@njit(parallel=True, fastmath={"contract"}, error_model="numpy")
+@parallel(fastmath={"contract"}, error_model="numpy")
 def _diffusion_step_2d(T, Cp, factor, out):
     ny, nx = T.shape
     four = T.dtype.type(4)
@@ -127,7 +128,7 @@ def _diffusion_row(T, Cp, factor, out, k, j):
         out[k, j, nx - 1] = T[k, j, nx - 1]
 
 
-@njit(parallel=True, fastmath={"contract"}, error_model="numpy")
+@parallel(fastmath={"contract"}, error_model="numpy")
 def _diffusion_step_3d(T, Cp, factor, out, rows=1, threads=1):
     nz, ny, _ = T.shape
     strips = nz * -(-ny // rows)
@@ -152,7 +153,7 @@ def diffusion_step_3d(T, Cp, lam, dt, h, out):
     _diffusion_step_3d(T, Cp, T.dtype.type(dt * lam / h**2), out, _tile_rows(T), get_num_threads())
 
 
-@njit(parallel=True, fastmath={"contract"}, error_model="numpy")
+@parallel(fastmath={"contract"}, error_model="numpy")
 def _flux(T, minus_lam_over_h, qx, qy):
     ny, nx = T.shape
     for j in prange(ny):
@@ -163,7 +164,7 @@ def _flux(T, minus_lam_over_h, qx, qy):
             qy[j, i] = minus_lam_over_h * (T[j + 1, i] - T[j, i])
 
 
-@njit(parallel=True, fastmath={"contract"}, error_model="numpy")
+@parallel(fastmath={"contract"}, error_model="numpy")
 def _divergence(qx, qy, Cp, over_h, dTdt):
     ny, nx = Cp.shape
     for j in prange(ny):
@@ -174,7 +175,7 @@ def _divergence(qx, qy, Cp, over_h, dTdt):
                 dTdt[j, i] = 0
 
 
-@njit(parallel=True, fastmath={"contract"})
+@parallel(fastmath={"contract"})
 def _update(T, dt, dTdt, out):
     for j in prange(T.shape[0]):
         for i in range(T.shape[1]):

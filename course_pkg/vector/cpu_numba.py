@@ -9,9 +9,10 @@ precision, in host memory. If an argument does not fit, a function raises ``Cour
 from functools import cache
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from course_pkg.core.checks import require_count, require_number
+from course_pkg.core.parallel import parallel
 from course_pkg.vector.checks import (
     check_copy_strided,
     check_cumsum,
@@ -27,7 +28,7 @@ COLUMNS = 64  # columns that one core walks down together: whole cache lines in 
 TILE = 8
 
 
-@njit(parallel=True)
+@parallel()
 def _copy(a, out):
     for i in prange(a.size):
         out[i] = a[i]
@@ -46,7 +47,7 @@ def copy(a, out):
     _copy(a, out)
 
 
-@njit(parallel=True)
+@parallel()
 def _copy_strided(a, stride, out):
     for i in prange(out.size):
         out[i] = a[stride * i]
@@ -65,7 +66,7 @@ def copy_strided(a, stride, out):
     _copy_strided(a, stride, out)
 
 
-@njit(parallel=True)
+@parallel()
 def _scale(a, s, out):
     for i in prange(a.size):
         out[i] = s * a[i]
@@ -85,7 +86,7 @@ def scale(a, s, out):
     _scale(a, a.dtype.type(s), out)
 
 
-@njit(parallel=True)
+@parallel()
 def _add(a, b, out):
     for i in prange(a.size):
         out[i] = a[i] + b[i]
@@ -104,7 +105,7 @@ def add(a, b, out):
     _add(a, b, out)
 
 
-@njit(parallel=True)
+@parallel()
 def _triad(a, b, s, out):
     for i in prange(a.size):
         out[i] = a[i] + s * b[i]
@@ -125,7 +126,7 @@ def triad(a, b, s, out):
 
 
 # fastmath lets the compiler reorder the sum; it cannot vectorise it otherwise
-@njit(parallel=True, fastmath={"reassoc", "contract"})
+@parallel(fastmath={"reassoc", "contract"})
 def _dot(a, b):
     total = a.dtype.type(0)
     for i in prange(a.size):
@@ -150,7 +151,7 @@ def dot(a, b, out):
 def _compiled_horner(degree):
     # Because the degree is known here, the compiler unrolls the chain (up to about 64 steps) and puts several elements
     # into one vector.
-    @njit(parallel=True, fastmath={"contract"})
+    @parallel(fastmath={"contract"})
     def chain(a, one, out):
         for i in prange(a.size):
             y = one
@@ -178,7 +179,7 @@ def horner(a, degree, out):
 
 
 # fastmath as for dot
-@njit(parallel=True, fastmath={"reassoc"})
+@parallel(fastmath={"reassoc"})
 def _reduce_sum(a):
     total = 0.0
     for i in prange(a.size):
@@ -199,7 +200,7 @@ def reduce_sum(a, out):
     out[0] = _reduce_sum(a)
 
 
-@njit(parallel=True)
+@parallel()
 def _cumsum_columns(a, out):
     ny, nx = a.shape
     for block in prange((nx + COLUMNS - 1) // COLUMNS):
@@ -228,7 +229,7 @@ def cumsum_columns(a, out):
     _cumsum_columns(a, out)
 
 
-@njit(parallel=True)
+@parallel()
 def _cumsum_rows(a, out):
     for y in prange(a.shape[0]):
         total = 0.0
@@ -252,7 +253,7 @@ def cumsum_rows(a, out):
     _cumsum_rows(a, out)
 
 
-@njit(parallel=True)
+@parallel()
 def _transpose(a, out):
     ny, nx = a.shape
     for block in prange((nx + TILE - 1) // TILE):
