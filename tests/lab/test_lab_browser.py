@@ -86,7 +86,9 @@ def lab(tmp_path_factory):
     root = tmp_path_factory.mktemp("course")
     for name in ("course_pkg", "lectures", "figures"):
         if (ROOT / name).exists():
-            ignore = shutil.ignore_patterns("*.pyc", ".ipynb_checkpoints", "*.orig")  # Numba's machine code comes along
+            ignore = shutil.ignore_patterns(
+                "*.pyc", ".ipynb_checkpoints", "*.orig"
+            )  # Numba's machine code comes along
             shutil.copytree(ROOT / name, root / name, ignore=ignore)
     (root / "lectures" / "98_sample.py").write_text(SAMPLE, encoding="utf-8")
     home = tmp_path_factory.mktemp("home")  # no learner's settings, nothing left behind
