@@ -3,17 +3,21 @@
 from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.against import t_eff_against
 from course_pkg.viz.graph import graph_picture
+from course_pkg.viz.intuition import Intuition, intuition
 from course_pkg.viz.machines import memory_wall, roofline
 from course_pkg.viz.measurements import bars, flops_sweep, samples, t_eff_sweep
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.planner import free_planner, plan_picture, planner
+from course_pkg.viz.predictions import Estimate, Prediction
 from course_pkg.viz.roofline_explorer import roofline_explorer
 from course_pkg.viz.source import source
 from course_pkg.viz.tile import tile_picture
-from course_pkg.viz.widgets import Prediction, explorer, on_each, slider
+from course_pkg.viz.widgets import explorer, on_each, slider
 from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [
+    "Estimate",
+    "Intuition",
     "Picture",
     "Prediction",
     "access_strip",
@@ -24,6 +28,7 @@ __all__ = [
     "flops_sweep",
     "free_planner",
     "graph_picture",
+    "intuition",
     "memory_wall",
     "on_each",
     "plan_picture",

@@ -4,18 +4,12 @@ A slide has no kernel, so every frame of a slider is drawn beforehand and the br
 JupyterLab it is the same object. :func:`slider` does this for one quantity, :func:`explorer` for several.
 """
 
-import html
-import json
 from itertools import product
 from math import prod
-from pathlib import Path
 
 import ipywidgets as W
-from IPython.display import HTML, display
 
 from course_pkg.core import CourseError
-from course_pkg.core.files import write
-from course_pkg.paths import repo_root
 from course_pkg.viz.picture import Picture
 
 MAX_FRAMES = 40
@@ -184,87 +178,6 @@ def _control(label, values, index, **layout):
     )
 
 
-class Prediction:
-    """A question that is asked before a measurement; the guess is kept, and shown beside the result.
-
-    The guess is remembered in ``lectures/.predictions.json``, so that it is still
-    there when the notebook is opened again. On a slide, without a kernel, the choices can be clicked all the same.
-
-    Parameters
-    ----------
-    key : str
-        Unique name, such as ``"01-flops"``.
-    question : str
-    choices : sequence of str
-        At least two.
-    store : Path, optional
-        Another file to keep the guesses in.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> asked = Prediction("copy", "How fast is a copy?", ["as fast as a triad", "faster"], store=Path("nowhere.json"))
-    >>> asked.guess is None  # nobody has guessed yet
-    True
-    """
-
-    def __init__(self, key: str, question: str, choices, store: Path | None = None):
-        choices = list(choices)
-        if len(choices) < 2:
-            raise CourseError(f"The question {question!r} needs at least two choices.")
-        self.key, self.question, self.choices = key, question, choices
-        self.store = Path(store or repo_root() / "lectures" / ".predictions.json")
-        kept = _load(self.store).get(key)
-        self._buttons = W.ToggleButtons(
-            options=choices,
-            value=kept if kept in choices else None,
-            style=W.ToggleButtonsStyle(button_width="auto", font_weight="600"),
-        )
-        self._buttons.observe(self._keep, names="value")
-        self.widget = W.VBox(
-            [
-                W.HTML(f'<p class="course-question"><strong>Predict.</strong> {html.escape(question)}</p>'),
-                self._buttons,
-            ]
-        )
-
-    @property
-    def guess(self) -> str | None:
-        """The choice taken, or None."""
-        return self._buttons.value
-
-    def reveal(self, measured: str, *, how: str = "Measured") -> None:
-        """Show what was measured, beside the guess; a guess made later appears too.
-
-        Parameters
-        ----------
-        measured : str
-        how : str
-            The word before it: a number of the interpreter is ``"Counted"``.
-        """
-        shown = display(HTML(_revealed(self.guess, measured, how)), display_id=True)
-        if shown is not None:  # None outside a notebook
-            self._buttons.observe(
-                lambda change: shown.update(HTML(_revealed(change["new"], measured, how))), names="value"
-            )
-
-    def _keep(self, change):
-        kept = _load(self.store)
-        kept[self.key] = change["new"]
-        self.store.parent.mkdir(parents=True, exist_ok=True)
-        write(self.store, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
-
-    def _repr_mimebundle_(self, **options):
-        return self.widget._repr_mimebundle_(**options)
-
-
-def _revealed(guess: str | None, measured: str, how: str) -> str:
-    said = f"<span>You said: {html.escape(guess)}.</span> &emsp; " if guess else ""
-    return (
-        f'<p class="course-revealed">{said}<strong>{html.escape(how)}: {html.escape(measured)}.</strong></p>'
-    )
-
-
 def _frame(picture: Picture, whose: str):
     if not isinstance(picture, Picture):
         raise CourseError(f"{whose} must return a Picture, not a {type(picture).__name__}: see viz.draw.")
@@ -275,11 +188,3 @@ def _text(value):
     if isinstance(value, tuple):
         return "×".join(map(_text, value))  # no spaces: beside a slider room is short
     return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def _load(store: Path) -> dict:
-    try:
-        kept = json.loads(store.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}  # no guess yet, or a file that no longer reads: the lecture goes on either way
-    return kept if isinstance(kept, dict) else {}

@@ -146,8 +146,17 @@ def _not_shown(node: ast.AST):
         yield from ast.walk(node.msg)
     if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "Prediction" and len(node.args) > 2:
         yield from ast.walk(node.args[2])
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "reveal":
+        yield from _chosen_by_code(node)
     if isinstance(node, ast.Raise):
         yield from ast.walk(node)
+
+
+def _chosen_by_code(call: ast.Call):
+    """Yield the texts between which code chooses the right answer; one that is simply stated is a claim."""
+    for keyword in call.keywords:
+        if keyword.arg == "right" and not isinstance(keyword.value, ast.Constant):
+            yield from ast.walk(keyword.value)
 
 
 def _checks(node: ast.AST) -> bool:

@@ -143,10 +143,13 @@ def row():
     assert x, "nobody is shown this either"
 guess = viz.Prediction("id", f"A question of {n} words or more?", ["a guess of some four words"])
 guess.reveal(f"It took {t:.2f} times " "as long as that. And more.")
+guess.reveal(x, right="half as long as the other" if t < 0.7 else f"more than {n} times as long")
+guess.reveal(x, right="who states it claims it")
 key = "two words"
 '''
     assert of_code(ast.parse(code)) == [
         "A question of {…} words or more?", "It took {…} times as long as that.", "And more.",
+        "who states it claims it",
     ]  # fmt: skip
 
 
