@@ -11,6 +11,7 @@ from course_pkg.slides.contents import write_contents
 from course_pkg.slides.convert import convert
 from course_pkg.slides.errors import SlidesError
 from course_pkg.slides.execute import execute
+from course_pkg.slides.glossary import link_to_page, write_glossary
 from course_pkg.slides.pdf import print_decks
 
 
@@ -36,14 +37,14 @@ def build(
     shots: Path | None = None,
     executed_dir: Path | None = None,
 ) -> list[BuiltDeck]:
-    """Build the decks of `lectures`, and ``index.html``, in `out_dir`.
+    """Build the decks of `lectures`, ``index.html`` and ``glossary.html`` in `out_dir`.
 
     Parameters
     ----------
     lectures : list of Path
         The py:percent sources.
     out_dir : Path
-        Where ``NAME.html``, ``index.html`` and ``assets/`` go.
+        Where ``NAME.html``, ``index.html``, ``glossary.html`` and ``assets/`` go.
     pdf : bool
         Also print ``NAME.pdf``; this needs a browser.
     check : bool
@@ -73,19 +74,21 @@ def build(
         executed = execute(source, executed_dir)
         deck = convert(executed, lecture_dir=source.resolve().parent)
         page = out_dir / f"{source.stem}.html"
-        page.write_text(deck.html, encoding="utf-8")
+        page.write_text(link_to_page(deck.html), encoding="utf-8")
         # A PDF of an earlier build would show old slides.
         page.with_suffix(".pdf").unlink(missing_ok=True)
         pages.append(page)
         row = {"name": source.stem, "title": deck.title, "promise": deck.promise, "slides": deck.slides}
         rows.append(row)
-    contents = write_contents(out_dir, rows)
+    others = [write_contents(out_dir, rows)]
+    folders = dict.fromkeys(Path(source).resolve().parent for source in lectures)
+    others += [page for folder in folders if (page := write_glossary(folder, out_dir))]
 
     reports: list[DeckReport | None] = [None] * len(pages)
     if looks:
-        seen = check_decks([*pages, contents], shots=shots)
+        seen = check_decks([*pages, *others], shots=shots)
         require_clean(seen)
-        reports = seen[:-1]
+        reports = seen[: len(pages)]
     pdfs: list[Path | None] = [None] * len(pages)
     if pdf:
         pdfs = print_decks(pages)

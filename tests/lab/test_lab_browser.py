@@ -32,6 +32,8 @@ SAMPLE = """\
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # A slider and a figure
+#
+# It says [cache line](glossary.md#cache-line).
 
 # %%
 import ipywidgets as widgets
@@ -237,9 +239,23 @@ def test_an_edit_is_saved_on_both_sides(lab, page):
     page.evaluate(EDIT)
     save(page, pair.notebook)
     text = pair.source.read_text(encoding="utf-8")
-    assert text == before.replace("a figure\n", "a figure\n#\n# Written by a learner.\n")
+    assert text == before.replace("#cache-line).\n", "#cache-line).\n#\n# Written by a learner.\n")
     assert "Written by a learner." in "".join(json.loads(pair.notebook.read_text())["cells"][0]["source"])
     # The next start has nothing to say and nothing to change but its own note of what is in step.
     assert pair.state() is State.SAME
     pair.remember()
     assert pair.state() is State.SAME and pair.source.read_text(encoding="utf-8") == text
+
+
+def test_a_word_s_link_opens_the_glossary_at_the_word(lab, page):
+    open_notebook(page, lab[1], "98_sample")
+    page.get_by_role("link", name="cache line").click()
+    page.wait_for_function("() => jupyterapp.shell.currentWidget?.context?.path === 'lectures/glossary.md'")
+    heading = page.locator(".jp-MarkdownViewer h3", has_text=re.compile("^cache line"))
+    heading.wait_for(timeout=20_000)
+    for _ in range(100):
+        if 0 <= (top := heading.bounding_box()["y"]) < 200:
+            break
+        page.wait_for_timeout(100)
+    assert 0 <= top < 200, "the page is shown as text, or at another word"
+    assert page.problems == []

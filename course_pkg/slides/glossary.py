@@ -1,0 +1,34 @@
+"""The glossary as a page beside the decks, to which their links lead."""
+
+import re
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from course_pkg.slides.convert import COURSE_NAME, LICENCE
+
+NAME = "glossary"
+_THEME = Path(__file__).parent / "theme"
+
+
+def write_glossary(lecture_dir: Path, out_dir: Path) -> Path | None:
+    """Write ``glossary.html`` from the ``glossary.md`` of the lectures and return its path; None without a glossary."""
+    source = Path(lecture_dir) / f"{NAME}.md"
+    if not source.is_file():
+        return None
+    from nbconvert.filters import markdown2html
+
+    body = markdown2html(source.read_text(encoding="utf-8"))
+    body = re.sub(r'<a class="anchor-link".*?</a>', "", body)
+    template = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_THEME), autoescape=True, undefined=jinja2.StrictUndefined
+    ).get_template("glossary.html.j2")
+    page = Path(out_dir) / f"{NAME}.html"
+    page.write_text(template.render(body=Markup(body), course=COURSE_NAME, licence=LICENCE), encoding="utf-8")
+    return page
+
+
+def link_to_page(html: str) -> str:
+    """Let a deck's links to ``glossary.md`` lead to the page, in one tab beside the deck: a talk keeps its place."""
+    return re.sub(rf'href="{NAME}\.md(#[^"]*)?"', rf'href="{NAME}.html\1" target="{NAME}"', html)
