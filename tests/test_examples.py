@@ -3,7 +3,7 @@
 Public is what a package exports in ``__all__``; where a topic or ``device`` exports nothing, what has a name without
 an underscore. Three rules say what is not called by a reader. Rooms with a ``command.py`` are used through ``course``.
 Modules of some roles are found by the course (suites, cases, traffic), judge what it measured, check arguments for
-others, or call other libraries. Kernels, and passes over the rows of a grid, are run by the functions that follow them.
+others, or call other libraries. Kernels, and sweeps over the rows of a grid, are run by the functions that follow them.
 
 Examples that stand elsewhere are run, too.
 """

@@ -97,7 +97,7 @@ def check_target(target: float) -> float:
 
 
 def _check_values(array, name: str) -> None:
-    norm = squared(array)  # one pass; finite only if every value is
+    norm = squared(array)  # one sweep; finite only if every value is
     wrong = 0 if np.isfinite(norm) else int(np.count_nonzero(~np.isfinite(array)))
     if wrong:
         raise CourseError(

@@ -1,7 +1,7 @@
-"""Conjugate gradient compiled by Numba, on all cores: four methods, which divide an iteration into different passes.
+"""Conjugate gradient compiled by Numba, on all cores: four methods, which divide an iteration into different sweeps.
 
-Arrays are C-contiguous, float64 or float32, all of one precision, in host memory. The passes are those of
-``cpu_passes.py``. The scalars stay on the host between passes. The numbers beside the lines are the steps that
+Arrays are C-contiguous, float64 or float32, all of one precision, in host memory. The sweeps are those of
+``cpu_passes.py``. The scalars stay on the host between sweeps. The numbers beside the lines are the steps that
 ``reference.py`` explains.
 """
 
@@ -60,7 +60,7 @@ def _advance_in_two(w, alpha):
 
 
 def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve ``A x = b``, A the 7-point Laplacian, by five passes per iteration: 14 reads and writes per point.
+    """Solve ``A x = b``, A the 7-point Laplacian, by five sweeps per iteration, 14 passes.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
 
 
 def cg_map_stencil_fused(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve as :func:`cg_baseline`, with p and ``A p`` in one pass: four passes, 13 reads and writes per point.
+    """Solve as :func:`cg_baseline`, with p and ``A p`` in one sweep: four sweeps, 13 passes.
 
     Two fields p take turns, because neighbours still read the old one.
 
@@ -119,7 +119,7 @@ def cg_map_stencil_fused(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callb
 
 
 def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve as :func:`cg_baseline`, with each sum in the pass that makes its fields: three passes, 11 reads and writes.
+    """Solve as :func:`cg_baseline`, with each sum in the sweep that makes its fields: three sweeps, 11 passes.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=Non
 
 
 def cg_two_kernel(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve as :func:`cg_baseline`, but compute ``A p`` twice and never store it: two passes, 8 reads and writes.
+    """Solve as :func:`cg_baseline`, but compute ``A p`` twice and never store it: two sweeps, 8 passes.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""The passes over the grid from which ``cpu_numba.py`` composes its methods, compiled by Numba, on all cores.
+"""The sweeps over the grid from which ``cpu_numba.py`` composes its methods, compiled by Numba, on all cores.
 
-Each pass is written as a function of one row of the grid, which the compiler vectorises. ``_over_rows`` runs it over
+Each sweep is written as a function of one row of the grid, which the compiler vectorises. ``_over_rows`` runs it over
 all rows as ``stencil/cpu_numba.py`` does: y is cut into tiles, and a thread walks along z in a tile. A row adds to
 ``sums`` element by element along x, and ``sums`` is added up at the end in a fixed order. So the compiler need not
 reorder a sum to vectorise it, and the same number of threads always gives the same bits.
 
-Sums are float64. Each pass returns the total of ``sums``.
+Sums are float64. Each sweep returns the total of ``sums``.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def _over_rows(row) -> Callable:
     return over_grid
 
 
-# register_jitable: compiled with the pass that calls it, and still callable from Python
+# register_jitable: compiled with the sweep that calls it, and still callable from Python
 @register_jitable
 def _beside(k, n, one):
     """Return for each neighbour of k its index and 1; for a neighbour outside 0 to n - 1, k and 0 instead."""

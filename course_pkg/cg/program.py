@@ -179,7 +179,7 @@ class Program:
     points : int
         Points of the stencil, the centre included.
     iterations : int
-        Number of iterations of the method in one pass through the loop.
+        Number of iterations of the method in one trip through the loop.
 
     Examples
     --------

@@ -21,7 +21,7 @@ step  formula                     when
 
 The method is Algorithm 9.1 (without a preconditioner, Algorithm 6.18) of Y. Saad, Iterative Methods for Sparse Linear
 Systems, 2nd edition, SIAM 2003 (PyAMG cites its pages 262-267). The numbers are not Saad's: his lines are divided so
-that each step is one pass over the fields, one sum, or one division.
+that each step is one sweep over the fields, one sum, or one division.
 """
 
 import numpy as np

@@ -42,7 +42,7 @@ class WarpAccess:
     sectors : int
         32-byte sectors that the request moves; 0 for shared memory.
     wavefronts : int
-        Passes over the 32 banks that the request needs; 0 outside shared memory.
+        Wavefronts that the request needs: times that the 32 banks answer; 0 outside shared memory.
     """
 
     space: str

@@ -15,8 +15,8 @@ class Cost:
     Attributes
     ----------
     bytes_read, bytes_written : int
-        Bytes that this variant moves if the cache is perfect within one pass over the arrays, but keeps nothing from
-        one pass to the next.
+        Bytes that this variant moves if the cache is perfect within one sweep over the arrays, but keeps nothing from
+        one sweep to the next.
     flops : int
         Additions, subtractions, multiplications, divisions and square roots; a fused multiply-add is two.
     unknown_bytes : int

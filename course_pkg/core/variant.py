@@ -45,7 +45,7 @@ _ROOMS = {
     Library.NUMBA_CUDA: "gpu_numba",
     Library.CUPY: "gpu_cupy",
 }
-# these libraries work on whole arrays, so each statement is a pass over memory
+# these libraries work on whole arrays, so each statement is a sweep over memory
 _ARRAY_LIBRARIES = (Library.NUMPY, Library.CUPY)
 
 

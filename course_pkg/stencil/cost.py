@@ -109,7 +109,7 @@ def diffusion_step_2d_four_statements(shape, dtype="float64") -> Cost:
 
 
 def diffusion_step_2d_arrays(shape, dtype="float64") -> Cost:
-    """Cost of the four statements in NumPy or CuPy, where each operation passes over memory and makes a temporary.
+    """Cost of the four statements in NumPy or CuPy, where each operation is a sweep of its own and makes a temporary.
 
     Each of the two fluxes takes 3 operations and a store: 8 passes, as a difference of one array reads it once. The
     divergence takes a fill, 7 operations and a store: 19 passes. The update takes 2 operations and a store: 7 passes.

@@ -18,7 +18,7 @@ def _steps(step: str, block: str, queue: str) -> tuple:
     """Return the diffusion steps of a plate or of a block, by the names of their blocks of threads."""
     return (
         _variant(
-            step, "", "all in one pass", cost.diffusion_step, EVERYWHERE, arrays=cost.diffusion_step_arrays
+            step, "", "all in one sweep", cost.diffusion_step, EVERYWHERE, arrays=cost.diffusion_step_arrays
         ),
         _variant(
             step,

@@ -1,4 +1,4 @@
-"""The streaming operations, the sums and the transpose by CuPy, each with as few passes over memory as CuPy allows.
+"""The streaming operations, the sums and the transpose by CuPy, each with as few sweeps over memory as CuPy allows.
 
 Arguments are those of ``reference.py``, as CuPy arrays of float64 or float32 in GPU memory. Nothing synchronises.
 """
@@ -20,7 +20,7 @@ except ImportError as error:  # CuPy is an extra
 
 
 def copy(a, out):
-    """Compute ``out = a`` by the driver's device-to-device copy; one pass.
+    """Compute ``out = a`` by the driver's device-to-device copy; one sweep.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def copy_strided(a, stride, out):
 
 
 def scale(a, s, out):
-    """Compute ``out = s * a``; one pass.
+    """Compute ``out = s * a``; one sweep.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def scale(a, s, out):
 
 
 def add(a, b, out):
-    """Compute ``out = a + b``; one pass.
+    """Compute ``out = a + b``; one sweep.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def add(a, b, out):
 
 
 def triad(a, b, s, out):
-    """Compute ``out = a + s * b`` as array statements; two passes, as NumPy does it.
+    """Compute ``out = a + s * b`` as array statements; two sweeps, as NumPy does it.
 
     Examples
     --------
@@ -91,7 +91,7 @@ _triad_fused = cp.ElementwiseKernel("T a, T b, T s", "T out", "out = a + s * b",
 
 
 def triad_fused(a, b, s, out):
-    """Compute ``out = a + s * b`` by one element-wise kernel; one pass.
+    """Compute ``out = a + s * b`` by one element-wise kernel; one sweep.
 
     Examples
     --------
@@ -126,7 +126,7 @@ _horner = cp.ElementwiseKernel(
 
 
 def horner(a, degree, out):
-    """Compute ``out = 1 + a (1 + a (1 + …))`` by one element-wise kernel; one pass.
+    """Compute ``out = 1 + a (1 + a (1 + …))`` by one element-wise kernel; one sweep.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def horner(a, degree, out):
 
 
 def reduce_sum(a, out):
-    """Compute ``out[0] = sum(a)``, accumulated in the precision of ``a``; one pass. ``out`` has shape (1,).
+    """Compute ``out[0] = sum(a)``, accumulated in the precision of ``a``; one sweep. ``out`` has shape (1,).
 
     Examples
     --------
@@ -179,7 +179,7 @@ def cumsum_rows(a, out):
 
 
 def transpose(a, out):
-    """Compute ``out[x, y] = a[y, x]`` as an array statement; one pass, in which either reads or writes are strided.
+    """Compute ``out[x, y] = a[y, x]`` as an array statement; one sweep, in which either reads or writes are strided.
 
     Examples
     --------

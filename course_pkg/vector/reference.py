@@ -75,7 +75,7 @@ def add(a, b, out):
 
 
 def triad(a, b, s, out):
-    """Compute ``out = a + s * b``, in two passes: NumPy writes ``s * b`` to memory and reads it again.
+    """Compute ``out = a + s * b``, in two sweeps: NumPy writes ``s * b`` to memory and reads it again.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def dot(a, b, out):
 def horner(a, degree, out):
     """Compute the polynomial ``out = 1 + a (1 + a (1 + …))`` with ``degree`` multiply-adds per element.
 
-    A compiled variant passes over memory once, whatever the degree. NumPy passes over it twice for each multiply-add.
+    A compiled variant sweeps over memory once, whatever the degree. NumPy sweeps over it twice for each multiply-add.
 
     Examples
     --------

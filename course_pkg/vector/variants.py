@@ -26,7 +26,7 @@ VARIANTS = Variants(
     _variant(
         "triad",
         "",
-        "two inputs, one output, two flops; NumPy and CuPy need two passes",
+        "two inputs, one output, two flops; NumPy and CuPy need two sweeps",
         cost.triad,
         (CPU, NUMPY, Library.C, CUDA, CUPY),
         arrays=cost.triad_two_passes,

@@ -109,11 +109,11 @@ def _evenly(n):
 
 
 def _label(access, accesses):
-    """Name a request by its warp and pass, and by whatever else differs among the accesses."""
+    """Name a request by its warp and trip, and by whatever else differs among the accesses."""
     parts = []
     if len({a.block for a in accesses}) > 1:
         parts.append(f"block ({','.join(map(str, access.block))})")
-    parts += [f"warp {access.warp}", f"pass {access.repetition}"]
+    parts += [f"warp {access.warp}", f"trip {access.repetition}"]
     if len({(a.kind, a.array) for a in accesses}) > 1:
         parts.append(f"{access.kind} {access.array}")
     return ", ".join(parts)

@@ -114,7 +114,7 @@ def whose(access) -> str:
     block = ",".join(map(str, access.block))
     return (
         f"{access.space} {access.kind} {link} {access.array}, {access.itemsize} B per lane · {access.function} · "
-        f"block ({block}), warp {access.warp}, pass {access.repetition}"
+        f"block ({block}), warp {access.warp}, trip {access.repetition}"
     )
 
 

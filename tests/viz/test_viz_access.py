@@ -50,7 +50,7 @@ def test_caption_and_legend_never_meet():
 def test_the_alternative_text_says_whose_access_it_is():
     alt = access_strip(access(8 * LANE)).alt
     assert "Line 42: total -= u[k, j, i - 1]" in alt
-    assert "global load of u, 8 B per lane · laplacian_kernel · block (1,2,0), warp 3, pass 5" in alt
+    assert "global load of u, 8 B per lane · laplacian_kernel · block (1,2,0), warp 3, trip 5" in alt
 
 
 def test_loads_and_writes_have_their_colours():
@@ -248,15 +248,15 @@ def walk(n, **changed):
 def test_a_slider_walks_over_warps_and_passes_and_starts_at_the_first():
     control, frames = access_strips(walk(8)).children
     assert [label for label, _ in control.options][:5] == [
-        "warp 0, pass 0",
-        "warp 0, pass 1",
-        "warp 0, pass 2",
-        "warp 0, pass 3",
-        "warp 1, pass 0",
+        "warp 0, trip 0",
+        "warp 0, trip 1",
+        "warp 0, trip 2",
+        "warp 0, trip 3",
+        "warp 1, trip 0",
     ]
     assert control.index == frames.selected_index == 0
     assert control.description == "request"
-    assert "warp 1, pass 3" in frames.children[7].value
+    assert "warp 1, trip 3" in frames.children[7].value
 
 
 def test_many_requests_are_thinned_evenly_and_it_is_said():
@@ -264,7 +264,7 @@ def test_many_requests_are_thinned_evenly_and_it_is_said():
     assert len(frames.children) == len(control.options) == 24
     assert control.description == "24 of 100 requests"
     labels = [label for label, _ in control.options]
-    assert (labels[0], labels[-1]) == ("warp 0, pass 0", "warp 24, pass 3")
+    assert (labels[0], labels[-1]) == ("warp 0, trip 0", "warp 24, trip 3")
     numbers = [4 * int(w) + int(p) for w, p in (re.findall(r"\d+", label) for label in labels)]
     assert set(np.diff(numbers)) == {4, 5}
 
@@ -273,8 +273,8 @@ def test_labels_tell_what_differs():
     both = [access(8 * LANE), access(8 * LANE, kind="store", array="out", block=(2, 2, 0))]
     control, _ = access_strips(both).children
     assert [label for label, _ in control.options] == [
-        "block (1,2,0), warp 3, pass 5, load u",
-        "block (2,2,0), warp 3, pass 5, store out",
+        "block (1,2,0), warp 3, trip 5, load u",
+        "block (2,2,0), warp 3, trip 5, store out",
     ]
 
 

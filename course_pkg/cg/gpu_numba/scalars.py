@@ -1,6 +1,6 @@
 """The scalars of an iteration, which stay in GPU memory, so that no iteration waits for the host.
 
-Kernels that pass over the fields write one sum per block to ``partial``. A kernel of one block adds these up and
+Kernels that sweep over the fields write one sum per block to ``partial``. A kernel of one block adds these up and
 computes the next scalar. Nothing depends on which block comes first, so the last digit is the same in every run. Steps
 are numbered as in ``cg/reference.py``.
 

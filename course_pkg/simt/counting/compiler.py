@@ -29,9 +29,9 @@ DIVISION = 6  # what a floating-point division weighs
 
 
 def unrolled_by(node: ast.For) -> int:
-    """Return how many passes of a loop with an unknown number of passes a compiler writes out together.
+    """Return how many trips of a loop with an unknown number of trips a compiler writes out together.
 
-    That regroups the lanes of a warp where they make different numbers of passes.
+    That regroups the lanes of a warp where they make different numbers of trips.
     """
     for part in (p for statement in node.body for p in ast.walk(statement)):
         if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
@@ -43,7 +43,7 @@ def unrolled_by(node: ast.For) -> int:
 
 
 class _Size:
-    """Instructions of a loop's body. What is the same in every pass is moved out of the loop and weighs nothing."""
+    """Instructions of a loop's body. What is the same in every trip is moved out of the loop and weighs nothing."""
 
     def __init__(self, node: ast.For):
         self.changing = _names(node.target)
@@ -113,21 +113,21 @@ def _indices(node: ast.Subscript) -> list:
 
 
 def passes(trips: np.ndarray, together: int, rest_first: bool):
-    """Yield ``(pass, lanes)`` of a loop in the order in which a warp makes them.
+    """Yield ``(trip, lanes)`` of a loop in the order in which a warp makes them.
 
     Parameters
     ----------
     trips : ndarray of int64
-        How many passes each lane makes.
+        How many trips each lane makes.
     together : int
-        Passes that are written out as one group.
+        Trips that are written out as one group.
     rest_first : bool
-        Whether the passes that fill no group come first: they do unless the loop counts from a constant.
+        Whether the trips that fill no group come first: they do unless the loop counts from a constant.
 
     Yields
     ------
     at : int or ndarray
-        Number of the pass in each lane.
+        Number of the trip in each lane.
     lanes : ndarray of bool, or None for all
     """
     most = int(trips.max()) if trips.size else 0

@@ -10,7 +10,7 @@ class NoLedger:
         """Begin another straight piece of the program: operations are not fused across its edge."""
 
     def one_pass(self, keep_all: bool):
-        """Enclose one pass of a loop: what depends on the pass is forgotten after it, unless it is written out."""
+        """Enclose one trip of a loop: what depends on the trip is forgotten after it, unless it is written out."""
         return nullcontext()
 
     def branch(self, run, frame, node, mask):

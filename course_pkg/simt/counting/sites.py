@@ -24,7 +24,7 @@ def distinct(rows: np.ndarray) -> np.ndarray:
 
 
 def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tuple[np.ndarray, np.ndarray]:
-    """Count the passes over the 32 banks that each row of 32 lanes needs, and those that it would need at best.
+    """Count the wavefronts that each row of 32 lanes needs, and those that it would need at best.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tupl
     itemsize : int
         Bytes a lane. Eight bytes, which lie in two banks, are served by half-warps and sixteen by quarters. The
         halves of a load go together where each lane has a neighbour, one or two away, that is off or reads the same
-        word. At best, each half or quarter with a lane at work takes one pass.
+        word. At best, each half or quarter with a lane at work takes one wavefront.
     kind : str
         ``"load"`` or ``"store"``.
     """

@@ -33,7 +33,7 @@ class AccessCounts:
     block_unique_bytes : int
         The same, but each element counts once per block: the traffic with a perfect L1 and no other cache.
     wavefronts : int
-        Passes over the 32 banks: ``smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`` and similar.
+        Times that the 32 banks answer: ``smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`` and similar.
     bank_conflicts : int
         Wavefronts in addition to those that the same lanes would need without any conflict:
         ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`` and similar.

@@ -1,4 +1,4 @@
-"""Loops: passes until no lane is left, in the order in which a compiler has them made."""
+"""Loops: trips until no lane is left, in the order in which a compiler has them made."""
 
 import ast
 
@@ -15,7 +15,7 @@ from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
 from course_pkg.simt.run.values import Range, Value, Variable
 
-UNROLLED = 128  # a loop of that many passes, known when it is compiled, is written out by the compiler
+UNROLLED = 128  # a loop of that many trips, known when it is compiled, is written out by the compiler
 
 
 @runs(ast.While)
@@ -122,7 +122,7 @@ def _one_pass(run, frame, loop, node, mask, written_out):
 
 
 def _forget(run, frame, node, which) -> None:
-    """Make unknown what a compiler cannot know where the passes of a loop meet: variables that the body assigns."""
+    """Make unknown what a compiler cannot know where the trips of a loop meet: variables that the body assigns."""
     for name in _assigned(node):
         variable = frame.variables.get(name)
         value = variable.value if variable else None
@@ -162,7 +162,7 @@ def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
 
 
 def _trips(frame, node, start, stop, step) -> np.ndarray:
-    """How many passes each lane makes."""
+    """How many trips each lane makes."""
     if not step.data.all():
         raise SimtError(f"{frame.program.name}, line {node.lineno}: the step of range is 0.")
     first, last, by = (v.data.astype(np.int64) for v in (start, stop, step))

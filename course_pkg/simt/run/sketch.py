@@ -43,7 +43,7 @@ def sketch_if(run, frame, node, mask, execute):
 
 
 def sketch_loop(run, frame, node, mask, execute, begin):
-    """Run a loop's body until the types of its variables settle; ``begin`` starts a pass."""
+    """Run a loop's body until the types of its variables settle; ``begin`` starts a trip."""
     header, leaving = dict(frame.variables), []
     changed = {
         n.id for s in (node, *node.body) for n in ast.walk(s) if isinstance(n, ast.Name) and _stored(n)
@@ -63,7 +63,7 @@ def sketch_loop(run, frame, node, mask, execute, begin):
             break
         header = joined
     else:
-        raise unsupported(frame, node, "a loop whose variables are something else after every pass")
+        raise unsupported(frame, node, "a loop whose variables are something else after every trip")
     frame.variables = header
     _record(run, frame, node)
     out = [*([] if endless else [header if header is not at_head else at_head]), *leaving]

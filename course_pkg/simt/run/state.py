@@ -34,7 +34,7 @@ class Frame:
 
 @dataclass(eq=False)
 class Loop:
-    """Lanes that left a loop, or this pass of it."""
+    """Lanes that left a loop, or this trip of it."""
 
     broken: Mask
     continued: Mask

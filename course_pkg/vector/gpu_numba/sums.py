@@ -107,7 +107,7 @@ def reduce_sum_grid_stride_kernel(a, partial):
 
 
 def reduce_sum_grid_stride(a, out, partial=None):
-    """Compute ``out[0] = sum(a)`` on the GPU, most of it in registers; one pass, two launches, no synchronisation.
+    """Compute ``out[0] = sum(a)`` on the GPU, most of it in registers; one sweep, two launches, no synchronisation.
 
     Arguments are those of ``reduce_sum_tree``. If ``partial`` is shorter (one element is enough), fewer blocks run.
 

@@ -1,4 +1,4 @@
-"""Loops with a number of passes that only the run knows: compilers write out several passes together."""
+"""Loops with a number of trips that only the run knows: compilers write out several trips together."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from course_pkg import cuda
 from course_pkg.device.case import Cases, numbers, zeros
 
 cases = Cases()
-N = 1000  # neither a multiple of the grid nor of a warp: the last pass is partial
+N = 1000  # neither a multiple of the grid nor of a warp: the last trip is partial
 GRID, BLOCK = 2, 48
 
 
@@ -72,7 +72,7 @@ for count, kernel in enumerate(STRIDES, start=1):
         GRID,
         BLOCK,
         vectors(count),
-        f"a loop over the grid, loads a pass: {count}; how many passes are written out together",
+        f"a loop over the grid, loads per trip: {count}; how many trips are written out together",
         data_dependent=True,
     )
 cases.add(
@@ -87,7 +87,7 @@ cases.add(
 
 
 def lengths(longest=20, threads=96):
-    """Return a number of passes for each thread."""
+    """Return a number of trips for each thread."""
     return np.random.default_rng(5).integers(0, longest + 1, threads)
 
 
@@ -143,7 +143,7 @@ cases.add(
     2,
     48,
     lambda: (numbers(25), lengths(), zeros(96)),
-    "a window that overlaps the next pass: loads shared between passes written out together",
+    "a window that overlaps the next trip: loads shared between trips written out together",
     data_dependent=True,
 )
 
@@ -194,7 +194,7 @@ cases.add(
     2,
     64,
     lambda: (numbers(6 * 128), zeros(128)),
-    "`while` with a number of passes that the compiler finds: written out",
+    "`while` with a number of trips that the compiler finds: written out",
 )
 
 
@@ -213,6 +213,6 @@ cases.add(
     2,
     48,
     lambda: (numbers(25), lengths(), zeros(96)),
-    "a branch within a loop whose passes are written out together",
+    "a branch within a loop whose trips are written out together",
     data_dependent=True,
 )
