@@ -5,8 +5,12 @@ answers at once. Such a module defines ``add_arguments(parser)`` and ``run(args)
 """
 
 import argparse
+import difflib
 import importlib
+import os
+import re
 import sys
+from typing import NoReturn
 
 from course_pkg import __version__
 from course_pkg.core.errors import CourseError
@@ -41,9 +45,54 @@ ROOMS = {
 }
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence: what is wrong, what to write instead, and where to read more."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say in one line on stderr what is wrong, and end with status 2."""
+        said, prog = self._instead(message), self.prog
+        unknown = re.fullmatch(r"unrecognized arguments: (\S+).*", message)
+        if unknown:  # the parser of all subcommands reports it, and does not know their options
+            chosen = self._chosen()
+            prog, said = chosen.prog, _unknown(unknown[1], chosen)
+        print(f"{prog}: {said.rstrip('.')} (usage: `{prog} --help`).", file=sys.stderr)
+        self.exit(2)
+
+    def _instead(self, message: str) -> str:
+        choice = re.fullmatch(r"argument .*: invalid choice: '(.*)' \(choose from (.*)\)", message)
+        if choice:
+            wrong, there = choice[1], choice[2].replace("'", "")
+            return f"there is no {wrong!r}{_hint(wrong, there.split(', '))}; choose from {there}"
+        missing = re.fullmatch(r"the following arguments are required: ([^,]*).*", message)
+        if missing:
+            named = (a for a in self._actions if missing[1] in (a.metavar, a.dest) and a.choices)
+            choices = next((f"choose from {', '.join(a.choices)}" for a in named), None)
+            return f"{missing[1]} is missing; {choices or f'write `{self.prog} {missing[1]}`'}"
+        return message
+
+    def _chosen(self) -> "Parser":
+        """Return the parser of the subcommand whose module was imported, or this one."""
+        groups = [a for a in self._actions if isinstance(a, argparse._SubParsersAction)]
+        return next((p for g in groups for p in g.choices.values() if p.get_default("run")), self)
+
+
+def _unknown(argument: str, parser: Parser) -> str:
+    """Say that a parser does not know an argument."""
+    if not argument.startswith("-"):
+        return f"there is one argument too many, {argument!r}; leave it out"
+    options = sorted(parser._option_string_actions)
+    there = ", ".join(option for option in options if option.startswith("--"))
+    return f"there is no {argument}{_hint(argument.split('=')[0], options)}; the options are {there}"
+
+
+def _hint(wrong: str, there: list[str]) -> str:
+    near = difflib.get_close_matches(wrong, there, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
 def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
     """Return the parser; only the module of the chosen subcommand is imported, for its arguments."""
-    parser = argparse.ArgumentParser(prog="course", description="At the Speed of Memory: the course's tools.")
+    parser = Parser(prog="course", description="At the Speed of Memory: the course's tools.")
     parser.add_argument("--version", action="version", version=f"course {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (module, help_text) in ROOMS.items():
@@ -60,9 +109,9 @@ def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Run one subcommand; return its exit status.
 
-    A `CourseError` prints its sentence on stderr and gives status 1, wrong usage gives 2, Ctrl-C gives 130. Any other
-    exception is a bug and shows its traceback. Arguments after ``--`` are kept in ``args.extra``, for the tool that the
-    subcommand starts.
+    A `CourseError` prints its sentence on stderr and gives status 1, wrong usage gives 2, Ctrl-C gives 130, and a
+    reader that ends early, such as ``head``, 141. Any other exception is a bug and shows its traceback. Arguments
+    after ``--`` are kept in ``args.extra``, for the tool that the subcommand starts.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     cut = argv.index("--") if "--" in argv else len(argv)
@@ -89,6 +138,10 @@ def main(argv: list[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 1
+    except BrokenPipeError:
+        # whoever read the output has what they want, as in `course bench … | head`; the rest goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except KeyboardInterrupt:
         return 130
 

@@ -70,6 +70,39 @@ def test_wrong_usage_is_2(argv, capsys):
     assert "usage:" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["bench", "stencl"], "course bench: there is no 'stencl' (did you mean stencil?); choose from cg, "),
+        (["bench"], "course bench: topic is missing; choose from cg, "),
+        (["benhc", "cg"], "course: there is no 'benhc' (did you mean bench?); choose from doctor, "),
+        (
+            ["bench", "cg", "--devise", "h100"],
+            "course bench: there is no --devise (did you mean --device?); the ",
+        ),
+        (["bench", "cg", "vector"], "course bench: there is one argument too many, 'vector'; leave it out"),
+        (["grade"], "course grade: FILE|DIR is missing; write `course grade FILE|DIR`"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_that_says_what_to_write(argv, said, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(argv)
+    printed = capsys.readouterr().err
+    assert printed.startswith(said)
+    assert printed.count("\n") == 1 and printed.endswith("--help`).\n")
+
+
+def test_a_reader_that_ends_early_is_no_error():
+    code = "import sys; from course_pkg.cli import main; sys.exit(main(['bench', 'stencil', '--device', 'recorded']))"
+    done = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    done.stdout.readline()
+    done.stdout.close()
+    assert (done.stderr.read(), done.wait()) == ("", 141)
+    done.stderr.close()
+
+
 def test_what_follows_dashes_is_the_tools(room):
     seen = {}
     room.run = lambda args: seen.update(extra=args.extra) or 0

@@ -4,6 +4,7 @@ from course_pkg.bench.compare import Comparison, compare, progress
 from course_pkg.bench.compiled import compiled
 from course_pkg.bench.defence import Defence, defend
 from course_pkg.bench.device import Device, cpu, gpu
+from course_pkg.bench.limit import Limits
 from course_pkg.bench.live import live
 from course_pkg.bench.measure import measure
 from course_pkg.bench.measurement import Measurement, matching
@@ -15,6 +16,7 @@ __all__ = [
     "Comparison",
     "Defence",
     "Device",
+    "Limits",
     "Measurement",
     "Recorded",
     "Table",

@@ -12,7 +12,9 @@ from course_pkg.bench.document import (
     require_same_device,
     to_row,
 )
-from course_pkg.bench.measurement import Measurement, matching
+from course_pkg.bench.folder import DEFAULT_DEVICE, path_of
+from course_pkg.bench.lookup import find, function_name
+from course_pkg.bench.measurement import Measurement
 from course_pkg.core import CourseError, Implementation, Variant
 from course_pkg.paths import recorded_dir
 
@@ -122,28 +124,58 @@ class Recorded:
     ) -> dict[Implementation, list[Measurement]]:
         """Return the measurements of each implementation whose parameters include these, in recorded order.
 
-        The arguments are those of :func:`~course_pkg.bench.matching`.
+        The arguments are those of :func:`~course_pkg.bench.lookup.find`: a name need not be exact, and ``size``,
+        ``dtype`` and ``library`` choose among its measurements.
 
         Raises
         ------
         CourseError
-            If there is none.
+            If there is none. The message lists what there is.
+
+        Examples
+        --------
+        >>> found = recorded("stencil").select("laplacian_vectorised", size=512, dtype="fp64", max_registers=None)
+        >>> [what.label for what in found]
+        ['laplacian vectorised, Numba CUDA', 'laplacian vectorised, CuPy']
         """
-        found = {Implementation.of(w): matching(self.measurements, w, **parameters) for w in what}
-        for one, ms in found.items():
-            if not ms:
-                known = ", ".join(sorted({m.label for m in self.measurements}))
-                raise CourseError(
-                    f"There is no recorded measurement of {one.label!r} with {parameters}; there are: {known}."
-                )
+        found: dict[Implementation, list[Measurement]] = {}
+        for one in what:
+            ms = find(self.measurements, one, **parameters)
+            found |= {its: [m for m in ms if m.what == its] for its in dict.fromkeys(m.what for m in ms)}
         return found
 
     def all(self, what: str | Implementation | Variant, **parameters) -> list[Measurement]:
-        """Return the measurements of one implementation whose parameters include these, in recorded order."""
-        return self.select(what, **parameters)[Implementation.of(what)]
+        """Return the measurements of one implementation whose parameters include these, in recorded order.
+
+        Raises
+        ------
+        CourseError
+            If there is none, or if the name fits several implementations.
+
+        Examples
+        --------
+        >>> [m.parameters["degree"] for m in recorded("vector").all("horner", library="CuPy")][:3]
+        [1, 2, 4]
+        """
+        found = self.select(what, **parameters)
+        if len(found) > 1:
+            functions = sorted({function_name(m) for ms in found.values() for m in ms})
+            if len(functions) > 1:
+                raise CourseError(f"{what!r} may be {', '.join(functions)}: pass one of these names.")
+            libraries = ", ".join(f"library={one.library!r}" for one in found)
+            raise CourseError(f"{functions[0]} was measured by several libraries: add one of {libraries}.")
+        return next(iter(found.values()))
 
     def one(self, what: str | Implementation | Variant, **parameters) -> Measurement:
-        """Return the first of them."""
+        """Return the first of them: the launcher's own settings come before those that a suite tries.
+
+        Examples
+        --------
+        >>> recorded("stencil").one("laplacian_tiled", size=512, dtype="fp64").label
+        'laplacian tiled, Numba CUDA'
+        >>> recorded("stencil", "h100").one("laplacian", library="CuPy").device.name
+        'NVIDIA H100 80GB HBM3'
+        """
         return self.all(what, **parameters)[0]
 
     def compare(
@@ -153,15 +185,27 @@ class Recorded:
         return Comparison(tuple(ms[-1] for ms in self.select(*what, **parameters).values()), t_peak_gb_s)
 
 
-def recorded(topic: str, device: str = "nvidia-h200") -> Recorded:
-    """Return the recorded measurements of a topic on a device; ``device`` is the name of a folder in ``figures/data``.
+def recorded(topic: str, device: str = DEFAULT_DEVICE) -> Recorded:
+    """Return the recorded measurements of a topic on a device.
+
+    Parameters
+    ----------
+    device : str
+        The name of a folder in ``figures/data``, or a part of it that only one of them has.
+
+    Raises
+    ------
+    CourseError
+        If there is no such record. The message names the devices or the topics that there are.
 
     Examples
     --------
     >>> recorded("vector").device.name
     'NVIDIA H200'
+    >>> recorded("vector", "h100").device.name
+    'NVIDIA H100 80GB HBM3'
     """
-    return Recorded(recorded_dir() / device / f"{topic}.json")
+    return Recorded(path_of(recorded_dir(), device, topic))
 
 
 def records(topic: str, kind: str = "gpu") -> list[Recorded]:

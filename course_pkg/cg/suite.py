@@ -10,7 +10,7 @@ import numpy as np
 
 from course_pkg.bench import Measurement, compare, gpu
 from course_pkg.cg import reference
-from course_pkg.cg.demands import FIELDS, NEVER, demands
+from course_pkg.cg.demands import FIELDS, NEVER, bounding_stream, demands
 from course_pkg.cg.problem import PUBLISHED, PoissonProblem
 from course_pkg.cg.variants import METHODS, VARIANTS
 from course_pkg.core import CourseError, Library
@@ -20,7 +20,7 @@ SHAPE, QUICK = (min(PUBLISHED),) * 3, (32, 32, 32)
 ITERATIONS = 30  # per call
 CPU, SCIPY = Library.NUMBA_CPU, Library.SCIPY
 
-__all__ = ["demands", "run"]
+__all__ = ["bounding_stream", "demands", "run"]
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:

@@ -1,12 +1,18 @@
-"""``course bench TOPIC``: measure a suite, compare it with its limits, and record it if ``--record`` is given."""
+"""``course bench TOPIC``: measure a suite, or read its record, and say how far each measurement is from the limit."""
 
 import importlib
+from itertools import chain
+from math import prod
 from pathlib import Path
 
 from course_pkg import bench
-from course_pkg.core.units import or_unknown
+from course_pkg.bench import folder, limit, lookup, pitfalls
+from course_pkg.commands import devices, limits
+from course_pkg.core import CourseError
 from course_pkg.paths import recorded_dir
 from course_pkg.topics import topics, with_room
+
+SELECTS = ("case", "size", "dtype", "library")
 
 
 def suites() -> dict[str, str]:
@@ -22,7 +28,14 @@ def add_arguments(parser):
         choices=suites(),
         help="which suite to measure; honest measures with wrong and right clocks, simt the interpreter",
     )
-    parser.add_argument("--device", choices=("cpu", "gpu"), help="default: the GPU if there is one")
+    devices.add_arguments(parser, ("cpu", "gpu"), "this machine's GPU if there is one, else its CPU")
+    parser.add_argument("--list", action="store_true", help="name what the topic measures; measure nothing")
+    parser.add_argument(
+        "--case", metavar="NAME", help="of a record, only these: a function, a variant or an operation"
+    )
+    parser.add_argument("--size", metavar="N", help="of a record, only this size: 512, 16384x16384 or 2^30")
+    parser.add_argument("--dtype", help="of a record, only this type of numbers: float64 or float32")
+    parser.add_argument("--library", metavar="NAME", help="of a record, only this library: CUDA, CuPy, JAX …")
     parser.add_argument("--quick", action="store_true", help="few sizes and few samples, for a short trial")
     parser.add_argument(
         "--record", action="store_true", help="save the measurements in figures/data/<device>/<topic>.json"
@@ -31,23 +44,49 @@ def add_arguments(parser):
 
 
 def run(args) -> int:
-    """Measure the suite, print it, and record it if asked; return the exit status."""
-    suite = importlib.import_module(suites()[args.topic])
-    device = args.device or getattr(suite, "DEVICE", None) or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
-    measurements = []
-    for m in suite.run(device, quick=args.quick):
-        if not measurements:
-            print(
-                f"{'median':>10}  {'spread':>7}  {'throughput':>12}  {'T_eff':>12}  {'GFLOP/s':>9}  variant"
-            )
-        measurements.append(m)
-        what = ", ".join(f"{k}={v}" for k, v in m.parameters.items() if k != "dtype")
-        print(
-            f"{bench.format_time(m.median_s):>10}  {m.spread:>7.1%}  {or_unknown(m.throughput_gb_s):>7} GB/s  "
-            f"{or_unknown(m.t_eff_gb_s):>7} GB/s  {or_unknown(m.gflop_s):>9}  {m.label} ({what})",
-            flush=True,
+    """Print what is measured, or what was recorded; return the exit status."""
+    selected = [f"--{name}" for name in SELECTS if getattr(args, name)]
+    if args.list:
+        _list(args.topic)
+        return 0
+    here, there = devices.chosen(args, args.topic)
+    if there is not None:
+        if args.record or args.quick:
+            raise CourseError("A record is only read: leave out --record and --quick, or name cpu or gpu.")
+        return _read(args, there)
+    if selected:
+        raise CourseError(
+            f"{selected[0]} chooses from a record, and a suite is measured as a whole: add --device recorded, or "
+            f"leave out {selected[0]}."
         )
-    print(f"Medians on {measurements[0].device.name}.")
+    if args.out and not args.record:
+        raise CourseError("--out says where to record: add --record.")
+    return _measure(args, here)
+
+
+def _read(args, device: str) -> int:
+    """Print the recorded measurements of a device that were asked for."""
+    recorded = bench.recorded(args.topic, device)
+    wanted = {name: getattr(args, name) for name in SELECTS[1:]}
+    chosen = lookup.find(recorded.measurements, args.case, whole_operation=True, **wanted)
+    _print(chosen, _bounds(args.topic, device))
+    print(recorded.origin)
+    return 0
+
+
+def _bounds(topic: str, device: str) -> bench.Limits | None:
+    """Return the limits of a recorded device; None for a suite whose times memory does not bound."""
+    return limits.recorded(topic, device) if topic in topics() else None
+
+
+def _measure(args, device: str | None) -> int:
+    """Measure the suite, print it, and record it if asked."""
+    suite = importlib.import_module(suites()[args.topic])
+    device = device or getattr(suite, "DEVICE", None) or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
+    found = iter(suite.run(device, quick=args.quick))
+    first = next(found)  # before the limits are measured: it raises if the device is not there
+    measurements = _print(chain([first], found), limits.here(device) if args.topic in topics() else None)
+    print(f"Medians on {first.device.name}.")
     demanded = suite.demands(measurements) if hasattr(suite, "demands") else []
     if demanded:
         print(bench.Table(demanded))
@@ -58,3 +97,52 @@ def run(args) -> int:
         path = bench.record(args.topic, measurements, args.out or recorded_dir(), origin=origin)
         print(f"Recorded in {path}.")
     return 0
+
+
+def _print(measurements, bounds: bench.Limits | None) -> list:
+    """Print measurements as they come, with their distance from the limits, and return them."""
+    done = []
+    for line, m in limit.lines(measurements, bounds):
+        print(line, flush=True)
+        done += [m] if m else []
+    return done
+
+
+def _list(topic: str):
+    """Print what a topic has measured on any device: names for ``--case``, libraries, sizes, and the idea."""
+    recorded = [bench.recorded(topic, device) for device in folder.devices(recorded_dir(), topic)]
+    ideas = _ideas(topic)
+    found: dict[str, list] = {name: [] for name in ideas}
+    for m in (m for one in recorded for m in one.measurements):
+        found.setdefault(lookup.function_name(m), []).append(m)
+    rows = [("case", "sizes", "libraries", "idea")]
+    rows += [
+        (
+            name,
+            _range(ms),
+            ", ".join(dict.fromkeys(m.library for m in ms)) or "not recorded",
+            ideas.get(name, ""),
+        )
+        for name, ms in found.items()
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print(f"Recorded on {', '.join(one.device.slug for one in recorded) or 'no device'}.")
+    print(f"`course bench {topic} --device DEVICE --case CASE` reads a record.")
+
+
+def _ideas(topic: str) -> dict[str, str]:
+    """Return one line on each variant of a topic, or on each pitfall; the interpreter's suite has neither."""
+    if topic in topics():
+        return {
+            v.function_name: v.idea for v in importlib.import_module(f"course_pkg.{topic}.variants").VARIANTS
+        }
+    pairs = pitfalls.PITFALLS.values() if topic == "honest" else ()
+    return {f"{p.name}_{how}": f"{p.title}: {getattr(p, how)}" for p in pairs for how in ("wrong", "right")}
+
+
+def _range(measurements) -> str:
+    """Return the smallest and the largest of the sizes, or all of them if they are few."""
+    sizes = sorted({lookup.size_of(m) for m in measurements}, key=lambda size: prod(lookup.parse_size(size)))
+    return ", ".join(sizes) if len(sizes) <= 2 else f"{sizes[0]} … {sizes[-1]}"

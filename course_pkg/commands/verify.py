@@ -1,34 +1,27 @@
 """``course verify counters|races|traffic``: compare the course's counts with what NVIDIA's tools find on a GPU.
 
 ``counters`` compares the interpreter with Nsight Compute, and ``races`` with Compute Sanitizer. ``traffic`` compares
-the bytes of ``cost.py`` with those that the GPU moves to and from its memory, on grids that are larger than any cache.
+the bytes of ``cost.py`` with those that the GPU moves to and from its memory, on grids that are larger than any cache,
+and says which of the three clocks binds each kernel: memory, L1 and L2, or issue.
 """
 
 from pathlib import Path
 
 from course_pkg import bench
 from course_pkg.bench.document import KINDS
+from course_pkg.commands import devices, limits, traffic
 from course_pkg.core import CourseError
 from course_pkg.device.case import Case
 from course_pkg.paths import recorded_dir
 from course_pkg.witness import compare, ncu, record, sanitizer
-from course_pkg.witness.cases import choose, large_cases, mended_cases, racy_cases
+from course_pkg.witness.cases import all_cases, choose, large_cases, mended_cases, racy_cases, topic_of
 
 
 def add_arguments(parser):
     """Declare the subcommand's options."""
     parser.add_argument("what", choices=("counters", "races", "traffic"), help="what to compare")
-    parser.add_argument(
-        "--device",
-        choices=("gpu", "recorded"),
-        help="count on this GPU, or read a record; default: the GPU if there is one",
-    )
-    parser.add_argument(
-        "--against",
-        default=record.DEVICE,
-        metavar="DEVICE",
-        help="device of the record; default: %(default)s",
-    )
+    devices.add_arguments(parser, ("gpu",), "the GPU if there is one, else the record")
+    parser.add_argument("--list", action="store_true", help="name the cases; count nothing")
     parser.add_argument(
         "--case", action="append", default=[], metavar="NAME", help="only this case; may be repeated"
     )
@@ -42,12 +35,19 @@ def add_arguments(parser):
 
 def run(args) -> int:
     """Compare and print; return the exit status."""
-    on_gpu = args.device == "gpu" or (args.device is None and bench.gpu().kind == "gpu")
+    if args.list:
+        print(*(case.name for case in _offered(args.what)), sep="\n")
+        return 0
+    here, there = devices.chosen(args, args.what if args.what in KINDS else record.COUNTERS)
+    on_gpu = here == "gpu" or (there is None and bench.gpu().kind == "gpu")
+    args.against = there or record.DEVICE
     if args.record and (args.what == "races" or not on_gpu):
         raise CourseError(
             "Only counters and traffic of a GPU can be recorded: use `course verify counters --device gpu --record`, "
             "or traffic instead of counters; --case NAME adds one case to the record."
         )
+    if args.out and not args.record:
+        raise CourseError("--out says where to record: add --record.")
     return {"counters": _counters, "races": _races, "traffic": _traffic}[args.what](args, on_gpu)
 
 
@@ -83,34 +83,40 @@ def _not_there(case: Case, kind: str, on_gpu: bool) -> str:
     return f"{case.name}: not recorded yet; to record it, run `{record.how_to_record(case.name, kind)}`."
 
 
+def _offered(what: str) -> list[Case]:
+    """Return the cases of a comparison."""
+    if what == "races":
+        return [*racy_cases().values(), *mended_cases().values()]
+    return list((large_cases() if what == record.TRAFFIC else all_cases()).values())
+
+
 def _traffic(args, on_gpu: bool) -> int:
-    cases = choose(args.case or large_cases())
+    cases = choose(args.case or large_cases(), large_cases())
     if small := [case.name for case in cases if case.name not in large_cases()]:
         raise CourseError(
             f"{small[0]} fits in a cache: `course verify traffic` needs one of {', '.join(large_cases())}."
         )
     counters, _, where = _counted(args, on_gpu, cases, ncu.TRAFFIC)
-    print(f"{'must read':>10}  {'read':>10}  {'':>6}  {'must write':>10}  {'written':>10}  {'':>6}  MB, case")
+    bounds = _limits({topic_of(case) for case in cases}, None if on_gpu else args.against)
+    print(traffic.header())
     troubles, missing = [], []
     for case in cases:
         if not set(ncu.TRAFFIC[:2]) <= set(counters.get(case.name, ())):
             missing.append(_not_there(case, record.TRAFFIC, on_gpu))
             continue
-        _print_traffic(case, counters[case.name])
+        print(traffic.row(case, counters[case.name], bounds[topic_of(case)]))
         troubles += compare.too_little(case, counters[case.name])
-    print("If fewer bytes were written than must be, the L2 cache still held the rest when the kernel ended.")
+    print(*traffic.notes(bounds), sep="\n")
     return _end(where, troubles, missing, on_gpu or len(missing) == len(cases))
 
 
-def _print_traffic(case: Case, counted: dict):
-    columns = []
-    for must, metric in (
-        (case.cost.bytes_read, ncu.TRAFFIC[0]),
-        (case.cost.bytes_written, ncu.TRAFFIC[1]),
-    ):
-        ratio = f"{counted[metric] / must:6.3f}" if must else f"{'':6}"
-        columns.append(f"{must / 1e6:>10.1f}  {counted[metric] / 1e6:>10.1f}  {ratio}")
-    print("  ".join(columns), f" {case.name}")
+def _limits(of_topics: set[str], device: str | None) -> dict[str, bench.Limits | None]:
+    """Return the limits of topics on a recorded device, or on this machine's GPU: measured where none are recorded."""
+    folder_name = device or bench.gpu().slug
+    found = {topic: limits.recorded(topic, folder_name) for topic in sorted(of_topics)}
+    if device is None and None in found.values():
+        return dict.fromkeys(found, limits.here("gpu"))
+    return found
 
 
 def _end(where: str, troubles: list[str], missing: list[str], must: bool) -> int:
@@ -169,7 +175,9 @@ def _print_summary(cases: list[Case], listed: dict):
 def _races(args, on_gpu: bool) -> int:
     if on_gpu:
         sanitizer.find()
-    cases = choose(args.case) if args.case else [*racy_cases().values(), *mended_cases().values()]
+    cases = (
+        choose(args.case, {case.name: case for case in _offered("races")}) if args.case else _offered("races")
+    )
     print(f"{'interpreter':>18}  {'sanitizer':>18}  case")
     wrong = [case.name for case in cases if not _print_races(case, on_gpu)]
     if not on_gpu:

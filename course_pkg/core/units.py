@@ -44,3 +44,19 @@ def or_unknown(value: float | None, form: str = ".1f") -> str:
     ('1.25', 'unknown')
     """
     return "unknown" if value is None else format(value, form)
+
+
+def format_size(size: int | list[int]) -> str:
+    """Return the size of a vector or of a grid: powers of two and cubes are written as powers.
+
+    Examples
+    --------
+    >>> format_size(2**30), format_size([512, 512, 512]), format_size([16384, 16384]), format_size(1000)
+    ('2^30', '512³', '16384²', '1000')
+    """
+    if isinstance(size, int):
+        return f"2^{size.bit_length() - 1}" if size >= 1024 and size & (size - 1) == 0 else str(size)
+    sides = set(size)
+    if len(sides) == 1 and len(size) in (2, 3):
+        return f"{size[0]}{'²³'[len(size) - 2]}"
+    return " × ".join(map(str, size))

@@ -73,6 +73,14 @@ def demands(measurements: list[Measurement]) -> list[dict]:
     return rows
 
 
+def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
+    """Return the stream of the same grid that bounds the Laplacians; None if it was not measured."""
+    streams = ((stream, _parameters(SHAPES[device][0])) for _, device, stream, _ in DEMANDED)
+    return next(
+        (m for what, grid in streams for m in measurements if (m.what, m.parameters) == (what, grid)), None
+    )
+
+
 def _require_gpu(quick, shape_2d) -> None:
     if gpu().kind != "gpu":
         raise CourseError(

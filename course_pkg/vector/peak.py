@@ -4,12 +4,13 @@ As in STREAM, each element that is read or written counts once. A CPU that reads
 (write-allocate) moves more, but this extra traffic is counted neither for the bound nor for what is compared with it.
 """
 
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
 import psutil
 
-from course_pkg.bench import Comparison, Measurement, Recorded, compare, cpu, gpu
+from course_pkg.bench import Comparison, Limits, Measurement, Recorded, compare, cpu, gpu
 from course_pkg.core import CourseError, Library
 from course_pkg.vector import cost, cpu_c, cpu_numba, reference
 from course_pkg.vector.problem import VectorProblem
@@ -60,6 +61,7 @@ def stream(*, n: int | None = None, samples: int = 10) -> Comparison:
         check={copy_by_numba: partial(_check_copy, p), **dict.fromkeys(by_library, partial(_check_triad, p))},
         arguments={copy_by_numba: (p.a, p.out)},
         cost={copy_by_numba: cost.copy(n), **dict.fromkeys(by_library, cost.triad(n))},
+        parameters={"n": n, "dtype": "float64"},
         samples=samples,
     )
     return Comparison(found.measurements, max(m.t_eff_gb_s for m in found.measurements))
@@ -96,10 +98,80 @@ def recorded_t_peak(recorded: Recorded) -> float:
     >>> recorded_t_peak(recorded("vector")) > 4000  # of the H200
     True
     """
+    return fastest(recorded.measurements, "copy", "triad").t_eff_gb_s
+
+
+def fastest(measurements: Iterable[Measurement], *operations: str) -> Measurement:
+    """Return the stream with the highest T_eff, among those of some operations on the longest vectors.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import recorded
+    >>> fastest(recorded("vector").measurements, "copy").label
+    'copy, CuPy'
+    """
     # copies that were measured together with the transposes have a shape instead of n, and are left out
-    streams = [m for m in recorded.measurements if m.operation in ("copy", "triad") and "n" in m.parameters]
+    streams = [m for m in measurements if m.operation in operations and "n" in m.parameters]
+    if not streams:
+        raise CourseError(f"There is no measurement of {' or '.join(operations)}: run `course bench vector`.")
     longest = max(m.parameters["n"] for m in streams)
-    return max(m.t_eff_gb_s for m in streams if m.parameters["n"] == longest)
+    return max((m for m in streams if m.parameters["n"] == longest), key=lambda m: m.t_eff_gb_s)
+
+
+def limits_of(streams: Iterable[Measurement], own: Measurement | None = None) -> Limits:
+    """Return the limits of a device from its streams.
+
+    Parameters
+    ----------
+    streams : iterable of Measurement
+        Copies and triads.
+    own : Measurement
+        A stream that was measured together with what is compared. It gives the bound, and T_peak too if it is faster
+        than the others; by default the fastest copy gives the bound.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import recorded
+    >>> limits_of(recorded("vector", "h100").measurements).peak.label
+    'triad, Numba CUDA'
+    """
+    streams = list(streams)
+    peak = fastest(streams, "copy", "triad")
+    if own is None:
+        return Limits(peak, fastest(streams, "copy"))
+    return Limits(max(peak, own, key=lambda m: m.t_eff_gb_s), own)
+
+
+def streams_here(device: str, *, n: int | None = None, samples: int = 5) -> tuple[Measurement, ...]:
+    """Measure copies and triads of n doubles on this machine's ``"cpu"`` or ``"gpu"``, by default of long vectors.
+
+    Examples
+    --------
+    >>> {m.operation for m in streams_here("cpu", n=4096, samples=2)} == {"copy", "triad"}
+    True
+    """
+    if device == "cpu":
+        return stream(n=n, samples=samples).measurements
+    _require_gpu()
+    from course_pkg import cuda
+
+    n = n or 2**26
+    p = VectorProblem.random(n)
+    a, b, out = cuda.to_device(p.a), cuda.to_device(p.b), cuda.device_array_like(p.a)
+    copy, triad = (VARIANTS[name] for name in ("copy_two", "triad"))
+    arguments = {copy.by(): (a, out), triad.by(Library.NUMBA_CUDA): (a, b, p.s, out)}
+
+    def check(expected):
+        np.testing.assert_allclose(out.copy_to_host(), expected, rtol=1e-12)
+
+    return compare(
+        {what: v.function(Library.NUMBA_CUDA) for what, v in zip(arguments, (copy, triad), strict=True)},
+        arguments=arguments,
+        cost=dict(zip(arguments, (cost.copy(n), cost.triad(n)), strict=True)),
+        check=dict(zip(arguments, (lambda: check(p.a), lambda: check(p.a + p.s * p.b)), strict=True)),
+        parameters={"n": n, "dtype": "float64"},
+        samples=samples,
+    ).measurements
 
 
 def copy_bandwidth(device: str = "cpu", *, samples: int = 10) -> float:
@@ -120,8 +192,7 @@ def copy_bandwidth(device: str = "cpu", *, samples: int = 10) -> float:
         return found["copy"].t_eff_gb_s
     if device != "gpu":
         raise CourseError(f"device is {device!r}: ask for 'cpu' or 'gpu'.")
-    if gpu().kind != "gpu":
-        raise CourseError("No GPU was found, so its bandwidth cannot be measured: ask for device='cpu'.")
+    _require_gpu()
     from course_pkg import cuda
     from course_pkg.vector import gpu_numba
 
@@ -135,6 +206,11 @@ def copy_bandwidth(device: str = "cpu", *, samples: int = 10) -> float:
 
     found = compare({"copy": gpu_numba.copy_two}, a, out, cost=cost.copy(n), check=check, samples=samples)
     return found["copy"].t_eff_gb_s
+
+
+def _require_gpu():
+    if gpu().kind != "gpu":
+        raise CourseError("No GPU was found, so its bandwidth cannot be measured: ask for device='cpu'.")
 
 
 def _check_copy(p):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from course_pkg.bench import Device
+from course_pkg.bench import Device, folder
 from course_pkg.bench.document import COUNTERS, KINDS, TRAFFIC, Document, counted, keep, read
 from course_pkg.core import CourseError
 from course_pkg.paths import recorded_dir
@@ -21,7 +21,7 @@ __all__ = [
     "record",
     "recorded",
 ]
-DEVICE = "nvidia-h200"
+DEVICE = folder.DEFAULT_DEVICE
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,11 @@ def path_of(device: str = DEVICE, kind: str = COUNTERS) -> Path:
 
 
 def recorded(kind: str = COUNTERS, device: str = DEVICE) -> RecordedCounters:
-    """Return the recorded counters, or the traffic, of a device. Raises as :func:`load` does."""
-    return load(path_of(device, kind), kind)
+    """Return the recorded counters, or the traffic, of a device.
+
+    Raises as :func:`load` and :func:`course_pkg.bench.folder.path_of` do; ``device`` may be a part of a folder's name.
+    """
+    return load(folder.path_of(recorded_dir(), device, kind), kind)
 
 
 def load(path: Path, kind: str = COUNTERS) -> RecordedCounters:

@@ -6,14 +6,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from course_pkg import bench
 from course_pkg.bench import Device
 from course_pkg.cli import build_parser
-from course_pkg.commands import verify
+from course_pkg.commands import limits, verify
 from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
 from course_pkg.simt import FlopCounts, Flops
 from course_pkg.witness import compare, ncu, record, sanitizer
 from course_pkg.witness.cases import all_cases, large_cases, mended_cases, racy_cases
+from course_pkg.witness.clocks import clocks
 
 DEVICE = Device("gpu", "NVIDIA H200", 132, 1, 1, driver="580.1")
 NAME = "strided_by_2"
@@ -204,6 +206,99 @@ def test_traffic_stands_beside_what_must_move(traffic, capsys):
     row = next(line for line in capsys.readouterr().out.splitlines() if "laplacian_flat_512" in line)
     assert row.split() == ["1073.7", "1610.6", "1.500", "1073.7", "1073.7", "1.000", "laplacian_flat_512"]
     assert verify.run(arguments("traffic", "--device", "recorded")) == 0
+
+
+TIMED = {
+    "gpu__time_duration.sum": 1e6,
+    "lts__t_sectors.avg.pct_of_peak_sustained_elapsed": 90.0,
+    "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed": 20.0,
+    "smsp__issue_active.avg.pct_of_peak_sustained_elapsed": 30.0,
+}
+
+
+def of_recorded(case, counters, tmp_path):
+    """Record counters of one case beside the streams of the H200."""
+    collected = ncu.Collected({case.name: counters}, (), "2025.3")
+    record.record(collected, DEVICE, tmp_path, origin="x", kind=record.TRAFFIC)
+
+
+def row_of(name, printed):
+    return next(line for line in printed.splitlines() if line.endswith(f" {name}")).split()
+
+
+def test_the_clocks_stand_beside_the_bytes_and_the_one_that_binds_is_named(monkeypatch, tmp_path, capsys):
+    case = large_cases()["laplacian_flat_512"]
+    monkeypatch.setattr(record, "recorded_dir", lambda: tmp_path)
+    of_recorded(case, {**moved(case), **TIMED}, tmp_path)
+    assert verify.run(arguments("traffic", "--case", "laplacian_flat_512", "--device", "recorded")) == 0
+    printed = capsys.readouterr().out
+    copy = bench.recorded("stencil").one("copy", size=512, dtype="float64")
+    share = case.cost.bytes / copy.throughput_gb_s / 1e9 / 1e-3
+    assert row_of(case.name, printed)[6:-1] == ["1.00", "ms", f"{share:.0%}", "90%", "20%", "30%", "L2"]
+    assert f"bytes moved over {copy.throughput_gb_s:,.0f} GB/s, copy, CuPy (512³) on NVIDIA H200" in printed
+    assert "85% or more binds" in printed
+    of_recorded(case, {**moved(case), **TIMED, "gpu__time_duration.sum": 0.9e9 * share * 1e-3}, tmp_path)
+    verify.run(arguments("traffic", "--case", "laplacian_flat_512", "--device", "recorded"))
+    assert row_of(case.name, capsys.readouterr().out)[-2] == "memory"
+
+
+@pytest.mark.parametrize("device", ["nvidia-h200", "h100"])
+def test_the_recorded_clocks_are_printed_without_a_gpu(device, capsys):
+    assert verify.run(arguments("traffic", "--device", device)) == 0
+    printed = capsys.readouterr().out
+    full = bench.folder.path_of(repo_root() / "figures" / "data", device, "traffic").parent.name
+    counted = record.recorded(record.TRAFFIC, full).counters
+    for name, topic in (("laplacian_marching_512", "stencil"), ("cg_search_1000", "cg")):
+        found = clocks(counted[name], limits.recorded(topic, full).stream.throughput_gb_s)
+        shares = [f"{found.shares[clock]:.0%}" for clock in ("memory", "L2", "L1", "issue")]
+        assert row_of(name, printed)[-6:-1] == [*shares, found.binds]
+
+
+def test_on_a_gpu_without_a_record_the_yardstick_is_measured(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(ncu, "collect", lambda cases, wanted: ncu.Collected(
+        {case.name: {**moved(case), **TIMED} for case in cases}, (), "2025.3"))  # fmt: skip
+    monkeypatch.setattr(verify.bench, "gpu", lambda: Device("gpu", "NVIDIA X1", 132, 1, 1))
+    asked = []
+    here = limits.recorded("vector", "nvidia-h200")
+    monkeypatch.setattr(verify.limits, "here", lambda device: asked.append(device) or here)
+    assert verify.run(arguments("traffic", "--case", "laplacian_flat_512")) == 0
+    assert asked == ["gpu"]
+    assert row_of("laplacian_flat_512", capsys.readouterr().out)[-2] == "L2"
+
+
+def test_a_device_without_a_copy_has_bytes_and_no_clocks(monkeypatch, capsys):
+    monkeypatch.setattr(verify.limits, "recorded", lambda topic, device: None)
+    assert verify.run(arguments("traffic", "--case", "laplacian_flat_512", "--device", "recorded")) == 0
+    printed = capsys.readouterr().out
+    assert row_of("laplacian_flat_512", printed)[-2].endswith("s"), "the time, in µs"
+    assert "no shares for stencil: record the copy with `course bench vector --record`" in printed
+
+
+def test_cases_are_listed_and_a_name_stands_for_those_that_begin_with_it(capsys):
+    for what, there in (("traffic", large_cases()), ("counters", all_cases()), ("races", racy_cases())):
+        assert verify.run(arguments(what, "--list")) == 0
+        assert set(there) <= set(capsys.readouterr().out.split())
+    assert verify.run(arguments("traffic", "--device", "h100", "--case", "laplacian_tiled")) == 0
+    printed = capsys.readouterr().out
+    assert "laplacian_tiled_512" in printed and "laplacian_tiled_1024" in printed and "flat" not in printed
+
+
+def test_a_record_is_chosen_by_any_part_of_its_name_and_a_wrong_one_is_answered(capsys):
+    for words in (("--against", "h100"), ("--device", "h100"), ("--device", "recorded", "--against", "H100")):
+        assert verify.run(arguments("traffic", "--case", "laplacian_flat_512", *words)) == 0
+        assert "Recorded on NVIDIA H100 80GB HBM3" in capsys.readouterr().out
+    for words in (("--against", "a100"), ("--device", "a100")):
+        with pytest.raises(
+            CourseError, match=r"there is no device 'a100': .*nvidia-h100-80gb-hbm3, nvidia-h200\."
+        ):
+            verify.run(arguments("traffic", *words))
+    with pytest.raises(
+        CourseError, match=r"name one of the devices with such a record, nvidia-h100-80gb-hbm3, nvidia"
+    ):
+        verify.run(arguments("traffic", "--device", "xeon"))
+    with pytest.raises(SystemExit):
+        arguments("--help")
+    assert "nvidia-h100-80gb-hbm3, nvidia-h200" in " ".join(capsys.readouterr().out.split())
 
 
 def test_less_than_must_be_read_or_written_is_a_wrong_count(traffic, capsys):

@@ -5,6 +5,7 @@ and of the topics' ``cases.py`` and ``traffic.py``. Kernels are imported only on
 ``course_pkg.cuda``.
 """
 
+import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterable
@@ -45,8 +46,25 @@ def large_cases() -> dict[str, Case]:
     return _collect("large")
 
 
-def choose(names: Iterable[str]) -> list[Case]:
+def topic_of(case: Case) -> str:
+    """Return the package with a case's kernel: a topic, or ``"witness"``.
+
+    Examples
+    --------
+    >>> topic_of(large_cases()["cg_search_250"])
+    'cg'
+    """
+    return case.kernel.py_func.__module__.split(".")[1]
+
+
+def choose(names: Iterable[str], among: dict[str, Case] | None = None) -> list[Case]:
     """Return the cases with these names, of any kind; all correct ones that are not large when no name is given.
+
+    Parameters
+    ----------
+    among : dict of Case
+        Where a name that no case has stands for the cases that begin with it: ``laplacian_flat`` for
+        ``laplacian_flat_512`` and ``laplacian_flat_1024``, by default for those that are correct and not large.
 
     Raises
     ------
@@ -57,12 +75,25 @@ def choose(names: Iterable[str]) -> list[Case]:
     if not names:
         return list(all_cases().values())
     known = {**all_cases(), **racy_cases(), **mended_cases(), **large_cases()}
-    for name in names:
-        if name not in known:
-            first = name.split("_")[0]
-            near = [other for other in known if other.startswith(first)] or list(known)
-            raise CourseError(f"No case is called {name!r}: choose from {', '.join(near)}.")
-    return [known[name] for name in names]
+    return [
+        known[found]
+        for name in names
+        for found in _meant(name, known, all_cases() if among is None else among)
+    ]
+
+
+def _meant(name: str, known: dict[str, Case], among: dict[str, Case]) -> list[str]:
+    if name in known:
+        return [name]
+    longer = [other for other in among if other.startswith(f"{name}_")]
+    if not longer:
+        kin = [other for other in known if other.startswith(name.split("_")[0])]
+        near = difflib.get_close_matches(name, kin or known, n=8, cutoff=0.0 if kin else 0.5)
+        hint = f"choose from {', '.join(near)}, or " if near else ""
+        raise CourseError(
+            f"No case is called {name!r}: {hint}run `course verify counters --list` or `traffic --list`."
+        )
+    return longer
 
 
 def _collect(kind: str) -> dict[str, Case]:

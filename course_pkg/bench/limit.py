@@ -1,0 +1,111 @@
+"""How far a measurement is from what memory allows: time over the bound, and what is left to gain.
+
+The *bound* of a measurement is the time in which a plain stream moves as many bytes. What is *left to gain* is
+T_peak / T_eff: it also counts the bytes that another algorithm would not move. Both yardsticks are measurements.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from course_pkg.bench.lookup import describe
+from course_pkg.bench.measurement import CACHE_STATES, WARM, Measurement
+from course_pkg.core.units import format_time
+
+IN_CACHE = "*"
+LEFT, BOUND = "left to gain", "time / bound"
+WIDTHS = {"time": 9, "spread": 7, "T_eff GB/s": 10, BOUND: 12, LEFT: 12, "GFLOP/s": 9}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The bandwidths with which a device's measurements are compared.
+
+    Attributes
+    ----------
+    peak : Measurement
+        The fastest copy or triad, whose T_eff is T_peak.
+    stream : Measurement
+        The copy, or on a CPU the triad, whose bandwidth gives the bound.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import recorded
+    >>> vector = recorded("vector")
+    >>> copy, triad = vector.one("copy", library="CuPy", n=2**30), vector.one("triad", library="CUDA", n=2**30)
+    >>> Limits(triad, copy).row(copy)["left to gain"]
+    '1.02×'
+    """
+
+    peak: Measurement
+    stream: Measurement
+
+    def row(self, m: Measurement) -> dict[str, str]:
+        """Return the cells of a measurement: time, spread, T_eff, time over bound, what is left to gain, flops."""
+        cells = _cells(m)
+        if m.cost is None or not m.cost.bytes:
+            return cells | {BOUND: "unknown", LEFT: "unknown"}
+        mark = IN_CACHE if m.cache_state == WARM else ""
+        return cells | {
+            BOUND: f"{m.over_bound(self.stream):.2f}×{mark}",
+            LEFT: f"{self.peak.t_eff_gb_s / m.t_eff_gb_s:.2f}×{mark}",
+        }
+
+    def head(self) -> str:
+        """Return two lines that give T_peak and the bound, and say from which measurements they are."""
+        return (
+            f"T_peak on {self.peak.device.name}: {_rate(self.peak)}.\n"
+            f"Bound of a row: its bytes over {_rate(self.stream)}. Left to gain: T_peak / T_eff."
+        )
+
+
+def lines(
+    measurements: Iterable[Measurement], limits: Limits | None
+) -> Iterator[tuple[str, Measurement | None]]:
+    """Yield the lines of a table with the measurement of each, as the measurements come; heading and notes have none.
+
+    Without limits, as for times that memory does not bound, the table has no columns for them.
+    """
+    columns = {name: width for name, width in WIDTHS.items() if limits or name not in (BOUND, LEFT)}
+    if limits:
+        yield limits.head(), None
+    yield "  ".join(f"{name:>{width}}" for name, width in columns.items()) + "  variant", None
+    cached = no_fields = False
+    for m in measurements:
+        cells = limits.row(m) if limits else _cells(m)
+        yield "  ".join(f"{cells[name]:>{width}}" for name, width in columns.items()) + f"  {named(m)}", m
+        cached |= m.cache_state == WARM
+        no_fields |= m.cost is not None and not (m.cost.unknown_bytes or m.cost.known_bytes)
+    if limits and cached:
+        yield (
+            f"{IN_CACHE} {CACHE_STATES[WARM][0].upper()}{CACHE_STATES[WARM][1:]}: then memory is no bound.",
+            None,
+        )
+    if limits and no_fields:
+        yield (
+            "Where a cost names no fields (streams, cg), T_eff counts the bytes that the variant itself moves.",
+            None,
+        )
+
+
+def named(m: Measurement) -> str:
+    """Return the label of a measurement, and in brackets its parameters."""
+    what = describe(m)
+    return f"{m.label} ({what})" if what else m.label
+
+
+def _cells(m) -> dict[str, str]:
+    """Return what needs no limits."""
+    return {
+        "time": format_time(m.median_s),
+        "spread": f"{m.spread:.1%}",
+        "T_eff GB/s": _digits(m.t_eff_gb_s),
+        "GFLOP/s": _digits(m.gflop_s),
+    }
+
+
+def _digits(value) -> str:
+    return "unknown" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _rate(m) -> str:
+    return f"{_digits(m.throughput_gb_s)} GB/s, {named(m)}, {m.date}"

@@ -1,0 +1,114 @@
+"""`course bench`: what is left to gain, from a record or measured on this machine; each wrong word is answered."""
+
+import pytest
+
+from course_pkg import bench
+from course_pkg.bench.lookup import function_name
+from course_pkg.cli import main
+from course_pkg.commands import limits
+from course_pkg.commands.bench import suites
+from course_pkg.topics import topics
+from course_pkg.vector import suite
+from course_pkg.vector.peak import recorded_t_peak
+
+
+def printed(capsys, *argv):
+    assert main(["bench", *argv]) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def refused(capsys, *argv):
+    """Return the one sentence with which a command is refused."""
+    assert main(["bench", *argv]) == 1
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1
+    return said.err
+
+
+def test_the_engineers_question_is_answered_without_a_gpu(capsys):
+    out = printed(capsys, "stencil", "--device", "h100", "--case", "laplacian_marching", "--size", "512")
+    data, vector = bench.recorded("stencil", "h100"), bench.recorded("vector", "h100")
+    marching = data.one("laplacian_marching", size=512, dtype="float64", max_registers=None)
+    copy = data.one("copy", size=512, dtype="float64")
+    head, row = out.splitlines()[0], out.splitlines()[3]
+    assert head.startswith(
+        f"T_peak on NVIDIA H100 80GB HBM3: {recorded_t_peak(vector):,.0f} GB/s, triad, Numba CUDA"
+    )
+    assert row.endswith("laplacian marching, Numba CUDA (512³)")
+    assert f"{marching.over_bound(copy):.2f}×" in row
+    assert f"{recorded_t_peak(vector) / marching.t_eff_gb_s:.2f}×" in row
+    assert "marching tiled" not in out and data.origin in out
+
+
+@pytest.mark.parametrize("device", ["h200", "h100", "xeon"])
+@pytest.mark.parametrize("topic", suites())
+def test_every_record_is_printed_whole(topic, device, capsys):
+    if (device == "xeon" and topic == "honest") or (device != "xeon" and topic == "simt"):
+        assert "name one of the devices with such a record" in refused(capsys, topic, "--device", device)
+        return
+    out = printed(capsys, topic, "--device", device)
+    for m in bench.recorded(topic, device).measurements:
+        assert f"  {m.label}" in out
+    assert ("T_peak" in out) == (topic in topics()), "only where memory is the limit"
+
+
+def test_the_bound_of_conjugate_gradient_is_the_one_of_its_demands(capsys):
+    out = printed(capsys, "cg", "--device", "recorded", "--case", "cg_two_kernel", "--size", "250")
+    data = bench.recorded("cg")
+    pair = data.one("cg_two_kernel", size=250, iterations=2)
+    assert f"{pair.over_bound(data.one('copy', size=1000)):.2f}×" in out
+    assert "copy, CuPy (1000³)" in out
+
+
+@pytest.mark.parametrize("topic", suites())
+def test_the_list_names_everything_that_was_measured(topic, capsys):
+    out = printed(capsys, topic, "--list")
+    names = {line.split()[0] for line in out.splitlines() if line}
+    for device in ("h200", "xeon"):
+        if (device, topic) not in (("xeon", "honest"), ("h200", "simt")):
+            assert {function_name(m) for m in bench.recorded(topic, device).measurements} <= names
+    if topic == "stencil":
+        assert "threads march along z with a queue in registers" in out
+
+
+def test_each_wrong_word_is_answered_with_what_to_write(capsys):
+    assert (
+        "there is no device 'a100': choose cpu or gpu of this machine, or a recorded one, intel"
+        in refused(capsys, "stencil", "--device", "a100")
+    )
+    assert "--against: there is no device 'tpu': choose a recorded one, intel" in refused(
+        capsys, "stencil", "--against", "tpu"
+    )
+    assert "leave out one of the two" in refused(capsys, "cg", "--device", "cpu", "--against", "h100")
+    assert "leave out one of the two" in refused(capsys, "cg", "--device", "h200", "--against", "h100")
+    assert "add --device recorded" in refused(capsys, "cg", "--device", "cpu", "--case", "baseline")
+    assert "(did you mean cg_baseline" in refused(capsys, "cg", "--device", "h200", "--case", "cg_baselin")
+    assert "leave out --record and --quick" in refused(capsys, "cg", "--device", "h200", "--record")
+    assert "with size='7'; there are: library" in refused(capsys, "cg", "--device", "h200", "--size", "7")
+    assert "--out says where to record: add --record" in refused(
+        capsys, "cg", "--device", "cpu", "--out", "x"
+    )
+
+
+def test_help_names_the_recorded_devices(capsys):
+    with pytest.raises(SystemExit):
+        main(["bench", "--help"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.count("nvidia-h100-80gb-hbm3, nvidia-h200, or a part of such a name") == 2
+
+
+def test_a_measurement_here_has_the_same_columns(capsys, monkeypatch):
+    """The streams of this machine are the yardstick; those of the longest vectors are measured once more."""
+    data = bench.recorded("vector", "xeon")
+    triad = data.one("triad", library="C", size="2^27")
+    copy = data.one("copy", library="Numba", size="2^27")
+    monkeypatch.setattr(suite, "run", lambda device, quick: iter([triad]))
+    monkeypatch.setattr("course_pkg.vector.peak.streams_here", lambda device: (copy, triad))
+    out = printed(capsys, "vector", "--device", "cpu", "--quick")
+    assert f"{triad.over_bound(copy):.2f}×" in out and f"T_peak on {copy.device.name}" in out
+    assert "Medians on" in out
+
+
+def test_a_device_without_streams_has_no_limits():
+    assert limits.recorded("stencil", "no-such-device") is None
+    assert limits.recorded("witness", "nvidia-h200").stream.operation == "copy"
