@@ -1,6 +1,7 @@
 """The README's tables on the interpreter: its agreement with Nsight Compute, and its speed."""
 
 from course_pkg import bench
+from course_pkg.bench import folder
 from course_pkg.paths import recorded_dir
 from course_pkg.viz import Picture
 from course_pkg.witness import compare, record, suite
@@ -16,8 +17,15 @@ def pictures() -> dict[str, Picture]:
 
 def tables() -> dict[str, str]:
     """Return the README's tables as Markdown, keyed by name; a table whose record is missing is left out."""
-    found = {"counters-h200": (record.path_of(), _agreement), "interpreter-speed": (_timed(), _speed)}
-    return {name: make() for name, (path, make) in found.items() if path.exists()}
+    found = {"interpreter-speed": _speed()} if _timed().exists() else {}
+    return {**found, **({"counters": _agreement()} if _counted() else {})}
+
+
+def _counted() -> list[record.RecordedCounters]:
+    """Return the recorded counters of every GPU."""
+    return [
+        record.recorded(device=device) for device in folder.devices(record.recorded_dir(), record.COUNTERS)
+    ]
 
 
 def _timed():
@@ -34,27 +42,33 @@ def _speed() -> str:
 
 
 def _agreement() -> str:
-    recorded = record.recorded()
-    listed = compare.exceptions()
-    cases = [case for case in all_cases().values() if case.name in recorded.counters]
-    others = len(all_cases()) - len(cases)
-    lines = [
-        "| trip counts of loops | kernels | equal in every counter | launches | equal in every counter |",
-        "|---|---:|---:|---:|---:|",
+    """Return how many kernels and launches the interpreter counts exactly, on each GPU.
+
+    One list of exceptions holds for all GPUs: a test compares every case with the record of each.
+    """
+    listed, records = compare.exceptions(), _counted()
+    names = [one.device.name.removeprefix("NVIDIA ").split()[0] for one in records]
+    columns = [
+        f"{name}: kernels | equal in every counter | launches | equal in every counter" for name in names
     ]
+    lines = [f"| trip counts of loops | {' | '.join(columns)} |", "|---|" + "---:|" * 4 * len(records)]
     for data_dependent, words in ((False, "the same for all threads"), (True, "depend on the data")):
-        s = compare.summary([case for case in cases if case.data_dependent == data_dependent], listed)
-        lines.append(
-            f"| {words} | {s.kernels} | {_share(s.exact_kernels, s.kernels)} "
-            f"| {s.launches} | {_share(s.exact_launches, s.launches)} |"
-        )
+        cells = [words]
+        for one in records:
+            cases = [case for case in all_cases().values() if case.name in one.counters]
+            s = compare.summary([case for case in cases if case.data_dependent == data_dependent], listed)
+            cells += [f"{s.kernels}", _share(s.exact_kernels, s.kernels)]
+            cells += [f"{s.launches}", _share(s.exact_launches, s.launches)]
+        lines.append("| " + " | ".join(cells) + " |")
     lines += [
         "",
         "Equal means equal to the last unit. The counters are requests, sectors, wavefronts, atomics, and, in both "
-        f"precisions, additions, multiplications and fused multiply-adds. {recorded.origin}",
+        "precisions, additions, multiplications and fused multiply-adds. "
+        f"{' '.join(one.origin for one in records)}",
     ]
-    if others:
-        lines[-1] += f" Not recorded yet: {others} of {len(all_cases())} launches."
+    for one, name in zip(records, names, strict=True):
+        if missing := sum(case not in one.counters for case in all_cases()):
+            lines[-1] += f" Not recorded yet on an {name}: {missing} of {len(all_cases())} launches."
     return "\n".join(lines)
 
 

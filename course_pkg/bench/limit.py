@@ -59,32 +59,46 @@ class Limits:
 
 
 def lines(
-    measurements: Iterable[Measurement], limits: Limits | None
+    measurements: Iterable[Measurement], limits: Limits | None, among: Iterable[Measurement] = ()
 ) -> Iterator[tuple[str, Measurement | None]]:
     """Yield the lines of a table with the measurement of each, as the measurements come; heading and notes have none.
 
     Without limits, as for times that memory does not bound, the table has no columns for them.
+
+    Parameters
+    ----------
+    among : iterable of Measurement
+        All that were measured together; where some of them do the same work with other bytes, a note says so.
     """
     columns = {name: width for name, width in WIDTHS.items() if limits or name not in (BOUND, LEFT)}
     if limits:
         yield limits.head(), None
     yield "  ".join(f"{name:>{width}}" for name, width in columns.items()) + "  variant", None
-    cached = no_fields = False
+    shown = []
     for m in measurements:
+        shown.append(m)
         cells = limits.row(m) if limits else _cells(m)
         yield "  ".join(f"{cells[name]:>{width}}" for name, width in columns.items()) + f"  {named(m)}", m
-        cached |= m.cache_state == WARM
-        no_fields |= m.cost is not None and not (m.cost.unknown_bytes or m.cost.known_bytes)
-    if limits and cached:
+    if limits and any(m.cache_state == WARM for m in shown):
         yield (
             f"{IN_CACHE} {CACHE_STATES[WARM][0].upper()}{CACHE_STATES[WARM][1:]}: then memory is no bound.",
             None,
         )
-    if limits and no_fields:
+    if limits and (operations := _with_different_bytes(shown, among or shown)):
         yield (
-            "Where a cost names no fields (streams, cg), T_eff counts the bytes that the variant itself moves.",
+            f"Variants of {' and of '.join(operations)} need different bytes, and T_eff counts those of each: what "
+            "fewer bytes would gain comes on top.",
             None,
         )
+
+
+def _with_different_bytes(shown, among) -> list[str]:
+    """Return the operations whose variants have no A_eff in common, although they do the same work."""
+    needed: dict[tuple, set[int]] = {}
+    for m in (m for m in among if m.cost is not None):
+        needed.setdefault((m.operation, describe(m)), set()).add(m.cost.a_eff_bytes)
+    different = {operation for (operation, _), sizes in needed.items() if len(sizes) > 1}
+    return list(dict.fromkeys(m.operation for m in shown if m.operation in different))
 
 
 def named(m: Measurement) -> str:

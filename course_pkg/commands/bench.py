@@ -69,7 +69,7 @@ def _read(args, device: str) -> int:
     recorded = bench.recorded(args.topic, device)
     wanted = {name: getattr(args, name) for name in SELECTS[1:]}
     chosen = lookup.find(recorded.measurements, args.case, whole_operation=True, **wanted)
-    _print(chosen, _bounds(args.topic, device))
+    _print(chosen, _bounds(args.topic, device), recorded.measurements)
     print(recorded.origin)
     return 0
 
@@ -99,10 +99,10 @@ def _measure(args, device: str | None) -> int:
     return 0
 
 
-def _print(measurements, bounds: bench.Limits | None) -> list:
+def _print(measurements, bounds: bench.Limits | None, among=()) -> list:
     """Print measurements as they come, with their distance from the limits, and return them."""
     done = []
-    for line, m in limit.lines(measurements, bounds):
+    for line, m in limit.lines(measurements, bounds, among):
         print(line, flush=True)
         done += [m] if m else []
     return done

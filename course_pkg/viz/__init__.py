@@ -4,7 +4,7 @@ from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.against import t_eff_against
 from course_pkg.viz.graph import graph_picture
 from course_pkg.viz.intuition import Intuition, intuition
-from course_pkg.viz.machines import memory_wall, roofline
+from course_pkg.viz.machines import memory_wall, roofline, rooflines
 from course_pkg.viz.measurements import bars, flops_sweep, samples, t_eff_sweep
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.planner import free_planner, plan_picture, planner
@@ -35,6 +35,7 @@ __all__ = [
     "planner",
     "roofline",
     "roofline_explorer",
+    "rooflines",
     "samples",
     "slider",
     "source",

@@ -26,22 +26,67 @@ def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
     >>> roofline(machine("h200")).alt
     'Roofline of H200 SXM: a slope of 4,800 GB/s meets the peak of 34,000 GFLOP/s at 7.08 flop per byte.'
     """
-    points = list(points)
-    for name, intensity, rate in points:
-        if not intensity > 0 or (rate is not None and not rate > 0):
-            raise CourseError(
-                f"{name} has no place under a roof: intensity and rate must be positive numbers."
-            )
-    ridge, peak = machine.ridge(dtype), machine.peak_gflop_s(dtype)
-    source = "measured" if machine.measured_bandwidth_gb_s else "datasheet"
-    points = [
-        (n, x, y if y is not None else float(machine.attainable_gflop_s(x, dtype))) for n, x, y in points
-    ]
+    roof = _Roof(machine, points, dtype)
+    return draw(lambda figure: roof.plot(figure.subplots(), title), roof.alt)
+
+
+def rooflines(roofs, *, dtype="float64") -> Picture:
+    """Draw the rooflines of several machines side by side, on the same axes, each with its name above.
+
+    Parameters
+    ----------
+    roofs : iterable of (Machine, points)
+        As for :func:`roofline`.
+
+    Examples
+    --------
+    >>> from course_pkg.core import machine
+    >>> picture = rooflines([(machine("h100-sxm"), []), (machine("h200"), [("triad", 1 / 12, 364.9)])])
+    >>> picture.alt.count("Roofline of"), "triad at 0.0833 flop/byte, 365 GFLOP/s" in picture.alt
+    (2, True)
+    """
+    drawn = [_Roof(machine, points, dtype) for machine, points in roofs]
+    if not drawn:
+        raise CourseError("There is no machine to draw: pass at least one.")
 
     def plot(figure):
-        ax = figure.subplots()
-        left = min([0.02, *(x / 2 for _, x, _ in points)])
-        right = max([ridge * 40, *(2 * x for _, x, _ in points)])
+        panels = figure.subplots(1, len(drawn), sharex=True, sharey=True, squeeze=False)[0]
+        for panel, roof in zip(panels, drawn, strict=True):
+            roof.plot(panel, roof.machine.name, headroom=12)
+            panel.label_outer()
+
+    return draw(plot, " ".join(roof.alt for roof in drawn), size=(6.6 * len(drawn), 4.8))
+
+
+class _Roof:
+    """A machine's roof, and where kernels lie under it."""
+
+    def __init__(self, machine, points, dtype):
+        points = list(points)
+        for name, intensity, rate in points:
+            if not intensity > 0 or (rate is not None and not rate > 0):
+                raise CourseError(
+                    f"{name} has no place under a roof: intensity and rate must be positive numbers."
+                )
+        self.machine = machine
+        self.ridge, self.peak = machine.ridge(dtype), machine.peak_gflop_s(dtype)
+        self.points = [
+            (n, x, y if y is not None else float(machine.attainable_gflop_s(x, dtype))) for n, x, y in points
+        ]
+
+    @property
+    def alt(self) -> str:
+        where = "; ".join(f"{n} at {x:.3g} flop/byte, {y:,.0f} GFLOP/s" for n, x, y in self.points)
+        return (
+            f"Roofline of {self.machine.name}: a slope of {self.machine.t_peak_gb_s:,.0f} GB/s meets the peak of "
+            f"{self.peak:,.0f} GFLOP/s at {self.ridge:.3g} flop per byte. {where}"
+        )
+
+    def plot(self, ax, title, headroom=3):
+        machine, ridge, peak = self.machine, self.ridge, self.peak
+        source = "measured" if machine.measured_bandwidth_gb_s else "datasheet"
+        left = min([0.02, *(x / 2 for _, x, _ in self.points)])
+        right = max([ridge * 40, *(2 * x for _, x, _ in self.points)])
         slope = np.geomspace(left, ridge, 50)
         ax.loglog(slope, slope * machine.t_peak_gb_s, color=MEMORY, lw=3.5)
         ax.loglog([ridge, right], [peak, peak], color=COMPUTE, lw=3.5)
@@ -66,20 +111,13 @@ def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
             va="bottom",
             weight="bold",
         )
-        for name, x, y in points:
+        for name, x, y in self.points:
             ax.plot(x, y, "o", color=INK, ms=9, zorder=5)
             ax.annotate(name, (x, y), xytext=(9, -14), textcoords="offset points")
-        ax.set_ylim(top=peak * 3)
+        ax.set_ylim(top=peak * headroom)  # for the two labels, one above the other in a narrow panel
         ax.set(xlabel="arithmetic intensity, flop/byte", ylabel="GFLOP/s", title=title)
         plain_log(ax.xaxis)
         plain_log(ax.yaxis)
-
-    where = "; ".join(f"{n} at {x:.3g} flop/byte, {y:,.0f} GFLOP/s" for n, x, y in points)
-    return draw(
-        plot,
-        f"Roofline of {machine.name}: a slope of {machine.t_peak_gb_s:,.0f} GB/s meets the peak of {peak:,.0f} GFLOP/s "
-        f"at {ridge:.3g} flop per byte. {where}",
-    )
 
 
 def memory_wall(machines, *, dtype="float64") -> Picture:

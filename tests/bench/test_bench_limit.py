@@ -55,10 +55,16 @@ def test_without_limits_there_are_no_columns_for_them():
     assert "bound" not in printed[0] and "12.0" in printed[1]
 
 
-def test_notes_stand_only_where_they_apply():
-    known = measured("step", 42, 5.0, fields=3)
-    assert len(list(lines([known], Limits(TRIAD, COPY)))) == 3
-    assert list(lines([COPY], Limits(TRIAD, COPY)))[-1][0].startswith("Where a cost names no fields")
+def test_a_note_tells_where_another_variant_needs_fewer_bytes():
+    """Steps with fields have one A_eff; methods without fields need what each moves, on the same grid."""
+    steps = [measured("step", gb, 5.0, fields=3) for gb in (42, 9)]
+    methods = [measured("cg", gb, 5.0, shape=[250] * 3) for gb in (112, 64)]
+    other_grid = [measured("sum", gb, 5.0, n=gb) for gb in (112, 64)]
+    for rows in (steps, other_grid, methods[:1]):
+        assert len(list(lines(rows, Limits(TRIAD, COPY)))) == 2 + len(rows)
+    for rows, among in ((methods, ()), (methods[:1], methods)):
+        said = list(lines(rows, Limits(TRIAD, COPY), among))[-1][0]
+        assert said.startswith("Variants of cg need different bytes")
 
 
 def test_limits_are_the_best_streams_of_the_longest_vectors():

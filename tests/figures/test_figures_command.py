@@ -8,9 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from course_pkg import bench
 from course_pkg.commands import figures
 from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
+from course_pkg.vector.peak import recorded_t_peak
 from course_pkg.viz import Picture
 
 CHECK, WRITE = argparse.Namespace(check=True), argparse.Namespace(check=False)
@@ -130,3 +132,21 @@ def test_a_stale_table_makes_the_check_fail(course):
     figures.run(WRITE)
     assert readme.read_text(encoding="utf-8") == "# A\n<!-- begin t -->\n| 1 |\n<!-- end t -->\n"
     assert figures.run(CHECK) == 0
+
+
+@pytest.mark.parametrize("name", ["measured", "measured-cg"])
+def test_a_table_has_columns_for_each_gpu_on_which_all_its_topics_are_recorded(name):
+    module = runpy.run_path(str(repo_root() / "figures" / "measured.py"))
+    heading, _, first, *_ = module["tables"]()[name].splitlines()
+    records = bench.records("cg")
+    assert {one.device.slug for one in records} >= {"nvidia-h100-80gb-hbm3", "nvidia-h200"}
+    for one in records:
+        assert f"{one.device.name.split()[1]}" in heading
+    assert first.count("|") == heading.count("|")
+
+
+def test_the_rooflines_show_each_gpu_with_its_own_peak():
+    module = runpy.run_path(str(repo_root() / "figures" / "measured.py"))
+    alt = module["pictures"]()["rooflines"].alt
+    for one in bench.records("vector"):
+        assert f"a slope of {recorded_t_peak(one):,.0f} GB/s" in alt

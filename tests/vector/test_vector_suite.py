@@ -274,3 +274,20 @@ def test_the_streams_exceed_the_cache_twice_if_memory_allows(monkeypatch, llc_by
     assert peak.stream_size(llc_bytes) == n
     if free_bytes > GIB and llc_bytes < GIB:
         assert 2 * 8 * n >= 2 * llc_bytes
+
+
+def test_the_streams_of_a_gpu_are_measured_and_checked(monkeypatch):
+    """In the interpreter, which stands for the GPU here."""
+    monkeypatch.setattr(peak, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
+    found = peak.streams_here("gpu", n=4096, samples=1)
+    assert [m.what for m in found] == [VARIANTS["copy_two"].by(), VARIANTS["triad"].by(CUDA)]
+    assert [m.cost.bytes for m in found] == [16 * 4096, 24 * 4096]
+    assert {m.parameters["n"] for m in found} == {4096}
+    limits = peak.limits_of(found)
+    assert limits.stream == found[0] and limits.peak in found
+
+
+def test_without_a_gpu_its_streams_are_not_measured(monkeypatch):
+    monkeypatch.setattr(peak, "gpu", lambda: Device("simt", "an interpreter", 0, 0, 0))
+    with pytest.raises(CourseError, match="No GPU was found, so its bandwidth cannot be measured"):
+        peak.streams_here("gpu")

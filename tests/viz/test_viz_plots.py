@@ -58,6 +58,19 @@ PLOTS = {
         lambda: viz.roofline(machine("p100"), dtype="float32"),
         ["10,600 GFLOP/s", "732 GB/s", "14.5 flop per byte"],
     ),
+    "rooflines": (
+        lambda: viz.rooflines(
+            [
+                (machine("h100-sxm").measured(3000), [("triad", 1 / 12, 250.0)]),
+                (machine("h200").measured(4305), []),
+            ]
+        ),
+        [
+            "H100 SXM5: a slope of 3,000 GB/s",
+            "triad at 0.0833 flop/byte, 250 GFLOP/s",
+            "H200 SXM: a slope of 4,305",
+        ],
+    ),
     "memory_wall": (
         lambda: viz.memory_wall(catalogue().values()),
         ["float64", "Tesla P100 SXM2 (2016) 58", "H100 PCIe (2022) 104", "EPYC 9654 (server CPU) (2022) 64"],

@@ -6,34 +6,38 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_pkg.bench import Device
+from course_pkg.bench import Device, folder
 from course_pkg.core import CourseError
 from course_pkg.core.files import read_text
+from course_pkg.paths import recorded_dir
 from course_pkg.simt import FlopCounts, Flops
 from course_pkg.witness import compare, ncu, record
 from course_pkg.witness.cases import all_cases
 
-RECORD = record.path_of()
+DEVICES = folder.devices(recorded_dir(), record.COUNTERS)
 CASES = all_cases()
 
 
 @pytest.fixture(scope="module")
 def recorded():
-    if not RECORD.exists():
-        pytest.skip(f"{RECORD.relative_to(RECORD.parents[3])} is not recorded yet")
-    return record.load(RECORD)
+    """The recorded counters of every GPU, by its folder."""
+    assert {"nvidia-h100-80gb-hbm3", "nvidia-h200"} <= set(DEVICES)
+    return {device: record.recorded(device=device) for device in DEVICES}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_interpreter_counts_what_the_hardware_counted(name, recorded):
-    if name not in recorded.counters:
-        pytest.skip(f"not recorded yet: `{record.how_to_record(name)}` on a GPU")
-    rows = compare.compare(CASES[name], recorded.counters[name])
-    assert not [row.quantity for row in rows if row.measured is None]
-    assert compare.verdict(rows, compare.exceptions().get(name)) == []
+    counted = {device: one.counters[name] for device, one in recorded.items() if name in one.counters}
+    if missing := set(recorded) - set(counted):
+        pytest.skip(f"not recorded yet on {', '.join(missing)}: `{record.how_to_record(name)}` on a GPU")
+    profile = compare.profile(CASES[name])
+    for device, counters in counted.items():
+        rows = compare.compare(CASES[name], counters, profile)
+        assert not [row.quantity for row in rows if row.measured is None], device
+        assert compare.verdict(rows, compare.exceptions().get(name)) == [], device
 
 
-def test_at_least_95_percent_of_the_kernels_with_equal_trip_counts_are_exact(recorded):
+def test_at_least_95_percent_of_the_kernels_with_equal_trip_counts_are_exact():
     same = [case for case in CASES.values() if not case.data_dependent]
     found = compare.summary(same, compare.exceptions())
     assert found.exact_kernels >= 0.95 * found.kernels
@@ -41,7 +45,7 @@ def test_at_least_95_percent_of_the_kernels_with_equal_trip_counts_are_exact(rec
 
 def test_only_cases_are_listed_and_recorded(recorded):
     assert set(compare.exceptions()) <= set(CASES)
-    gone = set(recorded.counters) - set(CASES)
+    gone = {name for one in recorded.values() for name in one.counters} - set(CASES)
     assert not gone, "a case was renamed or taken away: take its line out of counters.json, too"
 
 
