@@ -9,18 +9,19 @@ from course_pkg.viz.widgets import slider
 FLOPS_A_NUMBER = (0.25, 0.5, 1, 2, 4, 8, 16, 32, 48, 64, 128, 256, 512)
 
 
-def roofline_explorer(machine: Machine, *, start=2):
+def roofline_explorer(machine: Machine, *, start=2, flops=FLOPS_A_NUMBER):
     """Return a slider over flops per number: the point climbs the roof and turns from memory-bound to compute-bound.
 
     Examples
     --------
     >>> from course_pkg.core import machine
-    >>> len(roofline_explorer(machine("h200")).children)  # a slider, and the pictures that it chooses from
+    >>> control, pictures = roofline_explorer(machine("h200"), flops=(2, 64)).children
+    >>> len(pictures.children)  # the slider chooses from them
     2
     """
     return slider(
         lambda flops: _explore(machine, flops),
-        FLOPS_A_NUMBER,
+        flops,
         label="flops for each double moved",
         start=start,
     )

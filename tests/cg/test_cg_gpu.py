@@ -20,6 +20,8 @@ TOLERANCES = {
     "float32": (1e-4, 1e-4),
 }  # rtol, and how far x may lie from the oracle's
 
+ROUGHLY = 1e-2  # as rtol: fifteen iterations of 36, for tests of what happens between them
+
 each_method = pytest.mark.parametrize("method", METHODS)
 
 
@@ -83,7 +85,8 @@ def test_it_ends_at_maxiter_and_x_is_that_of_the_last_iteration(method, maxiter)
 @each_method
 def test_two_runs_give_the_same_digits(method):
     p = problem((8, 10, 13))
-    first, second = solve(method, p.b), solve(method, p.b)
+    first, second = (solve(method, p.b, rtol=ROUGHLY) for _ in range(2))
+    assert first.iterations > 10
     assert first.residual_norms == second.residual_norms
     np.testing.assert_array_equal(first.x.copy_to_host(), second.x.copy_to_host())
 
@@ -215,13 +218,13 @@ def test_numbers_that_overflow_on_the_way_are_told(method):
 @pytest.mark.parametrize("after", [2, 3])
 def test_an_iteration_goes_on_where_it_was_left(variant, after):
     p = problem((8, 10, 13))
-    solver = gpu_numba.Solver(ITERATIONS[variant], cuda.to_device(p.b))
+    solver = gpu_numba.Solver(ITERATIONS[variant], cuda.to_device(p.b), rtol=ROUGHLY)
     for k in range(after):
         solver.one(odd=k % 2 == 1)
     solver.look()
     assert solver.done == after
     solver.run()
-    assert solver.done == reference.cg(p.matvec, p.b).iterations
+    assert solver.done == reference.cg(p.matvec, p.b, rtol=ROUGHLY).iterations > 10
     np.testing.assert_array_less(solver.norms[-1], solver.target)
 
 
