@@ -1,5 +1,7 @@
 """The folders of the course on disk."""
 
+import os
+import sys
 from pathlib import Path
 
 from course_pkg.core.errors import CourseError
@@ -30,3 +32,18 @@ def recorded_dir() -> Path:
 def figure(name: str) -> Path:
     """Return the path of a drawn figure, ``figures/output/<name>``."""
     return repo_root() / "figures" / "output" / name
+
+
+def learner_dir() -> Path:
+    """Return the folder for what a learner's copy of the course remembers; it need not exist yet.
+
+    ``COURSE_DATA`` names another one. By default it is where the operating system keeps data of a user's programs.
+    """
+    if os.environ.get("COURSE_DATA"):
+        return Path(os.environ["COURSE_DATA"])
+    name = "at-the-speed-of-memory"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / name
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / name
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / name

@@ -59,3 +59,28 @@ class WarpAccess:
     repetition: int
     sectors: int
     wavefronts: int
+
+
+@dataclass(frozen=True)
+class Touches:
+    """Which thread touched which element of an array, by one statement of a kernel.
+
+    Attributes
+    ----------
+    space, kind, array, line : str, str, str, int
+        As in :class:`WarpAccess`.
+    shape : tuple of int
+        Of the array.
+    block, thread, element : ndarray of int64, shape (n,)
+        Numbers of the block in the launch, of the thread in its block, and of the element in the array's memory (in
+        shared memory: in the block's copy). In the first two, x runs fastest. The three belong together.
+    """
+
+    space: str
+    kind: str
+    array: str
+    line: int
+    shape: tuple[int, ...]
+    block: np.ndarray = field(repr=False)
+    thread: np.ndarray = field(repr=False)
+    element: np.ndarray = field(repr=False)

@@ -145,3 +145,16 @@ def require_count(**numbers) -> None:
     for name, value in numbers.items():
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
             raise CourseError(f"{name} is {value!r}: it must be an integer of at least 0.")
+
+
+def unwritten(shape, dtype="float64") -> np.ndarray:
+    """Return an array for results, in which one can tell what nobody has written: it is NaN, or the number 85.
+
+    Examples
+    --------
+    >>> unwritten(2)
+    array([nan, nan])
+    """
+    made = np.empty(shape, dtype)
+    made[...] = np.nan if made.dtype.kind in "fc" else made.dtype.type(85)
+    return made

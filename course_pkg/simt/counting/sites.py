@@ -82,6 +82,8 @@ class Site:
     itemsize: int
     width: int  # neighbouring elements a lane
     region: int  # arrays that share memory share a region
+    shape: tuple = ()  # of the array, as the kernel sees it
+    byte0: int = 0  # where the array's memory begins in its region
     thread_accesses: int = 0
     requests: int = 0
     sectors: int = 0
@@ -136,7 +138,8 @@ class Counters:
         name = array.space, kind, array.name, where, array.dtype.itemsize, width
         site = self.sites.get(name)
         if site is None:
-            site = self.sites[name] = Site(*name, region=array.region.number)
+            shape = tuple(int(n.number) for n in array.shape)
+            site = self.sites[name] = Site(*name, array.region.number, shape, array.byte0)
         site.thread_accesses += mask.threads
         words = max(1, array.dtype.itemsize // BANK_BYTES)
         site.requests += mask.warps * (words if array.space == "local" else 1)

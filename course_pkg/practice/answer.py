@@ -1,0 +1,75 @@
+"""What a learner handed to ``practice.check``: is it an answer at all, and what is still missing in it?"""
+
+import ast
+import types
+from dataclasses import dataclass
+
+from course_pkg.practice.step import Step
+from course_pkg.simt import Kernel, Launch, SimtError
+from course_pkg.simt.front.source import Program, program_of
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A learner's kernel or function, with its text.
+
+    Attributes
+    ----------
+    function : callable
+        The Python function.
+    program : Program
+        Its syntax tree, with the line numbers of the cell.
+    given : object
+        What was handed over: where there is a GPU, a kernel that can be timed.
+    """
+
+    function: types.FunctionType
+    program: Program
+    given: object
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel, for the interpreter."""
+        return Kernel(self.function)
+
+    def open_lines(self) -> list[int]:
+        """Return the numbers of the lines that still hold ``...``."""
+        return sorted(
+            {n.lineno for n in ast.walk(self.program.tree) if isinstance(n, ast.Constant) and n.value is ...}
+        )
+
+
+def read(step: Step, given, launched: bool) -> "Answer | str":
+    """Return the answer, or a sentence that says why it is none.
+
+    Parameters
+    ----------
+    launched : bool
+        Whether the step wants a kernel, which is then launched, rather than a function.
+    """
+    if isinstance(given, Launch) or hasattr(given, "dispatcher"):
+        return "Hand over the kernel itself, without [blocks, threads] behind its name: the step launches it."
+    if given is None:
+        return (
+            "There is no kernel here but None: hand over the name of your kernel, without calling it."
+            if launched
+            else "There is no function here but None: hand over the name of your function, without calling it."
+        )
+    function = getattr(given, "py_func", given)
+    if not isinstance(function, types.FunctionType):
+        wanted = "a kernel, the name that follows def" if launched else "the name of your function"
+        return f"This is a {type(given).__name__}: hand over {wanted}."
+    is_kernel = function is not given
+    if launched and not is_kernel:
+        return f"{function.__name__} is a plain Python function: write @cuda.jit on the line above its def."
+    if launched and getattr(given, "device", False):
+        return f"{function.__name__} is a device function, which kernels call: write @cuda.jit without device=True."
+    if not launched and is_kernel:
+        return f"{function.__name__} is a kernel, and this step wants a plain function: remove its @cuda.jit."
+    try:
+        program = program_of(function)
+        if launched:
+            program.parameters  # noqa: B018  (says what is wrong with them)
+    except SimtError as error:
+        return str(error)
+    return Answer(function, program, given)

@@ -1,0 +1,160 @@
+"""Run something in a process of its own, which may loop, crash or eat memory without harm to the notebook.
+
+On Linux that is a forked copy of this process: it has all that the notebook has, and what it changes is lost with it.
+It sends plain data back. Elsewhere forking is not safe, and a timer interrupts what runs in this process.
+"""
+
+import contextlib
+import gc
+import io
+import os
+import pickle
+import select
+import signal
+import struct
+import sys
+import threading
+import time
+import warnings
+from _thread import interrupt_main
+from collections.abc import Callable, Iterator
+
+WALL_S, CPU_S = 4.3, 3.5  # a sentence has to be there within 5 s
+MEMORY_BYTES = 1 << 30  # beside what the notebook has already
+MESSAGE_BYTES = 64 << 20
+ENDLESS, MEMORY, CRASHED = "endless", "memory", "crashed"
+
+
+class Lost(Exception):
+    """What ran is no more; ``reason`` is ``"endless"``, ``"memory"`` or ``"crashed"``."""
+
+    def __init__(self, reason: str):
+        super().__init__(reason)
+        self.reason = reason
+
+
+def run(work: Callable[[], Iterator]) -> Iterator:
+    """Yield what ``work()`` yields, each as soon as it is there.
+
+    Parameters
+    ----------
+    work : callable
+        Returns an iterator of objects that can be pickled.
+
+    Raises
+    ------
+    Lost
+        If it takes too much time or memory, or ends the process.
+    """
+    yield from (_forked(work) if sys.platform.startswith("linux") else _here(work))
+
+
+def _forked(work):
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of forks beside other threads
+        child = os.fork()
+    if child == 0:
+        _child(work, writing)
+    os.close(writing)
+    ended = False
+    try:
+        until = time.monotonic() + WALL_S
+        while (message := _next(reading, until)) is not None:
+            kind, value = message
+            if kind == "lost":
+                raise Lost(value)
+            yield value
+        ended = True
+    finally:
+        os.close(reading)
+        if not ended:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    if status:
+        raise Lost(ENDLESS if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF else CRASHED)
+
+
+def _next(reading, until):
+    """Return the next message, or None where there is no more."""
+    head = _bytes(reading, 8, until)
+    if not head:
+        return None
+    (size,) = struct.unpack("<q", head)
+    if size > MESSAGE_BYTES:
+        raise Lost(MEMORY)
+    return pickle.loads(_bytes(reading, size, until))
+
+
+def _bytes(reading, size, until) -> bytes:
+    found = b""
+    while len(found) < size:
+        left = until - time.monotonic()
+        if left <= 0 or not select.select([reading], [], [], left)[0]:
+            raise Lost(ENDLESS)
+        piece = os.read(reading, min(size - len(found), 1 << 20))
+        if not piece:
+            return b""
+        found += piece
+    return found
+
+
+def _child(work, writing) -> None:
+    """Do the work and end; never return to the notebook's own loop."""
+    status = 1
+    try:
+        gc.disable()  # what the notebook holds is not this process's to clean up, least of all on a GPU
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, CPU_S)
+        _limit_memory()
+        sys.stdout = sys.stderr = io.StringIO()
+        sys.stdin = io.StringIO()
+        with os.fdopen(writing, "wb") as out:
+            try:
+                for value in work():
+                    _send(out, "value", value)
+            except MemoryError:
+                _send(out, "lost", MEMORY)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _limit_memory() -> None:
+    import resource  # not on Windows
+
+    with open("/proc/self/statm", encoding="ascii") as file:
+        pages = int(file.read().split()[0])
+    most = pages * resource.getpagesize() + MEMORY_BYTES
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
+
+
+def _send(out, kind, value) -> None:
+    data = pickle.dumps((kind, value))
+    out.write(struct.pack("<q", len(data)) + data)
+    out.flush()
+
+
+def _here(work):
+    """Run in this process; a timer interrupts the main thread, as Ctrl-C would."""
+    late = threading.Event()
+
+    def interrupt():
+        late.set()
+        interrupt_main()
+
+    timer = threading.Timer(WALL_S, interrupt)
+    timer.start()
+    try:
+        yield from work()
+    except KeyboardInterrupt:
+        if not late.is_set():
+            raise
+        raise Lost(ENDLESS) from None
+    except MemoryError:
+        raise Lost(MEMORY) from None
+    finally:
+        timer.cancel()

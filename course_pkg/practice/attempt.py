@@ -1,0 +1,192 @@
+"""Try an answer on the inputs of its step, in the interpreter: what was written, what was counted, what went wrong."""
+
+import sys
+import traceback
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from course_pkg import simt
+from course_pkg.core import CourseError
+from course_pkg.practice import apart
+from course_pkg.practice.answer import Answer
+from course_pkg.practice.step import RESULT, Step, Trial
+from course_pkg.simt import Kernel, KernelProfile, Launch, api
+
+STEPS = (
+    20_000  # statements of the interpreter, each for all threads: about a second; puzzles need a few hundred
+)
+SENTENCES = {
+    apart.ENDLESS: "It ran for more than 4 s and was stopped: look for a loop that never ends.",
+    apart.MEMORY: "It asked for more memory than a notebook should take, and was stopped.",
+    apart.CRASHED: "It ended Python itself and gave no result; the notebook is unharmed.",
+}
+
+
+@dataclass
+class Outcome:
+    """What one trial of an answer came to.
+
+    Attributes
+    ----------
+    after : dict
+        The arguments, and ``"result"``, afterwards.
+    profiles : list of KernelProfile
+        One for each launch.
+    held : list of dict
+        What the arrays of each launch, by the names of the kernel's parameters, held after it.
+    error : str
+        A sentence on what stopped it; empty if nothing did.
+    """
+
+    after: dict[str, Any] = field(default_factory=dict)
+    profiles: list[KernelProfile] = field(default_factory=list)
+    held: list[dict[str, np.ndarray]] = field(default_factory=list)
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Strange:
+    """A value that is no number and no array, by the name of its type."""
+
+    kind: str
+
+
+def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
+    """Try an answer, apart from this process; never raise what it raises, never wait longer than 5 s.
+
+    Returns
+    -------
+    list of Outcome
+        For each trial, up to the first that was stopped.
+    """
+    outcomes: list[Outcome] = []
+    kernel = answer.kernel
+    try:
+        _warm_up()
+        for outcome in apart.run(lambda: _all(answer, kernel, trials)):
+            outcomes.append(outcome)
+            if outcome.error:
+                break
+    except apart.Lost as lost:
+        outcomes.append(Outcome(error=SENTENCES[lost.reason]))
+    if len(outcomes) < len(trials) and not (outcomes and outcomes[-1].error):
+        outcomes.append(Outcome(error=SENTENCES[apart.CRASHED]))
+    return outcomes
+
+
+@cache
+def _warm_up() -> None:
+    """Launch something once, so that each copy of this process has what a launch loads at first: half a second."""
+    names = {"cuda": api}
+    text = "def warm_up(out):\n    out[cuda.grid(1)] = cuda.threadIdx.x + 1.0\n"
+    simt.profile(Kernel.from_source(text, "warm_up", names)[1, 32], np.zeros(32))
+
+
+def _all(answer: Answer, kernel: Kernel, trials: list[Trial]) -> Iterator[Outcome]:
+    with simt.limits(steps=STEPS):
+        for trial in trials:
+            yield _launched(kernel, trial) if trial.is_launch else _called(answer, trial)
+
+
+def _launched(kernel: Kernel, trial: Trial) -> Outcome:
+    outcome = Outcome(trial.arguments)
+    try:
+        launch = Launch(kernel, trial.grid, trial.block, 0, trial.dynamic_shared)
+        outcome.profiles.append(simt.profile(launch, *trial.arguments.values()))
+        outcome.held.append(trial.arrays)
+    except RecursionError:
+        outcome.error = "It calls itself without end; a kernel that needs a function calls another one."
+    except MemoryError:
+        outcome.error = SENTENCES[apart.MEMORY]
+    except CourseError as error:
+        outcome.error = str(error)
+    return outcome
+
+
+def _called(answer: Answer, trial: Trial) -> Outcome:
+    outcome = Outcome(dict(trial.arguments))
+    try:
+        function = _with_interpreter(answer.function, outcome)
+        outcome.after[RESULT] = _plain(function(*trial.arguments.values()))
+    except MemoryError:
+        outcome.error = SENTENCES[apart.MEMORY]
+    except RecursionError:
+        outcome.error = "It calls itself without end: which case ends the recursion?"
+    except CourseError as error:
+        outcome.error = str(error)
+    except BaseException as error:  # SystemExit and KeyboardInterrupt of a learner's code, too
+        outcome.error = _told(answer, error)
+    return outcome
+
+
+def _told(answer: Answer, error: BaseException) -> str:
+    """Return an error of a learner's function as a sentence with the line."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == answer.function.__code__.co_filename
+    ]
+    said = str(error) or "it says no more"
+    return f"{f'Line {lines[-1]} raises' if lines else 'It raises'} {type(error).__name__}: {said}."
+
+
+class _Recorded(Kernel):
+    """A kernel whose launches are profiled."""
+
+    outcome: Outcome
+
+    def __getitem__(self, configuration) -> "_RecordedLaunch":
+        launch = super().__getitem__(configuration)
+        return _RecordedLaunch(self, launch.grid, launch.block, 0, launch.dynamic_shared)
+
+    configure = __getitem__
+
+
+class _RecordedLaunch(Launch):
+    def __call__(self, *arguments):
+        """Run the kernel and keep its profile."""
+        outcome = self.kernel.outcome
+        outcome.profiles.append(simt.profile(self, *arguments))
+        named = zip(self.kernel.program.parameters, arguments, strict=True)
+        hosts = {name: getattr(a, "host", a) for name, a in named}
+        outcome.held.append({name: a.copy() for name, a in hosts.items() if isinstance(a, np.ndarray)})
+
+
+def _with_interpreter(function: types.FunctionType, outcome: Outcome) -> types.FunctionType:
+    """Return a function for which ``cuda`` is the interpreter, and whose kernels are profiled, GPU or not."""
+    names = dict(function.__globals__)
+    for name, thing in names.items():
+        python = getattr(thing, "py_func", None)
+        if isinstance(python, types.FunctionType) and not _is_device(thing):
+            names[name] = _Recorded(python)
+            names[name].outcome = outcome
+        elif thing is sys.modules.get("numba.cuda") or thing is sys.modules.get("course_pkg.cuda"):
+            names[name] = api
+    made = types.FunctionType(
+        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _is_device(kernel) -> bool:
+    options = getattr(kernel, "targetoptions", {})
+    return bool(getattr(kernel, "device", False) or options.get("device", False))
+
+
+def _plain(value):
+    """Return a result as it is if it is made of numbers; otherwise what it is instead."""
+    if value is None or isinstance(value, (bool, int, float, complex, np.number, np.bool_)):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        return value
+    if isinstance(value, (tuple, list)) and len(value) < 100_000:
+        return (
+            type(value)(map(_plain, value)) if type(value) in (tuple, list) else Strange(type(value).__name__)
+        )
+    return Strange(type(value).__name__)

@@ -1,0 +1,57 @@
+"""The steps of all lectures. Nobody lists them: each module of ``practice/lectures`` holds those of one lecture."""
+
+import difflib
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from course_pkg.core import CourseError
+from course_pkg.practice.step import Step
+
+FOLDER = Path(__file__).parent / "lectures"
+
+
+@cache
+def lectures() -> dict[str, tuple[Step, ...]]:
+    """Return the steps by the name of their lecture, without its number, in the order in which they are done.
+
+    Raises
+    ------
+    CourseError
+        If two steps have one name, or a step needs one that its lecture does not have before it.
+    """
+    found: dict[str, tuple[Step, ...]] = {}
+    seen: dict[str, str] = {}
+    for path in sorted(FOLDER.glob("[a-z]*.py")):
+        steps = tuple(import_module(f"course_pkg.practice.lectures.{path.stem}").STEPS)
+        for number, step in enumerate(steps):
+            if step.name in seen:
+                raise CourseError(
+                    f"Two steps are named {step.name}, in {seen[step.name]} and {path.stem}: rename one."
+                )
+            if step.needs and step.needs not in {before.name for before in steps[:number]}:
+                raise CourseError(f"Step {step.name} needs {step.needs}, which does not come before it.")
+            seen[step.name] = path.stem
+        found[path.stem] = steps
+    return found
+
+
+def step(name: str) -> Step:
+    """Return a step by its name.
+
+    Raises
+    ------
+    CourseError
+        If there is none; the message names the most similar one.
+    """
+    known = {step.name: step for steps in lectures().values() for step in steps}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(str(name), known, 1, 0.4)
+    hint = f"do you mean {near[0]!r}?" if near else "leave the line as the notebook gave it."
+    raise CourseError(f"There is no step {name!r}: {hint}")
+
+
+def lecture_of(name: str) -> str:
+    """Return the lecture of a step."""
+    return next(lecture for lecture, steps in lectures().items() if name in {s.name for s in steps})

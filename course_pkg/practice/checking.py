@@ -1,0 +1,74 @@
+"""``practice.check``: from a learner's answer to what the learner sees."""
+
+import copy
+
+from course_pkg.practice import answer as answers
+from course_pkg.practice import catalogue, habits, progress, scene, timing, verdict
+from course_pkg.practice.attempt import attempt
+from course_pkg.practice.page import Result, counts
+from course_pkg.practice.step import Step
+
+_SKELETON_LINES: dict[str, int] = {}  # lines with ... when a step was first seen in this session
+
+
+def check(name: str, given) -> Result:
+    """Try an answer to a step in the interpreter, with or without a GPU, and say what it did.
+
+    Nothing that the answer does reaches the notebook: it loops, crashes and eats memory in a process of its own.
+
+    Parameters
+    ----------
+    name : str
+        Of the step.
+    given : kernel or function
+        The learner's answer; while it holds ``...``, it is not run.
+
+    Returns
+    -------
+    Result
+        A notebook shows it: a verdict, the picture of what the threads did, counts, hints and variations.
+
+    Raises
+    ------
+    CourseError
+        If there is no step of this name.
+
+    Examples
+    --------
+    >>> from course_pkg import cuda
+    >>> @cuda.jit
+    ... def add_ten(a, out):
+    ...     i = cuda.threadIdx.x
+    ...     ...
+    >>> check("map", add_ten)
+    Not begun: replace the ... in line 4. ...
+    """
+    return check_step(catalogue.step(name), given)
+
+
+def check_step(step: Step, given) -> Result:
+    """Do what :func:`check` does, for a step that need not be in the catalogue."""
+    trials = step.trials()
+    answer = answers.read(step, given, trials[0].is_launch)
+    if isinstance(answer, str):
+        return Result(step, verdict.Verdict(verdict.WRONG, answer))
+    if left := answer.open_lines():
+        of = _SKELETON_LINES.setdefault(step.name, len(left))
+        return Result(step, verdict.not_begun(step, left, of))
+    if trials[0].is_launch and (said := habits.first(answer.program, frozenset(trials[0].arrays))):
+        return Result(step, verdict.Verdict(verdict.WRONG, said))
+    outcomes = attempt(step, answer, copy.deepcopy(trials))
+    found = verdict.judge(step, answer, trials, outcomes)
+    first = outcomes[0]
+    pictures = [scene.picture(step, trials[0], first), scene.strip(step, first)]
+    notes = []
+    if found.state == verdict.GOOD:
+        notes += [timing.note(step, answer), progress.remember(step)]
+    return Result(
+        step,
+        found,
+        tuple(p for p in pictures if p is not None),
+        counts(step, trials[0], first.profiles[-1]) if first.profiles and trials[0].needed else (),
+        tuple(h.message for profile in first.profiles for h in profile.hazards),
+        tuple(filter(None, notes)),
+    )

@@ -1,0 +1,193 @@
+"""The first mistakes of those who come from NumPy, each with a sentence that teaches.
+
+They are looked for in the text, before anything runs: the interpreter's own message would name a symptom.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+
+from course_pkg.simt.front.source import Program
+
+_RULES: list[Callable] = []
+
+
+def rule(function: Callable) -> Callable:
+    """Add a rule: a function that takes a node and the names of arrays, and yields what to say about the node."""
+    _RULES.append(function)
+    return function
+
+
+def first(program: Program, arrays: frozenset[str]) -> str | None:
+    """Return a sentence about the first habit in a kernel, or None.
+
+    Parameters
+    ----------
+    program : Program
+    arrays : frozenset of str
+        Names of the parameters that are arrays.
+    """
+    found = [
+        (node.lineno, number, said)
+        for node in ast.walk(program.tree)
+        if hasattr(node, "lineno")
+        for number, look in enumerate(_RULES)
+        for said in look(node, arrays)
+    ]
+    found += [
+        (
+            node.lineno,
+            -1,
+            "a kernel cannot call or launch itself; if something is to be repeated, write a loop.",
+        )
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.Call)
+        and program.name in {n.id for n in ast.walk(node.func) if isinstance(n, ast.Name)}
+    ]
+    if not found:
+        return None
+    line, _, said = min(found)
+    return f"Line {line}, {quoted(program, line)}: {said}"
+
+
+def quoted(program: Program, line: int) -> str:
+    """Return a line's text in code quotes."""
+    return f"`{program.source.text(line)}`"
+
+
+@rule
+def _whole_array(node, arrays) -> Iterator[str]:
+    """``out[:] = …``: a slice stands for many elements, a thread for one."""
+    for target in _targets(node):
+        if isinstance(target, ast.Subscript) and _names(target.value) & arrays and _has_slice(target.slice):
+            name = ast.unparse(target.value)
+            yield (
+                f"`{ast.unparse(target)}` means the whole array, and every thread would write all of it; "
+                f"a thread writes its own element, {name}[i]."
+            )
+
+
+@rule
+def _name_taken(node, arrays) -> Iterator[str]:
+    """``out = …``: a name is bound anew, the array is not written."""
+    for target in _targets(node):
+        if isinstance(target, ast.Name) and target.id in arrays:
+            yield (
+                f"`{target.id} =` gives the name a new meaning inside this thread and leaves the array as it is; "
+                f"write into an element, {target.id}[i] = …"
+            )
+
+
+@rule
+def _arithmetic_on_arrays(node, arrays) -> Iterator[str]:
+    """``a + b`` with whole arrays."""
+    operands = []
+    if isinstance(node, ast.BinOp):
+        operands = [node.left, node.right]
+    elif isinstance(node, ast.Compare):
+        operands = [node.left, *node.comparators]
+    for operand in operands:
+        if isinstance(operand, ast.Name) and operand.id in arrays:
+            yield (
+                f"`{operand.id}` is the whole array, and a kernel computes with single numbers; "
+                f"take this thread's element, {operand.id}[i]."
+            )
+            return
+
+
+@rule
+def _numpy_on_arrays(node, arrays) -> Iterator[str]:
+    """``np.sum(a)``, ``a.sum()``, ``sum(a)``: functions of whole arrays."""
+    if not isinstance(node, ast.Call):
+        return
+    given = [a.id for a in node.args if isinstance(a, ast.Name) and a.id in arrays]
+    called = node.func
+    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
+        if called.value.id in arrays:
+            yield (
+                f"`{ast.unparse(called)}` works on a whole array and does not exist in a kernel: "
+                "each thread works on its own elements, if need be in a loop."
+            )
+        elif called.value.id in ("np", "numpy") and given:
+            yield (
+                f"`{ast.unparse(called)}` works on the whole array {given[0]} and does not exist in a kernel: "
+                "each thread works on its own elements, if need be in a loop."
+            )
+    elif isinstance(called, ast.Name) and called.id in ("sum", "sorted", "min", "max", "list") and given:
+        yield (
+            f"`{called.id}` works on the whole array {given[0]}; in a kernel, go through its elements in a loop."
+        )
+
+
+@rule
+def _returns(node, arrays) -> Iterator[str]:
+    """``return value``."""
+    if isinstance(node, ast.Return) and node.value is not None:
+        if isinstance(node.value, ast.Constant) and node.value.value is None:
+            return
+        yield "a kernel returns nothing, for there is nobody to return to; write the value into an array."
+
+
+@rule
+def _prints(node, arrays) -> Iterator[str]:
+    """``print``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+        yield (
+            "every thread would print, thousands of them on a GPU, and nothing is written; remove the print, and "
+            "point at a thread in the picture to see what it did."
+        )
+
+
+@rule
+def _lists(node, arrays) -> Iterator[str]:
+    """Lists, dictionaries and strings."""
+    kinds = {ast.List: "a list", ast.ListComp: "a list", ast.Dict: "a dictionary", ast.Set: "a set"}
+    if type(node) in kinds:
+        yield (
+            f"{kinds[type(node)]} needs memory that a thread cannot ask for; "
+            "use single numbers, or an array that was made before the launch."
+        )
+
+
+@rule
+def _loops_over_array(node, arrays) -> Iterator[str]:
+    """``for x in a``."""
+    if isinstance(node, ast.For) and isinstance(node.iter, ast.Name) and node.iter.id in arrays:
+        name = node.iter.id
+        yield (
+            f"a kernel cannot loop over the array {name} itself; loop over indices, `for k in range({name}.size)`."
+        )
+
+
+@rule
+def _division_as_index(node, arrays) -> Iterator[str]:
+    """``a[i / 2]``."""
+    if isinstance(node, ast.Subscript) and _names(node.value) & arrays:
+        for part in ast.walk(node.slice):
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
+                yield "`/` gives a float, and an index is an integer; divide with `//`."
+                return
+
+
+@rule
+def _deletes(node, arrays) -> Iterator[str]:
+    """``del out``."""
+    if isinstance(node, ast.Delete):
+        yield "a kernel cannot delete anything: the array belongs to whoever launched the kernel."
+
+
+def _targets(node) -> list:
+    if isinstance(node, ast.Assign):
+        flat = []
+        for target in node.targets:
+            flat += target.elts if isinstance(target, ast.Tuple) else [target]
+        return flat
+    return [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
+
+
+def _names(node) -> set[str]:
+    return {node.id} if isinstance(node, ast.Name) else set()
+
+
+def _has_slice(index) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(isinstance(part, ast.Slice) for part in parts)

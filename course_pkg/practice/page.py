@@ -1,0 +1,156 @@
+"""What a learner sees after a check: the verdict, the picture, the counts, hints and variations.
+
+All of it is one piece of HTML without a script: hints and answers are folded by the browser. So it looks the same in a
+notebook, on a slide and in an exported page, with or without a kernel.
+"""
+
+from dataclasses import dataclass
+from html import escape
+
+from course_pkg.grading.limits import bounds, counter
+from course_pkg.practice.step import Step, Trial
+from course_pkg.practice.verdict import GOOD, NOT_BEGUN, Verdict
+from course_pkg.simt import KernelProfile
+from course_pkg.viz import Picture
+from course_pkg.viz.style import COMPUTE, GAIN, INK, MUTED, RULE
+
+_COLOURS = {GOOD: GAIN, NOT_BEGUN: MUTED}
+_MARKS = {GOOD: "✓", NOT_BEGUN: "…"}
+_FOLD = (
+    'style="display:inline-block;vertical-align:top;margin:6px 14px 0 0;max-width:860px;'
+    f'border-left:3px solid {RULE};padding-left:8px"'
+)
+
+
+@dataclass(frozen=True)
+class Count:
+    """A counter beside the least that it can be.
+
+    Attributes
+    ----------
+    name : str
+    found, needed : float
+    allowed : float or None
+        The most that the step allows, if it limits this counter.
+    """
+
+    name: str
+    found: float
+    needed: float
+    allowed: float | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a check; as the last value of a notebook's cell it is shown.
+
+    Attributes
+    ----------
+    step : Step
+    verdict : Verdict
+    pictures : sequence of Picture
+    counts : sequence of Count
+    hazards : sequence of str
+        All that were found; the verdict tells the first.
+    notes : sequence of str
+        What else there is to say: the time on a GPU, what could not be remembered.
+
+    Examples
+    --------
+    >>> from course_pkg.practice import check
+    >>> result = check("map", None)
+    >>> result.good, result.verdict.state
+    (False, 'wrong')
+    """
+
+    step: Step
+    verdict: Verdict
+    pictures: tuple[Picture, ...] = ()
+    counts: tuple[Count, ...] = ()
+    hazards: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def good(self) -> bool:
+        """Whether the step is solved."""
+        return self.verdict.state == GOOD
+
+    def __repr__(self):
+        return self.verdict.sentence
+
+    def _repr_html_(self):
+        state = self.verdict.state
+        colour = _COLOURS.get(state, COMPUTE)
+        parts = [
+            f'<p style="border-left:5px solid {colour};padding:6px 10px;margin:4px 0 8px;font-size:1.05em" '
+            f'class="course-verdict" data-state="{escape(state)}"><strong style="color:{colour}" aria-hidden="true">'
+            f"{_MARKS.get(state, '✗')}</strong> {_code(self.verdict.sentence)}</p>",
+            *(picture._repr_html_() for picture in self.pictures),
+            _table(self.counts),
+            *(f'<p style="margin:4px 0">{escape(note)}</p>' for note in self.notes),
+            self._hazards(),
+            "" if self.good else self._hints(),
+            self._what_if() if self.good else "",
+        ]
+        return f'<div class="course-practice" style="max-width:920px">{"".join(parts)}</div>'
+
+    def _hazards(self):
+        if len(self.hazards) < 2:
+            return ""
+        items = "".join(f"<li>{escape(h)}</li>" for h in self.hazards)
+        return _fold(f"All {len(self.hazards)} hazards", f"<ul>{items}</ul>")
+
+    def _hints(self):
+        last = len(self.step.hints)
+        return "".join(
+            _fold(f"Hint {n} of {last}", f"<p>{_code(hint)}</p>") for n, hint in enumerate(self.step.hints, 1)
+        )
+
+    def _what_if(self):
+        asked = [
+            f"<p>{_code(w.change)} <em>{_code(w.why)}</em></p>{_fold('Answer', f'<p>{_code(w.answer)}</p>')}"
+            for w in self.step.what_if
+        ]
+        return _fold("What if …?", "".join(asked)) if asked else ""
+
+
+def counts(step: Step, trial: Trial, profile: KernelProfile) -> tuple[Count, ...]:
+    """Return the counters that the step names as needed, beside what a launch made."""
+    limited = {b.name: b for b in bounds(profile, step.limits, trial.needed) if b.name in step.limits}
+    found = []
+    for name, needed in trial.needed.items():
+        bound = limited.get(name)
+        made = bound.found if bound else counter(profile, name)
+        found.append(Count(name, made, needed, bound.limit * needed if bound else None))
+    return tuple(found)
+
+
+def _table(rows) -> str:
+    if not rows:
+        return ""
+    cell = f'style="text-align:right;padding:3px 12px;border-bottom:1px solid {RULE}"'
+    head = "".join(f"<th {cell}>{h}</th>" for h in ("counted", "yours", "least possible", "allowed"))
+    body = []
+    for row in rows:
+        over = row.allowed is not None and row.found > row.allowed
+        colour = COMPUTE if over else INK
+        allowed = "" if row.allowed is None else f"{row.allowed:,.4g}"
+        words = row.name.replace("_", " ").replace(".", " ")
+        body.append(
+            f"<tr><td {cell}>{escape(words)}</td>"
+            f"<td {cell}><strong style='color:{colour}'>{row.found:,.6g}</strong></td>"
+            f"<td {cell}>{row.needed:,.6g}</td><td {cell}>{allowed}</td></tr>"
+        )
+    return f'<table style="margin:8px 0"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
+
+
+def _fold(title: str, inner: str) -> str:
+    return f'<details {_FOLD}><summary style="cursor:pointer">{escape(title)}</summary>{inner}</details>'
+
+
+def _code(text: str) -> str:
+    """Escape a text and set what stands in backquotes as code."""
+    pieces = escape(text).split("`")
+    if len(pieces) % 2 == 0:
+        return escape(text)
+    return "".join(f"<code>{piece}</code>" if n % 2 else piece for n, piece in enumerate(pieces))

@@ -1,0 +1,25 @@
+"""The time of a right answer, where there is a GPU: beside the time of a copy of as many bytes."""
+
+from course_pkg.bench import device as devices
+from course_pkg.bench.measure import measure
+from course_pkg.core import CourseError
+from course_pkg.core.units import format_time
+from course_pkg.practice.answer import Answer
+from course_pkg.practice.step import Step
+from course_pkg.simt import Kernel
+
+
+def note(step: Step, answer: Answer) -> str:
+    """Return a sentence on the time on this machine's GPU; empty without a GPU, or if the step is not timed."""
+    if step.speed is None or isinstance(answer.given, Kernel) or devices.gpu().kind != "gpu":
+        return ""
+    from course_pkg import cuda
+
+    trial, cost = step.speed()
+    try:
+        held = [cuda.to_device(a) if name in trial.arrays else a for name, a in trial.arguments.items()]
+        launch = answer.given[trial.grid, trial.block, 0, trial.dynamic_shared]
+        found = measure(launch, *held, cost=cost, name=step.title, samples=7)
+    except (CourseError, MemoryError) as error:
+        return f"Not timed on this machine's {devices.gpu().name}: {error}"
+    return f"On this machine's {devices.gpu().name}: {format_time(found.median_s)}, {found.t_eff_gb_s:,.0f} GB/s."

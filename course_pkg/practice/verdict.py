@@ -1,0 +1,214 @@
+"""The verdict on an attempt: one sentence, the most helpful one that can be said."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_pkg.grading import check
+from course_pkg.practice import habits
+from course_pkg.practice.answer import Answer
+from course_pkg.practice.attempt import Outcome, Strange
+from course_pkg.practice.step import RESULT, Step, Trial
+from course_pkg.viz.threads_scene import element_name
+
+NOT_BEGUN, WRONG, GOOD = "not begun", "wrong", "good"
+_PLACE = re.compile(r"^(?:(?P<function>\w+), )?line (?P<line>\d+): ?")
+_OUTSIDE = re.compile(r" is outside what the interpreter runs\. .*$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said about an attempt.
+
+    Attributes
+    ----------
+    state : str
+        ``"not begun"``, ``"wrong"`` or ``"good"``.
+    sentence : str
+    """
+
+    state: str
+    sentence: str
+
+
+def not_begun(step: Step, lines: list[int], of: int) -> Verdict:
+    """Return the verdict on a skeleton: of its ``of`` lines with ``...``, those of ``lines`` are left."""
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {_listed(lines)}"
+    begun = "Not begun" if len(lines) >= of else "Not finished"
+    return Verdict(NOT_BEGUN, f"{begun}: replace the ... in {where}. {step.ask}")
+
+
+def judge(step: Step, answer: Answer, trials: list[Trial], outcomes: list[Outcome]) -> Verdict:
+    """Return the verdict on what the trials of an answer came to.
+
+    ``trials`` are as they were before the answer ran.
+    """
+    for number, outcome in enumerate(outcomes):
+        trial = trials[number]
+        fault = (
+            _stopped(answer, outcome)
+            or _hazard(answer, trial, outcome)
+            or _wrong(step, trial, outcome)
+            or _changed(trial, outcome)
+        )
+        if fault:
+            return Verdict(WRONG, fault if number == 0 else f"{_elsewhere(trial)}: {_lower(fault)}")
+    for number, outcome in enumerate(outcomes):
+        fault = _too_much(step, trials[number], outcome)
+        if fault:
+            return Verdict(WRONG, fault)
+    return Verdict(GOOD, f"Right: {step.tell}.")
+
+
+def _elsewhere(trial: Trial) -> str:
+    """Say at which size it fails, where the drawn one was right."""
+    shapes = [a.shape for a in trial.arrays.values()]
+    if not shapes:
+        values = ", ".join(f"{name} = {value}" for name, value in trial.arguments.items())
+        return f"Right on the inputs drawn here, but with {values}"
+    largest = max(shapes, key=lambda shape: int(np.prod(shape)))
+    size = " × ".join(map(str, largest))
+    return f"Right on the inputs drawn here, but with {size} elements"
+
+
+def _lower(sentence: str) -> str:
+    return (
+        sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() or sentence[1:2] == " " else sentence
+    )
+
+
+def _stopped(answer: Answer, outcome: Outcome) -> str:
+    """Return the interpreter's error as a sentence with the learner's line."""
+    if not outcome.error:
+        return ""
+    said = _OUTSIDE.sub(" does not exist in a kernel.", outcome.error)
+    place = _PLACE.match(said)
+    if place is None:
+        return said
+    rest = said[place.end() :]
+    if rest.startswith("raises "):
+        rest = f"it {rest}"
+    if re.match(r"index \d+ of \w+ is a float", rest):
+        rest = rest.removesuffix(": indices are integers.")
+        rest = f"{rest}, and an index is an integer: divide with //, or use int()."
+    return f"Line {place['line']}, {habits.quoted(answer.program, int(place['line']))}: {rest}"
+
+
+def _hazard(answer: Answer, trial: Trial, outcome: Outcome) -> str:
+    hazards = [h for profile in outcome.profiles for h in profile.hazards]
+    if not hazards:
+        return ""
+    order = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
+    worst = min(hazards, key=lambda h: order.index(h.kind) if h.kind in order else len(order))
+    said = _PLACE.sub("", worst.message)
+    teach = ""
+    if worst.kind == "out_of_bounds":
+        said = said.replace(": a GPU would touch whatever lies there.", "")
+        teach = _why_outside(trial, worst)
+    return f"Line {worst.line}, {habits.quoted(answer.program, worst.line)}: {said.removesuffix('.')}{teach}."
+
+
+def _why_outside(trial: Trial, hazard) -> str:
+    """Say what to do about an index outside an array: swap the axes, or guard."""
+    array = trial.arrays.get(hazard.array)
+    if array is None or hazard.index is None:
+        return ": on a GPU it would touch whatever lies there"
+    index = hazard.index
+    inside = [0 <= i < n for i, n in zip(index, array.shape, strict=False)]
+    turned = [0 <= i < n for i, n in zip(reversed(index), array.shape, strict=False)]
+    if len(index) == 2 and not all(inside) and all(turned):
+        return ": x and y are swapped; x counts columns, the last index, and y counts rows, the first index"
+    return (
+        ": on a GPU it would touch whatever lies there; guard the access, so that a thread without an element "
+        "does nothing"
+    )
+
+
+def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:
+    """Compare what there is with what there should be."""
+    for name, expected in trial.expected.items():
+        found = outcome.after.get(name)
+        fault = _no_numbers(found, expected) if name == RESULT else ""
+        if fault:
+            return fault
+        what = "the result" if name == RESULT else name
+        try:
+            check.close(found, expected, what, rtol=step.rtol, atol=step.rtol)
+        except check.Failed as failed:
+            if not isinstance(expected, np.ndarray) or np.shape(found) != expected.shape:
+                return _capital(str(failed))
+            return _first_wrong(step, name, found, expected, outcome)
+    return ""
+
+
+def _no_numbers(found, expected) -> str:
+    if isinstance(found, Strange):
+        return f"It returns a {found.kind}: return numbers, or a NumPy array."
+    if found is None:
+        return "It returns nothing: is a return missing?"
+    if isinstance(found, list) and isinstance(expected, np.ndarray):
+        return "It returns a list, which holds Python objects: return a NumPy array."
+    return ""
+
+
+def _first_wrong(step: Step, name: str, found, expected, outcome: Outcome) -> str:
+    """Say which element is wrong, and what its thread did."""
+    wrong = wrong_elements(found, expected, step.rtol).reshape(-1)
+    unwritten = unwritten_elements(found, expected).reshape(-1)
+    first = int(np.argmax(unwritten if unwritten.any() else wrong))
+    where = "the result" if name == RESULT else element_name(name, expected.shape, first)
+    many = f"{int(wrong.sum())} of {wrong.size} elements are"
+    if unwritten.any() and name != RESULT:
+        axes = "; x counts columns, the last index, and y counts rows" if expected.ndim == 2 else ""
+        if unwritten.all():
+            return f"Nobody has written {name}: which thread is to write {where}{axes}?"
+        return (
+            f"{int(unwritten.sum())} of {wrong.size} elements of {name} were written by nobody, the first is {where}: "
+            f"which thread is to write it{axes}?"
+        )
+    value, right = np.asarray(found).reshape(-1)[first], expected.reshape(-1)[first]
+    if expected.ndim == 2 and expected.shape[0] == expected.shape[1] and np.allclose(found, expected.T):
+        return f"{name} is the transpose of what is asked: x counts columns, the last index; y counts rows, the first."
+    return f"{many} wrong; {where} is {value:.6g} and should be {right:.6g}."
+
+
+def wrong_elements(found, expected, rtol: float) -> np.ndarray:
+    """Return which elements of a result are wrong."""
+    return ~np.isclose(found, expected, rtol=rtol, atol=rtol, equal_nan=True)
+
+
+def unwritten_elements(found, expected) -> np.ndarray:
+    """Return which elements are still what :func:`~course_pkg.core.checks.unwritten` put there, and should not be."""
+    found = np.asarray(found)
+    if found.dtype.kind in "fc":
+        return np.isnan(found) & ~np.isnan(expected)
+    return (found == found.dtype.type(85)) & (expected != 85)
+
+
+def _changed(trial: Trial, outcome: Outcome) -> str:
+    for name, array in trial.arrays.items():
+        if name not in trial.expected and not np.array_equal(outcome.after[name], array, equal_nan=True):
+            return f"{name} was changed, and is only to be read: write the results elsewhere."
+    return ""
+
+
+def _too_much(step: Step, trial: Trial, outcome: Outcome) -> str:
+    """Compare counts with the step's limits."""
+    for profile in outcome.profiles:
+        if step.also and (said := step.also(profile, trial)):
+            return f"The result is right, but {said}"
+        if step.limits and trial.needed:
+            try:
+                check.at_most(profile, step.limits, compulsory=trial.needed)
+            except check.Failed as failed:
+                return f"The result is right, but {failed}"
+    return ""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _listed(numbers) -> str:
+    return " and ".join(filter(None, [", ".join(map(str, numbers[:-1])), str(numbers[-1])]))

@@ -1,0 +1,201 @@
+"""Threads and the elements that they touch: a picture of cells, in which pointing at one shows its connections.
+
+It is written as SVG by hand, because a picture that answers the pointer has to lie in the page itself: an image would
+not. No script and no kernel is needed, so it works in a notebook, on a slide and in an exported page.
+"""
+
+from html import escape
+from itertools import count
+
+from course_pkg.viz.picture import Picture
+from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY, MEMORY_WRITE, MUTED, RULE, SERIES, WASTED
+from course_pkg.viz.threads_layout import WIDTH, Placed, arrange
+from course_pkg.viz.threads_scene import Link, Scene, what, who, whose
+
+MOST_LINKS = 4000
+LINES = {"load": (MEMORY, "reads"), "store": (MEMORY_WRITE, "writes"), "atomic": (SERIES[5], "updates")}
+FILLS = {
+    "right": (GAIN, "white", "right"),
+    "wrong": (COMPUTE, "white", "wrong"),
+    "nobody": ("white", COMPUTE, "written by nobody"),
+    "two": (SERIES[3], INK, "written by two threads at once"),
+    "read": ("#CFE3F1", INK, "read"),
+    "idle": ("white", MUTED, "not touched"),
+    "thread": ("#EEF0F2", INK, "a thread"),
+    "resting": ("white", MUTED, "a thread that touches nothing"),
+    "astray": (COMPUTE, "white", "a thread that leaves its array"),
+}
+_SERIAL = count(1)
+
+
+class LivePicture(Picture):
+    """A picture that lies in the page itself, so that pointing at its parts changes it."""
+
+    def _repr_html_(self):
+        return f'<div class="course-threads" style="background:#fff;max-width:{WIDTH}px">{self.svg}</div>'
+
+
+def threads_picture(scene: Scene, alt: str) -> LivePicture:
+    """Draw threads between the arrays that they read and the arrays that they write.
+
+    Pointing at a thread shows what it touches; pointing at an element shows who touches it. The browser's tooltip
+    says the same in words.
+
+    Parameters
+    ----------
+    scene : Scene
+    alt : str
+        What the picture shows, in a sentence.
+
+    Examples
+    --------
+    >>> from course_pkg.viz.threads_scene import Cells
+    >>> out = Cells("out", (2,), ("1", "?"), ("right", "nobody"), "below")
+    >>> scene = Scene((1, 1, 1), (1, 1, 1), (out,), (Link(0, "out", 0, "store"),), frozenset({0}))
+    >>> picture = threads_picture(scene, "Thread 0 writes out[0]; nobody writes out[1].")
+    >>> "thread 0 of block 0 writes out[0]" in picture.svg
+    True
+    """
+    name = f"threads-{next(_SERIAL)}"
+    placed = arrange(scene)
+    links = list(dict.fromkeys(scene.links))[:MOST_LINKS]
+    by_thread: dict[int, list[Link]] = {}
+    by_element: dict[tuple, list[Link]] = {}
+    for link in links:
+        by_thread.setdefault(link.thread, []).append(link)
+        by_element.setdefault((link.array, link.element), []).append(link)
+    parts = [_frames(placed)]
+    for thread, box in placed.threads.items():
+        kind = "astray" if thread in scene.astray else "thread" if thread in by_thread else "resting"
+        said = what(whose(scene, thread), by_thread.get(thread, []), scene)
+        parts.append(_cell(box, placed.label(scene, thread), kind, f"t{thread}", said))
+    for number, array in enumerate(scene.arrays):
+        for element, box in enumerate(placed.elements[array.name]):
+            said = who(array, element, by_element.get((array.name, element), []), scene)
+            parts.append(
+                _cell(box, array.texts[element], array.states[element], f"a{number}e{element}", said)
+            )
+    numbers = {array.name: number for number, array in enumerate(scene.arrays)}
+    for link in links:
+        if link.array in numbers and link.thread in placed.threads:
+            parts.append(_line(placed, link, numbers[link.array], link.thread in scene.shown))
+    parts.append(_legend(scene, placed))
+    height = placed.height + 26
+    svg = (
+        f'<svg id="{name}" class="threads" xmlns="http://www.w3.org/2000/svg" role="img" '
+        f'viewBox="0 0 {WIDTH} {height:.0f}" width="100%" font-family="DejaVu Sans, Verdana, sans-serif" '
+        f'aria-label="{escape(alt, quote=True)}">{_style(name, scene, links, numbers)}{"".join(parts)}</svg>'
+    )
+    return LivePicture(svg, alt)
+
+
+def _style(name, scene, links, numbers):
+    """Return rules that show the links of what the pointer is on; the ones shown before are then hidden."""
+    touched = dict.fromkeys(
+        (f"t{link.thread}", f"a{numbers.get(link.array)}e{link.element}") for link in links
+    )
+    keys = dict.fromkeys(key for pair in touched for key in pair)
+    rules = [
+        f"#{name} .l{{opacity:0;pointer-events:none}}#{name} .d{{opacity:1}}",
+        f"#{name}:has(.c:hover) .d{{opacity:0}}#{name} .c:hover rect{{stroke:{INK};stroke-width:2.5}}",
+    ]
+    shown = ",".join(f"#{name}:has(.{key}:hover) .l.{key}" for key in keys)
+    if shown:
+        rules.append(f"{shown}{{opacity:1}}")
+    return f"<style>{''.join(rules)}</style>"
+
+
+def _cell(box, text, state, key, said):
+    fill, ink, _ = FILLS[state]
+    x, y, width, height = box
+    stroke = (
+        COMPUTE if state == "nobody" else MUTED if state in ("idle", "thread", "resting", "read") else fill
+    )
+    size = min(11.5, 1.62 * (width - 3) / max(1, len(text)))
+    return (
+        f'<g class="c {key}"><title>{escape(said)}</title>'
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="2.5" fill="{fill}" '
+        f'stroke="{stroke}" stroke-width="{1.8 if state == "nobody" else 0.8}"/>'
+        f'<text x="{x + width / 2:.1f}" y="{y + height / 2 + size * 0.36:.1f}" font-size="{size:.1f}" fill="{ink}" '
+        f'text-anchor="middle" pointer-events="none">{escape(text)}</text></g>'
+    )
+
+
+def _line(placed: Placed, link: Link, number: int, shown: bool):
+    ends, bend, tip = _course(
+        placed.threads[link.thread], placed.elements[link.array][link.element], link, placed
+    )
+    (x0, y0), (x1, y1) = ends
+    ex, ey, ew, eh = placed.elements[link.array][link.element]
+    colour = LINES[link.kind][0]
+    bends = " ".join(f"{x:.1f} {y:.1f}" for x, y in bend)
+    return (
+        f'<g class="l {"d " if shown else ""}t{link.thread} a{number}e{link.element}">'
+        f'<path d="M{x0:.1f} {y0:.1f}C{bends} {x1:.1f} {y1:.1f}" fill="none" '
+        f'stroke="{colour}" stroke-opacity=".75" stroke-width="2"/><path d="{tip}" fill="{colour}"/>'
+        f'<rect x="{ex:.1f}" y="{ey:.1f}" width="{ew:.1f}" height="{eh:.1f}" rx="2.5" fill="none" stroke="{colour}" '
+        'stroke-width="2.5"/></g>'
+    )
+
+
+def _course(thread, element, link: Link, placed: Placed):
+    """Return the ends of a line, the points that bend it, and the tip of its arrow: where what is moved arrives."""
+    (tx, ty, tw, th), (ex, ey, ew, eh) = thread, element
+    if placed.across:
+        before = ex < tx
+        start = (tx if before else tx + tw, ty + th / 2)
+        end = (ex + ew if before else ex, ey + eh / 2)
+        middle = (start[0] + end[0]) / 2
+        bend = ((middle, start[1]), (middle, end[1]))
+    else:
+        before = ey < ty
+        start = (tx + tw / 2, ty if before else ty + th)
+        end = (ex + ew / 2, ey + eh if before else ey)
+        middle = (start[1] + end[1]) / 2
+        bend = ((start[0], middle), (end[0], middle))
+    x, y = start if link.kind == "load" else end
+    back = 6.0 if (link.kind == "load") != before else -6.0  # to where the line comes from
+    sides = f"{back} -3.6v7.2z" if placed.across else f"-3.6 {back}h7.2z"
+    return (start, end), bend, f"M{x:.1f} {y:.1f}l{sides}"
+
+
+def _frames(placed: Placed):
+    parts = []
+    for x, y, text, bold in placed.titles:
+        weight = ' font-weight="600"' if bold else ""
+        parts.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{INK}"{weight}>{escape(text)}</text>'
+        )
+    for x, y, width, height in placed.blocks:
+        parts.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="5" fill="none" '
+            f'stroke="{RULE}" stroke-width="1.5"/>'
+        )
+    return "".join(parts)
+
+
+def _legend(scene: Scene, placed: Placed):
+    """Name the colours that occur, and those of the lines."""
+    states = dict.fromkeys(state for array in scene.arrays for state in array.states)
+    if scene.astray:
+        states["astray"] = None
+    entries = [FILLS[s] for s in FILLS if s in states and s not in ("idle", "thread", "resting", "read")]
+    kinds = {link.kind for link in scene.links}
+    x, y, parts = 8.0, placed.height + 8, []
+    for fill, ink, word in entries:
+        edge = ink if fill == "white" else fill
+        parts.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="12" height="12" rx="2" fill="{fill}" stroke="{edge}"/>'
+        )
+        x = _word(parts, x + 17, y, word)
+    for kind, (colour, word) in LINES.items():
+        if kind in kinds:
+            parts.append(f'<path d="M{x:.1f} {y + 6:.1f}h18" stroke="{colour}" stroke-width="2.5"/>')
+            x = _word(parts, x + 23, y, word)
+    _word(parts, x, y, "point at a thread or an element", WASTED)
+    return "".join(parts)
+
+
+def _word(parts, x, y, word, ink=INK):
+    parts.append(f'<text x="{x:.1f}" y="{y + 10.5:.1f}" font-size="11.5" fill="{ink}">{escape(word)}</text>')
+    return x + 6.6 * len(word) + 14

@@ -1,0 +1,130 @@
+"""A launch as a picture of threads shows it: arrays, threads, who touched what, and this in words."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Cells:
+    """An array to draw.
+
+    Attributes
+    ----------
+    name : str
+    shape : tuple of int
+        One or two dimensions; more are drawn as rows of the last one.
+    texts, states : sequence of str
+        What stands in each element, and how it is coloured: a key of ``FILLS``. In the order of the memory.
+    place : str
+        ``"above"`` the threads, for what they read; ``"below"`` them, for what they write.
+    title : str
+        What is written over it.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    texts: tuple[str, ...]
+    states: tuple[str, ...]
+    place: str = "above"
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A thread touched an element.
+
+    Attributes
+    ----------
+    thread : int
+        Number of the thread in the launch: that of its block times the size of a block, plus its number there.
+    array : str
+    element : int
+    kind : str
+        ``"load"``, ``"store"`` or ``"atomic"``.
+    """
+
+    thread: int
+    array: str
+    element: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A launch, ready to be drawn.
+
+    Attributes
+    ----------
+    grid, block : tuple of int, (x, y, z)
+    arrays : sequence of Cells
+    links : sequence of Link
+    shown : frozenset of int
+        Threads whose links are visible before anybody points at something.
+    astray : frozenset of int
+        Threads that left an array.
+    """
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arrays: tuple[Cells, ...]
+    links: tuple[Link, ...]
+    shown: frozenset[int] = frozenset()
+    astray: frozenset[int] = field(default_factory=frozenset)
+
+
+def whose(scene: Scene, thread: int) -> str:
+    size = scene.block[0] * scene.block[1] * scene.block[2]
+    block, own = divmod(thread, size)
+    return f"thread {index_text(own, scene.block)} of block {index_text(block, scene.grid)}"
+
+
+def index_text(number: int, extents) -> str:
+    nx, ny, nz = extents
+    if ny == nz == 1:
+        return str(number)
+    parts = [number % nx, number // nx % ny] + ([number // (nx * ny)] if nz > 1 else [])
+    return f"({', '.join(map(str, parts))})"
+
+
+def element_name(array: str, shape, element: int) -> str:
+    """Return an element as a kernel writes it: ``"a[1, 2]"``."""
+    index = []
+    for extent in reversed(shape):
+        index.append(element % extent)
+        element //= extent
+    return f"{array}[{', '.join(map(str, reversed(index)))}]"
+
+
+_VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
+
+
+def what(name: str, links, scene: Scene) -> str:
+    """Say what a thread touches."""
+    shapes = {array.name: array.shape for array in scene.arrays}
+    said = []
+    for kind, verb in _VERBS.items():
+        names = [
+            element_name(k.array, shapes[k.array], k.element)
+            for k in links
+            if k.kind == kind and k.array in shapes
+        ]
+        if names:
+            said.append(f"{verb} {_listed(names)}")
+    return f"{name} {', and '.join(said)}" if said else f"{name} touches nothing"
+
+
+def who(array: Cells, element: int, links, scene: Scene) -> str:
+    """Say who touches an element."""
+    said = []
+    for kind, verb in (("load", "read"), ("store", "written"), ("atomic", "updated")):
+        names = [whose(scene, link.thread) for link in links if link.kind == kind]
+        if names:
+            said.append(f"{verb} by {_listed(names)}")
+    name = element_name(array.name, array.shape, element)
+    state = f" ({array.states[element]})" if array.states[element] in ("right", "wrong") else ""
+    return f"{name} = {array.texts[element]}{state}, {', '.join(said) or 'touched by nobody'}"
+
+
+def _listed(names, most: int = 8) -> str:
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
