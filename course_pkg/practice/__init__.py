@@ -6,7 +6,7 @@ are declared in :mod:`course_pkg.practice.lectures`.
 
 from course_pkg.practice.checking import check
 from course_pkg.practice.page import Result
-from course_pkg.practice.progress import progress
+from course_pkg.practice.remembered import progress
 from course_pkg.practice.step import RESULT, Step, Trial, WhatIf
 
 __all__ = ["RESULT", "Result", "Step", "Trial", "WhatIf", "check", "progress"]

@@ -17,11 +17,9 @@ from course_pkg.practice.answer import Answer
 from course_pkg.practice.step import RESULT, Step, Trial
 from course_pkg.simt import Kernel, KernelProfile, Launch, api
 
-STEPS = (
-    20_000  # statements of the interpreter, each for all threads: about a second; puzzles need a few hundred
-)
+STEPS = 5_000  # statements of the interpreter, each for all threads: a second; puzzles need a few hundred
 SENTENCES = {
-    apart.ENDLESS: "It ran for more than 4 s and was stopped: look for a loop that never ends.",
+    apart.ENDLESS: "It ran for several seconds and was stopped: look for a loop that never ends.",
     apart.MEMORY: "It asked for more memory than a notebook should take, and was stopped.",
     apart.CRASHED: "It ended Python itself and gave no result; the notebook is unharmed.",
 }
@@ -119,7 +117,9 @@ def _called(answer: Answer, trial: Trial) -> Outcome:
         outcome.error = "It calls itself without end: which case ends the recursion?"
     except CourseError as error:
         outcome.error = str(error)
-    except BaseException as error:  # SystemExit and KeyboardInterrupt of a learner's code, too
+    except KeyboardInterrupt:  # the learner's own, or that of the timer
+        raise
+    except BaseException as error:  # SystemExit, too
         outcome.error = _told(answer, error)
     return outcome
 
@@ -184,6 +184,8 @@ def _plain(value):
     if value is None or isinstance(value, (bool, int, float, complex, np.number, np.bool_)):
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        if value.nbytes > apart.MESSAGE_BYTES:
+            raise MemoryError
         return value
     if isinstance(value, (tuple, list)) and len(value) < 100_000:
         return (

@@ -3,12 +3,12 @@
 import copy
 
 from course_pkg.practice import answer as answers
-from course_pkg.practice import catalogue, habits, progress, scene, timing, verdict
+from course_pkg.practice import catalogue, habits, remembered, scene, timing, verdict
 from course_pkg.practice.attempt import attempt
 from course_pkg.practice.page import Result, counts
 from course_pkg.practice.step import Step
 
-_SKELETON_LINES: dict[str, int] = {}  # lines with ... when a step was first seen in this session
+_SKELETON_LINES: dict[str, int] = {}  # the most lines with ... that a step had in this session
 
 
 def check(name: str, given) -> Result:
@@ -53,8 +53,8 @@ def check_step(step: Step, given) -> Result:
     if isinstance(answer, str):
         return Result(step, verdict.Verdict(verdict.WRONG, answer))
     if left := answer.open_lines():
-        of = _SKELETON_LINES.setdefault(step.name, len(left))
-        return Result(step, verdict.not_begun(step, left, of))
+        most = _SKELETON_LINES[step.name] = max(len(left), _SKELETON_LINES.get(step.name, 0))
+        return Result(step, verdict.not_begun(step, left, most))
     if trials[0].is_launch and (said := habits.first(answer.program, frozenset(trials[0].arrays))):
         return Result(step, verdict.Verdict(verdict.WRONG, said))
     outcomes = attempt(step, answer, copy.deepcopy(trials))
@@ -63,7 +63,7 @@ def check_step(step: Step, given) -> Result:
     pictures = [scene.picture(step, trials[0], first), scene.strip(step, first)]
     notes = []
     if found.state == verdict.GOOD:
-        notes += [timing.note(step, answer), progress.remember(step)]
+        notes += [timing.note(step, answer), remembered.remember(step)]
     return Result(
         step,
         found,

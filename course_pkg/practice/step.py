@@ -121,7 +121,7 @@ class Step:
     >>> def doubled(n, rng):
     ...     a = rng.random(n)
     ...     return Trial({"a": a, "out": np.full(n, np.nan)}, {"out": 2 * a}, grid=1, block=n)
-    >>> step = Step("double", "Twice", "Let thread i double a[i].", doubled, (4, 7), hints=("Each thread …", "2 * a[i]"))
+    >>> step = Step("double", "Twice", "Double each element.", doubled, (4, 7), hints=("Who does what?", "2 * a[i]"))
     >>> [len(trial.arguments["a"]) for trial in step.trials()]
     [4, 7]
     """

@@ -1,0 +1,139 @@
+"""Answers that loop, recurse, crash or eat memory: a sentence within 5 s, and this process is as it was."""
+
+import os
+import threading
+import time
+
+import numpy as np
+import practice_cells as cells
+import pytest
+
+from course_pkg.practice import apart
+from course_pkg.practice.checking import check_step
+from course_pkg.practice.step import RESULT, Step, Trial
+
+pytestmark = pytest.mark.slow(45)
+
+WITHIN_S = 5.0 * max(1.0, os.getloadavg()[0] / os.cpu_count())  # where others work, too, all take their turn
+LINUX = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="a process of its own needs Linux")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm():
+    """Load what the first launch of a session loads."""
+    check_step(KERNEL, cells.kernel("out[0] = a[0]"))
+
+
+def ones(n, rng):
+    a = np.ones(n)
+    return Trial({"a": a, "out": np.zeros(n)}, {"out": a}, 1, 32)
+
+
+def summed(n, rng):
+    return Trial({"a": np.ones(n)}, {RESULT: float(n)})
+
+
+KERNEL = Step("ones", "Copy", "Copy a.", ones, (32, 16), ("?", "!"))
+FUNCTION = Step("summed", "Sum", "Add up.", summed, (32, 16), ("?", "!"))
+
+
+def verdict_of(step, given):
+    start = time.monotonic()
+    result = check_step(step, given)
+    assert time.monotonic() - start < WITHIN_S
+    assert not result.good
+    return str(result)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("while True:\n    pass", "runs on and on, and was stopped: look for a loop"),
+        ("i = 0\nwhile i < 10:\n    out[0] = i", "runs on and on"),
+        ("for k in range(10**12):\n    out[0] = k", "runs on and on"),
+        (
+            "tile = cuda.shared.array(10**11, np.float64)\ntile[0] = 1",
+            "the block's static shared arrays need",
+        ),
+        ("tile = cuda.local.array(10**11, np.float64)\ntile[0] = 1", "is over the limit of 524288 a thread"),
+        ("x = np.zeros(10**11)\nout[0] = x[0]", "a kernel cannot make arrays with numpy.zeros"),
+        ("while out[0] == 0:\n    cuda.syncthreads()", "runs on and on"),
+        ("x = 2\nfor k in range(60):\n    x = x ** x\nout[0] = x", ""),
+    ],
+)
+def test_a_kernel_that_would_never_end(body, says):
+    assert says in verdict_of(KERNEL, cells.kernel(body))
+
+
+def test_device_functions_that_call_each_other_for_ever():
+    names = cells.run_cell(
+        "@cuda.jit(device=True)\ndef f(x):\n    return f(x) + 1\n"
+        "@cuda.jit\ndef kernel(a, out):\n    out[0] = f(a[0])\n"
+    )
+    assert verdict_of(KERNEL, names["kernel"])
+
+
+@LINUX
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (
+            "while True:\n    pass",
+            "It ran for several seconds and was stopped: look for a loop that never ends.",
+        ),
+        ("import time\ntime.sleep(1000)", "It ran for several seconds"),
+        ("return np.ones(10**11 // 8).sum()", "It asked for more memory than a notebook should take"),
+        ("x = []\nwhile True:\n    x.append(bytearray(10**8))", "It asked for more memory"),
+        ("return np.ones(10**7 * 9)", "It asked for more memory"),
+        ("import os\nos._exit(0)", "It ended Python itself"),
+        ("import os\nos._exit(3)", "It ended Python itself"),
+        ("import ctypes\nctypes.string_at(0)", "It ended Python itself"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "It ended Python itself"),
+        ("return function(a)", "It calls itself without end"),
+        ("exit()", "SystemExit"),
+        (
+            "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass",
+            "several seconds",
+        ),
+        ("global KERNEL, a_global\ndel a\nreturn 0", "found 0, expected 32"),
+        ("a.resize(0, refcheck=False)\nreturn 32.0", "a was changed"),
+        ("return object()", "It returns a object"),
+        ("return (x for x in a)", "It returns a generator"),
+    ],
+)
+def test_a_function_that_misbehaves(body, says):
+    before = threading.active_count()
+    assert says in verdict_of(FUNCTION, cells.function(body))
+    assert threading.active_count() == before
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)  # no process is left behind
+
+
+@LINUX
+def test_what_an_answer_changes_is_lost_with_its_process():
+    names = cells.run_cell(
+        "seen = [1]\ndef function(a):\n    seen.clear()\n    print('x' * 10**6)\n    return 32.0\n"
+    )
+    assert "with 16 elements" in verdict_of(FUNCTION, names["function"])
+    assert names["seen"] == [1]
+
+
+@LINUX
+def test_an_interrupt_ends_the_process_and_is_passed_on():
+    def work():
+        yield 1
+        time.sleep(1000)
+
+    values = apart.run(work)
+    assert next(values) == 1
+    values.close()
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_where_nothing_can_be_forked_a_timer_stops_a_loop(monkeypatch):
+    monkeypatch.setattr(apart.sys, "platform", "darwin")
+    monkeypatch.setattr(apart, "WALL_S", 0.5)
+    assert "It ran for several" in verdict_of(FUNCTION, cells.function("while True:\n    pass"))
+    assert check_step(FUNCTION, cells.function("return a.sum()")).good
+    assert "runs on and on" in verdict_of(KERNEL, cells.kernel("while True:\n    pass"))

@@ -1,0 +1,189 @@
+"""What is said about an answer: the first mistakes of a NumPy user, hazards, wrong elements, limits, hidden sizes."""
+
+import numpy as np
+import practice_cells as cells
+import pytest
+
+from course_pkg import practice
+from course_pkg.core.checks import unwritten
+from course_pkg.practice.checking import check_step
+from course_pkg.practice.step import RESULT, Step, Trial
+
+HINTS = ("Look at the picture.", "`out[i] = …`")
+
+
+def add_ten(n, rng):
+    a = np.arange(n, dtype=float)
+    return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, 1, 32, {"global_load.sectors": -(-n // 4)})
+
+
+ADD = Step("add", "Add", "Add 10.", add_ten, (10, 12), HINTS, limits={"global_load.sectors": 1})
+GUARDED = "i = cuda.grid(1)\nif i < a.size:\n    "
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("out[:] = a + 10", "Line 3, `out[:] = a + 10`: `out[:]` means the whole array"),
+        ("out[:] += 10", "`out[:]` means the whole array"),
+        ("out = a + 10", "gives the name a new meaning inside this thread and leaves the array as it is"),
+        ("out += 10", "gives the name a new meaning"),
+        ("i = cuda.grid(1)\nout[i] = a + 10", "`a` is the whole array, and a kernel computes with single numbers"),
+        ("i = cuda.grid(1)\nif i < a:\n    out[i] = 1", "`a` is the whole array"),
+        ("return a[0] + 10", "a kernel returns nothing"),
+        ("print(a[0])", "every thread would print"),
+        ("i = cuda.grid(1)\nout[i] = np.sum(a)", "`np.sum` works on the whole array a"),
+        ("i = cuda.grid(1)\nout[i] = a.sum()", "`a.sum` works on a whole array"),
+        ("i = cuda.grid(1)\nout[i] = sum(a)", "`sum` works on the whole array a"),
+        ("i = cuda.grid(1)\nout[i] = [a[i] + 10]", "a list needs memory that a thread cannot ask for"),
+        ("for x in a:\n    out[0] = x", "loop over indices, `for k in range(a.size)`"),
+        ("i = cuda.grid(1)\nout[i / 1] = a[i]", "`/` gives a float, and an index is an integer; divide with `//`"),
+        ("i = cuda.grid(1) / 1\nout[i] = a[i]", "an index is an integer: divide with //, or use int()"),
+        ("i = cuda.grid(1)\nout[a[i]] = 1", "index 0 of out is a float64, and an index is an integer"),
+        ("del out", "a kernel cannot delete anything"),
+        ("kernel(a, out)", "a kernel cannot call or launch itself"),
+        ("kernel[1, 32](a, out)", "a kernel cannot call or launch itself"),
+        ("i = cuda.grid(1)\nout[i] = a[i] + 10", "thread 10 of block 0 uses a[10], outside the array's shape (10,)"),
+        ("i = cuda.grid(1)\nout[i] = a[i] + 10", "guard the access, so that a thread without an element does nothing"),
+        (GUARDED + "out[i] = a[i]", "10 of 10 elements are wrong; out[0] is 0 and should be 10"),
+        (GUARDED + "out[0] = a[i] + 10", "thread 0 of block 0 writes it"),
+        (GUARDED + "if i > 3:\n        out[i] = a[i] + 10", "4 of 10 elements of out were written by nobody"),
+        (GUARDED + "a[i] += 10", "Nobody has written out: which thread is to write out[0]?"),
+        (GUARDED + "a[i] += 10\n    out[i] = a[i]", "a was changed, and is only to be read"),
+        ("if cuda.grid(1) < 10:\n    out[cuda.grid(1)] = a[cuda.grid(1)] + 10", "but with 12 elements: 2 of 12"),
+        (GUARDED + "out[i] = i + 10\n    if a[i] > 9:\n        out[i] = 0", "but with 12 elements"),
+        (GUARDED + "out[i] = a[i] + b", "the name 'b' is not defined"),
+        (GUARDED + "out[i, 0] = 1", "out has 1 dimension(s) and gets 2 index(es)"),
+        (GUARDED + "raise ValueError('no')", "it raises ValueError: no"),
+        (GUARDED + "try:\n        out[i] = 1\n    except:\n        pass", "try does not exist in a kernel"),
+        (
+            GUARDED + "s = 0.0\n    for k in range(a.size):\n        s += a[k]\n    out[i] = a[i] + 10 + 0 * s",
+            "The result is right, but kernel needs 3 global load sectors and makes 13",
+        ),
+    ],
+)  # fmt: skip
+def test_a_mistake_gets_a_sentence(body, says):
+    result = check_step(ADD, cells.kernel(body))
+    assert not result.good
+    assert says in str(result)
+    assert str(result).count("\n") == 0
+
+
+@pytest.mark.parametrize("guard", ["i < a.size", "i < len(a)", "i < a.shape[0]", "i < out.size"])
+def test_right_ways_are_right(guard):
+    assert check_step(ADD, cells.kernel(f"i = cuda.grid(1)\nif {guard}:\n    out[i] = a[i] + 10")).good
+
+
+def test_a_skeleton_is_not_begun_and_a_part_of_it_not_finished():
+    begun = practice.check("map", cells.kernel("i = ...\n..."))
+    assert str(begun).startswith("Not begun: replace the ... in lines 3 and 4.")
+    half = practice.check("map", cells.kernel("i = cuda.threadIdx.x\n..."))
+    assert str(half).startswith("Not finished: replace the ... in line 4.")
+    assert "Hint 1 of 3" in begun._repr_html_()
+    assert "✓" not in begun._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (None, "without calling it"),
+        (3, "This is a int"),
+        ("map", "This is a str"),
+        (lambda a, out: None, "is a plain Python function: write @cuda.jit"),
+        (cells.kernel("out[0] = 1")[1, 32], "without [blocks, threads] behind its name"),
+        (cells.kernel("out[0] = 1", "a, *out"), "use plain positional ones"),
+        (cells.kernel("out[0] = 1", "a"), "takes 1 argument(s) (a) and gets 2"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_is_no_kernel_gets_a_sentence(given, says):
+    result = practice.check("map", given)
+    assert not result.good
+    assert says in str(result)
+
+
+def test_a_device_function_is_no_kernel():
+    names = cells.run_cell("@cuda.jit(device=True)\ndef twice(x):\n    return 2 * x\n")
+    assert "write @cuda.jit without device=True" in str(practice.check("map", names["twice"]))
+
+
+def test_a_step_that_does_not_exist_names_the_one_that_is_meant():
+    with pytest.raises(Exception, match="do you mean 'guard'"):
+        practice.check("gard", None)
+
+
+# ---- functions of the host
+
+
+def total(n, rng):
+    a = rng.random(n)
+    return Trial({"a": a}, {RESULT: a.sum()})
+
+
+def ten_more(n, rng):
+    a = rng.random(n)
+    return Trial({"a": a}, {RESULT: a + 10})
+
+
+TOTAL = Step("total", "Sum", "Return the sum of a.", total, (5, 6), HINTS)
+MORE = Step("more", "Ten more", "Return a + 10, computed by a kernel.", ten_more, (5, 40), HINTS)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("return a.sum() + 1", "The result: found"),
+        ("a.sum()", "It returns nothing: is a return missing?"),
+        ("return 'five'", "It returns a str: return numbers, or a NumPy array"),
+        ("return a", "The result: found the shape (5,) and expected ()"),
+        ("return a.sum() if a.size == 5 else 0", "Right on the inputs drawn here, but with 6 elements"),
+        ("a[:] = 0\nreturn 0", "The result: found 0"),
+        ("return 1 / 0", "Line 2 raises ZeroDivisionError: division by zero."),
+        ("x = 1\nraise KeyError('k')", "Line 3 raises KeyError"),
+        ("return function(a)", "It calls itself without end"),
+        ("raise SystemExit", "Line 2 raises SystemExit"),
+    ],
+)
+def test_a_function_is_judged_by_its_result(body, says):
+    result = check_step(TOTAL, cells.function(body))
+    assert not result.good
+    assert says in str(result)
+
+
+def test_a_function_that_is_right_is_right_and_one_that_changes_its_input_is_not():
+    assert check_step(TOTAL, cells.function("return a.sum()")).good
+    changed = check_step(TOTAL, cells.function("total = a.sum()\na[0] = 0\nreturn total"))
+    assert "a was changed" in str(changed)
+
+
+def test_a_list_is_no_array():
+    said = check_step(MORE, cells.function("return [x + 10 for x in a]"))
+    assert "It returns a list" in str(said)
+
+
+LAUNCHES = """
+@cuda.jit
+def kernel(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] + 10
+
+def launch(a):
+    d_a = cuda.to_device(a)
+    out = cuda.device_array_like(d_a)
+    kernel{configuration}(d_a, out)
+    return out.copy_to_host()
+"""
+
+
+def test_a_function_that_launches_a_kernel_is_drawn_and_profiled():
+    right = check_step(MORE, cells.run_cell(LAUNCHES.format(configuration="[2, 32]"))["launch"])
+    assert right.good
+    assert right.pictures[0].alt.startswith("2 blocks of 32 threads. a: 5 of 5 touched. out: 5 right")
+    few = check_step(MORE, cells.run_cell(LAUNCHES.format(configuration="[1, 4]"))["launch"])
+    assert "out: 4 right, 1 written by nobody" in few.pictures[0].alt
+
+
+def test_a_missing_launch_configuration_gets_a_sentence():
+    said = check_step(MORE, cells.run_cell(LAUNCHES.format(configuration=""))["launch"])
+    assert "kernel is called without a grid: launch it with kernel[blocks, threads_per_block](…)" in str(said)

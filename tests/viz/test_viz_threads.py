@@ -1,0 +1,114 @@
+"""The picture of threads: its cells, its connections, its words, and what pointing at a cell shows."""
+
+import os
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+from math import prod
+
+import pytest
+
+from course_pkg.slides.browser import chromium, why_no_browser
+from course_pkg.viz.threads import LINES, threads_picture
+from course_pkg.viz.threads_layout import WIDTH, arrange, fits
+from course_pkg.viz.threads_scene import Cells, Link, Scene
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def scene(n=6, threads=4, blocks=2, block=None, shape=None):
+    shape = shape or (n,)
+    n = prod(shape)
+    a = Cells("a", shape, tuple(map(str, range(n))), ("read",) * n)
+    out = Cells(
+        "out", shape, ("1",) * (n - 2) + ("?", "2"), ("right",) * (n - 2) + ("nobody", "wrong"), "below"
+    )
+    links = [Link(i, name, i, kind) for i in range(n) for name, kind in (("a", "load"), ("out", "store"))]
+    return Scene(
+        (blocks, 1, 1), block or (threads, 1, 1), (a, out), tuple(links), frozenset({1}), frozenset({7})
+    )
+
+
+def boxes(placed):
+    return [*placed.threads.values(), *(box for array in placed.elements.values() for box in array)]
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        scene(),
+        scene(64, 64, 1),
+        scene(100, 128, 1),
+        scene(blocks=3, block=(4, 4, 1), shape=(6, 9)),
+        scene(blocks=4, block=(8, 8, 1), shape=(16, 16)),
+        scene(blocks=1, block=(4, 2, 2), shape=(2, 2, 4)),
+    ],
+    ids=["blocks", "two rows", "four rows", "matrix", "large matrix", "three dimensions"],
+)
+def test_no_cell_lies_on_another_and_none_outside(drawn):
+    placed = arrange(drawn)
+    assert len(placed.threads) == prod(drawn.grid) * prod(drawn.block)
+    assert [len(placed.elements[a.name]) for a in drawn.arrays] == [len(a.texts) for a in drawn.arrays]
+    found = boxes(placed)
+    for x, y, width, height in found:
+        assert x >= 0 and y >= 0 and x + width <= WIDTH and y + height <= placed.height
+    corners = sorted((y, x, width) for x, y, width, _ in found)
+    for (y0, x0, width), (y1, x1, _) in pairwise(corners):
+        assert y1 > y0 or x1 >= x0 + width
+
+
+def test_matrices_lie_beside_their_threads_and_vectors_above_and_below():
+    across, along = arrange(scene(blocks=1, block=(4, 4, 1), shape=(4, 4))), arrange(scene())
+    assert across.across and not along.across
+    assert across.elements["a"][0][0] < across.threads[0][0] < across.elements["out"][0][0]
+    assert along.elements["a"][0][1] < along.threads[0][1] < along.elements["out"][0][1]
+
+
+def test_what_is_too_large_is_not_drawn():
+    assert fits(scene(64, 64, 1))
+    assert not fits(scene(2000, 64, 32))
+    assert not fits(scene(blocks=1, shape=(2, 200)))
+
+
+def test_every_cell_says_in_words_what_it_touches():
+    titles = [t.text for t in ET.fromstring(threads_picture(scene(), "Alt.").svg).iter(f"{SVG}title")]
+    assert "thread 1 of block 1 reads a[5], and writes out[5]" in titles
+    assert "thread 2 of block 1 touches nothing" in titles
+    assert "a[0] = 0, read by thread 0 of block 0" in titles
+    assert "out[4] = ?, written by thread 0 of block 1" in titles
+    assert "out[5] = 2 (wrong), written by thread 1 of block 1" in titles
+    assert len(titles) == 8 + 6 + 6
+
+
+def test_colours_are_named_and_the_picture_has_its_text():
+    picture = threads_picture(scene(), 'Two "blocks".')
+    words = [t.text for t in ET.fromstring(picture.svg).iter(f"{SVG}text")]
+    for word in ("right", "wrong", "written by nobody", "a thread that leaves its array", "reads", "writes"):
+        assert word in words
+    assert "written by two threads at once" not in words
+    assert 'aria-label="Two &quot;blocks&quot;."' in picture._repr_html_()
+    assert set(LINES) == {"load", "store", "atomic"}
+
+
+def test_two_pictures_in_one_page_have_names_of_their_own():
+    one, other = (ET.fromstring(threads_picture(scene(), "Alt.").svg).get("id") for _ in range(2))
+    assert one != other
+
+
+@pytest.mark.browser
+def test_pointing_at_a_thread_shows_its_lines_and_hides_the_others():
+    if missing := why_no_browser():
+        if os.environ.get("CI"):
+            pytest.fail(f"On CI the picture is tested in a browser: {missing}.")
+        pytest.skip(missing)
+    visible = """() => [...document.querySelectorAll('.l')].filter(g => getComputedStyle(g).opacity === '1')
+        .map(g => g.getAttribute('class').split(' ').filter(c => c !== 'l' && c !== 'd').join(' '))"""
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1000, "height": 600})
+        page.set_content(threads_picture(scene(), "Alt.")._repr_html_())
+        assert page.evaluate(visible) == ["t1 a0e1", "t1 a1e1"]
+        page.locator(".c.t3").hover()
+        assert page.evaluate(visible) == ["t3 a0e3", "t3 a1e3"]
+        page.locator(".c.a1e5").hover()
+        assert page.evaluate(visible) == ["t5 a1e5"]
+        page.mouse.move(999, 599)
+        assert page.evaluate(visible) == ["t1 a0e1", "t1 a1e1"]
