@@ -3,12 +3,11 @@
 import difflib
 from functools import cache
 from importlib import import_module
-from pathlib import Path
+from pkgutil import iter_modules
 
 from course_pkg.core import CourseError
+from course_pkg.practice import lectures as folder
 from course_pkg.practice.step import Step
-
-FOLDER = Path(__file__).parent / "lectures"
 
 
 @cache
@@ -22,17 +21,17 @@ def lectures() -> dict[str, tuple[Step, ...]]:
     """
     found: dict[str, tuple[Step, ...]] = {}
     seen: dict[str, str] = {}
-    for path in sorted(FOLDER.glob("[a-z]*.py")):
-        steps = tuple(import_module(f"course_pkg.practice.lectures.{path.stem}").STEPS)
+    for lecture in sorted(module.name for module in iter_modules(folder.__path__)):
+        steps = tuple(import_module(f"{folder.__name__}.{lecture}").STEPS)
         for number, step in enumerate(steps):
             if step.name in seen:
                 raise CourseError(
-                    f"Two steps are named {step.name}, in {seen[step.name]} and {path.stem}: rename one."
+                    f"Two steps are named {step.name}, in {seen[step.name]} and {lecture}: rename one."
                 )
             if step.needs and step.needs not in {before.name for before in steps[:number]}:
                 raise CourseError(f"Step {step.name} needs {step.needs}, which does not come before it.")
-            seen[step.name] = path.stem
-        found[path.stem] = steps
+            seen[step.name] = lecture
+        found[lecture] = steps
     return found
 
 

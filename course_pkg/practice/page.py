@@ -108,7 +108,8 @@ class Result:
 
     def _what_if(self):
         asked = [
-            f"<p>{_code(w.change)} <em>{_code(w.why)}</em></p>{_fold('Answer', f'<p>{_code(w.answer)}</p>')}"
+            f"<p>{_code(w.change)} <em>{_code(w.why)}</em></p>"
+            f"<div>{_fold('Answer', f'<p>{_code(w.answer)}</p>')}</div>"
             for w in self.step.what_if
         ]
         return _fold("What if …?", "".join(asked)) if asked else ""

@@ -1,5 +1,6 @@
 """The verdict on an attempt: one sentence, the most helpful one that can be said."""
 
+import ast
 import re
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from course_pkg.viz.threads_scene import element_name
 
 NOT_BEGUN, WRONG, GOOD = "not begun", "wrong", "good"
 _PLACE = re.compile(r"^(?:(?P<function>\w+), )?line (?P<line>\d+): ?")
+_PLACES = re.compile(r"^lines (?P<one>\d+) and (?P<other>\d+): ?")
 _OUTSIDE = re.compile(r" is outside what the interpreter runs\. .*$", re.DOTALL)
 
 
@@ -101,17 +103,31 @@ def _hazard(answer: Answer, trial: Trial, outcome: Outcome) -> str:
         return ""
     order = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
     worst = min(hazards, key=lambda h: order.index(h.kind) if h.kind in order else len(order))
-    said = _PLACE.sub("", worst.message)
-    teach = ""
+    said = worst.message.rstrip(".")
+    where = f"Line {worst.line}, {habits.quoted(answer.program, worst.line)}"
+    if two := _PLACES.match(said):
+        quoted = " and ".join(habits.quoted(answer.program, int(line)) for line in two.groups())
+        where = f"Lines {two['one']} and {two['other']}, {quoted}"
+    said = _PLACES.sub("", _PLACE.sub("", said))
     if worst.kind == "out_of_bounds":
-        said = said.replace(": a GPU would touch whatever lies there.", "")
-        teach = _why_outside(trial, worst)
-    return f"Line {worst.line}, {habits.quoted(answer.program, worst.line)}: {said.removesuffix('.')}{teach}."
+        said = said.removesuffix(": a GPU would touch whatever lies there")
+        said += _why_outside(trial, worst, outcome)
+    elif worst.kind == "race" and _adds_up(answer, worst.line):
+        said += "; or update it with cuda.atomic.add, so that they take turns"
+    return f"{where}: {said}" + "." * (said[-1] not in "?!")
 
 
-def _why_outside(trial: Trial, hazard) -> str:
+def _adds_up(answer: Answer, line: int) -> bool:
+    """Return whether a line is like ``counts[k] += 1``."""
+    return any(isinstance(n, ast.AugAssign) and n.lineno == line for n in ast.walk(answer.program.tree))
+
+
+def _why_outside(trial: Trial, hazard, outcome: Outcome) -> str:
     """Say what to do about an index outside an array: swap the axes, or guard."""
     array = trial.arrays.get(hazard.array)
+    shared = [p.by_array[hazard.array] for p in outcome.profiles if hazard.array in p.by_array]
+    if array is None and any(counts.shared_store or counts.shared_load for counts in shared):
+        return f": each block has a {hazard.array} of its own, indexed from 0 by cuda.threadIdx.x"
     if array is None or hazard.index is None:
         return ": on a GPU it would touch whatever lies there"
     index = hazard.index
@@ -160,13 +176,12 @@ def _first_wrong(step: Step, name: str, found, expected, outcome: Outcome) -> st
     where = "the result" if name == RESULT else element_name(name, expected.shape, first)
     many = f"{int(wrong.sum())} of {wrong.size} elements are"
     if unwritten.any() and name != RESULT:
-        axes = "; x counts columns, the last index, and y counts rows" if expected.ndim == 2 else ""
+        many = f"{int(unwritten.sum())} of {wrong.size} elements of {name} were written by nobody, the first is {where}"
         if unwritten.all():
-            return f"Nobody has written {name}: which thread is to write {where}{axes}?"
-        return (
-            f"{int(unwritten.sum())} of {wrong.size} elements of {name} were written by nobody, the first is {where}: "
-            f"which thread is to write it{axes}?"
-        )
+            return f"Nobody has written {name}: which thread is to write {where}?"
+        if expected.ndim == 2:
+            return f"{many}; x counts columns, the last index, and y counts rows, the first."
+        return f"{many}: which thread is to write it?"
     value, right = np.asarray(found).reshape(-1)[first], expected.reshape(-1)[first]
     if expected.ndim == 2 and expected.shape[0] == expected.shape[1] and np.allclose(found, expected.T):
         return f"{name} is the transpose of what is asked: x counts columns, the last index; y counts rows, the first."

@@ -74,3 +74,332 @@ def add_ten_square(a, out):
     x, y = cuda.grid(2)
     if y < a.shape[0] and x < a.shape[1]:
         out[x, y] = a[x, y] + 10
+
+# %% zip
+@cuda.jit
+def add(a, b, out):
+    i = cuda.threadIdx.x
+    out[i] = a[i] + b[i]
+
+# %% zip wrong: b was changed, and is only to be read
+@cuda.jit
+def add(a, b, out):
+    i = cuda.threadIdx.x
+    b[i] = a[i] + b[i]
+    out[i] = b[i]
+
+# %% zip wrong: gives the name a new meaning inside this thread
+@cuda.jit
+def add(a, b, out):
+    i = cuda.threadIdx.x
+    out = a[i] + b[i]
+
+# %% stride
+@cuda.jit
+def add_ten_stride(a, out):
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        out[i] = a[i] + 10
+
+# %% stride wrong: 24 of 40 elements of out were written by nobody, the first is out[16]
+@cuda.jit
+def add_ten_stride(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] + 10
+
+# %% stride wrong: blocks of one launch run in any order
+@cuda.jit
+def add_ten_stride(a, out):
+    for i in range(cuda.threadIdx.x, a.size, cuda.blockDim.x):
+        out[i] = a[i] + 10
+
+# %% broadcast
+@cuda.jit
+def outer_sum(column, row, out):
+    x, y = cuda.grid(2)
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y, x] = column[y] + row[x]
+
+# %% broadcast wrong: thread 2 of block 1 uses column[6], outside the array's shape (6,)
+@cuda.jit
+def outer_sum(column, row, out):
+    x, y = cuda.grid(2)
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y, x] = column[x] + row[y]
+
+# %% broadcast wrong: `column` is the whole array
+@cuda.jit
+def outer_sum(column, row, out):
+    x, y = cuda.grid(2)
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y, x] = column + row
+
+# %% coalesced
+@cuda.jit
+def add_ten_coalesced(a, out):
+    t = cuda.threadIdx.x
+    for k in range(a.shape[0]):
+        out[k, t] = a[k, t] + 10
+
+# %% coalesced wrong: neighbouring threads touch addresses 64 B apart on line 5
+@cuda.jit
+def add_ten_coalesced(a, out):
+    t = cuda.threadIdx.x
+    for k in range(a.shape[0]):
+        out[t, k] = a[t, k] + 10
+
+# %% stencil
+@cuda.jit
+def neighbours(a, out):
+    i = cuda.grid(1)
+    if 0 < i < a.size - 1:
+        out[i] = (a[i - 1] + a[i + 1]) / 2
+    elif i < a.size:
+        out[i] = a[i]
+
+# %% stencil wrong: thread 0 of block 0 uses the negative index a[-1]
+@cuda.jit
+def neighbours(a, out):
+    i = cuda.grid(1)
+    if i < a.size - 1:
+        out[i] = (a[i - 1] + a[i + 1]) / 2
+    elif i < a.size:
+        out[i] = a[i]
+
+# %% stencil wrong: 2 of 20 elements of out were written by nobody, the first is out[0]
+@cuda.jit
+def neighbours(a, out):
+    i = cuda.grid(1)
+    if 0 < i < a.size - 1:
+        out[i] = (a[i - 1] + a[i + 1]) / 2
+
+# %% reverse
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[t] = a[i]
+    cuda.syncthreads()
+    out[i] = tile[7 - t]
+
+# %% reverse wrong: a cuda.syncwarp() or a cuda.syncthreads() is missing between
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[t] = a[i]
+    out[i] = tile[7 - t]
+
+# %% reverse wrong: it does not use shared memory
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    out[i] = a[i - t + 7 - t]
+
+# %% reverse wrong: each block has a tile of its own, indexed from 0 by cuda.threadIdx.x
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[i] = a[i]
+    cuda.syncthreads()
+    out[i] = tile[7 - t]
+
+# %% block_sum
+@cuda.jit
+def sum_blocks(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    tile[t] = a[cuda.grid(1)]
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = tile[0]
+
+# %% block_sum wrong: never comes to it
+@cuda.jit
+def sum_blocks(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    tile[t] = a[cuda.grid(1)]
+    half = 8
+    while half > 0:
+        if t < half:
+            cuda.syncthreads()
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = tile[0]
+
+# %% block_sum wrong: Lines 5 and 9, `tile[t] = a[cuda.grid(1)]` and `tile[t] += tile[t + half]`: thread 8 of block 0 writes tile[8]
+@cuda.jit
+def sum_blocks(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    tile[t] = a[cuda.grid(1)]
+    half = 8
+    while half > 0:
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = tile[0]
+
+# %% dot
+@cuda.jit
+def dot(a, b, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    s = 0.0
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        s += a[i] * b[i]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        cuda.atomic.add(out, 0, tile[0])
+
+# %% dot wrong: blocks of one launch run in any order
+@cuda.jit
+def dot(a, b, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    s = 0.0
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        s += a[i] * b[i]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[0] += tile[0]
+
+# %% dot wrong: needs 2 global atomic thread accesses and makes 32
+@cuda.jit
+def dot(a, b, out):
+    s = 0.0
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        s += a[i] * b[i]
+    cuda.atomic.add(out, 0, s)
+
+# %% histogram
+@cuda.jit
+def histogram(a, counts):
+    i = cuda.grid(1)
+    if i < a.size:
+        cuda.atomic.add(counts, a[i], 1)
+
+# %% histogram wrong: or update it with cuda.atomic.add
+@cuda.jit
+def histogram(a, counts):
+    i = cuda.grid(1)
+    if i < a.size:
+        counts[a[i]] += 1
+
+# %% convolution
+@cuda.jit
+def convolve(a, w, out):
+    tile = cuda.shared.array(12, float64)
+    t = cuda.threadIdx.x
+    for k in range(t, 12, 8):
+        j = cuda.blockIdx.x * 8 + k - 2
+        tile[k] = a[j] if 0 <= j < a.size else 0.0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < a.size:
+        s = 0.0
+        for m in range(5):
+            s += w[m] * tile[t + m]
+        out[i] = s
+
+# %% convolution wrong: thread 6 of block 2 uses a[20], outside the array's shape (20,)
+@cuda.jit
+def convolve(a, w, out):
+    tile = cuda.shared.array(12, float64)
+    t = cuda.threadIdx.x
+    for k in range(t, 12, 8):
+        j = cuda.blockIdx.x * 8 + k - 2
+        tile[k] = a[j]
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < a.size:
+        s = 0.0
+        for m in range(5):
+            s += w[m] * tile[t + m]
+        out[i] = s
+
+# %% convolution wrong: needs 28 global load thread accesses and makes 94
+@cuda.jit
+def convolve(a, w, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        s = 0.0
+        for k in range(5):
+            j = i + k - 2
+            if 0 <= j < a.size:
+                s += w[k] * a[j]
+        out[i] = s
+
+# %% row_sums
+@cuda.jit
+def row_sums(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    r = cuda.blockIdx.x
+    s = 0.0
+    for c in range(t, a.shape[1], 16):
+        s += a[r, c]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[r] = tile[0]
+
+# %% row_sums wrong: needs 48 global load sectors and makes 192
+@cuda.jit
+def row_sums(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    r = cuda.blockIdx.x
+    s = 0.0
+    n = a.shape[1] // 16
+    for c in range(n * t, n * (t + 1)):
+        s += a[r, c]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[r] = tile[0]
+
+# %% row_sums wrong: writes it
+@cuda.jit
+def row_sums(a, out):
+    r = cuda.blockIdx.x
+    s = 0.0
+    for c in range(a.shape[1]):
+        s += a[r, c]
+    out[r] = s

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import jupytext
 import numpy as np
+from numba import float64
 
 from course_pkg import cuda
 from course_pkg.paths import repo_root
@@ -23,7 +24,7 @@ def run_cell(source):
     """Run a cell's text and return its names; like a notebook, keep the text, and count lines from its top."""
     file = f"<cell {next(_SERIAL)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    names = {"cuda": cuda, "np": np, "math": math}
+    names = {"cuda": cuda, "np": np, "math": math, "float64": float64}
     exec(compile(source, file, "exec"), names)
     return names
 

@@ -1,1 +1,1 @@
-"""What learners write in the laboratory of each lecture: one module for each, named as the lecture is."""
+"""What learners write in the laboratory of each lecture: one module or folder for each, named as the lecture is."""

@@ -1,0 +1,5 @@
+"""The puzzles of lecture 1: from one thread for each element to sums that move no byte twice."""
+
+from course_pkg.practice.lectures.first_kernels import alone, together
+
+STEPS = (*alone.STEPS, *together.STEPS)

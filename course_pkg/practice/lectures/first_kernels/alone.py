@@ -1,0 +1,267 @@
+"""Threads that work alone: their number, guards, blocks, two dimensions, neighbours."""
+
+import numpy as np
+
+from course_pkg.core.checks import unwritten
+from course_pkg.device.launch import blocks_for
+from course_pkg.grading import check
+from course_pkg.practice.step import Step, Trial, WhatIf
+
+
+def numbers(shape, rng):
+    """Return small whole numbers, whose sums are exact in any order and short to read."""
+    return rng.integers(0, 90, shape).astype(np.float64)
+
+
+def _map(n, rng):
+    a = np.arange(n, dtype=np.float64)
+    return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, grid=1, block=n)
+
+
+def _zip(n, rng):
+    a, b = np.arange(n, dtype=np.float64), numbers(n, rng)
+    return Trial({"a": a, "b": b, "out": unwritten(n)}, {"out": a + b}, grid=1, block=n)
+
+
+def _guard(n, rng):
+    a = np.arange(n, dtype=np.float64)
+    return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, grid=1, block=32)
+
+
+def _blocks(n, rng):
+    a = numbers(n, rng)
+    return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, grid=blocks_for(n, 8), block=8)
+
+
+def _stride(n, rng):
+    a = numbers(n, rng)
+    return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, grid=2, block=8)
+
+
+def _square(shape, rng):
+    a = numbers(shape, rng)
+    return Trial({"a": a, "out": unwritten(shape)}, {"out": a + 10}, blocks_for(shape, (4, 4)), (4, 4))
+
+
+def _broadcast(shape, rng):
+    column, row = numbers(shape[0], rng), numbers(shape[1], rng)
+    return Trial(
+        {"column": column, "row": row, "out": unwritten(shape)},
+        {"out": column[:, None] + row},
+        blocks_for(shape, (4, 4)),
+        (4, 4),
+    )
+
+
+def _coalesced(n, rng):
+    a = numbers((n, n), rng)
+    least = check.sectors(n * n)
+    needed = {"global_load.sectors": least, "global_store.sectors": least}
+    return Trial({"a": a, "out": unwritten((n, n))}, {"out": a + 10}, 1, n, needed)
+
+
+def _stencil(n, rng):
+    a = numbers(n, rng)
+    right = a.copy()
+    right[1:-1] = (a[:-2] + a[2:]) / 2
+    return Trial({"a": a, "out": unwritten(n)}, {"out": right}, grid=blocks_for(n, 8), block=8)
+
+
+STEPS = (
+    Step(
+        name="map",
+        title="One thread for each element",
+        ask="Let thread i read a[i] and write a[i] + 10 into out[i].",
+        trial=_map,
+        sizes=(10, 7, 32),
+        tell="each thread read one element and wrote one",
+        hints=(
+            "Every thread runs the whole function. Only its number, i, differs.",
+            "Read with a[…] and write with out[…] = …; both take this thread's number.",
+            "`out[i] = a[i] + 10`",
+        ),
+        what_if=(
+            WhatIf(
+                "Write `out[i] = a[0] + 10`.",
+                "How many threads read a[0], and is that a hazard?",
+                "All ten. It is no hazard: threads may read one element together, as long as nobody writes it.",
+            ),
+            WhatIf(
+                "Write `out[0] = a[i] + 10`.",
+                "Which value is in out[0] afterwards?",
+                "Nobody knows: ten threads write it in no order, and one of them is last. That is a race.",
+            ),
+        ),
+    ),
+    Step(
+        name="zip",
+        title="Two arrays",
+        ask="Let thread i write a[i] + b[i] into out[i].",
+        trial=_zip,
+        sizes=(8, 5, 32),
+        needs="map",
+        tell="each thread read two elements and wrote one",
+        hints=(
+            "A thread may read as many elements as it likes.",
+            "Both arrays have an element with this thread's number.",
+            "`out[i] = a[i] + b[i]`",
+        ),
+        what_if=(
+            WhatIf(
+                "Write `b[i] = a[i] + b[i]` before, and then `out[i] = b[i]`.",
+                "out is right; why is the verdict not?",
+                "b was only to be read: whoever uses it after this kernel finds other numbers in it.",
+            ),
+        ),
+    ),
+    Step(
+        name="guard",
+        title="More threads than elements: a guard",
+        ask="The block has 32 threads and a only 10 elements: let the threads beyond the end do nothing.",
+        trial=_guard,
+        sizes=(10, 31, 32, 1),
+        needs="map",
+        tell="the threads without an element did nothing",
+        hints=(
+            "Point at thread 10 in the picture: which element would it ask for?",
+            "An `if` before the access lets only some threads through; a.size is the number of elements.",
+            "`if i < a.size:`",
+        ),
+        what_if=(
+            WhatIf(
+                "Write `if i <= a.size:`.",
+                "Why does that fail for 10 elements?",
+                "The last element is a[9]; thread 10 passes the guard and asks for a[10], which is not there.",
+            ),
+        ),
+    ),
+    Step(
+        name="blocks",
+        title="Many blocks",
+        ask="A block has 8 threads and a more elements: let each thread find its own element in the whole grid.",
+        trial=_blocks,
+        sizes=(20, 8, 65),
+        needs="guard",
+        tell="every thread of every block had an element of its own, or none",
+        hints=(
+            "cuda.threadIdx.x begins at 0 in every block. What tells the blocks apart?",
+            "Before block number cuda.blockIdx.x there are that many blocks of cuda.blockDim.x threads each.",
+            "`i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x`, or in one word, `cuda.grid(1)`.",
+        ),
+        what_if=(
+            WhatIf(
+                "Write `i = cuda.threadIdx.x`.",
+                "Who writes out[0] now, and who writes out[8]?",
+                "Thread 0 of every block writes out[0], and nobody writes out[8].",
+            ),
+        ),
+    ),
+    Step(
+        name="stride",
+        title="Fewer threads than elements",
+        ask="The grid has 16 threads for any number of elements: let each thread take every 16th, in a loop.",
+        trial=_stride,
+        sizes=(40, 16, 5, 100),
+        needs="blocks",
+        tell="a grid of 16 threads went through all elements",
+        hints=(
+            "After its first element, a thread jumps over those of all other threads.",
+            "A loop with three numbers: where it begins, where it ends, how far it jumps. cuda.gridsize(1) is the "
+            "number of threads of the grid.",
+            "`for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):`",
+        ),
+        what_if=(
+            WhatIf(
+                "Let each thread take neighbours instead: 3 elements in a row, from `3 * cuda.grid(1)` on.",
+                "Why do the threads of a warp then need more sectors for each request?",
+                "In one request the lanes touch every third element: the bytes between are moved for nothing.",
+            ),
+        ),
+    ),
+    Step(
+        name="square",
+        title="Two dimensions",
+        ask="Let each thread add 10 to one element of the matrix a; x counts columns, y counts rows.",
+        trial=_square,
+        sizes=((6, 9), (9, 6), (4, 4)),
+        needs="blocks",
+        tell="each thread of the two-dimensional grid had one element, or none",
+        hints=(
+            "`cuda.grid(2)` gives two numbers, first along x, then along y.",
+            "NumPy counts rows first: a[row, column]. Which of them is x?",
+            "`if y < a.shape[0] and x < a.shape[1]:` before `out[y, x] = a[y, x] + 10`",
+        ),
+        what_if=(
+            WhatIf(
+                "Swap the names: `y, x = cuda.grid(2)`.",
+                "On a square matrix the result stays right. What changes?",
+                "Neighbouring threads then touch elements a whole row apart, and memory moves a sector for each.",
+            ),
+        ),
+    ),
+    Step(
+        name="broadcast",
+        title="A column plus a row",
+        ask="Let out[y, x] be column[y] + row[x].",
+        trial=_broadcast,
+        sizes=((6, 7), (4, 9), (5, 1)),
+        needs="square",
+        tell="the threads of a row shared one element, and those of a column another",
+        hints=(
+            "Point at an element of row in the picture: which threads should read it?",
+            "NumPy repeats the shorter arrays. A kernel needs no copy: many threads read the same element.",
+            "`out[y, x] = column[y] + row[x]`",
+        ),
+        what_if=(
+            WhatIf(
+                "Count the threads that read row[0].",
+                "Does memory move it as often?",
+                "No: the lanes of a warp that ask for one element get it by one sector, and caches keep it for others.",
+            ),
+        ),
+    ),
+    Step(
+        name="coalesced",
+        title="Which neighbour takes which element",
+        ask="A block has one thread for each column: write the loop's body so that neighbours read neighbours.",
+        trial=_coalesced,
+        sizes=(8, 32),
+        needs="square",
+        limits={"global_load.sectors": 1, "global_store.sectors": 1},
+        tell="in every request, neighbouring threads touched neighbouring elements",
+        hints=(
+            "All threads are in the same pass k of the loop at the same time. Which elements do they read then?",
+            "An array lies in memory row by row: a[k, 0], a[k, 1], a[k, 2] are neighbours.",
+            "`out[k, t] = a[k, t] + 10`",
+        ),
+        what_if=(
+            WhatIf(
+                "Write `out[t, k] = a[t, k] + 10`.",
+                "The result is the same. Why are there four times as many sectors?",
+                "In each pass the threads now touch elements a row apart, each in a sector of its own, and one element "
+                "of four in a sector is used. Reads by neighbours from neighbours are called coalesced.",
+            ),
+        ),
+    ),
+    Step(
+        name="stencil",
+        title="Neighbours",
+        ask="Let out[i] be the mean of a[i - 1] and a[i + 1]; the first and the last element are copied.",
+        trial=_stencil,
+        sizes=(20, 8, 33),
+        needs="blocks",
+        tell="inner threads read two neighbours, and the two at the ends copied",
+        hints=(
+            "Which threads have no left or no right neighbour?",
+            "Three kinds of threads: inside, at an end, and beyond the array. That is an `if` with an `elif`.",
+            "`if 0 < i < a.size - 1:` … `elif i < a.size:` …",
+        ),
+        what_if=(
+            WhatIf(
+                "Guard with `if i < a.size - 1:` alone.",
+                "Thread 0 reads a[-1]. Why does nothing crash?",
+                "Numba counts a negative index from the end, as NumPy does. The number is wrong, and nobody complains.",
+            ),
+        ),
+    ),
+)

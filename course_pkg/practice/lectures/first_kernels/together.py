@@ -1,0 +1,191 @@
+"""Threads that work together: shared memory and its barrier, sums, atomics, halos."""
+
+import numpy as np
+
+from course_pkg.core.checks import unwritten
+from course_pkg.device.launch import blocks_for
+from course_pkg.grading import check
+from course_pkg.practice.lectures.first_kernels.alone import numbers
+from course_pkg.practice.step import Step, Trial, WhatIf
+
+
+def _reverse(n, rng):
+    a = np.arange(n, dtype=np.float64)
+    return Trial({"a": a, "out": unwritten(n)}, {"out": a.reshape(-1, 8)[:, ::-1].reshape(-1)}, n // 8, 8)
+
+
+def _block_sum(n, rng):
+    a = numbers(n, rng)
+    needed = {"global_load.thread_accesses": n, "global_store.thread_accesses": n // 16}
+    return Trial(
+        {"a": a, "out": unwritten(n // 16)}, {"out": a.reshape(-1, 16).sum(axis=1)}, n // 16, 16, needed
+    )
+
+
+def _dot(n, rng):
+    a, b = numbers(n, rng), numbers(n, rng)
+    needed = {"global_load.thread_accesses": 2 * n, "global_atomics.thread_accesses": 2}
+    return Trial({"a": a, "b": b, "out": np.zeros(1)}, {"out": np.array([a @ b])}, 2, 16, needed)
+
+
+def _histogram(n, rng):
+    a = rng.integers(0, 5, n)
+    return Trial({"a": a, "counts": np.zeros(5, np.int64)}, {"counts": np.bincount(a, minlength=5)}, 2, 16)
+
+
+def _convolution(n, rng):
+    a, w = numbers(n, rng), (0.125, 0.25, 0.25, 0.25, 0.125)
+    blocks = blocks_for(n, 8)
+    inside = sum(min(n, 8 * b + 10) - max(0, 8 * b - 2) for b in range(blocks))
+    needed = {"global_load.thread_accesses": inside, "global_store.thread_accesses": n}
+    return Trial({"a": a, "w": w, "out": unwritten(n)}, {"out": np.convolve(a, w, "same")}, blocks, 8, needed)
+
+
+def _row_sums(shape, rng):
+    a = numbers(shape, rng)
+    needed = {"global_load.sectors": check.sectors(a.size), "global_store.requests": shape[0]}
+    return Trial({"a": a, "out": unwritten(shape[0])}, {"out": a.sum(axis=1)}, shape[0], 16, needed)
+
+
+def _uses_tile(profile, trial):
+    """Demand shared memory."""
+    if not profile.shared_store:
+        return "it does not use shared memory: let each thread put its element into the tile first."
+    return None
+
+
+STEPS = (
+    Step(
+        name="reverse",
+        title="Shared memory: turn each piece round",
+        ask="Let each block of 8 threads write its 8 elements in reverse order, by way of the shared tile.",
+        trial=_reverse,
+        sizes=(16, 8, 40),
+        needs="blocks",
+        also=_uses_tile,
+        tell="each thread passed its element on to another one of its block",
+        hints=(
+            "First all threads put their elements into the tile. Then each takes another one out of it.",
+            "Between putting and taking, all have to wait for each other: cuda.syncthreads().",
+            "`tile[t] = a[i]`, `cuda.syncthreads()`, `out[i] = tile[7 - t]`",
+        ),
+        what_if=(
+            WhatIf(
+                "Remove cuda.syncthreads().",
+                "The result may still be right. Why is it a hazard?",
+                "Nothing promises that a thread has put its element there before another takes it.",
+            ),
+        ),
+    ),
+    Step(
+        name="block_sum",
+        title="The sum of a block",
+        ask="Let each block write the sum of its 16 elements: fold the tile in half until one number is left.",
+        trial=_block_sum,
+        sizes=(32, 16, 64),
+        needs="reverse",
+        limits={"global_load.thread_accesses": 1, "global_store.thread_accesses": 1},
+        also=_uses_tile,
+        tell="four foldings made one number of sixteen",
+        hints=(
+            "With half = 8, the threads 0 to 7 add the elements 8 to 15 to their own. And then?",
+            "Halve with // until nothing is left; before each folding, all wait for the last one.",
+            "`while half > 0:`, `cuda.syncthreads()`, `if t < half: tile[t] += tile[t + half]`, `half //= 2`",
+        ),
+        what_if=(
+            WhatIf(
+                "Move cuda.syncthreads() into the `if`.",
+                "Why is that worse than leaving it out?",
+                "Threads outside the `if` never reach the barrier, and the others wait for them for ever.",
+            ),
+        ),
+    ),
+    Step(
+        name="dot",
+        title="A dot product",
+        ask="Let 2 blocks of 16 threads add a[i] · b[i] over arrays of any length into out[0], which begins at 0.",
+        trial=_dot,
+        sizes=(50, 32, 7),
+        needs="block_sum",
+        limits={"global_load.thread_accesses": 1, "global_atomics.thread_accesses": 1},
+        tell="each thread added its products, each block its threads, and one update a block went to memory",
+        hints=(
+            "First each thread alone: a sum over every 32nd element.",
+            "Then the block, as in the step before. Then one thread of each block adds to out[0].",
+            "`s += a[i] * b[i]` in the loop; at the end `if t == 0: cuda.atomic.add(out, 0, tile[0])`",
+        ),
+        what_if=(
+            WhatIf(
+                "Write `out[0] += tile[0]` instead of the atomic.",
+                "Why may one block's sum get lost?",
+                "Reading, adding and writing are three things. If both blocks read 0, one overwrites the other.",
+            ),
+        ),
+    ),
+    Step(
+        name="histogram",
+        title="A histogram",
+        ask="Count how often each number from 0 to 4 is in a.",
+        trial=_histogram,
+        sizes=(30, 32, 9),
+        needs="guard",
+        tell="threads that met in one counter took turns",
+        hints=(
+            "The element says which counter grows: counts[a[i]].",
+            "Several threads may meet in one counter. An atomic addition lets them take turns.",
+            "`cuda.atomic.add(counts, a[i], 1)`",
+        ),
+        what_if=(
+            WhatIf(
+                "Let all elements be equal.",
+                "The result stays right. What becomes slow?",
+                "All threads meet in one counter, and there they take turns, one after the other.",
+            ),
+        ),
+    ),
+    Step(
+        name="convolution",
+        title="A convolution with a halo",
+        ask="Let out[i] be the sum of w[m] · a[i + m - 2], m = 0 … 4, and let each block read each element once.",
+        trial=_convolution,
+        sizes=(20, 8, 35),
+        needs="stencil",
+        limits={"global_load.thread_accesses": 1, "global_store.thread_accesses": 1},
+        tell="8 threads filled a tile of 12, and then read their neighbours from it",
+        hints=(
+            "A block needs its 8 elements and 2 more at each side, its halo: 12 for 8 threads.",
+            "Let the threads go through the tile in steps of 8. Its element k is element 8 · block + k - 2 of a, and 0 "
+            "beyond the ends of a.",
+            "`tile[k] = a[j] if 0 <= j < a.size else 0.0`; after the barrier, add `w[m] * tile[t + m]`.",
+        ),
+        what_if=(
+            WhatIf(
+                "Read from a directly, without the tile.",
+                "How many times is each element then read from memory?",
+                "Asked for five times. The caches answer most of it: whether a tile pays is for lecture 3 to measure.",
+            ),
+        ),
+    ),
+    Step(
+        name="row_sums",
+        title="Row sums near the least possible",
+        ask="Let the 16 threads of block r add up row r of the matrix, with as few sectors as possible.",
+        trial=_row_sums,
+        sizes=((3, 64), (2, 48), (1, 16)),
+        needs="block_sum",
+        limits={"global_load.sectors": 1, "global_store.requests": 1},
+        tell="no byte was moved twice, and none for nothing",
+        hints=(
+            "Which elements of a row should 16 neighbours read in one pass?",
+            "Thread t takes t, t + 16, t + 32, …; then the block adds up the 16 sums.",
+            "`for c in range(t, a.shape[1], 16): s += a[r, c]`",
+        ),
+        what_if=(
+            WhatIf(
+                "Give each thread 4 neighbours: `range(4 * t, 4 * t + 4)`.",
+                "Which count grows, though each element is still read once?",
+                "The sectors: each lane's four elements fill a sector, and each of its four passes asks for it again.",
+            ),
+        ),
+    ),
+)
