@@ -84,7 +84,7 @@ def _shared(found: list[Touches]) -> list[Cells]:
         size = prod(shape)
         texts = tuple(map(str, range(size)))
         title = f"{name}: shared memory of block 0, by index"
-        made.append(Cells(name, shape, texts, _touched(mine, size), "below", title))
+        made.append(Cells(name, shape, texts, _touched(mine, size), "shared", title))
     return made
 
 
@@ -128,7 +128,7 @@ def _number(thread, profile) -> int:
 
 def _text(value) -> str:
     if isinstance(value, float):
-        return f"{value:.3g}"
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e6 else f"{value:.3g}"
     return str(value) if not isinstance(value, complex) else f"{value:.2g}"
 
 

@@ -65,15 +65,17 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
         by_thread.setdefault(link.thread, []).append(link)
         by_element.setdefault((link.array, link.element), []).append(link)
     parts = [_frames(placed)]
+    widest = max(len(placed.label(scene, thread)) for thread in placed.threads)
     for thread, box in placed.threads.items():
         kind = "astray" if thread in scene.astray else "thread" if thread in by_thread else "resting"
         said = what(whose(scene, thread), by_thread.get(thread, []), scene)
-        parts.append(_cell(box, placed.label(scene, thread), kind, f"t{thread}", said))
+        parts.append(_cell(box, placed.label(scene, thread), kind, f"t{thread}", said, widest))
     for number, array in enumerate(scene.arrays):
+        longest = max(map(len, array.texts), default=1)
         for element, box in enumerate(placed.elements[array.name]):
             said = who(array, element, by_element.get((array.name, element), []), scene)
             parts.append(
-                _cell(box, array.texts[element], array.states[element], f"a{number}e{element}", said)
+                _cell(box, array.texts[element], array.states[element], f"a{number}e{element}", said, longest)
             )
     numbers = {array.name: number for number, array in enumerate(scene.arrays)}
     for link in links:
@@ -105,13 +107,13 @@ def _style(name, scene, links, numbers):
     return f"<style>{''.join(rules)}</style>"
 
 
-def _cell(box, text, state, key, said):
+def _cell(box, text, state, key, said, longest):
     fill, ink, _ = FILLS[state]
     x, y, width, height = box
     stroke = (
         COMPUTE if state == "nobody" else MUTED if state in ("idle", "thread", "resting", "read") else fill
     )
-    size = min(11.5, 1.62 * (width - 3) / max(1, len(text)))
+    size = min(11.5, 1.62 * (width - 3) / max(1, longest))
     return (
         f'<g class="c {key}"><title>{escape(said)}</title>'
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="2.5" fill="{fill}" '

@@ -47,13 +47,13 @@ def arrange(scene) -> Placed:
         if placed is not None:
             return placed
     placed, y = Placed(), 6.0
-    above = [array for array in scene.arrays if array.place == "above"]
-    below = [array for array in scene.arrays if array.place != "above"]
-    if above:
-        y = _band(placed, above, y) + BAND
-    y = _threads(placed, scene, y)
-    if below:
-        y = _band(placed, below, y + BAND)
+    for place in ("above", "threads", "shared", "below"):
+        arrays = [array for array in scene.arrays if array.place == place]
+        if place == "threads":
+            y = _threads(placed, scene, y) + BAND
+        elif arrays:
+            y = _band(placed, arrays, y) + BAND
+    y -= BAND
     placed.height = y + 4
     return placed
 
@@ -67,7 +67,7 @@ def _across(scene) -> Placed | None:
             y = _threads(placed, scene, y, x)
             right = max(left + width for left, _, width, _ in placed.blocks)
         for array in scene.arrays:
-            if array.place == part:
+            if array.place == part or (array.place, part) == ("shared", "threads"):
                 y = _band(placed, [array], y, x) + 12
                 width = max(left + width for left, _, width, _ in placed.elements[array.name])
                 right = max(right, width, x + 7.4 * len(array.title or array.name))

@@ -15,7 +15,7 @@ class Cells:
     texts, states : sequence of str
         What stands in each element, and how it is coloured: a key of ``FILLS``. In the order of the memory.
     place : str
-        ``"above"`` the threads, for what they read; ``"below"`` them, for what they write.
+        ``"above"`` the threads, for what they read; ``"below"`` them, for what they write; ``"shared"`` between.
     title : str
         What is written over it.
     """
