@@ -5,7 +5,7 @@ from math import prod
 
 WIDTH = 900.0  # of the sheet, in its own unit
 HEIGHT = 22.0  # of a cell
-LARGEST, SMALLEST = 30.0, 9.0  # width of a cell
+LARGEST, SMALLEST = 26.0, 9.0  # width of a cell
 TITLE, BAND, GAP, PAD = 16.0, 40.0, 26.0, 4.0
 ROW = 32  # cells in a row of a one-dimensional array, or of a block: a warp
 MOST = 1024  # threads, or elements of all arrays
@@ -103,7 +103,7 @@ def _band(placed: Placed, arrays, y: float, left: float = PAD) -> float:
 def _breadth(columns: int, texts) -> float:
     """Return the width of a cell: room for its text, and not more than the sheet has."""
     room = 7.4 * max((len(text) for text in texts), default=1) + 7
-    return min(max(room, 22.0), LARGEST * 1.6, (WIDTH - 2 * PAD) / columns)
+    return min(max(room, 22.0), 48.0, (WIDTH - 2 * PAD) / columns)
 
 
 def _threads(placed: Placed, scene, y: float, left: float = PAD) -> float:

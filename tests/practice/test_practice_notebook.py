@@ -9,7 +9,7 @@ from course_pkg.practice import catalogue
 
 pytestmark = pytest.mark.slow(40)
 
-IMPORTS = "import numpy as np\nfrom course_pkg import cuda, practice"
+IMPORTS = "import numpy as np\nfrom numba import float64\nfrom course_pkg import cuda, practice"
 ENDLESS = "@cuda.jit\ndef kernel(a, out):\n    while True:\n        out[0] = 1\n"
 RECURSIVE = "@cuda.jit\ndef kernel(a, out):\n    kernel(a, out)\n"
 HUGE = "@cuda.jit\ndef kernel(a, out):\n    tile = cuda.shared.array(10**11, np.float64)\n    tile[0] = 1\n"
