@@ -1,6 +1,6 @@
-"""The third witness: what Nsight Compute counts for each kernel, beside what :mod:`course_pkg.simt` counts.
+"""The third witness: what Nsight Compute counts for each kernel, compared with what :mod:`course_pkg.simt` counts.
 
-``cases`` has the kernels that each test one rule, and finds those of the topics. ``launch`` runs under the profiler.
-``ncu`` and ``sanitizer`` call NVIDIA's tools, ``record`` keeps their answers, and ``compare`` sets them beside the
-interpreter's.
+``cases`` contains kernels that each test one counting rule, and finds the kernels of the topics. ``launch`` is the
+program that runs under the profiler. ``ncu`` and ``sanitizer`` call NVIDIA's tools, ``record`` stores their results,
+and ``compare`` compares these with the interpreter's counts.
 """

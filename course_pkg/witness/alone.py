@@ -1,7 +1,8 @@
-"""``python -m course_pkg.witness.alone WHO EDGE SAMPLES``: one kernel in a process of its own, as JSON on one line.
+"""Run one kernel in a process of its own and print its times and memory as one line of JSON.
 
-WHO is ``simulator`` (Numba's own, which must be chosen before numba.cuda is imported), ``plain`` or ``counted`` (the
-interpreter, whose memory is measured best where nothing else needs any).
+``python -m course_pkg.witness.alone WHO EDGE SAMPLES``: WHO is ``simulator`` (Numba's CUDA simulator, which must be
+chosen before numba.cuda is imported), ``plain`` (the interpreter) or ``counted`` (the interpreter with a profile). In a
+process of its own, the interpreter's memory is measured without that of other work.
 """
 
 import json
@@ -25,17 +26,17 @@ def ask(who: str, edge: int, samples: int = 1, timeout_s: float = 900) -> dict:
     who : str
         One of ``WHO``.
     edge : int
-        Points along an edge of the grid.
+        Number of points along one side of the grid.
 
     Returns
     -------
     dict
-        ``samples_s``, seconds of each launch, and ``peak_bytes``, the most memory that the process held.
+        ``samples_s``: seconds of each launch; ``peak_bytes``: the most memory that the process held.
 
     Raises
     ------
     CourseError
-        If the process does not end well.
+        If the process fails or does not end in time.
     """
     environment = {**os.environ, "COURSE_BACKEND": "simt"}
     environment.pop("NUMBA_ENABLE_CUDASIM", None)
@@ -46,22 +47,22 @@ def ask(who: str, edge: int, samples: int = 1, timeout_s: float = 900) -> dict:
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=timeout_s)
     except subprocess.TimeoutExpired:
         raise CourseError(
-            f"{' '.join(command[1:])} did not end within {timeout_s} s: take --quick."
+            f"{' '.join(command[1:])} did not end within {timeout_s} s: add the option --quick."
         ) from None
     if done.returncode != 0:
-        words = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise CourseError(f"{' '.join(command[1:])} failed ({words}): run it by itself to see why.")
+        words = (done.stderr.strip().splitlines() or ["it printed no message"])[-1]
+        raise CourseError(f"{' '.join(command[1:])} failed ({words}): run this command by itself to see why.")
     return json.loads(done.stdout)
 
 
 def launcher(who: str, edge: int):
-    """Return what launches the kernel on ``(u, out)``, checked by the caller."""
+    """Return a callable that launches the kernel on ``(u, out)``; the caller checks these arrays."""
     from course_pkg import simt
     from course_pkg.device.launch import blocks_for
     from course_pkg.stencil.gpu_numba import BLOCK_3D, laplacian_naive_kernel
 
     if who not in WHO:
-        raise CourseError(f"{who!r} is nobody: choose from {', '.join(WHO)}.")
+        raise CourseError(f"WHO is {who!r}: it must be one of {', '.join(WHO)}.")
     function = laplacian_naive_kernel.py_func
     configuration = blocks_for((edge,) * 3, BLOCK_3D), BLOCK_3D
     if who == "simulator":
@@ -82,11 +83,10 @@ def main(words) -> int:
     from course_pkg.stencil import reference
 
     who, edge, samples = words[0], int(words[1]), int(words[2])
-    u = np.random.default_rng(0).random(
-        (edge,) * 3
-    )  # a HeatProblem's generator needs more memory than the launch
+    # not by a HeatProblem: its generator needs more memory than the launch, whose memory is measured
+    u = np.random.default_rng(0).random((edge,) * 3)
     out = np.full_like(u, np.nan)
-    if who != "simulator":  # the first launch of all loads Numba's types
+    if who != "simulator":  # the first launch in a process loads Numba's types, which must not be timed
         few = np.zeros((2, 2, 2))
         launcher(who, 2)(few, np.empty_like(few))
     launch, seconds = launcher(who, edge), []
@@ -103,9 +103,9 @@ def main(words) -> int:
 
 
 def _peak_bytes() -> int:
-    """Return the most memory that this process has held; 0 where the system does not tell."""
+    """Return the most memory that this process has held; 0 if the operating system does not say."""
     status = Path("/proc/self/status")
-    if status.exists():  # getrusage would also tell of the parent, whose memory a new process shares at first
+    if status.exists():  # getrusage may return the parent's peak, since a new process first shares its memory
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
         return 1024 * int(line.split()[1])
     try:

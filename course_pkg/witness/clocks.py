@@ -1,13 +1,15 @@
-"""Three clocks for a kernel: how long would its memory traffic, its cache traffic, its instructions take alone?
+"""Three clocks for a kernel: how long would its memory traffic, its cache traffic or its instructions take alone?
 
-Nsight Compute says which share of its greatest rate L2, L1 and the schedulers reached while the kernel ran; that share
-of the kernel's time is what the unit would have needed alone. The share of the memory is its bytes divided by the
-bandwidth of a copy. The clock that fills nearly all of the time *binds*: only less of that work makes the kernel
-faster. If none does, the warps wait: for loads on their way, or for each other.
+Nsight Compute measures which share of their peak rates L2, L1 and the schedulers reached while the kernel ran. If a
+unit reached 60 % of its peak rate, then alone, at its peak rate, it would have needed 60 % of the kernel's time. For
+the memory, this time is the bytes divided by the bandwidth of a copy. A clock *binds* if its share is nearly the whole
+time: then the kernel gets faster only if it does less of that work. If no clock binds, the warps mostly wait: for loads
+on their way, or for each other.
 
-The share of L2 and of L1 is that of the busiest stage of each: tags, sectors and data of the L2; requests and
-wavefronts of the L1. They are rates. How long the link between the halves of an H200's L2 is active is recorded, too,
-and no clock: it counts the cycles in which something is under way.
+L2 and L1 have several stages: tags, sectors and data in the L2, requests and wavefronts in the L1. The share of a cache
+is that of its busiest stage. These shares are rates of work. The record also has the share of time in which the link
+between the halves of an H200's L2 was active. This is not a clock: it counts cycles in which anything is under way, and
+does not say how much more could be.
 """
 
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from course_pkg.core import CourseError
 BINDS = 0.85  # a clock that fills this share of the time is said to bind
 WAITING = "none"
 MEMORY, L2, L1, ISSUE = "memory", "L2", "L1", "issue"
-# rates alone: a counter of cycles in which something is under way does not say how much more there could be
+# only counters of rates: a counter of active cycles does not say how much more work a unit could do
 UNITS = {
     L2: ("lts__t_sectors", "lts__t_tag_requests", "lts__d_sectors"),
     L1: ("l1tex__data_pipe_lsu_wavefronts", "l1tex__lsuin_requests"),
@@ -34,21 +36,21 @@ RESIDENT = "sm__warps_active.avg.pct_of_peak_sustained_active"
 
 @dataclass(frozen=True)
 class Clocks:
-    """What keeps a GPU busy during a launch.
+    """The shares of a launch's time that each unit of the GPU would need alone.
 
     Attributes
     ----------
     time_s : float
-        Of the launch, from Nsight Compute: caches were empty when it began.
+        Time of the launch under Nsight Compute, which empties the caches before it.
     shares : dict
-        Share of that time that each unit needs alone, by its name, in the order memory, L2, L1, issue. What the
-        device did not count is absent.
+        For each unit, by its name, the share of that time that it would need alone; in the order memory, L2, L1, issue.
+        A unit that the device did not count is left out.
     bytes_read, bytes_written : int
-        Between the GPU and its memory.
+        Bytes between the GPU and its memory.
     instructions : int or None
-        Executed by all warps; None where the device did not count them.
+        Instructions executed by all warps; None if the device did not count them.
     occupancy : float or None
-        Mean of the resident warps, over the most that fit.
+        Mean number of resident warps, divided by the most that fit; None if it was not counted.
     """
 
     time_s: float
@@ -60,7 +62,7 @@ class Clocks:
 
     @property
     def binds(self) -> str:
-        """Name of the clock that fills nearly all of the time, or that none does.
+        """Name of the clock that fills nearly all of the time; ``"none"`` if no clock does.
 
         Examples
         --------
@@ -73,11 +75,11 @@ class Clocks:
         return name if self.shares[name] >= BINDS else WAITING
 
     def seconds(self, name: str) -> float | None:
-        """Return how long a unit would need alone; None where the device did not count it."""
+        """Return how many seconds a unit would need alone; None if the device did not count it."""
         return None if name not in self.shares else self.shares[name] * self.time_s
 
     def row(self) -> dict[str, str]:
-        """Return the cells of a table: a share for each clock, and which binds.
+        """Return the cells of a table row: a share for each clock, and the clock that binds.
 
         Examples
         --------
@@ -97,10 +99,9 @@ def clocks(counted: dict, t_peak_gb_s: float) -> Clocks:
     Parameters
     ----------
     counted : dict
-        What ``course verify traffic`` counted of it.
+        The counters of the launch, as ``course verify traffic`` records them.
     t_peak_gb_s : float
-        The yardstick for the memory: the bandwidth of a copy, measured on the same device. Kernels that mostly read
-        exceed it by up to 5 %.
+        The bandwidth of a copy, measured on the same device. Kernels that mostly read exceed it by up to 5 %.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Two witnesses side by side: what the interpreter counts and what the hardware counted, to the last unit."""
+"""Compare two witnesses: the interpreter's counts must equal the hardware's to the last unit."""
 
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
@@ -10,23 +10,23 @@ from course_pkg.core.files import read_text
 from course_pkg.device.case import Case
 from course_pkg.witness.ncu import Counters
 
-LARGEST_CACHE = 128 * 2**20  # of a GPU, in bytes
+LARGEST_CACHE = 128 * 2**20  # bytes: no GPU has a larger cache
 EXCEPTIONS = Path(__file__).with_name("exceptions.toml")
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number that both witnesses give.
+    """A number that both witnesses count.
 
     Attributes
     ----------
     name : str
     metrics : tuple of tuple of str
-        Alternatives, the best first; the metrics of one alternative are added up.
+        Alternatives, the best one first; the metrics of one alternative are added up.
     count : callable
         Takes a profile of :mod:`course_pkg.simt` and returns the interpreter's number.
     counts_more : bool
-        True when the hardware's counter takes in other things, too: it may then be larger.
+        Whether the hardware's counter also counts other things, so that its number may be larger.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Quantity:
     counts_more: bool = False
 
     def measured(self, counters: Counters) -> float | None:
-        """Return the hardware's number: from the first alternative of which a metric was counted, None without."""
+        """Return the hardware's number, by the first alternative that was counted; None if none was."""
         for alternative in self.metrics:
             values = [counters[metric] for metric in alternative if metric in counters]
             if values:
@@ -67,13 +67,13 @@ _SPACES = (
     ("local", "sectors", ("l1tex__t_sectors_pipe_lsu_mem_local_op_{}.sum",)),
     # the older smsp__inst_executed_op_shared_st counts atomic operations as well
     ("shared", "requests", ("smsp__sass_inst_executed_op_shared_{}.sum",)),
-    # counts waits for data that arrive from the L2 cache, too; wavefronts by instruction show each conflict exactly
+    # this counter also counts waits for data from the L2 cache; the wavefronts below show each conflict exactly
     ("shared", "bank_conflicts", ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum",)),
     (
         "shared",
         "wavefronts",
         (
-            # counted by instruction; the other one also counts the waits for a busy pipe
+            # the first counts by instruction; the second also counts waits for a busy pipe
             "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum",
             "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum",
         ),
@@ -102,7 +102,7 @@ QUANTITIES = (
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity of one case by both witnesses; ``measured`` is None where the device does not count it."""
+    """One quantity of one case, by both witnesses; ``measured`` is None if the device does not count it."""
 
     case: str
     quantity: str
@@ -112,7 +112,7 @@ class Row:
 
     @property
     def equal(self) -> bool:
-        """True when both agree to the last unit, or as far as the counter can tell, or there is none."""
+        """Whether both numbers are equal; True, too, if the hardware's is missing, or if it may be larger and is."""
         if self.measured is None or self.counted == self.measured:
             return True
         return self.counts_more and self.counted < self.measured
@@ -126,7 +126,7 @@ def profile(case: Case):
 
 
 def compare(case: Case, counters: Counters, profiled=None) -> list[Row]:
-    """Return all quantities of a case; it is run in the interpreter unless its profile is passed."""
+    """Return all quantities of a case. The case is run in the interpreter, unless its profile is passed."""
     profiled = profile(case) if profiled is None else profiled
     return [
         Row(case.name, q.name, q.count(profiled), q.measured(counters), q.counts_more) for q in QUANTITIES
@@ -135,7 +135,7 @@ def compare(case: Case, counters: Counters, profiled=None) -> list[Row]:
 
 @dataclass(frozen=True)
 class Inexact:
-    """A case whose counters are not all exact: which quantities, and why, as found in its machine code."""
+    """A case with inexact counts: which quantities, and the reason that was found in its machine code."""
 
     quantities: tuple[str, ...]
     reason: str
@@ -170,7 +170,7 @@ def exceptions(path: Path = EXCEPTIONS) -> dict[str, Inexact]:
 
 
 def verdict(rows: Sequence[Row], listed: Inexact | None) -> list[str]:
-    """Return what is wrong with a case, in sentences: differences that nobody listed, and listed ones that are none."""
+    """Return one sentence for each difference that is not listed, and for each listed quantity that is exact."""
     allowed = set(listed.quantities) if listed else set()
     differing = {row.quantity: row for row in rows if not row.equal}
     troubles = [
@@ -179,31 +179,31 @@ def verdict(rows: Sequence[Row], listed: Inexact | None) -> list[str]:
         if quantity not in allowed
     ]
     stale = [q for q in sorted(allowed) if q not in differing]
-    return troubles + [f"{rows[0].case}: {q} is exact: take it out of {EXCEPTIONS.name}." for q in stale]
+    return troubles + [f"{rows[0].case}: {q} is exact now: remove it from {EXCEPTIONS.name}." for q in stale]
 
 
 def too_little(case: Case, counters: Counters, cache_bytes: int = LARGEST_CACHE) -> list[str]:
-    """Return what is wrong with the bytes that a large case must move: less cannot be read, nor much less written.
+    """Return sentences that say what is wrong if the hardware moved fewer bytes than a large case must move.
 
     Parameters
     ----------
     cache_bytes : int
-        Of the last-level cache, which may still hold what was written.
+        Size of the last-level cache, which may still hold bytes that were written.
     """
     read, written = counters["dram__bytes_read.sum"], counters["dram__bytes_write.sum"]
     troubles = []
     if read < 0.999 * case.cost.bytes_read:
-        troubles.append(f"{case.name}: {read:,} bytes were read of {case.cost.bytes_read:,} that must be.")
+        troubles.append(f"{case.name}: {read:,} bytes were read, but {case.cost.bytes_read:,} must be read.")
     if written < case.cost.bytes_written - cache_bytes:
         troubles.append(
-            f"{case.name}: {written:,} bytes were written of {case.cost.bytes_written:,} that must be."
+            f"{case.name}: {written:,} bytes were written, but {case.cost.bytes_written:,} must be written."
         )
     return troubles
 
 
 @dataclass(frozen=True)
 class Summary:
-    """How many kernels and launches there are, and how many of them are exact in every counter."""
+    """The number of kernels and launches, and how many of them are exact in every counter."""
 
     kernels: int
     exact_kernels: int
@@ -212,9 +212,9 @@ class Summary:
 
 
 def summary(cases: Iterable[Case], listed: dict[str, Inexact]) -> Summary:
-    """Count kernels and launches; a kernel is exact when all its launches are.
+    """Count kernels and launches; a kernel is exact if all its launches are.
 
-    What is not listed as inexact is exact: a test compares each case with the recorded counters.
+    A case that is not listed as inexact is exact, because a test compares each case with the recorded counters.
     """
     cases = list(cases)
     inexact = {case.identity for case in cases if case.name in listed}

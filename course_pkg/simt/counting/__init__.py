@@ -1,1 +1,1 @@
-"""Counting what the hardware counts, after what a compiler makes of the source."""
+"""Counts what the hardware would count, after a model of what the compiler does to the source."""

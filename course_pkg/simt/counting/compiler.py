@@ -1,7 +1,8 @@
-"""What a compiler does to a kernel before the hardware counts it: loops written out, common loads moved up.
+"""A model of the compiler, which changes a kernel before the hardware counts it.
 
-Each rule was found in the machine code of small kernels and holds to the last unit on those that
-``course verify counters`` runs; the kernels it lists as inexact show where the rules end.
+It unrolls loops, moves loads that two branches share before the branch, computes short branches for all lanes, and
+moves stores behind a branch. Each rule was found in the machine code of small kernels. With these rules the counts of
+all kernels that ``course verify counters`` runs are exact, except those of the kernels that it lists as inexact.
 """
 
 import ast
@@ -10,10 +11,12 @@ import numpy as np
 
 from course_pkg.simt.run.expressions import evaluate
 
-# A loop is written out 4 or 2 times while its body has at most that many instructions. Found by compiling bodies of
-# 1 to 90 operations with one to three indices; above the larger limit it stays as it is.
+# {passes per group: most instructions in the body}: a loop is unrolled by 4, or else by 2, if its body is short enough.
+# The limits were found by compiling bodies of 1 to 90 operations with one to three indices.
 WRITTEN_OUT = {4: 47, 2: 90}
-SPECULATED = 4  # operations that both sides of a branch may have so that all lanes compute both
+SPECULATED = (
+    4  # both sides of a branch together may have so many operations if all lanes are to compute both sides
+)
 PURE = (
     ast.BinOp,
     ast.UnaryOp,
@@ -24,14 +27,14 @@ PURE = (
     ast.expr_context,
     ast.Subscript,
 )
-NEVER = ("syncthreads", "syncwarp", "_sync", "atomic")  # what keeps a loop from being written out
-DIVISION = 6  # what a floating-point division weighs
+NEVER = ("syncthreads", "syncwarp", "_sync", "atomic")  # a loop that contains one of these is not unrolled
+DIVISION = 6  # a floating-point division counts as this number of instructions
 
 
 def unrolled_by(node: ast.For) -> int:
-    """Return how many trips of a loop with an unknown number of trips a compiler writes out together.
+    """Return by how many passes a compiler unrolls a loop whose number of passes it does not know.
 
-    That regroups the lanes of a warp where they make different numbers of trips.
+    If the lanes of a warp make different numbers of passes, unrolling changes which lanes run a pass together.
     """
     for part in (p for statement in node.body for p in ast.walk(statement)):
         if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
@@ -43,7 +46,7 @@ def unrolled_by(node: ast.For) -> int:
 
 
 class _Size:
-    """Instructions of a loop's body. What is the same in every trip is moved out of the loop and weighs nothing."""
+    """Counts the instructions of a loop's body. What is the same in every pass is moved out and does not count."""
 
     def __init__(self, node: ast.For):
         self.changing = _names(node.target)
@@ -72,7 +75,7 @@ class _Size:
         return int(isinstance(part, (ast.AugAssign, ast.Compare, ast.If, ast.IfExp, ast.Call)))
 
     def _access(self, node) -> int:
-        """Count a load or a store: each index is made positive, then they become one address."""
+        """Count a load or a store: negative indices are wrapped, then all indices are combined into one address."""
         array, indices = ast.unparse(node.value), _indices(node)
         moving = [i for i in indices if self._changes(i)]
         if not moving and isinstance(node.ctx, ast.Load):
@@ -86,7 +89,7 @@ class _Size:
         return size
 
     def _index(self, array: str, index) -> int:
-        """Count the arithmetic of an index, its sign, and the end of the array that a negative one is added to."""
+        """Count the arithmetic of an index, the test of its sign, and the addition that wraps a negative index."""
         size = 0
         for part in ast.walk(index):
             if isinstance(part, ast.BinOp) and self._changes(part):
@@ -94,14 +97,14 @@ class _Size:
             elif isinstance(part, ast.Subscript):
                 size += self._access(part)
         if "uint" in ast.unparse(index):
-            return size + 1  # its upper half is cleared, and it is not negative
+            return size + 1  # an unsigned index needs no test: one instruction clears its upper half
         return size + self._new("sign", index) + 2 * self._new("end", array, index)
 
     def _changes(self, index) -> bool:
         return bool(_names(index) & self.changing)
 
     def _new(self, *what) -> bool:
-        """Whether something is computed for the first time in this body."""
+        """Return whether this expression is computed for the first time in the body."""
         key = tuple(ast.dump(part) if isinstance(part, ast.AST) else part for part in what)
         new = key not in self.seen
         self.seen.add(key)
@@ -113,22 +116,23 @@ def _indices(node: ast.Subscript) -> list:
 
 
 def passes(trips: np.ndarray, together: int, rest_first: bool):
-    """Yield ``(trip, lanes)`` of a loop in the order in which a warp makes them.
+    """Yield ``(pass, lanes)`` of a loop in the order in which a warp runs its passes.
 
     Parameters
     ----------
     trips : ndarray of int64
-        How many trips each lane makes.
+        Number of passes of each lane.
     together : int
-        Trips that are written out as one group.
+        Number of passes in one group of the unrolled loop.
     rest_first : bool
-        Whether the trips that fill no group come first: they do unless the loop counts from a constant.
+        Whether the passes that do not fill a group come first. They do, unless the loop starts at a constant.
 
     Yields
     ------
     at : int or ndarray
-        Number of the trip in each lane.
-    lanes : ndarray of bool, or None for all
+        Number of the pass in each lane.
+    lanes : ndarray of bool, or None
+        The lanes that run this pass; None stands for all.
     """
     most = int(trips.max()) if trips.size else 0
     if trips.size == 1 or together == 1:
@@ -149,20 +153,20 @@ def passes(trips: np.ndarray, together: int, rest_first: bool):
 
 
 def hoist(run, frame, node: ast.If, mask) -> None:
-    """Load what both branches load first before they part: once for all lanes, as a compiler does."""
+    """Move loads with which both branches begin before the branch: they then count once, for all lanes."""
     compared = _compared(node.test)
     for one, other in zip(_events(node.body), _events(node.orelse), strict=False):
         if ast.dump(one) != ast.dump(other):
             return
         if isinstance(one, ast.Subscript):
             if compared & _names(one.slice):
-                return  # in each branch the compiler knows something else about the index, so the addresses differ
+                return  # the compiler knows another range of the index in each branch, so the address code differs
             run.ledger.settle(evaluate(run, frame, one, mask))
             run.ledger.hoisted.add(ast.dump(one))
 
 
 def speculated(ledger, frame, node: ast.If) -> bool:
-    """Return whether a compiler computes both sides for all lanes, and then selects: little arithmetic, no memory."""
+    """Return whether all lanes compute both sides and then select one: so for little arithmetic without memory."""
     operations = 0
     for statement in (*node.body, *node.orelse):
         if not isinstance(statement, (ast.Assign, ast.AugAssign)) or _stores(statement):
@@ -180,7 +184,7 @@ def speculated(ledger, frame, node: ast.If) -> bool:
 
 
 def _moves_down(frame, name: str) -> bool:
-    """Whether a variable is a load that is used once: it moves into the branch, which then touches memory."""
+    """Return whether a variable holds a load that is used once: the load then moves into the branch that uses it."""
     variable = frame.variables.get(name)
     origin = getattr(variable.value, "origin", None) if variable else None
     if origin is None or origin.done or not origin.space:
@@ -190,9 +194,10 @@ def _moves_down(frame, name: str) -> bool:
 
 
 def sunk(frame, node: ast.If) -> tuple | None:
-    """Return an ``if`` and the store after it, where both branches end with a store to one element.
+    """Return an ``if`` and one store behind it, if both of its branches end with a store to the same element.
 
-    At the end of a kernel Python gives each branch an end of its own, and the stores stay where they are.
+    Return None for an ``if`` at the end of a kernel: there the bytecode has a return in each branch, and the stores
+    stay inside.
     """
     if not node.orelse or id(node) in _tails(frame.program):
         return None
@@ -204,7 +209,7 @@ def sunk(frame, node: ast.If) -> tuple | None:
     if ast.dump(target) != ast.dump(second.targets[0]) or _compared(node.test) & _names(target):
         return None
     if (id(frame.program), id(node)) not in _SUNK:
-        name = f".value {node.lineno}"  # no name of Python's, so that it meets none of the kernel's
+        name = f".value {node.lineno}"  # not a valid Python name, so no variable of the kernel can have it
         ways = [
             [
                 *body[:-1],
@@ -227,7 +232,7 @@ _TAILS: dict = {}
 
 
 def _tails(program) -> set:
-    """Return the branches after which nothing follows in a function."""
+    """Return the ids of the ``if`` statements that are the last ones to run in a function."""
     if id(program) not in _TAILS:
         found, bodies = set(), [program.tree.body]
         while bodies:
@@ -245,7 +250,7 @@ def _stores(statement) -> bool:
 
 
 def _events(body: list):
-    """Yield loads and operations of the statements at the head of a branch, in the order of their evaluation."""
+    """Yield the loads and operations at the start of a branch, up to its first store, in the order of evaluation."""
     for statement in body:
         if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or statement.value is None:
             return
@@ -265,7 +270,7 @@ def _in_order(node):
 
 
 def _compared(test) -> set:
-    """Return the names that a condition compares by size: in a branch the compiler knows a tighter range for them."""
+    """Return the names that a condition compares by size: inside a branch the compiler knows a range for them."""
     found: set = set()
     for part in ast.walk(test):
         if isinstance(part, ast.Compare) and not all(isinstance(op, (ast.Eq, ast.NotEq)) for op in part.ops):

@@ -1,8 +1,8 @@
-"""The ledger of a run: what its threads do, entered as a compiler would keep it.
+"""The ledger of a run: it counts only those operations of the threads that a compiler would keep.
 
-A run says what happens: a load, an addition, a value that is used. The ledger decides what of it becomes machine code
-(what nobody uses is never computed, what was loaded is not loaded again, what one branch alone uses is computed there)
-and passes that on to the :class:`~course_pkg.simt.counting.sites.Counters`.
+A run reports each load, each operation and each use of a value. The ledger decides which of them become machine code: a
+value that is never used is not computed, a loaded element is not loaded again, and a value that only one branch uses is
+computed in that branch. The ledger passes the rest on to the :class:`~course_pkg.simt.counting.sites.Counters`.
 """
 
 from contextlib import contextmanager
@@ -17,20 +17,20 @@ from course_pkg.simt.counting.no_ledger import NoLedger
 from course_pkg.simt.counting.operations import count_operation, use
 from course_pkg.simt.run.values import Origin, Product
 
-TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # the compiler lets one lane do it for its warp
+TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # in these, one lane updates for its whole warp
 
 
 class Ledger(NoLedger):
-    """Keeps what it is told until it is clear what a compiler makes of it.
+    """Keeps each entry until it is clear whether a compiler would keep that operation, and where.
 
     Parameters
     ----------
     counters : Counters
-        Of the launch.
+        The counters of the launch.
     numbering : Numbering
-        Of the run's values.
+        The value numbers of the run.
     versions : dict of str to int
-        Number of the state of each memory; the run changes it in place.
+        A number for the state of each memory; the run changes the dict in place.
     """
 
     def __init__(self, counters, numbering, versions):
@@ -42,7 +42,7 @@ class Ledger(NoLedger):
         self._open: list[Origin] = []
         self._speculating: Any = None
         self._held: tuple | None = None
-        self._halves: dict[int, tuple] = {}  # elements that came in pairs: value and lanes
+        self._halves: dict[int, tuple] = {}  # elements that were loaded in pairs: value and lanes
         self._products: dict[int, Product] = {}
 
     # where the run is
@@ -92,7 +92,7 @@ class Ledger(NoLedger):
     # who does the work, and where
 
     def originate(self, value, count, operands, mask, space: str = "") -> None:
-        """Attach to a value how it is counted; in a loop it is counted at once."""
+        """Attach to a value the function that counts it; inside a loop, count it at once."""
         mask = self._speculating or mask
         if self._depth_of_loops:
             count(mask)
@@ -128,12 +128,12 @@ class Ledger(NoLedger):
                 origin.wanted_by = mask if origin.wanted_by is None else origin.wanted_by.union(mask)
 
     def _may_move(self, origin) -> bool:
-        """Whether a computation can be moved into the branch that is being run."""
+        """Return whether a computation can be moved into the branch that is being run."""
         return not self._depth_of_loops and self._versions.get(origin.space) == origin.version
 
     @staticmethod
     def _settle(origin, mask, block) -> list:
-        """Count a computation in these lanes; return what it uses."""
+        """Count a computation for these lanes; return its operands."""
         origin.done = True
         origin.count(mask)
         return [(operand, mask, block) for operand in origin.operands]
@@ -185,9 +185,9 @@ class Ledger(NoLedger):
         self.originate(value, count, operands, mask)
 
     def multiply(self, value, precision: str, where, operands, mask, instead="mul") -> None:
-        """Count a multiplication, and offer it to an addition that follows.
+        """Count a multiplication, which a later addition may fuse into a multiply-add.
 
-        ``instead`` is what it counts as when no addition takes it up.
+        ``instead`` is the kind that it counts as if no addition fuses it.
         """
         product = self._products.setdefault(value.key, Product(self.straight, instead))
         value.product = product
@@ -240,7 +240,7 @@ class Ledger(NoLedger):
         self._hold(key, vain, lanes, lambda new: self._access(places[0], "store", new, width=2))
 
     def _hold(self, key: int, vain, lanes, count) -> None:
-        """Count a store later; drop the one held before where this one overwrites it in all its lanes."""
+        """Hold a store back, to count it later; drop the store held before if this one overwrites all its lanes."""
         held = self._held
         if held is not None and held[0] in vain and lanes.union(held[1]) is lanes:
             self._held = None
@@ -263,7 +263,7 @@ class Ledger(NoLedger):
         self.counters.issue(mask)
 
     def _access(self, place, kind: str, lanes, width=1) -> None:
-        """Count an access; a complex number is two accesses, of its two parts."""
+        """Count an access; an access to a complex number counts as two, one for each part."""
         array = place.array
         if array.dtype.kind != "c":
             self.counters.access(array, kind, place.where, place.offset, lanes, width=width)
@@ -275,9 +275,9 @@ class Ledger(NoLedger):
 
 
 def _nothing(lanes) -> None:
-    """Count nothing: for values that cost only what they are made of."""
+    """Count nothing: for values that cost no more than their operands."""
 
 
 def _one_a_block(place) -> bool:
-    """Return whether all threads of a block update one element, by construction."""
+    """Return whether the threads of each block certainly update one common element."""
     return np.ndim(place.offset) == 0 or place.offset.shape[-3:] == (1, 1, 1)

@@ -1,4 +1,4 @@
-"""What an operation counts as, as a compiler makes it: multiply-adds, doublings, and what costs nothing."""
+"""What each operation counts as once it is compiled: a multiply-add, a doubling, a flop of its own, or nothing."""
 
 import ast
 
@@ -32,14 +32,14 @@ _COUNTED = {ast.Div: "div", ast.Pow: "special", ast.Mod: "special", ast.FloorDiv
 
 
 def use(*values) -> None:
-    """Note that values are needed as such, so that none of them can vanish into a multiply-add."""
+    """Note that values are used by themselves, so that their multiplications must be computed."""
     for value in values:
         if value.product is not None:
             value.product.needed = True
 
 
 def _product(ledger, value, a, b, precision, where, mask):
-    """Count a multiplication as a compiler makes it: by 1 it is none, by 2 it is an addition of a number to itself."""
+    """Count a multiplication: one by 1 costs nothing, and one by 2 is compiled to an addition."""
     use(a, b)
     factor = next((abs(v.number) for v in (a, b) if v.constant), None)
     if factor == 1:
@@ -49,7 +49,7 @@ def _product(ledger, value, a, b, precision, where, mask):
 
 
 def _sum(ledger, kind, value, a, b, precision, where, mask):
-    """Count an addition, with a product that it takes up as a multiply-add."""
+    """Count an addition, or a multiply-add if one of the operands is a product that can be fused."""
     doubled = kind is ast.Sub and b.product is not None and b.product.instead == "add"
     product = _fusible(ledger, a) or (None if doubled else _fusible(ledger, b))
     for operand in (a, b):
@@ -77,7 +77,7 @@ def _fusible(ledger, value):
 
 
 def _free(ledger, value, operands, mask, integer=False):
-    """Count an instruction that is no flop."""
+    """Count an operation that is not a flop: one instruction, or one integer operation."""
     use(*operands)
     (ledger.integer if integer else ledger.instruction)(mask)
     ledger.made_of(value, operands, mask)

@@ -17,7 +17,7 @@ SECTOR_SHIFT = SECTOR_BYTES.bit_length() - 1
 
 
 def distinct(rows: np.ndarray) -> np.ndarray:
-    """Count the distinct entries of each row; entries equal to ``NOBODY`` are none."""
+    """Count the distinct entries of each row; entries equal to ``NOBODY`` do not count."""
     rows = np.sort(rows, axis=1)
     count = (rows[:, 1:] != rows[:, :-1]).sum(axis=1) + 1
     return count - (rows[:, -1] == NOBODY)
@@ -31,9 +31,9 @@ def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tupl
     addresses : ndarray of int64, shape (warps, 32)
         Byte addresses in shared memory; negative for a lane that is switched off.
     itemsize : int
-        Bytes a lane. Eight bytes, which lie in two banks, are served by half-warps and sixteen by quarters. The
-        halves of a load go together where each lane has a neighbour, one or two away, that is off or reads the same
-        word. At best, each half or quarter with a lane at work takes one wavefront.
+        Bytes per lane. Accesses of 8 bytes are served by half-warps, those of 16 bytes by quarter-warps. Both halves of
+        a load are served together if each lane has a neighbour, one or two lanes away, that is switched off or reads
+        the same word. At best, each half or quarter with an active lane needs one pass.
     kind : str
         ``"load"`` or ``"store"``.
     """
@@ -56,7 +56,7 @@ def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tupl
 
 
 def _paired(word: np.ndarray, by: int) -> np.ndarray:
-    """Return for which rows each lane's neighbour, ``by`` away, is off or touches the same word, or the lane is off."""
+    """Tell for each row whether every active lane's neighbour, ``by`` away, is off or touches the same word."""
     other = word[:, np.arange(WARP) ^ by]
     return ((word == other) | (word == NOBODY) | (other == NOBODY)).all(axis=1)
 
@@ -73,14 +73,14 @@ def _tallest_bank(words: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Site:
-    """One kind of access to one array on one source line, with what was counted there."""
+    """One kind of access to one array on one source line, and the counts of these accesses."""
 
     space: str
     kind: str
     array: str
     where: SourceLine
     itemsize: int
-    width: int  # neighbouring elements a lane
+    width: int  # neighbouring elements per lane
     region: int  # arrays that share memory share a region
     shape: tuple = ()  # of the array, as the kernel sees it
     byte0: int = 0  # where the array's memory begins in its region
@@ -90,7 +90,7 @@ class Site:
     wavefronts: int = 0
     bank_conflicts: int = 0
     block_unique: int = 0  # elements
-    touched: np.ndarray | None = None  # one flag an element of the region
+    touched: np.ndarray | None = None  # one flag for each element of the region
     pending: list = field(default_factory=list)
     pending_size: int = 0
     passes: list = field(default_factory=list)  # (blocks, addresses of shape (blocks, warps, 32))
@@ -105,7 +105,7 @@ class Operations:
 
 
 class Counters:
-    """Collects while a kernel is interpreted."""
+    """Collects the counts while a kernel is interpreted."""
 
     def __init__(self, trace_blocks=None):
         self.sites: dict[tuple, Site] = {}
@@ -119,7 +119,7 @@ class Counters:
         self.trace_blocks = set(range(KEPT_BLOCKS)) if trace_blocks is None else set(trace_blocks)
 
     def issue(self, mask) -> None:
-        """Count one instruction of every warp with a lane at work."""
+        """Count one instruction for each warp with an active lane."""
         self.lanes_at_work += mask.threads
         self.warp_instructions += mask.warps
 
@@ -130,9 +130,9 @@ class Counters:
     def access(self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1) -> None:
         """Count one access of the lanes in ``mask`` to elements ``offset`` of an array's memory.
 
-        ``together``: the lanes of a warp combine their atomic updates into one. ``width``: each lane touches that many
-        elements, which lie in one sector. ``offset`` broadcasts to the wave's shape; in shared and local memory it
-        counts from the start of the block's or the thread's own copy.
+        ``together``: the lanes of a warp combine their atomic updates into one. ``width``: each lane touches this
+        number of neighbouring elements, which lie in one sector. ``offset`` broadcasts to the wave's shape; in shared
+        and local memory it counts from the start of the copy of the block or thread.
         """
         wave = mask.wave
         name = array.space, kind, array.name, where, array.dtype.itemsize, width
@@ -213,7 +213,7 @@ class Counters:
             site.pending, site.pending_size = [], 0
 
     def finish(self) -> None:
-        """Settle which multiplications were taken up by a multiply-add."""
+        """Subtract the multiplications that were fused into multiply-adds."""
         for product, precision, where, threads in self.products:
             if product.fused and not product.needed:
                 self.operation(precision, product.instead, where, -threads)
@@ -223,7 +223,7 @@ class Counters:
 def sector_numbers(rows: np.ndarray, site, byte0: int) -> np.ndarray:
     """Number the sector of each lane's element; ``NOBODY`` for a lane that is switched off."""
     if site.space == "local":
-        # a thread's local memory is dealt out in words of 4 bytes, the words of a warp's 32 threads side by side
+        # local memory interleaves the threads: word i of all 32 threads of a warp lies side by side, then word i + 1
         word = rows * max(1, site.itemsize // BANK_BYTES)
         lane = np.arange(WARP)
         sector = (word * WARP + lane) * BANK_BYTES // SECTOR_BYTES
@@ -238,7 +238,7 @@ def sector_numbers(rows: np.ndarray, site, byte0: int) -> np.ndarray:
 
 
 def atomic_sectors(rows: np.ndarray, site, byte0: int) -> int:
-    """Count the sectors of atomic requests: lanes that update one element take turns, and each turn moves its own."""
+    """Count the sectors of atomic requests: lanes that update one element take turns, and each turn moves sectors."""
     order = np.argsort(rows, axis=1, kind="stable")
     elements = np.take_along_axis(rows, order, axis=1)
     lane = np.arange(WARP)
@@ -250,12 +250,12 @@ def atomic_sectors(rows: np.ndarray, site, byte0: int) -> int:
 
 
 def count_once_a_block(pieces: list) -> int:
-    """Count the elements that blocks touched, each once for each block.
+    """Count the elements that the blocks touched; an element counts once for each block that touched it.
 
     Parameters
     ----------
     pieces : list of (each, elements)
-        Elements in the order of the blocks, and how many of them belong to each block.
+        The elements, sorted by block, and how many of them each block touched.
     """
     blocks = len(pieces[0][0])
     low, high = np.full(blocks, NOBODY), np.full(blocks, -1)
@@ -279,7 +279,7 @@ def count_once_a_block(pieces: list) -> int:
 
 
 def once_a_block(pieces: list) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same elements as one piece that names each once for each block."""
+    """Return the same elements as one piece, in which each element occurs once for each block."""
     blocks = len(pieces[0][0])
     span = 1 + max((int(elements.max()) for _, elements in pieces if elements.size), default=0)
     keys = np.sort(

@@ -1,4 +1,4 @@
-"""Those who touched an element and are in no order among themselves: its readers, or those who updated it."""
+"""Crowds: the threads that have read, or have updated, an element. Threads of a crowd may touch it in any order."""
 
 import numpy as np
 
@@ -6,11 +6,12 @@ from course_pkg.simt.memory.order import NONE, Order, thread_of
 
 
 class Crowd:
-    """Threads that touched each unit, where barriers of whole blocks and whole warps are all that puts them in order.
+    """Threads that touched each unit, in a kernel that synchronises only whole blocks and whole warps.
 
-    Kept are the last one, another lane of its warp, another warp of its block since the block's last barrier, and
-    another block. A thread that is in order with these four is in order with all: whom they displaced came before
-    a barrier that they came after, or is of a warp or a block that one of them stands for.
+    A crowd keeps at most four threads per unit: the last one, another lane of its warp, a thread in another warp of its
+    block, and a thread of another block. A later thread is in order with the whole crowd if it is in order with these
+    four: a thread that is no longer kept either came before a barrier that a kept thread came after, or belongs to the
+    same warp or block as a kept thread.
     """
 
     SLOTS = ("mate", "neighbour", "stranger")
@@ -30,7 +31,7 @@ class Crowd:
         self._stamps[slot][units] = stamps
 
     def add(self, units, entry, stamps):
-        """Let threads in, all by one statement; return the lanes that share a unit with another lane."""
+        """Add the threads of one statement; return which lanes share a unit with another one, and whose entry stays."""
         before, before_stamp = self.last[units], self.stamp[units]
         self.last[units] = entry
         self.stamp[units] = stamps
@@ -45,7 +46,7 @@ class Crowd:
         return together, now
 
     def _displace(self, units, old, old_stamp, now):
-        """Keep those whom the last ones displaced."""
+        """Move the entries that were replaced into the slots of the same warp, another warp or another block."""
         order = self._order
         abroad = ~order.same_block(old, now)
         in_warp = order.same_warp(old, now)
@@ -54,17 +55,17 @@ class Crowd:
                 self._put(slot, units[chosen], old[chosen], old_stamp[chosen])
 
     def meet(self, units):
-        """Yield ``(entries, stamps)`` of those who were there."""
+        """Yield ``(entries, stamps)``: for each of the given units, one thread of its crowd."""
         yield self.last[units], self.stamp[units]
         for slot, entries in self._slots.items():
             yield entries[units], self._stamps[slot][units]
 
 
 class WholeCrowd:
-    """Threads that touched each unit, every one with its last access by each statement.
+    """All threads that touched each unit, each with its last access by each statement.
 
-    Where fences and atomics hand over from thread to thread, or a barrier names only some lanes of a warp, nobody
-    stands for another: to be in order with one thread says nothing of its neighbours.
+    This is needed if fences and atomics hand over from thread to thread, or if a barrier names only some lanes of a
+    warp: then a later thread may be in order with one thread and not with another thread of the same warp or block.
     """
 
     def __init__(self, units: int, order: Order):
@@ -73,7 +74,7 @@ class WholeCrowd:
         self._new: list[tuple] = []
 
     def add(self, units, entry, stamps):
-        """Let threads in, all by one statement; return the lanes that share a unit with another lane."""
+        """Add the threads of one statement; return which lanes share a unit with another one, and whose entry stays."""
         self._last[units] = entry
         now = self._last[units]
         self._new.append((units, entry, stamps))
@@ -92,7 +93,7 @@ class WholeCrowd:
         self._new = []
 
     def meet(self, units):
-        """Yield ``(entries, stamps)`` of those who were there, until nobody is left at any of the units."""
+        """Yield ``(entries, stamps)``, one thread per unit at a time, until no unit has a further thread."""
         self._settle()
         at, end = (np.searchsorted(self._units, units, side) for side in ("left", "right"))
         while (at < end).any():

@@ -1,7 +1,7 @@
-"""What stands for an array in GPU memory where there is no GPU.
+"""Arrays that stand for arrays in GPU memory on a computer without a GPU.
 
-:class:`DeviceArray` behaves as Numba's ``DeviceNDArray`` does: it has shape, dtype and strides, it can be sliced and
-copied, and it computes nothing. It is stricter in one point: NumPy may not read it behind the learner's back.
+:class:`DeviceArray` behaves like Numba's ``DeviceNDArray``: it has shape, dtype and strides, it can be sliced and
+copied, and it has no arithmetic.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import numpy as np
 
 from course_pkg.core.errors import CourseError
 
-UNWRITTEN = 0xA5  # every byte of integer memory that nobody wrote; floats are NaN
+UNWRITTEN = 0xA5  # every byte of integer memory that was never written; floats are NaN
 
 
 class DeviceArray:
@@ -21,19 +21,19 @@ class DeviceArray:
     host : ndarray
         The memory itself, not copied.
     base_array : ndarray, optional
-        The whole allocation that ``host`` lies in; ``host`` when it is left out.
+        The whole allocation that ``host`` is a view of; ``host`` itself if it is left out.
     stream : object
-        Kept and never waited for: everything has happened when a call returns.
+        Stored, but never waited for: all work is done when a call returns.
 
     Attributes
     ----------
     host : ndarray
-        The NumPy array behind. For ``course_pkg.simt`` itself: elsewhere it would not exist on a GPU.
+        The NumPy array that holds the elements. Only ``course_pkg.simt`` may use it: Numba's device arrays have none.
     base_array : ndarray
-        The allocation of which this is a view. Its first byte is what a GPU would align to 256 bytes.
+        The allocation that this is a view of. A GPU would align its first byte to 256 bytes.
     """
 
-    __cuda_ndarray__ = True  # as on Numba's device arrays: this lives in GPU memory
+    __cuda_ndarray__ = True  # Numba marks its device arrays with this attribute
 
     def __init__(self, host: np.ndarray, base_array: np.ndarray | None = None, stream=0):
         self.host = host
@@ -70,7 +70,7 @@ class DeviceArray:
         Parameters
         ----------
         ary : ndarray, optional
-            Takes the elements; of the same shape, dtype and order. A new array when it is left out.
+            Receives the elements; of the same shape, dtype and order. If it is left out, a new array is made.
 
         Raises
         ------
@@ -112,18 +112,18 @@ class DeviceArray:
         np.copyto(self.host, source.reshape(self.shape))
 
     def reshape(self, *newshape, order: str = "C") -> "DeviceArray":
-        """Return a view of another shape; a CourseError when that would need a copy."""
+        """Return a view of another shape; raise a CourseError if that needs a copy."""
         try:
             return self._view_of(self.host.reshape(*newshape, order=order), "reshape")
         except ValueError as error:
             raise CourseError(f"The array of shape {self.shape} has another size: {error}.") from None
 
     def ravel(self, order: str = "C", stream=0) -> "DeviceArray":
-        """Return a view of one dimension; a CourseError when that would need a copy."""
+        """Return a view of one dimension; raise a CourseError if that needs a copy."""
         return self._view_of(self.host.ravel(order=order), "ravel")
 
     def squeeze(self, axis=None, stream=0) -> "DeviceArray":
-        """Return a view without the directions that hold one element."""
+        """Return a view without the directions of length 1."""
         return self._view_of(self.host.squeeze(axis), "squeeze")
 
     def view(self, dtype) -> "DeviceArray":
@@ -134,7 +134,7 @@ class DeviceArray:
             raise CourseError(f"The array cannot be seen as {np.dtype(dtype).name}: {error}") from None
 
     def transpose(self, axes=None) -> "DeviceArray":
-        """Return the transpose of a matrix: new memory, row by row, as Numba's kernel for it leaves it on a GPU."""
+        """Return the transpose of a matrix in new, C-contiguous memory, as Numba's transpose kernel does."""
         if axes and tuple(axes) == tuple(range(self.ndim)):
             return self
         if self.ndim != 2 or (axes is not None and sorted(axes) != [0, 1]):
@@ -173,7 +173,7 @@ class DeviceArray:
         return f"<DeviceArray of {self.dtype.name}, shape {self.shape}: copy_to_host() shows its elements>"
 
     def __array__(self, dtype=None, copy=None):
-        """Copy to the host, as an array of Numba's does when NumPy asks for its elements."""
+        """Copy to the host, as Numba's device arrays do if NumPy asks for their elements."""
         if copy is False:
             raise ValueError("A device array is copied when NumPy reads it: leave out copy=False.")
         return np.array(self.host, dtype=dtype)
@@ -182,7 +182,7 @@ class DeviceArray:
         return DeviceArray(host, self.base_array, self.stream)
 
     def _view_of(self, host, what):
-        """Return ``host`` as a view of this memory, or refuse it when NumPy had to copy."""
+        """Return ``host`` as a view of this memory; raise a CourseError if NumPy had to copy."""
         if self.size and not np.may_share_memory(host, self.host):
             raise CourseError(
                 f"{what}() would have to copy this array, of shape {self.shape} and strides {self.strides}: "
@@ -192,19 +192,19 @@ class DeviceArray:
 
 
 def allocate(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndarray:
-    """Return memory that nobody wrote, such that a read of it shows: floats are NaN, integers an odd pattern.
+    """Return memory filled so that a read before the first write is noticed: floats are NaN, integers an odd pattern.
 
     Parameters
     ----------
     shape : int or tuple of int
     strides : int or tuple of int, optional
-        Bytes from one element to the next; without gaps, in ``order``, when left out.
+        Bytes from one element to the next in each direction. If left out, the array has no gaps, in ``order``.
     order : {"C", "F"}
 
     Raises
     ------
     CourseError
-        If order, strides or dtype cannot be had.
+        If order, strides or dtype are not possible.
     """
     shape = tuple(shape) if np.iterable(shape) else (shape,)
     dtype = np.dtype(dtype)
@@ -222,7 +222,7 @@ def allocate(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndar
 
 
 def poison(array: np.ndarray) -> np.ndarray:
-    """Fill an array with what shows as unwritten memory, and return it."""
+    """Fill an array with the pattern of unwritten memory, and return it."""
     if array.dtype.kind in "fc":
         array.fill(complex(np.nan, np.nan) if array.dtype.kind == "c" else np.nan)
     elif array.dtype.kind == "b":
@@ -233,7 +233,7 @@ def poison(array: np.ndarray) -> np.ndarray:
 
 
 def require_plain(name: str, dtype: np.dtype) -> None:
-    """Check that elements are numbers, or records of them: a GPU holds no Python objects and no texts."""
+    """Check that elements are numbers, or records of numbers: GPU memory holds no Python objects and no strings."""
     if dtype.hasobject or dtype.kind in "OSUT":
         raise CourseError(f"{name} has dtype {dtype}: GPU memory holds numbers; use .astype('float64').")
 
@@ -269,7 +269,7 @@ def _require_same_order(name, given, wanted):
 
 
 def _basic(index):
-    """Return an index of integers and slices as it is, and refuse every other, as a GPU's array does."""
+    """Return an index of integers and slices unchanged; raise a CourseError for any other, as Numba's arrays do."""
     for part in index if isinstance(index, tuple) else (index,):
         number = isinstance(part, (int, np.integer)) and not isinstance(part, bool)
         if not (number or isinstance(part, slice)):

@@ -1,9 +1,9 @@
-"""Integers that atomics read while others change them, in no order: flags if they decide something, else races.
+"""Doubts: an atomic read an integer that other threads change at the same time. Is that a flag, or is it a race?
 
-An atomic may look at a lock, a flag or a counter while others change it: what it finds decides where its thread goes.
-An atomic that fetches a number which another thread is just putting there, as from a tile before the barrier, has no
-such excuse. So a doubt remains with what it found until that has changed a thread's way; who stores it with the doubt,
-or takes it as an index, races.
+An atomic may read a lock, a flag or a counter while other threads change it: the value that it finds decides which
+branch its thread takes. But it is a race if an atomic reads data that another thread stores at that time, for example
+in a tile before the barrier. At the atomic itself the two cases look alike. So the value is in doubt until it has
+decided a branch. If a thread stores a value in doubt, or uses it as an index, that is a race.
 """
 
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ class Doubt:
     Attributes
     ----------
     place : Place
-        Of the atomic.
+        The access of the atomic.
     entries : dict of int to int
-        By thread, the entry of who changed the element.
+        For each thread in doubt, the entry of the thread that changed the element.
     """
 
     place: Any
@@ -29,18 +29,18 @@ class Doubt:
 
 
 class Doubts:
-    """The doubts of a launch, under numbers below 0: those of events that hand over are not."""
+    """The doubts of a launch. Their numbers are negative; those of hand-overs are not."""
 
     def __init__(self):
         self._known: list[Doubt] = []
 
     def add(self, place, threads, entries) -> int:
-        """Keep a doubt of threads; return its number."""
+        """Keep a doubt of some threads; return its number."""
         self._known.append(Doubt(place, dict(zip(threads.tolist(), entries.tolist(), strict=True))))
         return -len(self._known)
 
     def dispel(self, event: int, threads) -> None:
-        """Forget the doubts of threads whose way what they found has changed."""
+        """Forget the doubt of threads that have taken another branch because of the value."""
         entries = self._known[-event - 1].entries
         for thread in np.unique(threads).tolist():
             entries.pop(thread, None)

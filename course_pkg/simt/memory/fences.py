@@ -1,6 +1,7 @@
-"""Fences: what they make ready to be published, and the clocks that say so.
+"""Fences, and the clocks that record what a fence makes ready to be published.
 
-A clock is a dict: for a thread, a warp or a block, up to when what it did is known to whoever holds the clock.
+A clock is a dict. For a thread, a warp or a block it gives a time: the holder of the clock knows everything that the
+thread, warp or block did before that time.
 """
 
 import numpy as np
@@ -8,20 +9,21 @@ import numpy as np
 from course_pkg.simt.memory.order import BLOCK_SHIFT, WARP_SHIFT, Order
 from course_pkg.simt.memory.warp_order import LANES
 
-OWN = "own block's "  # what only threads of the same block may know
+OWN = "own block's "  # before the names of what only threads of the same block may know
 
 
 class Level:
-    """What fences for the device, or for the block, have made ready, shape (blocks, threads_per_block).
+    """What one kind of fence has made ready: the fences for the device, or those for the block.
 
     Attributes
     ----------
-    ready : ndarray of int64
-        Accesses with fewer fences before them are ready to be published.
-    stamp : ndarray of int64
-        When the last fence was: before it the thread's warp and block had passed their barriers.
+    ready : ndarray of int64, shape (blocks, threads_per_block)
+        Number of fences that the thread had passed at its last fence of this kind. Its accesses that have fewer fences
+        before them are ready to be published.
+    stamp : ndarray of int64, shape (blocks, threads_per_block)
+        Stamp of that fence: how many barriers the thread's block and warp had passed.
     lanes : ndarray of int64, shape (blocks, threads_per_block, 32), or None
-        Up to when each thread was in order with its warp's lanes at that fence, once these have clocks of their own.
+        How far each thread was in order with the lanes of its warp at that fence; None while lanes have no clocks.
     """
 
     def __init__(self, shape):
@@ -38,7 +40,7 @@ class Level:
         self.stamp[lanes] = stamps[lanes]
 
     def clock(self, whom: str, thread: int, row: int, lane: int, order: Order) -> dict:
-        """Return what a thread publishes of itself and of its warp; ``whom`` stands before the names."""
+        """Return what a thread publishes of itself and of its warp; ``whom`` is a prefix of the clock's names."""
         if not self.ready[row, lane]:
             return {}
         clock = {(f"{whom}thread", thread): int(self.ready[row, lane])}
@@ -50,14 +52,14 @@ class Level:
 
 
 class Fences:
-    """What the threads of a wave have fenced.
+    """The fences that the threads of a wave have passed.
 
     Attributes
     ----------
     count : ndarray of int64, shape (blocks, threads_per_block)
-        Fences that each thread has passed.
+        Number of fences that each thread has passed.
     device, block : Level
-        A fence for the device is one for the block, too.
+        A fence for the device is also a fence for the block.
     met : ndarray of int64, shape (blocks, threads_per_block)
         What was ready for the device at the block's last barrier.
     """
@@ -68,7 +70,7 @@ class Fences:
         self.device, self.block = Level(shape), Level(shape)
 
     def fence(self, lanes, stamps, for_device: bool, seen=None) -> None:
-        """Let lanes pass a fence; bool, shape (blocks, threads_per_block)."""
+        """Let lanes pass a fence; ``lanes`` is an array of bool, shape (blocks, threads_per_block)."""
         self.count[lanes] += 1
         for level in (self.device, self.block) if for_device else (self.block,):
             level.fence(lanes, self.count, stamps, seen)
@@ -78,7 +80,7 @@ class Fences:
         self.met[blocks] = self.device.ready[blocks]
 
     def clock(self, thread: int, row: int, lane: int, order: Order) -> dict:
-        """Return what an atomic of a thread publishes by itself."""
+        """Return the clock that an atomic of a thread publishes."""
         clock = self.block.clock(OWN, thread, row, lane, order) | self.device.clock(
             "", thread, row, lane, order
         )

@@ -1,9 +1,10 @@
-"""Hand-overs: what a thread knows of others because it saw what an atomic of theirs left behind.
+"""Hand-overs: one thread publishes its work through an atomic, and another thread learns of it by a second atomic.
 
-A fence makes what a thread did so far ready to be published; its next atomic that changes an integer publishes it with
-the value that it leaves there. An atomic that finds this value *may* tell its thread so. It does tell when the thread
-then goes another way than it would have gone before the publication: that is what a ticket, a lock or a flag is for.
-Who goes the same way in both cases has learnt nothing. A barrier spreads what one thread knows to those who pass it.
+A fence makes everything that a thread has done so far ready to be published. The thread's next atomic that changes an
+integer publishes it. Another thread whose atomic later finds the changed value *may* learn of the publication. It does
+learn of it if it then takes another branch than it would have taken before the publication: this is how tickets, locks
+and flags work. A thread that would have taken the same branch has learnt nothing. At a barrier, all threads that pass
+it learn what one of them knows.
 """
 
 from dataclasses import dataclass, field
@@ -15,29 +16,31 @@ from course_pkg.simt.memory.fences import OWN, Fences
 from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, SITES, WARP_SHIFT, Order, thread_of
 from course_pkg.simt.memory.warp_order import LANES
 
-WORLDS = 7  # what an atomic might have found: at four earlier times, and without one of three publications
+WORLDS = (
+    7  # values that an atomic might have found: four at earlier times, three without one of the publications
+)
 LAST = 3  # the world before the last publication
 BITS = ("or_", "and_", "xor")
-ANYBODY = -1  # no thread's number: an atomic of any thread
+ANYBODY = -1  # in place of a thread's number: the atomic of any thread
 
 
 @dataclass(eq=False)
 class Publication:
-    """A thread's atomic, after a fence.
+    """An atomic that changed an element and so published what its thread had fenced.
 
     Attributes
     ----------
     thread : int
     before : number
-        What the element held before.
+        The value of the element before the atomic.
     flipped : int
-        The bits that it changed, if its operation is one of bits: others came to the element on their own.
+        The bits that the atomic changed, if it is an operation on bits; 0 otherwise.
     clocks : tuple of dict
-        What is known to who sees it.
+        What a thread knows once it has learnt of this publication.
     known : int
-        So many of the element's publications were known to the thread.
+        How many of the element's earlier publications the thread knew.
     after_all : bool
-        Whether all earlier ones were known to it, or its own.
+        Whether the thread knew all earlier publications of the element, its own included.
     """
 
     thread: int
@@ -50,14 +53,14 @@ class Publication:
 
 @dataclass(eq=False)
 class Element:
-    """An integer that atomics have changed in a kernel that has fences."""
+    """An integer that atomics have changed, in a kernel with fences."""
 
     name: tuple
     published: list[Publication] = field(default_factory=list)
     joined: tuple[int, dict] = (0, {})
 
     def clock(self, until: int) -> dict:
-        """Return what the first so many publications tell together."""
+        """Return the joined clocks of the first ``until`` publications."""
         done, clock = self.joined
         if done > until:
             done, clock = 0, {}
@@ -72,9 +75,17 @@ class Element:
 
 @dataclass(eq=False)
 class Sight:
-    """What an atomic may tell its thread: of an element's publications those until it, ``after`` with its own.
+    """What a thread may learn from one of its atomics: publications number ``known`` to ``until - 1`` of the element.
 
-    The first ``known`` were known to the thread before.
+    Attributes
+    ----------
+    element : Element
+    known : int
+        Number of publications that the thread knew before.
+    until : int
+        Number of publications before the atomic.
+    after : int
+        Number of publications after the atomic, which may have published something itself.
     """
 
     element: Element
@@ -83,17 +94,17 @@ class Sight:
     after: int
 
     def clock(self) -> dict:
-        """Return what it tells, when it tells all."""
+        """Return what the thread knows if it has learnt of all these publications."""
         return {**self.element.clock(self.until), ("element", *self.element.name): self.after}
 
 
 class Handovers:
-    """Who published what in a launch, and who knows of it.
+    """The publications of a launch, and which threads know of them.
 
     Attributes
     ----------
     active : bool
-        Whether the kernel has fences at all: without one, nothing is ever handed over.
+        Whether the kernel has fences: without a fence nothing is handed over.
     """
 
     def __init__(self, threads_per_block: int, active: bool):
@@ -116,14 +127,15 @@ class Handovers:
         Parameters
         ----------
         name : str
-            Of the operation.
+            Name of the operation.
         region : Region
         units, threads, before, after, rows, lanes : ndarray
-            Element, thread, value found and left, and the thread's place in the wave.
+            Element, thread, value before and after, and the thread's row and column in the wave.
         otherwise : ndarray, shape (WORLDS, lanes)
-            Filled with what the element held before the first publication that its thread does not know of, before the
-            second, before one in the middle, and before the last of another thread; then with what it would hold
-            without the first, the second, and that in the middle. Left as it is where there is no publication.
+            Filled with values that the element had, or would have had. Of the publications that the thread does not
+            know, four values are those before the first, before the second, before one in the middle, and before the
+            last one by another thread. Three values are those without the first, without the second, and without the
+            middle one. Unchanged for a lane whose thread knows all publications.
         """
         pending: dict = {}
         self._pending.append(pending)
@@ -148,17 +160,17 @@ class Handovers:
         return len(self._pending) - 1
 
     def learn(self, threads, decided, by, event: int) -> None:
-        """Note that threads went another way because of what atomics found.
+        """Note that threads took another branch because of what atomics found.
 
         Parameters
         ----------
         threads : ndarray of int64
         decided : ndarray of bool, shape (WORLDS, threads)
-            Whether they would have gone another way at each of the earlier times.
+            Whether they would have taken another branch in each of the worlds.
         by : ndarray of int64
-            The thread whose atomic it was; ``ANYBODY``: their own, or those of their block.
+            The thread whose atomic it was; ``ANYBODY`` stands for the thread itself, or for all threads of its block.
         event : int
-            The atomics that the decision rests on.
+            Number of the atomics that the decision depends on.
         """
         per_block, pending = self.order.threads_per_block, self._pending[event]
         some = decided.any(axis=0)
@@ -176,11 +188,12 @@ class Handovers:
                 self._tell(thread, source, sight, worlds)
 
     def _tell(self, thread, source, sight, worlds) -> None:
-        """Let a thread know what its way proves: all publications, or those that all others wait for.
+        """Let a thread know the publications that its branch proves.
 
-        If each of the earlier times would have led another way, all publications were needed. If only the last one was
-        needed, or only the first one, then it is *this* one in every order of the threads only if they had no choice:
-        the thread of the last one knew all others, or those of all others knew the first one.
+        If each of the worlds would have led to another branch, the branch proves all publications. If only the last
+        publication was needed, or only the first, then the branch proves it only if the same publication is the last,
+        or the first, in every order of the threads. That holds for the last one if its thread knew all others, and for
+        the first one if the threads of all others knew it.
         """
         published, until, known = sight.element.published, sight.until, sight.known
         if until <= known:
@@ -208,7 +221,7 @@ class Handovers:
                 _join(known, clock)
 
     def spread(self, blocks, of_warp=False) -> None:
-        """Let the threads of blocks, or of warps, know what one of them knows: they pass a barrier."""
+        """Let the threads of blocks, or of warps, pass a barrier: each then knows what one of them knows."""
         if not self._knowledge:
             return
         groups = set(blocks.tolist())
@@ -228,7 +241,7 @@ class Handovers:
                 self._knowledge[level, group] = known
 
     def spread_among(self, threads: list) -> None:
-        """Let threads of one warp know what one of them knows: they pass a barrier that names them alone."""
+        """Let some threads of a warp pass a barrier of their own: each then knows what one of them knows."""
         clocks = [
             self._knowledge[k] for k in (("thread", thread) for thread in threads) if k in self._knowledge
         ]
@@ -239,7 +252,7 @@ class Handovers:
             self._knowledge.update({("thread", thread): together for thread in threads})
 
     def known(self, entry, stamp, mine, clash):
-        """Tell which lanes know of an earlier access, of those that clash with it."""
+        """Tell which of the lanes that clash with an earlier access know of it."""
         found = np.zeros(len(clash), bool)
         if self._knowledge:
             answers: dict = {}
@@ -265,7 +278,7 @@ class Handovers:
         return False
 
     def _in_clock(self, clock: dict, whom: str, thread: int, stamp: int) -> bool:
-        """Tell whether a clock holds a thread's access, as its own or as one of its warp."""
+        """Tell whether a clock contains a thread's access, under the thread's name or its warp's."""
         warp, tick = self.order.warp_of(thread), stamp >> WARP_SHIFT
         lanes = clock.get((f"{whom}lanes", warp))
         return (
@@ -275,7 +288,7 @@ class Handovers:
         )
 
     def saw_the_last(self, region, units, mine, clash):
-        """Tell which lanes know of all atomics that changed an element so far."""
+        """Tell which of the lanes that clash know of all atomics that have changed their element so far."""
         found = np.zeros(len(clash), bool)
         for i in np.flatnonzero(clash).tolist():
             name = region, int(units[i])
@@ -286,7 +299,7 @@ class Handovers:
 
 
 def _last_of_another(published: list, until: int, thread: int) -> Publication:
-    """Return the last of the first publications that is another thread's; the last of all where there is none."""
+    """Return the last of the first ``until`` publications that is another thread's, or else the last of them."""
     at = until - 1
     while at and published[at].thread == thread:
         at -= 1
@@ -294,7 +307,7 @@ def _last_of_another(published: list, until: int, thread: int) -> Publication:
 
 
 def _join(clock: dict, other: dict) -> None:
-    """Let a clock know what another one knows."""
+    """Add to a clock everything that another one knows."""
     for key, value in other.items():
         mine = clock.get(key)
         if isinstance(value, np.ndarray) and mine is not None:

@@ -1,4 +1,4 @@
-"""The hazards of a launch, each told once, in a learner's words."""
+"""The hazards of a launch: each is reported once, in a sentence for learners."""
 
 from functools import partial
 
@@ -14,12 +14,14 @@ MOST = 200
 
 
 class HazardLog:
-    """Collects hazards, or raises those that would spoil memory or hang a GPU.
+    """Collects hazards, or raises those that would corrupt memory or hang a GPU.
 
     Parameters
     ----------
     races : Races or None
-        None outside ``profile``: then only fatal hazards are looked for, and they raise.
+        None outside ``profile``, where races are not looked for.
+    fatal_only : bool
+        Whether only fatal hazards are looked for; these raise a HazardError.
     """
 
     def __init__(self, races, fatal_only: bool):
@@ -28,7 +30,7 @@ class HazardLog:
         self._told: set = set()
 
     def add(self, hazard: Hazard) -> None:
-        """Keep a hazard, the first of its kind at its place."""
+        """Keep a hazard if it is the first of its kind on its line and array."""
         if self.fatal_only:
             if hazard.kind in FATAL:
                 raise HazardError(hazard)
@@ -39,7 +41,7 @@ class HazardLog:
             self.found.append(hazard)
 
     def index(self, run, kind, array, indices, lanes, where) -> None:
-        """An index lies outside its array, or is negative and wraps."""
+        """Report an index that lies outside its array, or that is negative and wraps."""
         if self.fatal_only and kind not in FATAL:
             return
         block, thread = _first(lanes)
@@ -60,7 +62,7 @@ class HazardLog:
         self.add(Hazard(kind, where.line, array.name, index, (who,), message, where.function))
 
     def divergent(self, run, where, mask, alive, torn) -> None:
-        """Only some threads of a block arrive at a barrier."""
+        """Report a barrier that only some threads of a block reach."""
         row = int(np.flatnonzero(torn)[0])
         here, living = run.wave.spread(mask.full)[row], run.wave.spread(alive.full)[row]
         came, missed = int(here.argmax()), int((living & ~here).argmax())
@@ -72,37 +74,40 @@ class HazardLog:
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
     def torn_warp(self, run, where, rows, torn, name) -> None:
-        """Only some lanes of a warp arrive at the warp's barrier, or not with one mask.
+        """Report a function of a warp that only some of the named lanes reach, or that they reach with different masks.
 
         Parameters
         ----------
         rows : ndarray of int
-            The warps that are looked at.
+            Numbers of the warps in the wave.
         torn : ndarray of bool, shape (rows, 32, 32)
-            For each lane the lanes that it waits for in vain; itself where its mask does not name it.
+            For each lane, the lanes that it waits for in vain. A lane that its own mask does not name waits for itself.
         """
         row, came, missed = (int(found[0]) for found in np.nonzero(torn))
         block, warp = divmod(int(rows[row]), run.wave.warps_per_block)
         who, absent = (place_of_thread(run.wave, block, lane + 32 * warp) for lane in (came, missed))
         if came == missed:
-            message = f"line {where.line}: {who} calls {name} with a mask that does not name it: set its own bit too."
+            message = (
+                f"line {where.line}: {who} calls {name} with a mask that does not contain its own lane: "
+                "set the bit of that lane, too."
+            )
         else:
             message = (
                 f"line {where.line}: {who} waits at this {name} and {absent}, of the same warp, never comes to it "
-                "with the same mask: move it out of the branch, or name the lanes that come in its mask."
+                f"with the same mask: move the {name} out of the branch, or let the mask name only the lanes that come."
             )
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
     def access(self, run, place, kind, verb, lanes, operation="", looks=False, replaces=None) -> None:
         """Check an access against what other threads did to the same element.
 
-        ``replaces`` holds the numbers that an atomic puts there without looking at what it finds.
+        ``replaces`` holds the numbers that an atomic stores if the kernel does not use the old ones that it returns.
         """
         array, region = place.array, place.array.region
         if kind != "load" and not region.written:
             raise SimtError(
-                f"{place.where.function}, line {place.where.line}: {array.name} is written in a way that cannot be "
-                "foreseen, so that races would go unseen: write to it under its own name."
+                f"{place.where.function}, line {place.where.line}: the interpreter did not expect that the kernel "
+                f"writes to {array.name}, so it cannot find races there: write to the array under its own name."
             )
         private = region.owner == "thread" or not region.written
         if private and region.initialised is None:
@@ -138,13 +143,13 @@ class HazardLog:
                 return
 
     def _clearest(self, clash, other, threads) -> int:
-        """Return the lane that tells most: one that clashes with another warp, if there is any."""
+        """Return the lane to report: one that clashes with another warp, if there is any."""
         lanes = np.flatnonzero(clash)
         same_warp = self.races.order.same_warp(other[lanes], threads[lanes] * SITES)
         return int(lanes[int(same_warp.argmin())])
 
     def _initialised(self, run, place, replaces, units, scale, threads):
-        """Note what was written in a block's or a thread's own memory; tell of a read of anything else."""
+        """Note what is written to memory of a block or a thread, and report reads of elements that were not written."""
         region = place.array.region
         for piece in range(scale):
             at = units * scale + piece
@@ -185,15 +190,18 @@ class HazardLog:
         if not same_block:
             cure = "blocks of one launch run in any order: write to another array, or split the kernel in two launches"
         elif kind == "missing_syncwarp":
-            cure = "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between"
+            cure = (
+                "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between "
+                "them"
+            )
         else:
-            cure = "no barrier lies between: a cuda.syncthreads() is missing, or both go to the wrong element"
+            cure = "no barrier lies between them: a cuda.syncthreads() is missing, or an index is wrong"
         message = f"{where}: {whom} {other.verb} {what} and {who} {verb} it, {cure}."
         hazard = Hazard(kind, line, name, index, (who, whom), message, place.where.function, other.line)
         self.add(hazard)
 
     def fetched(self, run, place, thread: int, entry: int) -> None:
-        """An atomic found a number that another thread's atomic was putting there."""
+        """Report an atomic that found a number which another thread's atomic was putting there."""
         self._race(run, place, "updates", thread, entry)
 
     @staticmethod

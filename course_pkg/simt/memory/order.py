@@ -1,16 +1,19 @@
-"""When two accesses of different threads are in order.
+"""The order of two accesses of different threads.
 
-*When* is a stamp: the barriers that a thread's block has passed, then those of its warp, then its own fences. Two
-accesses of different threads are in order when a barrier of their block, or of their warp, lies between; blocks are
-never in order within one launch, unless one hands over to the other (:mod:`course_pkg.simt.memory.handover`).
+The time of an access is a stamp of three numbers: the barriers that the thread's block has passed, the barriers of its
+warp, and the thread's own fences. Two accesses are in order if a barrier of their common block, or of their common
+warp, lies between them. Accesses of two blocks of a launch are never in order, unless one block hands over to the other
+(:mod:`course_pkg.simt.memory.handover`).
 """
 
 from course_pkg.simt.memory.warp_order import WarpOrder
 
-FIELD = 21  # bits of a stamp's field: more barriers than a launch has the patience for
+FIELD = (
+    21  # bits of each number in a stamp: no launch reaches so many barriers within its budget of statements
+)
 BLOCK_SHIFT, WARP_SHIFT = 2 * FIELD, FIELD
 FIELD_OF_ONES = (1 << FIELD) - 1
-SITES = 1 << 16  # an entry holds a thread's number and, below, the number of the statement
+SITES = 1 << 16  # an entry is SITES times the thread's number, plus the number of the statement
 NONE = -1
 
 
@@ -20,7 +23,7 @@ def thread_of(entry):
 
 
 class Order:
-    """Tells which accesses barriers put in order.
+    """Tells which accesses are put in order by barriers.
 
     Parameters
     ----------
@@ -29,7 +32,7 @@ class Order:
     Attributes
     ----------
     of_lanes : WarpOrder or None
-        The clocks of the lanes of the wave that is run, once a barrier has taken only some lanes of a warp.
+        The clocks of the lanes of the current wave; None until a barrier has taken only some lanes of a warp.
     """
 
     def __init__(self, threads_per_block: int):
@@ -43,22 +46,22 @@ class Order:
         return block * self.warps + lane // 32
 
     def same_warp(self, one, other):
-        """Tell for entries, in pairs, whether both are of one warp."""
+        """Tell, for pairs of entries, whether both threads belong to the same warp."""
         return self.warp_of(thread_of(one)) == self.warp_of(thread_of(other))
 
     def same_block(self, one, other):
-        """Tell for entries, in pairs, whether both are of one block."""
+        """Tell, for pairs of entries, whether both threads belong to the same block."""
         return one // SITES // self.threads_per_block == other // SITES // self.threads_per_block
 
     def clash(self, entry, stamp, mine, stamps):
-        """Tell which lanes meet an earlier access of another thread that no barrier separates from theirs.
+        """Tell which lanes' accesses are separated by no barrier from an earlier access of another thread.
 
         Parameters
         ----------
         entry, stamp : ndarray of int64
             The earlier access and its stamp; ``NONE`` where there was none.
         mine, stamps : ndarray of int64
-            The lanes' own.
+            The lanes' own entries and stamps.
         """
         candidates = (entry != NONE) & (thread_of(entry) != thread_of(mine))
         if not candidates.any():

@@ -1,7 +1,9 @@
-"""Finding what a GPU would forgive only by luck: races, divergent barriers, indices astray, memory nobody wrote.
+"""Find races: accesses of two threads to one element that no barrier puts in order.
 
-Each element of a memory that a kernel may write has a shadow: who wrote it last, who read it or updated it since, and
-when (:mod:`course_pkg.simt.memory.order`). Lock step never shows a race; the barriers between two accesses do.
+A GPU runs such a kernel without an error, and its result may be right by luck. For each element of a memory that a
+kernel may write, a shadow records which thread wrote it last, which threads have read or updated it since then, and
+when (:mod:`course_pkg.simt.memory.order`). The interpreter runs all threads in lock step, so the results never show a
+race; races are found from the barriers that lie between two accesses.
 """
 
 from dataclasses import dataclass
@@ -43,9 +45,9 @@ class Hazard:
     line : int
     array : str or None
     index : tuple of int or None
-        As the kernel wrote it.
+        The index as the kernel wrote it.
     threads : tuple of Thread
-        The one that was caught, and the one it disagrees with.
+        The thread that was caught, then the thread that it conflicts with, if there is one.
     message : str
         One sentence for a learner.
     function : str
@@ -76,7 +78,7 @@ class Hazard:
 
 @dataclass(frozen=True)
 class Access:
-    """A statement's access, as the shadow remembers it.
+    """What a shadow records of one statement's access to memory.
 
     Attributes
     ----------
@@ -85,11 +87,11 @@ class Access:
     verb : str
         ``reads``, ``writes`` or ``updates``.
     operation : str
-        Of an update: ``add``, ``exch``, …; of those that commute, one name.
+        The operation of an update: ``add``, ``exch``, …; operations that commute share one name.
     looks : bool
-        Whether the kernel uses what an update found.
+        Whether the kernel uses the old value that an update returns.
     floating : bool
-        Whether the element is a floating-point number: no lock, flag or counter.
+        Whether the element is a floating-point number; locks, flags and counters are integers.
     """
 
     function: str
@@ -101,15 +103,15 @@ class Access:
 
     @property
     def way(self) -> tuple:
-        """The way of an update: two that are done in one way disagree with the same others."""
+        """The kind of an update: two updates of the same kind conflict with the same other updates."""
         return self.operation, self.looks, self.floating
 
     def disagrees(self, way: tuple) -> bool:
-        """Tell whether this update and one done in some way, in no order, leave the result to luck.
+        """Tell whether the result depends on the order of this update and one of the kind ``way``.
 
-        Sums, maxima and minima come out the same in any order as long as nobody looks at what is there in between.
-        Locks, flags and counters are looked at in between, by design: they are integers. A number that is computed
-        with is not to be read, or overwritten, while others update it.
+        Sums, maxima and minima are the same in any order, as long as no thread uses an intermediate value. Locks, flags
+        and counters are integers, and threads use their intermediate values by design. A floating-point number must
+        not be read or overwritten while other threads update it.
         """
         operation, looks, _ = way
         if self.floating:
@@ -137,16 +139,17 @@ class Races:
         self._numbers: dict[Access, int] = {}
 
     def require_in_parts(self) -> None:
-        """Stop where threads are put in order in a way that the sketch of the kernel did not meet.
+        """Stop if the kernel synchronises threads in a way that the sketch of the kernel did not meet.
 
         Raises
         ------
         SimtError
-            If it did not: the crowds that were kept so far would hide races.
+            If the sketch did not meet it: the records kept so far (:class:`.crowds.Crowd`) would hide races.
         """
         if not self.in_parts:
             raise SimtError(
-                "A fence, or a barrier of some lanes of a warp, cannot be foreseen: call it by its own name."
+                "The interpreter did not find this fence, or this barrier of some lanes of a warp, when it read the "
+                "kernel: call the function by its own name."
             )
 
     def site(self, access: Access) -> int:
@@ -155,7 +158,7 @@ class Races:
         Raises
         ------
         SimtError
-            When there are more statements than an entry has room for.
+            If there are more statements than an entry can number.
         """
         if access not in self._numbers:
             if len(self.sites) == SITES:
@@ -167,7 +170,7 @@ class Races:
         return self._numbers[access]
 
     def read(self, region, units, threads, stamps, site: int):
-        """Note that threads read units; return the lanes that clash with a write, and whose."""
+        """Note that threads read units; return which lanes clash with a write, and the entries of the writers."""
         shadow, mine = region.shadow, threads * SITES + site
         met = self._met_writer(shadow, units, mine, stamps)
         met = self._met_updaters(region, units, mine, stamps, met)
@@ -175,7 +178,7 @@ class Races:
         return met
 
     def write(self, region, units, threads, stamps, site: int):
-        """Note that threads write units; return the lanes that clash, and with whom."""
+        """Note that threads write units; return which lanes clash, and the entries that they clash with."""
         shadow, mine = region.shadow, threads * SITES + site
         clash, other = self._met_writer(shadow, units, mine, stamps)
         now = shadow.write(units, mine, stamps)
@@ -186,7 +189,7 @@ class Races:
         return self._met_updaters(region, units, mine, stamps, met)
 
     def update(self, region, units, threads, stamps, site: int):
-        """Note that threads update units by an atomic; return the lanes that clash, and with whom."""
+        """Note that threads update units by atomics; return which lanes clash, and the entries that they clash with."""
         shadow, mine, access = region.shadow, threads * SITES + site, self.sites[site]
         met = self._met_writer(shadow, units, mine, stamps)
         if shadow.readers is not None:
@@ -200,9 +203,9 @@ class Races:
         return met
 
     def replace(self, values, region, units, threads, stamps, site: int):
-        """Note that threads put integers into units by an atomic that looks at nothing.
+        """Note that threads put integers into units by an atomic whose result the kernel does not use.
 
-        Who comes last wins: that is luck where they put different numbers there.
+        The last thread wins. So threads that put different numbers there race.
         """
         shadow, mine, access = region.shadow, threads * SITES + site, self.sites[site]
         before = shadow.updaters_by(access.way, self.order)
@@ -221,14 +224,20 @@ class Races:
         return met[0] | clash | together, np.where(met[0], met[1], other)
 
     def fetched(self, region, units, threads, stamps, way, unchanged):
-        """Tell which lanes' atomics found an integer that others change in another way and in no order; and whose.
+        """Tell which lanes' atomics found an integer that other threads change, unordered, by another kind of update.
 
         Parameters
         ----------
         way : tuple
-            Of the lanes' own update, which has been noted.
+            The kind of the lanes' own update, which has already been noted.
         unchanged : ndarray of bool
-            Where it left the element as it was: then it only reads.
+            True where the lane's update left the element as it was: there it counts as a read.
+
+        Returns
+        -------
+        doubt : ndarray of bool
+        whom : ndarray of int64
+            Entries of the other threads' updates; ``NONE`` where there is no doubt.
         """
         mine, doubt, whom = threads * SITES, np.zeros(len(threads), bool), np.full(len(threads), NONE)
         for other, crowd in region.shadow.updaters.items():
@@ -247,12 +256,12 @@ class Races:
         return self._clash(entry, stamp, mine, stamps), entry
 
     def _met_crowd(self, crowd, units, mine, stamps, met):
-        """Look for a clash with a crowd."""
+        """Add the lanes that clash with a member of a crowd to ``met``."""
         clash, other = met
         for entry, stamp in crowd.meet(units):
             more = self._clash(entry, stamp, mine, stamps)
             if more.any():
-                # of two that clash, name the one of another warp: no syncwarp would mend that
+                # of two clashes, report the one with another warp: a syncwarp could not fix that one
                 far = self.order.same_warp(other, mine) & ~self.order.same_warp(entry, mine)
                 clash, other = clash | more, np.where(more & (~clash | far), entry, other)
         return clash, other
@@ -272,7 +281,7 @@ class Races:
         return clash
 
     def access_of(self, entry: int) -> Access:
-        """Return the statement behind an entry."""
+        """Return the statement's access that an entry stands for."""
         return self.sites[entry % SITES]
 
 

@@ -18,19 +18,19 @@ class Region:
     ----------
     number : int
     owner : str
-        ``"launch"``, ``"block"`` or ``"thread"``: who has a copy of it.
+        ``"launch"``, ``"block"`` or ``"thread"``: each of these has its own copy.
     size : int
-        Units of one owner's copy.
+        Number of units in one owner's copy.
     unit : int
-        Bytes a unit.
+        Bytes per unit.
     written : bool
-        Whether the kernel may write to it at all; what is only read needs no shadow.
+        Whether the kernel may write to it at all; memory that is only read needs no shadow.
     otherwise : dict
-        What would stand in it if atomics had come earlier (:mod:`course_pkg.simt.run.hindsight`).
+        What it would contain if atomics had been done earlier (:mod:`course_pkg.simt.run.hindsight`).
     held : dict
-        For integers that atomics update, what each held before it was changed last.
+        For each integer that atomics update, the value before the last change.
     constant_index_only : bool
-        Whether a compiler knows all indices of the arrays that lie here, whatever views of them there are.
+        Whether a compiler knows all indices into the arrays that lie here and into views of them.
     """
 
     number: int
@@ -52,9 +52,9 @@ class Array:
     Attributes
     ----------
     flat : ndarray, one dimension
-        The memory: of the allocation in global memory, of all blocks' or threads' copies in shared or local memory.
+        The memory itself: an allocation in global memory, or the copies of all blocks or threads one after another.
     extent : int
-        Elements of one owner's copy.
+        Number of elements in one owner's copy.
     shape : tuple of Value
     strides : tuple of int, elements
     offset : int or ndarray
@@ -62,7 +62,7 @@ class Array:
     byte0 : int
         Address of ``flat[0]``, counted from an address that is a multiple of 256 bytes.
     others : frozenset of str
-        Names of the arrays that it may stand for as well, in a sketch of a run.
+        In a sketch of a run: names of other arrays that this one may stand for.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Array:
         return len(self.shape)
 
     def units(self, at):
-        """Return the first unit of the region that elements of ``flat`` take, and as many follow as they are wide."""
+        """Return the first unit of each element of ``flat``; an element takes ``itemsize / unit`` units."""
         return at * (self.dtype.itemsize // self.region.unit) + self.byte0 // self.region.unit
 
 
@@ -154,7 +154,7 @@ class GlobalMemory:
 
 
 def new_storage(owners: int, size: int, dtype: np.dtype) -> np.ndarray:
-    """Return memory with nothing sensible in it: NaN, or a pattern that shows."""
+    """Return memory filled so that a read before the first write is noticed: NaN, or an odd pattern of bytes."""
     flat = np.empty(owners * size, dtype)
     flat.view(np.uint8)[:] = 0xCB
     if dtype.kind in "fc":
@@ -165,5 +165,5 @@ def new_storage(owners: int, size: int, dtype: np.dtype) -> np.ndarray:
 
 
 def shape_values(constants, shape) -> tuple[Value, ...]:
-    """Return the extents of an array whose shape the source fixes."""
+    """Return the extents, as values, of an array whose shape is a constant in the source."""
     return tuple(constants(int(n)) for n in shape)

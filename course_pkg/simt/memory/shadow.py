@@ -1,4 +1,4 @@
-"""What each element of a memory remembers of the threads that touched it."""
+"""Shadows: a record, for each element of a memory, of the threads that touched it."""
 
 import numpy as np
 
@@ -7,25 +7,25 @@ from course_pkg.simt.memory.order import NONE, Order
 
 
 class Shadow:
-    """Who touched each unit of a region.
+    """A record of the threads that touched each unit of a region.
 
     Attributes
     ----------
     writer, write_stamp : ndarray of int64
-        The last thread that wrote, other than by an atomic, and when.
+        Entry and stamp of the last write that was not an atomic.
     readers : Crowd, WholeCrowd or None
-        Those who read it.
+        The threads that have read it.
     replaced, writer_of_replaced : ndarray of int64, or None
-        What atomics that look at nothing put there last, and whose entry that is.
+        The last number that was stored by an atomic whose result the kernel does not use, and the entry of that atomic.
     updaters : dict
-        Those who updated it by atomics, a crowd for each way to do so: two threads whose updates may come in any order
-        must not hide a third one whose update may not.
+        The threads that have updated it by atomics: a crowd for each kind of update. In one common crowd, two threads
+        whose updates may come in any order would hide a third thread whose update may not.
 
     Parameters
     ----------
     units : int
     in_parts : bool
-        Whether anything but barriers of whole blocks and whole warps may put the launch's threads in order.
+        Whether the kernel also puts threads in order by fences, or by barriers of some lanes of a warp.
     """
 
     def __init__(self, units: int, in_parts: bool):
@@ -38,25 +38,25 @@ class Shadow:
         self.updaters: dict[tuple, Crowd | WholeCrowd] = {}
 
     def readers_of(self, order: Order) -> Crowd | WholeCrowd:
-        """Return the readers, and make room for them at the first."""
+        """Return the crowd of the readers; create it at the first call."""
         if self.readers is None:
             self.readers = self._crowd(self.units, order)
         return self.readers
 
     def replaced_by(self, units):
-        """Return the numbers that atomics put there last without looking, and make room for them at the first."""
+        """Return the numbers in ``replaced`` for some units; create the array at the first call."""
         if self.replaced is None:
             self.replaced, self.writer_of_replaced = np.zeros((2, self.units), np.int64)
         return self.replaced[units]
 
     def updaters_by(self, way: tuple, order: Order) -> Crowd | WholeCrowd:
-        """Return those who update in one way, and make room for them at the first."""
+        """Return the crowd of one kind of update; create it at the first call."""
         if way not in self.updaters:
             self.updaters[way] = self._crowd(self.units, order)
         return self.updaters[way]
 
     def write(self, units, entry, stamps):
-        """Note who writes; return whose entry stays where several do."""
+        """Note writes; return for each lane the entry that stays, which is another lane's if several write one unit."""
         if self.writer is None:
             self.writer = np.full(self.units, NONE, np.int64)
             self.write_stamp = np.zeros(self.units, np.int64)

@@ -1,8 +1,8 @@
-"""Who of a warp is in order with whom, where a barrier names only some of its lanes.
+"""The order of the lanes of one warp, for kernels in which a barrier names only some of the lanes.
 
-As long as barriers take whole warps, one count a warp says it all (:mod:`course_pkg.simt.memory.order`). A barrier of
-some lanes orders those and nobody else, so each lane has a count of its own, and knows how far it is in order with each
-other lane: a vector clock (Fidge 1988; Mattern 1989) of 32 numbers.
+While each barrier takes a whole warp, one count per warp is enough (:mod:`course_pkg.simt.memory.order`). A barrier of
+some lanes puts only those lanes in order. So each lane then has a count of its own, and a record of how far it is in
+order with each other lane: a vector clock (Fidge 1988; Mattern 1989) of 32 numbers.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ class WarpOrder:
     Parameters
     ----------
     block_numbers : ndarray of int64, shape (blocks,)
-        Numbers in the launch of the wave's blocks, ascending.
+        Numbers of the wave's blocks in the launch, ascending.
     threads_per_block : int
     passed : ndarray of int64, shape (blocks, warps_per_block)
         Barriers that each warp has passed as a whole.
@@ -24,9 +24,9 @@ class WarpOrder:
     Attributes
     ----------
     ticks : ndarray of int32, shape (warps, 32)
-        Barriers of its warp that each lane has passed.
+        Number of barriers of its warp that each lane has passed.
     seen : ndarray of int32, shape (warps, 32, 32)
-        What the second lane did before its so many barriers is in order for the first lane.
+        ``seen[w, i, j] == n`` means: whatever lane j did before its barrier number n comes before what lane i does now.
     """
 
     def __init__(self, block_numbers, threads_per_block: int, passed):
@@ -41,7 +41,7 @@ class WarpOrder:
         Parameters
         ----------
         together : ndarray of bool, shape (warps, 32, 32)
-            For each lane those that it waits for, itself among them; no lane where it does not come.
+            For each lane, the lanes that it waits for, itself included; none for a lane that does not come.
         """
         rows = np.flatnonzero(together.any(axis=(1, 2)))
         together = together[rows]
@@ -55,12 +55,12 @@ class WarpOrder:
         self.ticks[rows], self.seen[rows] = ticks, joined
 
     def per_lane(self, what) -> np.ndarray:
-        """Return numbers of warps and lanes as those of threads, shape (blocks, threads_per_block, …)."""
+        """Turn an array of shape (warps, 32, …) into one of shape (blocks, threads_per_block, …)."""
         whole = what.reshape(len(self._block_numbers), self._warps * LANES, *what.shape[2:])
         return whole[:, : self._threads_per_block]
 
     def later(self, other, tick, me):
-        """Tell for threads of one warp, in pairs, whether what the other did at that tick is in order for me.
+        """Tell, for pairs of threads of one warp, whether what ``other`` did at ``tick`` precedes what ``me`` does now.
 
         Parameters
         ----------

@@ -1,1 +1,1 @@
-"""Running a program for all threads at once: lanes, values, expressions, statements, launches."""
+"""Runs a program for all threads at once: lanes, values, expressions, statements, launches."""

@@ -1,4 +1,4 @@
-"""How many statements a launch may interpret: :func:`limits`."""
+"""The budget of a launch: the number of statements that it may interpret, set by :func:`limits`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,12 +9,13 @@ _STEPS: ContextVar[int | None] = ContextVar("steps", default=None)
 
 @contextmanager
 def limits(*, steps: int | None) -> Iterator[None]:
-    """Give each launch within a ``with`` block a budget, unless it brings its own.
+    """Give each launch within a ``with`` block a budget, unless the launch has one of its own.
 
     Parameters
     ----------
     steps : int or None
-        Most statements to interpret, each for up to 2^18 threads at once; beyond it a launch raises a SimtError.
+        How many statements a launch may interpret, each for up to 2^18 threads at once. A launch that needs more raises
+        a SimtError.
 
     Examples
     --------
@@ -33,5 +34,5 @@ def limits(*, steps: int | None) -> Iterator[None]:
 
 
 def steps_now() -> int | None:
-    """Return the budget of a launch that brings none of its own."""
+    """Return the budget for launches that have none of their own."""
     return _STEPS.get()

@@ -1,4 +1,4 @@
-"""When it is for each thread of a wave: the barriers and fences that it has passed."""
+"""The clock of a wave: how many barriers and fences each thread has passed."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from course_pkg.simt.memory.warp_order import WarpOrder
 
 
 class Clock:
-    """Counts barriers and fences, and lets those who pass them know what they may know.
+    """Counts barriers and fences, and spreads what threads know of others to the threads that pass a barrier.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class Clock:
     Attributes
     ----------
     fences : Fences or None
-        None until somebody passes one.
+        None until a thread passes a fence.
     """
 
     def __init__(self, wave, races):
@@ -32,7 +32,7 @@ class Clock:
             races.order.of_lanes = None
 
     def stamps(self) -> np.ndarray:
-        """When it is for each thread, as :mod:`course_pkg.simt.memory.order` writes it.
+        """Return the present time of each thread, as a stamp of :mod:`course_pkg.simt.memory.order`.
 
         Returns
         -------
@@ -49,7 +49,7 @@ class Clock:
         return self._stamps
 
     def pass_barrier(self, blocks: np.ndarray) -> None:
-        """Note that blocks have passed a barrier; one bool a block."""
+        """Note that blocks have passed a barrier; ``blocks`` holds one bool per block."""
         self._blocks[blocks] += 1
         self._stamps = None
         if self.fences is not None:
@@ -62,7 +62,7 @@ class Clock:
         Parameters
         ----------
         together : ndarray of bool, shape (warps, 32, 32), or None
-            For each lane those that it waits for, itself among them; None where all lanes of the warps come together.
+            For each lane, the lanes that it waits for, itself included; None if all lanes of each warp wait for all.
         warps : ndarray of bool, shape (warps,)
         """
         if self._races is None:
@@ -78,7 +78,7 @@ class Clock:
             self._spread(together, warps)
 
     def _part_lanes(self) -> WarpOrder:
-        """Return the lanes' own clocks, which begin where the warps' clocks stand."""
+        """Return the clocks of single lanes; at the first call, start them at the clocks of their warps."""
         if self._of_lanes is None:
             self._races.require_in_parts()
             wave = self._wave
@@ -87,7 +87,7 @@ class Clock:
         return self._of_lanes
 
     def _spread(self, together, warps) -> None:
-        """Let lanes that pass a barrier together know what one of them knows."""
+        """Let lanes that pass a barrier together share what one of them knows."""
         handovers, wave = self._races.handovers, self._wave
         rows = np.flatnonzero(warps)
         blocks, warp = np.divmod(rows, wave.warps_per_block)
@@ -100,7 +100,7 @@ class Clock:
                 handovers.spread_among((number + np.flatnonzero(lanes)).tolist())
 
     def pass_fence(self, lanes: np.ndarray, *, for_device: bool) -> None:
-        """Note that threads have passed a fence; bool, shape (blocks, threads_per_block)."""
+        """Note that threads have passed a fence; ``lanes`` is an array of bool, shape (blocks, threads_per_block)."""
         if self._races is not None:
             self._races.require_in_parts()
             self.fences = self.fences or Fences(self._wave)
@@ -108,7 +108,7 @@ class Clock:
             self._stamps = None
 
     def _seen(self):
-        """Return, once lanes have clocks of their own, up to when each thread is in order with its warp's lanes.
+        """Return how far each thread is in order with the lanes of its warp; None while lanes have no clocks.
 
         Returns
         -------

@@ -1,9 +1,10 @@
-"""What a value would be if an atomic that it comes from had been done earlier.
+"""Hindsight: what would a value be if an atomic that it depends on had been done earlier?
 
-An atomic after a fence may tell its thread what others did before it (:mod:`course_pkg.simt.memory.handover`); it
-tells when it changes the thread's way. So what it found is followed through arithmetic, functions, votes, shuffles and
-memory, beside what it would have found at some earlier times, the worlds. Where a branch or a loop comes to another end
-in these, the thread has learnt.
+A thread learns of a hand-over only if the value that its atomic found makes it take another branch
+(:mod:`course_pkg.simt.memory.handover`). To see this, the interpreter carries other values along with the one that was
+found: those that the atomic would have found at earlier times, or without one of the publications, called worlds. The
+interpreter follows them through arithmetic, functions, votes, shuffles and memory. If a branch or a loop is decided
+differently in a world, the thread has learnt of the hand-over.
 """
 
 from dataclasses import dataclass
@@ -15,19 +16,19 @@ from course_pkg.simt.memory.handover import ANYBODY, WORLDS
 from course_pkg.simt.run.values import Value
 
 FOLLOWED = ("global", "shared", "local")
-MOST = 16  # atomics that one value is followed from; of older ones it is forgotten, and nobody learns from it
+MOST = 16  # atomics that one value is followed for; no thread learns from an older one
 
 
 @dataclass(frozen=True, eq=False)
 class Strand:
-    """What a value would be if one atomic had found something else, and all others what they did find.
+    """What a value would be if one atomic had found something else, while all other atomics found what they did find.
 
     Attributes
     ----------
     data : ndarray, shape (WORLDS, …)
-        The other values, along a dimension in front of a value's own.
+        The value in each world, in front of the value's own dimensions.
     by : ndarray of int64
-        The thread whose atomic it was, for each lane; ``ANYBODY`` where it was that of several.
+        For each lane, the thread whose atomic it was; ``ANYBODY`` if there were several.
     """
 
     data: np.ndarray
@@ -35,7 +36,7 @@ class Strand:
 
 
 def follow(value: Value, compute, *operands: Value) -> Value:
-    """Let a value be followed where one of its operands is; ``compute`` makes its data from theirs."""
+    """Follow a value if one of its operands is followed; ``compute`` makes its data from theirs."""
     if any(o.otherwise for o in operands):
         strands = [o.otherwise or {} for o in operands]
         value.otherwise = {}
@@ -47,7 +48,7 @@ def follow(value: Value, compute, *operands: Value) -> Value:
 
 
 def follow_moved(value: Value, compute, operand: Value) -> Value:
-    """Let a value be followed that lanes hand to each other; ``compute`` moves numbers between lanes."""
+    """Follow a value that lanes exchange; ``compute`` moves numbers between lanes."""
     if operand.otherwise:
         value.otherwise = {
             event: Strand(np.stack([compute(one) for one in strand.data]), compute(strand.by))
@@ -57,7 +58,7 @@ def follow_moved(value: Value, compute, operand: Value) -> Value:
 
 
 def follow_vote(value: Value, compute, operand: Value) -> Value:
-    """Let a value be followed that many lanes decide together."""
+    """Follow the result of a vote, which many lanes decide together."""
     if operand.otherwise:
         anybody = np.array(ANYBODY).reshape((1,) * 6)
         value.otherwise = {
@@ -68,7 +69,7 @@ def follow_vote(value: Value, compute, operand: Value) -> Value:
 
 
 def _newest(events) -> list:
-    """Return the events to go on with: the last ones, and all that are doubts."""
+    """Return the events that are still followed: the last ``MOST``, and all doubts."""
     events = sorted(events)
     doubts = [e for e in events if e < 0]
     return doubts + events[len(doubts) :][-MOST:]
@@ -79,7 +80,7 @@ def _common(by, other):
 
 
 def decide(run, test: Value, mask) -> None:
-    """Note who goes another way than it would have gone, where a branch or a loop parts the lanes."""
+    """Note which threads take another branch than in one of the worlds, at a branch or at the test of a loop."""
     if not test.otherwise or run.races is None:
         return
     lanes = run.wave.spread(mask.full)
@@ -94,7 +95,7 @@ def decide(run, test: Value, mask) -> None:
 
 
 def require_no_doubt(run, value: Value, lanes) -> None:
-    """Tell of lanes that store what an atomic found while others changed it, though it has not decided anything."""
+    """Report lanes that store a value in doubt: an atomic found it while others changed it, and it decided nothing."""
     if run.dry or not value.otherwise or run.races is None:
         return
     for event in (e for e in value.otherwise if e < 0):
@@ -107,7 +108,7 @@ def require_no_doubt(run, value: Value, lanes) -> None:
 
 
 def remember(run, place, value: Value) -> None:
-    """Follow a value into the memory that it is stored to."""
+    """Follow a value into memory when it is stored."""
     array, region = place.array, place.array.region
     if array.space not in FOLLOWED or not (value.otherwise or region.otherwise):
         return
@@ -129,7 +130,7 @@ def remember(run, place, value: Value) -> None:
 
 
 def recall(place, value: Value) -> None:
-    """Follow a value out of the memory that it is loaded from."""
+    """Follow a value out of memory when it is loaded."""
     kept = place.array.region.otherwise
     kept = kept.get(memory_name(place.array)) if kept else None
     if kept:
@@ -142,5 +143,5 @@ def recall(place, value: Value) -> None:
 
 
 def memory_name(array) -> tuple:
-    """Name the memory behind an array, seen as elements of its type."""
+    """Return a name for the memory of an array together with the type of its elements."""
     return array.flat.__array_interface__["data"][0], str(array.dtype)

@@ -1,8 +1,8 @@
-"""A sketch of a run: one thread, both sides of every branch, each loop until nothing changes; no memory is touched.
+"""A sketch of a run: it runs one thread through both sides of every branch, without touching memory.
 
-Numba gives a variable one type where two ways meet, whether or not a thread ever comes that way. The sketch finds
-those types before anything runs. It also meets every construct of the kernel, so that one which the interpreter does
-not know is refused before the first number is written.
+Where two branches meet, Numba gives each variable one type, whether or not a thread ever takes both. The sketch finds
+these types before the run; it repeats each loop until the types no longer change. It also meets every construct of the
+kernel, so that a construct which the interpreter does not know is refused before anything is written to memory.
 """
 
 import ast
@@ -16,11 +16,13 @@ from course_pkg.simt.run.expressions import cast, unsupported
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.values import Range, Torn, TypeName, Value, Variable
 
-MOST_ROUNDS = 1000  # far more than there are names: each round but the last one finds another
+MOST_ROUNDS = (
+    1000  # each round but the last changes a variable's type: far more rounds than a kernel has variables
+)
 
 
 def widen(run, frame, node) -> None:
-    """Give the variables the types that they have where two ways meet, as the sketch found them."""
+    """Give the variables the types that the sketch found for the place where two branches meet."""
     for name, numba_type in run.types.get((run.path, id(node)), {}).items():
         variable = frame.variables.get(name)
         if variable is not None and isinstance(variable.value, Value) and variable.value.type != numba_type:
@@ -28,7 +30,7 @@ def widen(run, frame, node) -> None:
 
 
 def sketch_if(run, frame, node, mask, execute):
-    """Take both branches, and record the types of what they leave."""
+    """Run both branches, and record the types that their variables have afterwards."""
     before = frame.variables
     ends = []
     for body in (node.body, node.orelse):
@@ -81,7 +83,7 @@ def _unknown(run, variable):
 
 
 def _join(run, frame, node, ways: list) -> dict:
-    """Return the variables where several ways meet: known on all or on some, of the type that fits all."""
+    """Return the variables after several branches meet: those of any branch, each with a type that fits all."""
     joined: dict = {}
     for variables in ways:
         for name, variable in variables.items():
@@ -112,7 +114,7 @@ def _common(run, frame, node, name, a, b):
 
 
 def any_of(run, things):
-    """Return what stands for any one of several things that no type is to be found for, arrays above all.
+    """Return one thing that stands for any of several, such as arrays of the same type.
 
     Raises
     ------
@@ -149,7 +151,7 @@ def _alike(one: Array, other: Array) -> bool:
 
 
 def _same(one, other) -> bool:
-    """Whether two names stand for one function, type, or member of a module."""
+    """Return whether two things are the same function, type, or member of a module."""
     if type(one) is not type(other) or isinstance(one, (Value, Array, tuple)):
         return False
     if isinstance(one, Range):
@@ -159,7 +161,7 @@ def _same(one, other) -> bool:
 
 
 def note_store(run, array: Array) -> None:
-    """Note that the kernel may write to an array, whatever name it has there."""
+    """Note that the kernel may write to an array, under all names that this array may stand for."""
     run.stored |= _names(array)
 
 
@@ -168,7 +170,7 @@ def _names(array: Array) -> frozenset:
 
 
 def _settled(variables: dict) -> dict:
-    """Return what of the variables must no longer change when a loop's sketch ends."""
+    """Return the properties of the variables that must no longer change when the sketch of a loop ends."""
     return {n: _outline(v.value) for n, v in variables.items()}
 
 

@@ -1,4 +1,4 @@
-"""The state of an interpretation: one wave of blocks on its way through a kernel."""
+"""The state of the interpreter while one wave of blocks runs through a kernel."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,7 @@ MEMORIES = ("global", "shared", "local")
 
 @dataclass(eq=False)
 class Frame:
-    """A function that is being run: its variables, and the lanes that have left it."""
+    """A call of a function that is being run: its variables, and the lanes that have returned from it."""
 
     program: Program
     entry: Mask
@@ -27,31 +27,32 @@ class Frame:
     result: Any = None
     result_mask: Mask | None = None
     returned: int = 0
-    raised: SimtError | None = None  # what a sketch found it would raise
+    raised: SimtError | None = None  # the error that a sketch of the function would raise
     loops: list = field(default_factory=list)
     is_kernel: bool = False
 
 
 @dataclass(eq=False)
 class Loop:
-    """Lanes that left a loop, or this trip of it."""
+    """The lanes that have left a loop by ``break``, or this pass of it by ``continue``."""
 
     broken: Mask
     continued: Mask
-    # variables where a sketch breaks off, and where it continues
+    # in a sketch: the variables at each break and at each continue
     breaking: list = field(default_factory=list)
     continuing: list = field(default_factory=list)
 
 
 class Run:
-    """One wave of blocks: its memories, its time, and the ledger of what it does.
+    """One wave of blocks: its memories, its clock, and the ledger of its operations.
 
     Parameters
     ----------
     wave : Wave
     launch : object
-        Shared by all waves: ``counters`` (or None), ``log`` (of hazards), ``races`` (or None), ``static_shared``,
-        ``dynamic_shared`` bytes, ``steps`` left, ``types`` of variables where ways meet; None for a sketch of a run.
+        What all waves share: ``counters`` (or None), ``log`` (of hazards), ``races`` (or None), ``static_shared`` and
+        ``dynamic_shared`` (bytes), ``steps`` (statements left), and ``types`` (of variables where two branches meet;
+        None for a sketch of a run).
     """
 
     def __init__(self, wave: Wave, launch):
@@ -65,7 +66,7 @@ class Run:
         self.allocations: dict = {}
         self.static_shared = self.constant_bytes = 0
         self.exited = wave.nobody
-        self.stored: set = set()  # names of the global arrays that a sketch may write to
+        self.stored: set = set()  # in a sketch: names of the global arrays that the kernel may write to
         self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
         self.clock = Clock(wave, launch.races)
         self.calling: list = []  # programs of the device functions that are being run
@@ -76,36 +77,37 @@ class Run:
 
     # values
 
-    # A kernel reads an element when it uses it. So each way to make a value says what it is made of, and a load is left
-    # out only where the value that it ends in is used by nobody: nothing else in this package makes a Value.
+    # A load counts only if its value is used in the end. So each of these methods records the operands of the value
+    # that it makes, and the ledger drops a load only if no value made from it is used. No other code of the package
+    # makes a Value.
 
     def given(self, data, numba_type, what, *keys) -> Value:
-        """Make a value that is made of no other: an index, an extent, an argument, or an element that is loaded."""
+        """Make a value without operands: an index, an extent, an argument, or a loaded element."""
         return Value(np.asarray(data), numba_type, self.numbering.of(what, *keys))
 
     def derived(self, data, numba_type, key: int, operands, mask: Mask, constant=False) -> Value:
-        """Make a value of others, which are needed where it is."""
+        """Make a value from operands; whoever uses the value uses them."""
         value = Value(np.asarray(data), numba_type, key, constant)
         if not constant:
             self.ledger.made_of(value, operands, mask)
         return value
 
     def view(self, value: Value, data, numba_type, key: int, constant=False) -> Value:
-        """Make a value that is another one, seen differently: cast, negated, one of its parts."""
+        """Make a value that is another form of ``value``: cast, negated, or one of its parts."""
         return Value(np.asarray(data), numba_type, key, constant, origin=value.origin)
 
     def fresh(self, data, numba_type, operands=(), mask: Mask | None = None) -> Value:
-        """Make a value that nothing else equals, and that takes its operands here and now."""
+        """Make a value that equals no other one, and count the use of its operands at once."""
         for operand in operands:
             self.ledger.demand(operand, mask)
         return Value(np.asarray(data), numba_type, self.numbering.fresh())
 
     def blank(self, numba_type) -> Value:
-        """Return a value of a type, whatever it is."""
+        """Return some value of a type, for sketches, in which only types matter."""
         return self.fresh(np.zeros((1,) * 6, dtype_of(numba_type)), numba_type)
 
     def kill(self, *spaces: str) -> None:
-        """Forget what is known of memory: it may have changed."""
+        """Forget what was loaded from these memories: they may have changed."""
         for space in spaces:
             self.versions[space] = self.numbering.fresh()
 
@@ -120,5 +122,6 @@ class Run:
         if self.patience < 0 or (launch.steps is not None and launch.steps < 0):
             raise SimtError(
                 f"{launch.name} runs on and on, and was stopped: look for a loop whose condition never becomes false. "
-                "The threads run in step here, so one that waits in a loop for another waits for ever."
+                "The interpreter runs all threads in lock step, so a thread that waits in a loop for another thread "
+                "waits for ever."
             )

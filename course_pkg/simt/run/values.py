@@ -1,4 +1,4 @@
-"""What a kernel's variables hold while it is interpreted."""
+"""The kinds of things that a kernel's variables hold while the kernel is interpreted."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,26 +10,26 @@ from course_pkg.simt.front.typing import BOOL, dtype_of, type_of_number
 
 @dataclass(slots=True, eq=False)
 class Product:
-    """A multiplication that an addition may take up: a compiler turns the pair into one multiply-add."""
+    """A multiplication that a compiler may fuse with an addition into one multiply-add."""
 
-    block: int  # the straight piece of the program in which it was computed
-    instead: str = "mul"  # what it counts as on its own
+    block: int  # number of the basic block in which it was computed
+    instead: str = "mul"  # the kind that it counts as if it is not fused
     fused: bool = False
-    needed: bool = False  # something else uses the product, so that it must be computed as well
+    needed: bool = False  # something else uses the product, so it must also be computed by itself
 
 
 @dataclass(slots=True, eq=False)
 class Origin:
-    """How a value came about, as long as it is open whether a compiler would keep the computation, and where.
+    """How a value was computed, kept until it is clear whether a compiler keeps the computation, and where.
 
-    What nobody uses is never computed; what only one branch uses is computed there, by the lanes that take it.
+    A value that is never used is not computed. A value that only one branch uses is computed by the lanes that take it.
     """
 
-    count: Any  # called with the lanes that do the work
+    count: Any  # called with the lanes that compute the value
     operands: tuple
     mask: Any
-    block: int  # straight piece of the program
-    version: Any = None  # of the memory that a load reads
+    block: int  # number of the basic block
+    version: Any = None  # state of the memory that a load reads
     space: str = ""
     done: bool = False
     wanted_in: int = -1
@@ -38,7 +38,7 @@ class Origin:
 
 @dataclass(slots=True, eq=False)
 class Value:
-    """One scalar a lane.
+    """A scalar in each lane.
 
     Attributes
     ----------
@@ -46,9 +46,9 @@ class Value:
         Broadcasts to the wave's six dimensions.
     type : numba type
     key : int
-        Value number: two values with one key are equal by construction, as a compiler would see it.
+        Value number: a compiler can see that two values with the same key are equal.
     constant : bool
-        Known when the kernel is compiled.
+        Whether the number is known when the kernel is compiled.
     """
 
     data: np.ndarray
@@ -72,14 +72,14 @@ class Value:
 
 @dataclass(slots=True, eq=False)
 class TypeName:
-    """A scalar type: called, it casts."""
+    """A scalar type; a call of it casts its argument."""
 
     type: Any
 
 
 @dataclass(slots=True, eq=False)
 class Intrinsic:
-    """A name of CUDA's, such as ``shared.array``."""
+    """A name in Numba's ``cuda`` module, such as ``shared.array``."""
 
     name: str
 
@@ -119,30 +119,30 @@ class Range:
 
 @dataclass(slots=True, eq=False)
 class Torn:
-    """What a variable is in a sketch after two ways that gave it things of different types: nobody may use it."""
+    """In a sketch: a variable to which two branches gave things of different types. A kernel must not use it."""
 
     reason: str
 
 
 @dataclass(slots=True)
 class Variable:
-    """What a name holds, and in which lanes."""
+    """The value of a variable, and the lanes that have assigned it."""
 
     value: Any
     mask: Any
 
 
 def undefined(dtype: np.dtype):
-    """Return what a lane finds where it never got a value: a number that shows where it is used."""
+    """Return what a lane finds in a variable that it never assigned: a number that is noticed if it is used."""
     if dtype.kind in "iu":
         return np.full(dtype.itemsize, 0xCB, np.uint8).view(dtype)[0]
     return dtype.type(np.nan if dtype.kind in "fc" else True)
 
 
 class Numbering:
-    """Hash-consing of values: equal expressions get equal numbers.
+    """Value numbering by hash-consing: equal expressions get equal numbers.
 
-    ``birth`` of a number is the newest unknown that it depends on, so that what a loop does not change can be told.
+    ``birth[n]`` is the newest unknown that value ``n`` depends on. It shows which values a loop does not change.
     """
 
     def __init__(self):
@@ -177,7 +177,7 @@ class Numbering:
 
 @dataclass(slots=True)
 class Constants:
-    """Numbers that the kernel's source holds, made into values once."""
+    """The values of the constants in a kernel's source; each is made once."""
 
     numbering: Numbering
     _made: dict = field(default_factory=dict)
@@ -185,7 +185,7 @@ class Constants:
     def __call__(self, number, numba_type=None) -> Value:
         """Return the value of a constant."""
         numba_type = numba_type or type_of_number(number)
-        # -0.0 equals 0.0 and True equals 1: the type and the sign tell them apart
+        # -0.0 == 0.0 and True == 1, so the type and the text, which has the sign, belong to the name
         name = (numba_type, number, str(number))
         if name not in self._made:
             data = np.array(number).astype(dtype_of(numba_type)).reshape((1,) * 6)

@@ -1,4 +1,4 @@
-"""Functions of a warp: shuffles, votes, and its own barrier."""
+"""The functions of a warp: shuffles, votes and the warp's barrier."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,15 +17,16 @@ LANES = np.arange(32)
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Who takes part in a function of a warp with whom, as the lanes' masks say.
+    """The lanes that take part in a function of a warp together, as their masks say.
 
     Attributes
     ----------
     at_work : ndarray of bool, shape (warps, 32)
+        Lanes that call the function.
     bits : ndarray of int64, shape (warps, 32)
         Each lane's mask.
     gone : ndarray of bool, shape (warps, 32)
-        Lanes that have left the kernel: nobody waits for them.
+        Lanes that have left the kernel: no lane waits for them.
     """
 
     at_work: np.ndarray
@@ -34,31 +35,31 @@ class Members:
 
     @cached_property
     def named(self) -> np.ndarray:
-        """For each lane at work, the lanes that its mask names; bool, shape (warps, 32, 32)."""
+        """For each calling lane, the lanes that its mask names; bool, shape (warps, 32, 32)."""
         return self.at_work[:, :, None] & ((self.bits[:, :, None] >> LANES) & 1).astype(bool)
 
     @cached_property
     def whole(self) -> np.ndarray:
-        """Whether all lanes of a warp that are still there come, and each names them all; bool, shape (warps,)."""
+        """Whether all lanes of a warp call that have not left, and each names all of them; bool, shape (warps,)."""
         everybody = np.where(self.gone, 0, 1 << LANES).sum(axis=1)
         alike = (self.bits & everybody[:, None]) == everybody[:, None]
         return (self.gone | (self.at_work & alike)).all(axis=1) & self.at_work.any(axis=1)
 
     @cached_property
     def together(self) -> np.ndarray:
-        """For each lane at work, those who come with the same mask and are named in it, and those who left."""
+        """For each calling lane, the named lanes that call with the same mask or that have left the kernel."""
         alike = self.at_work[:, None, :] & (self.bits[:, :, None] == self.bits[:, None, :])
         return self.named & (alike | self.gone[:, None, :])
 
     @cached_property
     def torn(self) -> np.ndarray:
-        """For each lane at work, the lanes that it names in vain, or itself where it does not name itself."""
+        """For each calling lane, the named lanes that do not come, and itself if its mask does not name it."""
         itself = np.eye(32, dtype=bool) & self.at_work[:, :, None]
         return (self.named & ~self.together) | (itself & ~self.named)
 
 
 def _members(run, frame, node, name, arguments, mask) -> Members:
-    """Return who takes part; tell of lanes that a mask names and that do not come with it."""
+    """Return who takes part; report lanes that a mask names but that do not call with the same mask."""
     run.ledger.demand(arguments[0], mask)
     wave = run.wave
     bits = wave.by_warp(np.broadcast_to(arguments[0].data.astype(np.int64) & FULL, wave.shape), FULL)
@@ -114,8 +115,8 @@ def _vote(run, frame, node, name, arguments, mask):
 
 
 def _outcome(name, members, rows):
-    """Return what the votes come to, for each lane of each warp."""
-    voters = members.at_work[:, None, :]  # one row for all lanes of a warp, where they vote together
+    """Return the result of the vote, for each lane of each warp."""
+    voters = members.at_work[:, None, :]  # one row serves all lanes of a warp if they vote together
     if not members.whole.all():
         voters = voters & members.together
     yes = voters & (rows != 0)[:, None, :]
