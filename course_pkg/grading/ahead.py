@@ -1,4 +1,4 @@
-"""Grade ahead: nbgrader handles one student after the other; meanwhile, the submissions of the next ones are graded."""
+"""Grade ahead: while nbgrader handles one student after the other, the submissions of the next ones are graded."""
 
 import threading
 from pathlib import Path
@@ -48,7 +48,7 @@ class Ahead:
             try:
                 coming.add(self._start(other, solution))
             except (intake.Refused, OSError):
-                continue  # it is said when its turn comes
+                continue  # the error is reported when this submission is requested
         grading = self._started[wanted]
         # gradings that were started but not requested, because their student was left out, are dropped
         self._started = {key: self._started[key] for key in coming - {wanted}}
@@ -73,7 +73,7 @@ class _Grading(threading.Thread):
         """Grade."""
         try:
             self._report = alone.grade_bytes(*self._what, given=True)
-        except BaseException as error:  # for who asks for the result
+        except BaseException as error:  # kept for the caller of `result`
             self._error = error
 
     def result(self) -> Report:

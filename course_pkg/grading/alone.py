@@ -1,8 +1,9 @@
-"""Grading in a process of its own: what crashes, hangs or eats memory there ends as a mark with a reason here.
+"""Grade a submission in a child process: if it crashes, hangs or uses too much memory, the report still gives a reason.
 
-A mark depends on the submission, never on what else the machine does. What a submission is answerable for (processor
-time, memory, a crash) costs the part that did it, and the rest is graded in another child. What it is not answerable
-for (the wall clock ran out, the machine's memory did) is tried again, and then the report says that it is not graded.
+A mark depends on the submission, never on what else the machine does. If the submission itself is the cause (it used
+too much processor time or memory, or it crashed), the test that was running gets no points, and another child grades
+the other tests. If the machine is the cause (it was too slow, or its memory was full), the submission is graded once
+more; if that fails, too, the report says that the submission is not graded.
 """
 
 import json
@@ -18,16 +19,16 @@ from course_pkg.grading import intake, warm
 from course_pkg.grading.exercise import HIDDEN, read_solution, sources
 from course_pkg.grading.result import CellGrade, Report, new_seed
 
-PART_CPU_S = 20.0  # of this process, for one test; right answers need about one
-ALL_S = 240.0  # for everything in one submission: processor time, and time in sandboxes
-WALL_S = 600.0  # of one child, on a machine with nothing else to do
-TRIES = 12  # children for the parts of one submission
-SLOW = "It took more than {:g} s of processor time: is there a loop without end?"
-SLOW_IN_ALL = "All tests together took more than {:g} s: is there a loop without end?"
+PART_CPU_S = 20.0  # processor time of a child for one test; right answers need about one second
+ALL_S = 240.0  # processor time and time in sandboxes for all of a submission
+WALL_S = 600.0  # wall-clock time of one child, on a machine that does nothing else
+TRIES = 12  # most children for one submission
+SLOW = "It took more than {:g} s of processor time: is there an endless loop?"
+SLOW_IN_ALL = "All tests together took more than {:g} s: is there an endless loop?"
 SLOW_TO_READ = "It takes too long to read: hand in the exercise's own notebook."
-BROKEN = "It ended the judge's process: does it ask for very much memory?"
-UNREACHED = "It was not reached: grading was cut short before it."
-LATE = "it was not done after {:.0f} s of a busy machine"
+BROKEN = "It crashed the judge's process: does it ask for very much memory?"
+UNREACHED = "It was not run: grading stopped before it."
+LATE = "it was not finished after {:.0f} s on a busy machine"
 KILLED = "its process was killed: is the machine short of memory?"
 AGAIN = "grade it again when the machine has less to do"
 _CELLS: dict[tuple[str, bytes], list[dict]] = {}
@@ -36,14 +37,14 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True)
 class Solution:
-    """An exercise as its teacher wrote it: the file's name and its bytes."""
+    """A teacher's solution of an exercise: the name of its file and the bytes in it."""
 
     name: str
     text: bytes
 
     @classmethod
     def read(cls, path: Path | str) -> "Solution":
-        """Read a solution's file."""
+        """Read the file of a solution."""
         try:
             return cls(Path(path).name, Path(path).read_bytes())
         except OSError as error:
@@ -55,7 +56,7 @@ class Solution:
         return Path(self.name).stem
 
     def cells(self) -> list[dict]:
-        """Return its cells; the same text is read once."""
+        """Return the cells of the solution; the same text is parsed only once."""
         known = self.name, self.text
         with _LOCK:
             if known not in _CELLS:
@@ -68,14 +69,14 @@ class Solution:
 
 
 def grade_file(path, *, solution=None, seed=None, require_sandbox=False, **limits) -> Report:
-    """Grade a file in a fresh process; whatever is wrong with the submission is a report with a reason.
+    """Grade a file in a fresh process. If the submission cannot be graded, the report says why and gives no points.
 
     Parameters
     ----------
     path : path
         A notebook, or an archive with one in it.
     solution : path, optional
-        By default found by the ids in the submission, then by its name.
+        If left out, it is found by the ids in the submission, or else by its name.
     seed, require_sandbox, limits
         As for :func:`grade_bytes`.
     """
@@ -113,28 +114,29 @@ def grade_bytes(
     Parameters
     ----------
     data : bytes
-        A notebook, or an archive with one in it; nothing of it is read here.
+        A notebook, or an archive with one in it. Only a child process reads it.
     path : str
-        Where it was found: a folder or file may be named as the exercise is.
+        Where it was found: one of the folders, or the file, may have the name of the exercise.
     solutions : list of Solution
         The exercises that it may belong to.
     given : bool
-        Whether it belongs to the only solution, whatever it looks like.
+        Whether it certainly belongs to the only solution in ``solutions``.
     seed : int, optional
         Fixes the inputs that the tests draw.
     require_sandbox : bool
         Refuse to grade without isolation.
     part_cpu_s : float
-        Seconds of processor time for each part.
+        Seconds of processor time for each test.
     all_s : float
-        Seconds for all of them, in as many children as it takes: processor time, and time in sandboxes.
+        Seconds for all tests, in all children together: processor time and time in sandboxes.
     wall_s : float
-        Seconds for one child, times the machine's load. Beyond it nothing is graded, and nothing lost.
+        Wall-clock seconds for one child, multiplied by the load of the machine. A submission that takes longer is not
+        graded: it gets neither points nor a zero.
 
     Raises
     ------
     CourseError
-        If isolation is required and cannot be had, or a solution cannot be read.
+        If isolation is required but not possible here, or if a solution cannot be read.
     warm.Gone
         If grading was stopped.
     """
@@ -154,19 +156,19 @@ def grade_bytes(
 
 
 def by_path(path, solutions, given: bool = False) -> Solution | None:
-    """Return the solution that a path tells; of what is no submission nothing else can."""
+    """Return the solution that belongs to a path, for files whose content cannot be read as a submission."""
     known = {s.name: set() for s in solutions}
     name = solutions[0].name if given else intake.belongs(b"", path, known)
     return next((s for s in solutions if s.name == name), None)
 
 
 def read(path: Path) -> NotebookNode:
-    """Return a submission's notebook, of each cell type, id and source; a child reads it.
+    """Return the notebook of a submission with type, id and source of each cell; a child process reads the file.
 
     Raises
     ------
     Refused
-        If it is none; see :func:`~.intake.read`.
+        If there is no notebook that can be graded; see :func:`~.intake.read`.
     """
     told = _ask({"do": "read"}, intake.raw(path), WALL_S)
     for said in told.lines:
@@ -180,7 +182,7 @@ def _node(value):
 
 
 def nothing(solution: Solution | None, reason: str, seed=None) -> Report:
-    """Return a report of no points, with the reason at every cell."""
+    """Return a report with no points, and with the reason at every cell."""
     report = Report(solution.exercise if solution else "", notes=[reason], contained=True, seed=seed or 0)
     for cell in solution.cells() if solution else []:
         about = cell["metadata"].get("nbgrader", {})
@@ -191,7 +193,7 @@ def nothing(solution: Solution | None, reason: str, seed=None) -> Report:
 
 
 def not_graded(solution: Solution | None, why: str, seed=None) -> Report:
-    """Return a report without marks: it is nobody's fault, and no grade."""
+    """Return a report without marks, for a submission that could not be graded through no fault of its own."""
     report = nothing(solution, why, seed)
     report.cells, report.ungraded = [], why
     report.notes = [f"not graded: {why}; {AGAIN}."]
@@ -199,16 +201,16 @@ def not_graded(solution: Solution | None, why: str, seed=None) -> Report:
 
 
 class _Grading:
-    """One submission, in as many children as it takes."""
+    """The grading of one submission, in as many children as it needs."""
 
     def __init__(self, request: dict, data: bytes, solutions: dict[str, Solution], wall_s: float):
         self.request, self.data, self.solutions, self.wall_s = request, data, solutions, wall_s
         self.all_s = request["left_s"]
         self.solution: Solution | None = None
-        self._graded: dict[str, dict] = {}  # in children that came to no end
+        self._graded: dict[str, dict] = {}  # marks from children that did not finish
 
     def grade(self) -> Report:
-        """Grade; where a part ends its child, grade the others without it; where the machine did, try again."""
+        """Grade. If a test ends its child, grade the others without it; if the machine ended the child, try again."""
         report, disturbed = None, 0
         for _ in range(TRIES):
             told = _ask(self.request, self.data, self.wall_s, self._answer)
@@ -243,20 +245,20 @@ class _Grading:
         return self.solution.cells()
 
     def _disturbance(self, told: warm.Told, heard: dict) -> str:
-        """Say what ended the child, if the submission is not to blame."""
+        """Return why the child ended, if the submission is not the cause; else an empty string."""
         if told.late:
             return LATE.format(self.wall_s * warm.crowd())
         return heard.get("busy") or (KILLED if told.status == -signal.SIGKILL else "")
 
     def _count(self, heard: dict, slow: bool) -> None:
-        """Take what a child used off the time that is left, and note what it found to be endless."""
+        """Subtract a child's time from the time that is left, and keep its list of endless functions."""
         request, spent_s = self.request, heard.get("spent_s", 0.0)
         spent_s += min(request["part_cpu_s"], max(request["left_s"] - spent_s, 0.0)) if slow else 0.0
         request["left_s"] = 0.0 if "out_of_time" in heard else request["left_s"] - spent_s
         request["endless"] = heard.get("endless", request["endless"])
 
     def _pieced_together(self, told: warm.Told, heard: dict, slow: bool) -> tuple[Report, str | None]:
-        """Return the report of a grading that came to no end, and the test where it ended."""
+        """Return the report of a grading whose child did not finish, and the id of the test that it was running."""
         graded = {said["cell"]["grade_id"]: said["cell"] for said in told.lines if "cell" in said}
         at = heard.get("at")
         at = None if at in graded else at

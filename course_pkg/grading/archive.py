@@ -12,15 +12,15 @@ from pathlib import PurePosixPath
 
 from course_pkg.core import CourseError
 
-FILE_BYTES = 20 << 20  # a notebook, or an archive
-UNPACKED_BYTES = 64 << 20  # all that an archive holds
+FILE_BYTES = 20 << 20  # most bytes of a notebook or an archive
+UNPACKED_BYTES = 64 << 20  # most bytes of an archive's content
 MEMBERS = 500
 SUFFIXES = (".ipynb", ".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 COMPRESSED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 
 
 class Refused(CourseError):
-    """A submission that cannot be graded; `reason` says why, in the learner's words."""
+    """A submission cannot be graded; `reason` says why, in a sentence for learners."""
 
     @property
     def reason(self) -> str:
@@ -51,7 +51,7 @@ def unpacked(data: bytes) -> bytes:
         return _from_tar(_bounded(opener(io.BytesIO(data))) if opener else data)
     except Refused:
         raise
-    except Exception:  # whatever a damaged or hostile archive makes the readers raise, it is no submission
+    except Exception:  # a damaged or hostile archive may make its reader raise anything
         raise Refused("The archive is damaged: hand in the notebook itself.") from None
 
 

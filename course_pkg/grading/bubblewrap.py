@@ -1,11 +1,12 @@
 """The sandbox: the command line of bubblewrap, and the files of this machine that are visible inside.
 
-Inside there is no network, no environment, no ``/proc`` and no ``/sys``; only a small ``/tmp`` can be written. Of the
-course, only the modules are visible that a learner's code may import: no reference implementation, judge or repository.
+Inside there is no network, no ``/proc``, no ``/sys`` and none of this machine's environment variables; only a small
+``/tmp`` can be written. Of the course, only the modules that a learner's code may import are visible: no reference
+implementation, no judge and no repository.
 
-An ordinary user gets a user namespace. Root must not: in one, root of the sandbox would still be root where the kernel
-asks for the user's number (limits on processes, ``/proc/sys``). There the worker itself becomes a user that nobody else
-is, before it reads anything.
+If an ordinary user starts the sandbox, it gets a user namespace. If root starts it, it gets none: the kernel would
+still treat a process in it as root wherever it compares user numbers (limits on processes, ``/proc/sys``). In that case
+the worker changes to a new user number, which no other process has, before it reads anything.
 """
 
 import functools
@@ -26,11 +27,8 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 IMPORTABLE = (
     *("__init__.py", "core", "simt", "viz"),
     *("cuda.py", "setup", "paths.py", "notebook.py"),
-    *(
-        "grading/__init__.py",
-        "grading/check.py",
-        "grading/limits.py",
-    ),  # what exercises import, answers may use
+    # exercises import these, so answers may use them
+    *("grading/__init__.py", "grading/check.py", "grading/limits.py"),
     *("cg/__init__.py", "cg/program.py", "cg/legality.py", "cg/fusion.py"),
 )
 INSIDE = "/course"
@@ -54,7 +52,7 @@ def environment(folder: str) -> dict[str, str]:
 
 
 def python() -> str:
-    """Return the path of the base interpreter; that of a virtual environment would read files that are not mounted."""
+    """Return the path of the base interpreter: a virtual environment's would read files that are not mounted."""
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
@@ -68,12 +66,12 @@ def packages() -> list[str]:
 
 
 def packages_inside() -> list[str]:
-    """Return where the sandbox shows the folders of :func:`packages`: not at their own path, which may lie in /tmp."""
+    """Return the paths of :func:`packages` in the sandbox; they differ from those here, which may lie in /tmp."""
     return [f"{INSIDE}/packages/{number}/site-packages" for number in range(len(packages()))]
 
 
 def shown() -> list[tuple[Path, str]]:
-    """List what is shown of the course: the path here, and the path inside ``course_pkg`` there."""
+    """List the visible parts of the course: for each, its path here and its path inside ``course_pkg`` there."""
     return [(PACKAGE / name, name) for name in IMPORTABLE if (PACKAGE / name).exists()]
 
 
@@ -89,7 +87,7 @@ def new_uid() -> int:
 
 
 def command(tmp_bytes: int, *seccomp_fd: int) -> list[str]:
-    """Return bubblewrap's command line, without the program that it has to run.
+    """Return bubblewrap's command line up to ``--``; the program that it runs must be appended.
 
     Parameters
     ----------
@@ -151,7 +149,7 @@ def _bind(source: str, target: str, how: str = "--ro-bind") -> list[str]:
 
 @functools.cache
 def _help() -> str:
-    """Return bubblewrap's own list of its options; empty where it is missing."""
+    """Return the help text of bubblewrap; empty if it is not installed."""
     if system.bwrap() is None:
         return ""
     return subprocess.run(["bwrap", "--help"], capture_output=True, text=True, check=False).stdout
@@ -159,7 +157,7 @@ def _help() -> str:
 
 @functools.cache
 def obstacle() -> str:
-    """Say in half a sentence why this machine cannot have a sandbox; return an empty string if it can."""
+    """Return why bubblewrap does not work on this machine, as half a sentence; an empty string if it works."""
     if not sys.platform.startswith("linux"):
         return "bubblewrap needs Linux"
     if system.bwrap() is None:
@@ -179,7 +177,7 @@ def obstacle() -> str:
     if done.returncode == 0:
         return ""
     said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it does not say why"]
-    return f"bubblewrap can make no sandbox here: {said[-1][:200]}"
+    return f"bubblewrap cannot make a sandbox here: {said[-1][:200]}"
 
 
 def own_environment() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What an answer cell says: its text as a syntax tree, and the names that the tree binds. Nothing is executed."""
+"""Read an answer cell as a syntax tree, and find the names that it binds. Nothing is executed."""
 
 import ast
 import math
@@ -19,19 +19,19 @@ from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.names import BUILTINS, TYPES
 from course_pkg.simt.front.source import split_lines
 
-MOST_SOURCE = 100_000  # characters of an answer
+MOST_SOURCE = 100_000  # most characters in an answer
 MODULES = {
     "numpy": np,
     "math": math,
     "operator": operator,
-    "_operator": operator,  # where Python says that the functions of operator come from
+    "_operator": operator,  # the __module__ of operator's functions
     "numba": numba,
     "numba.types": types,
     "numba.core.types": types,
     "numba.cuda": api,
     "course_pkg.cuda": api,
 }
-# a command (%time, !ls), one whose result gets a name, or a question (name?, ?name)
+# IPython's commands (%time, !ls), commands whose result is assigned (files = !ls), and questions (name?, ?name)
 _FOR_IPYTHON = re.compile(
     r"^(?P<indent>[ \t]*)(?:(?P<name>\w+[ \t]*=[ \t]*)[%!].*|[%!?].*|[\w.*%]+[ \t]*\?{1,2}[ \t]*\r?)$",
     re.MULTILINE,
@@ -39,12 +39,12 @@ _FOR_IPYTHON = re.compile(
 
 
 class Unreadable(CourseError):
-    """An answer cell whose text is no Python."""
+    """The text of an answer cell is not valid Python."""
 
 
 @dataclass(frozen=True)
 class Binding:
-    """What a cell binds a name to: ``kernel``, ``device``, ``function`` or ``variable``, and where."""
+    """What a cell binds a name to (``kernel``, ``device``, ``function`` or ``variable``), and the statement."""
 
     kind: str
     node: ast.AST
@@ -52,14 +52,15 @@ class Binding:
 
 @dataclass
 class Answer:
-    """What a submission holds for one answer.
+    """The cells of a submission that belong to one answer.
 
     Attributes
     ----------
     sources : list of str
-        JupyterLab copies the id of a cell that is split: the parts follow each other as in the notebook.
+        The code cells, in the order of the notebook. There may be several, because JupyterLab copies the id when a
+        learner splits a cell.
     is_text : bool
-        Whether there is a cell of that id, and none of code.
+        Whether there are cells with that id, but no code cell.
     """
 
     sources: list[str] = field(default_factory=list)
@@ -67,7 +68,7 @@ class Answer:
 
 
 def answers(submitted) -> dict[str, Answer]:
-    """Return what a submission's cells hold, by ``grade_id``."""
+    """Return the answers in a submission's cells, by ``grade_id``."""
     found: dict[str, Answer] = {}
     for cell in submitted:
         name = (cell.get("metadata", {}).get("nbgrader") or {}).get("grade_id")
@@ -81,7 +82,7 @@ def answers(submitted) -> dict[str, Answer]:
 
 
 def twice(submitted, known: set[str]) -> list[str]:
-    """Return which of the exercise's ids several cells of code carry; other ids are a learner's own words."""
+    """Return the ids of the exercise that more than one code cell has; ids that a learner made up do not count."""
     ids = [
         (cell.get("metadata", {}).get("nbgrader") or {}).get("grade_id")
         for cell in submitted
@@ -91,15 +92,15 @@ def twice(submitted, known: set[str]) -> list[str]:
 
 
 def parse(source: str) -> ast.Module:
-    """Return the syntax tree of a cell; lines for IPython (``%time``, ``!ls``) are passed over.
+    """Return the syntax tree of a cell; lines for IPython (``%time``, ``!ls``) are ignored.
 
     Raises
     ------
     Unreadable
-        With the line and what Python says about it.
+        If the text is not valid Python; the message has the line and Python's own message.
     """
     if len(source) > MOST_SOURCE:
-        raise Unreadable(f"the answer cell holds more than {MOST_SOURCE:,} characters")
+        raise Unreadable(f"the answer cell has more than {MOST_SOURCE:,} characters")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -111,10 +112,10 @@ def parse(source: str) -> ast.Module:
 
 
 def without_magics(source: str) -> str:
-    """Return a cell's text with its lines for IPython left empty, so that line numbers stay.
+    """Return a cell's text with its lines for IPython emptied; line numbers do not change.
 
-    A name that such a line sets (``files = !ls``) is set to an empty list. A text that is Python as it stands is left
-    alone: a line may begin with ``%`` there, too.
+    A line such as ``files = !ls`` becomes ``files = []``. A text that is valid Python is not changed, since a line of
+    Python may begin with ``%``, too.
     """
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -124,16 +125,16 @@ def without_magics(source: str) -> str:
 
 
 def _in_place_of(line: re.Match) -> str:
-    """Return what stands for a line for IPython: an indented one may be the only one of its block."""
+    """Return what replaces a line for IPython: ``pass`` if it is indented, as it may be the only line of its block."""
     if line["name"]:
         return f"{line['indent']}{line['name']}[]"
     return f"{line['indent']}pass" if line["indent"] else ""
 
 
 def without_prints(source: str) -> str:
-    """Return a cell's text with what it prints at its left margin left empty, so that line numbers stay.
+    """Return a cell's text without its ``print`` statements outside functions and blocks; line numbers do not change.
 
-    What is only looked at takes time: a profile, the import of Numba that it needs.
+    What they print does not matter to the judge, and it may take time to compute, as a profile does.
     """
     lines = split_lines(source)
     tree = parse(source)
@@ -146,7 +147,7 @@ def without_prints(source: str) -> str:
 
 
 def _prints(node: ast.stmt) -> bool:
-    """Return whether a statement calls ``print`` on a line that it begins, and binds no name on the way."""
+    """Return whether a statement is a call of ``print`` that starts its line and binds no name by ``:=``."""
     call = node.value if isinstance(node, ast.Expr) else None
     name = call.func if isinstance(call, ast.Call) else None
     if not isinstance(name, ast.Name) or name.id != "print" or node.col_offset:
@@ -155,7 +156,7 @@ def _prints(node: ast.stmt) -> bool:
 
 
 def bindings(tree: ast.Module) -> dict[str, Binding]:
-    """Return the names that a cell binds at its left margin, each with its last binding."""
+    """Return the names that a cell binds outside functions and blocks, each with its last binding."""
     found = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
@@ -168,7 +169,7 @@ def bindings(tree: ast.Module) -> dict[str, Binding]:
 
 
 def _kind(node: ast.FunctionDef) -> str:
-    """Tell a kernel by its decorator, which must be its only one."""
+    """Return ``kernel`` or ``device`` for a function whose only decorator is ``cuda.jit``, else ``function``."""
     if len(node.decorator_list) != 1:
         return "function"
     jit = node.decorator_list[0]
@@ -181,12 +182,12 @@ def _kind(node: ast.FunctionDef) -> str:
 
 
 def first_line(node) -> int:
-    """Return the line where a function begins, as Python counts: that of its first decorator."""
+    """Return the first line of a function as Python counts it: the line of its first decorator, if it has one."""
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
 def definition(tree: ast.Module, line: int, name: str) -> ast.FunctionDef | None:
-    """Return the function that begins on a line, however deep it is nested; None where there is none."""
+    """Return the function with this name that begins on this line, at any depth; None if there is none."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == name and first_line(node) == line:
             return node
@@ -194,7 +195,7 @@ def definition(tree: ast.Module, line: int, name: str) -> ast.FunctionDef | None
 
 
 def imported(tree: ast.Module) -> dict:
-    """Return the names of numbers, types and functions of numbers that a cell imports, without importing anything."""
+    """Return the numbers, types, numeric functions and modules that a cell's import lines name; import nothing."""
     found = {}
     for node in tree.body:
         if isinstance(node, ast.Import):
@@ -211,7 +212,7 @@ def imported(tree: ast.Module) -> dict:
 
 
 def member(module: str, name: str):
-    """Return what a kernel may use of a module: a type, a function of numbers, a number; None for anything else."""
+    """Return a member of a module that kernels may use: a type, a numeric function or a number; else None."""
     whole = f"{module}.{name}"
     if whole in MODULES:
         return MODULES[whole]
@@ -231,7 +232,7 @@ def loaded(node: ast.AST) -> set[str]:
 
 
 def is_constant(value) -> bool:
-    """Return whether a kernel may name a value: a number, or a tuple of them."""
+    """Return whether a value may be a constant in a kernel: a number, or a tuple of numbers."""
     if isinstance(value, tuple):
         return all(map(is_constant, value))
     return isinstance(value, (bool, int, float, complex, np.number, np.bool_))

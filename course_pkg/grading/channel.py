@@ -1,4 +1,4 @@
-"""A process that is not trusted, at the far end of two pipes: frames, a watch on it, its end."""
+"""A channel: two pipes to an untrusted process. It sends and receives frames, watches the process and ends it."""
 
 import contextlib
 import os
@@ -20,11 +20,11 @@ END_S = 5.0
 
 
 class Ended(Exception):
-    """The process has gone, or was not worth waiting for; the message is the reason, in a learner's words."""
+    """The process has ended, or the judge gave it up; the message gives the reason in a sentence for learners."""
 
 
 class TooBusy(BaseException):
-    """The machine is not up to it: no fault of the code, and no reason for a mark. No test's ``except`` stops it."""
+    """The machine is too busy to grade, which is not the code's fault. No ``except Exception`` of a test catches it."""
 
 
 class Channel:
@@ -34,13 +34,13 @@ class Channel:
     ----------
     command : list of str
     environment : dict
-        The process's whole environment.
+        All environment variables of the process.
     folder : str or None
-        Where it runs.
+        Its working directory.
     spent_s : float
-        What channels before this one have used of the time of all requests.
+        Seconds that earlier channels have used of the time for all requests.
     mark : str
-        A text in the environment of every process that it may start; empty where a pid namespace holds them.
+        A text in the environment of the process and of all that it starts; empty if a pid namespace contains them.
     keep : tuple of int
         File descriptors that it inherits.
     """
@@ -72,7 +72,7 @@ class Channel:
     # ------------------------------------------------------------------------------------------------- transport
 
     def send(self, parts, deadline: float) -> None:
-        """Write a frame; raise Ended when the process has gone, and TooBusy after the deadline."""
+        """Write a frame; raise Ended if the process has ended, and TooBusy after the deadline."""
         for part in parts:
             view = memoryview(part)
             while view:
@@ -85,17 +85,17 @@ class Channel:
                     raise Ended(self._epitaph()) from None
 
     def receive(self, deadline: float):
-        """Read a frame and return its value; raise Ended for anything that is none."""
+        """Read a frame and return its value; raise Ended for anything that is not a frame."""
         try:
             text, data = protocol.sizes(
                 self._read(protocol.HEADER.size, deadline), self._limits.message_bytes
             )
             return protocol.decode(bytes(self._read(text, deadline)), self._read(data, deadline))
         except protocol.Malformed as error:
-            raise Ended(f"your code sent something that is no result ({error})") from None
+            raise Ended(f"your code sent something that is not a result ({error})") from None
 
     def _read(self, size: int, deadline: float) -> bytearray:
-        data = bytearray()  # grows with what arrives, not with what was announced
+        data = bytearray()  # not allocated in advance: the announced size may be a lie
         while len(data) < size:
             self._wait(self._from, selectors.EVENT_READ, deadline)
             try:
@@ -108,7 +108,7 @@ class Channel:
         return data
 
     def _wait(self, fd: int, event: int, deadline: float) -> None:
-        """Wait until the pipe is ready, with an eye on the process."""
+        """Wait until the pipe is ready; raise Ended if the process ends first."""
         with selectors.DefaultSelector() as selector:
             selector.register(fd, event)
             while True:
@@ -117,14 +117,14 @@ class Channel:
                     raise TooBusy("a sandbox got no time to run in")
                 if selector.select(min(left, TICK_S)):
                     return
-                # a process that it left behind can hold the pipe open
+                # look at the process, too: another process that it has started can keep the pipe open
                 if self._process.poll() is not None and not selector.select(0):
                     raise Ended(self._epitaph())
 
     # ------------------------------------------------------------------------------------------------------- end
 
     def _epitaph(self) -> str:
-        """Say how the process ended, in a learner's words."""
+        """Return how the process ended, in a sentence for learners."""
         if self.watch.reason:
             return self.watch.reason
         try:
@@ -136,7 +136,7 @@ class Channel:
             return f"your code took more than {self._limits.cpu_s} s of processor time: is there an endless loop?"
         if number > 0:
             return f"your code crashed Python, or killed it (signal {number})"
-        return "your code ended the Python process that runs it: leave out os._exit and its like"
+        return "your code ended the Python process that runs it: leave out os._exit and similar calls"
 
     def errors(self) -> str:
         """Return the end of what the process wrote on standard error before the learner's code ran."""
@@ -144,7 +144,7 @@ class Channel:
         return self._errors.read(1 << 16).decode("utf-8", "replace").strip()[-2000:]
 
     def close(self) -> None:
-        """Kill the process and all that it started, whatever they do about signals; return when none is left."""
+        """Kill the process and all that it started, even if they ignore signals; return when none is left."""
         if self._errors.closed:
             return
         self.watch.stop()
@@ -156,13 +156,13 @@ class Channel:
             file.close()
 
     def _kill(self) -> None:
-        """Kill what can be found at once, and wait for nothing."""
+        """Kill the processes that can be found now; do not wait for their end."""
         for process in self._family()[::-1]:
             with contextlib.suppress(psutil.Error):
                 process.kill()
 
     def _family(self) -> list:
-        """Return the process and all that it started."""
+        """Return the process and all its descendants."""
         try:
             own = psutil.Process(self._process.pid)
             return [own, *own.children(recursive=True)]
@@ -186,7 +186,7 @@ class Channel:
         psutil.wait_procs(first, END_S)
 
     def _kill_marked(self) -> None:
-        """Kill the process's session and all that carry its mark, until none is found."""
+        """Kill the session of the process and all processes with its mark, until none is left."""
         end = time.monotonic() + END_S
         while time.monotonic() < end:
             family = {*self._family(), *leftovers.marked(self._mark), *leftovers.adopted()}
@@ -203,5 +203,5 @@ class Channel:
 
 
 def supported() -> bool:
-    """Return whether this system has what a channel needs."""
+    """Return whether channels work on this operating system."""
     return sys.platform != "win32"

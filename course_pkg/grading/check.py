@@ -13,12 +13,12 @@ from course_pkg.grading.limits import bounds, counter
 _SEED: list[int] | None = None
 
 HAZARDS = {
-    "race": "different threads touch one element, at least one of them writes, and no barrier puts them in order",
-    "missing_syncwarp": "threads of one warp exchange elements without cuda.syncwarp() or cuda.syncthreads() in "
-    "between",
+    "race": "different threads access one element, at least one of them writes it, and no barrier puts them in order",
+    "missing_syncwarp": "threads of one warp exchange elements without a cuda.syncwarp() or cuda.syncthreads() between "
+    "the two accesses",
     "divergent_barrier": "some threads of a block never reach a barrier at which others wait",
-    "out_of_bounds": "a thread touches an element that is not there",
-    "negative_index": "a thread uses a negative index, which counts from the array's end and is hardly meant",
+    "out_of_bounds": "a thread uses an index outside its array",
+    "negative_index": "a thread uses a negative index, which counts from the end of the array: probably a mistake",
     "uninitialised": "a thread reads an element of shared or local memory before any thread has written it",
 }
 
@@ -124,7 +124,7 @@ def no_hazards(profile) -> None:
 
 def of_hazard(hazard) -> str:
     """Return a sentence on the kind of a hazard, without line, array, thread and index."""
-    what = HAZARDS.get(hazard.kind, "threads get into each other's way")
+    what = HAZARDS.get(hazard.kind, "threads disturb each other")
     return f"In one of the launches, {what}."
 
 
@@ -158,7 +158,8 @@ def at_most(profile, limits: dict, *, compulsory: dict) -> None:
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:.1f}×" if ratio >= 1.95 else f"{ratio:.2f}×"  # beside a limit such as 1.15
+    # two decimals, to compare with limits such as 1.15
+    return f"{ratio:.1f}×" if ratio >= 1.95 else f"{ratio:.2f}×"
 
 
 def _words(name: str) -> str:
@@ -209,9 +210,8 @@ def _conflict(profile, space: str) -> str:
     worst = max(_accesses(profile, space), key=lambda access: access.wavefronts, default=None)
     if worst is None:
         return ""
-    halves = worst.offsets.reshape(
-        max(1, worst.itemsize // BANK_BYTES), -1
-    )  # or quarters: they are served in turn
+    # or quarters: the banks serve them one after another
+    halves = worst.offsets.reshape(max(1, worst.itemsize // BANK_BYTES), -1)
     least = int((halves >= 0).any(axis=1).sum())
     lanes = max(_lanes_in_one_bank(half) for half in halves)
     if worst.wavefronts <= least or lanes == 1:

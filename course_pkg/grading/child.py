@@ -1,8 +1,9 @@
-"""What a child of the warm parent does: read one submission and grade it, within limits of its own.
+"""A child of the warm parent: it reads one submission and grades it, within limits of its own.
 
-Here alone a submission is unpacked and parsed. What hangs, crashes or eats memory here costs its own submission; see
-:mod:`~.alone` for what becomes of it. Each part (the reading, a test) has a budget of processor time, which does not
-depend on what else the machine does; the kernel ends the process that has used it up.
+Only such a child unpacks and parses a submission. If it hangs, crashes or uses too much memory, this affects only its
+own submission; :mod:`~.alone` describes what happens then. Each step (to read the submission, to run a test) has a
+budget of processor time, which does not depend on what else the machine does. The kernel ends a process that exceeds
+it.
 """
 
 import ctypes
@@ -21,13 +22,13 @@ from course_pkg.grading import archive, bubblewrap, intake, judge, leftovers
 from course_pkg.grading.sandbox import TooBusy
 
 READ_CPU_S = 20.0
-READ_BYTES = 768 << 20  # beside what the process has already
-MEMORY_BYTES = 4 << 30  # of a process that interprets kernels; the sandbox has less
+READ_BYTES = 768 << 20  # memory to read a submission, in addition to what the process already has
+MEMORY_BYTES = 4 << 30  # memory of the process when it interprets kernels; the sandbox has less
 PARENT_DEATH_SIGNAL = 1
 
 
 def main(line: int) -> int:
-    """Answer the one request that comes through a socket."""
+    """Answer the one request that arrives through a socket."""
     parent = os.getppid()
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
@@ -58,11 +59,11 @@ def main(line: int) -> int:
 
 
 class OutOfTime(BaseException):
-    """A submission has used all its time. No test's ``except`` stops it."""
+    """A submission has used all its time. No ``except Exception`` of a test catches it."""
 
 
 def _grade(request: dict, data: bytes, tell, heard) -> None:
-    """Find the exercise, ask for its cells, grade."""
+    """Find the exercise of a submission, ask for the exercise's cells, and grade."""
     tell(contained=not bubblewrap.obstacle())
     with _reading():
         unpacked, refusal = b"", None
@@ -117,7 +118,7 @@ _DO = {"grade": _grade, "read": _read}
 
 
 def _plain(notebook) -> list[dict]:
-    """Return of each cell what answers are found by, and its text."""
+    """Return the cells with their texts and, of the metadata, only the ids by which answers are found."""
     cells = []
     for cell in notebook.cells:
         about = cell.metadata.get("nbgrader") or {}
@@ -128,7 +129,7 @@ def _plain(notebook) -> list[dict]:
 
 @contextmanager
 def _reading():
-    """Bound what it takes to read a submission: a small archive can hold much, and little JSON make many objects."""
+    """Limit memory and time to read a submission: a small file can unpack to much data or to many JSON objects."""
     _limit(_data_bytes() + READ_BYTES)
     _budget(READ_CPU_S)
     try:
@@ -141,12 +142,12 @@ def _reading():
 
 
 def _budget(seconds: float) -> None:
-    """Let the kernel end this process when it has used so much processor time from now on."""
+    """Let the kernel end this process once it has used ``seconds`` more of processor time."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _limit(data_bytes: int) -> None:
-    """Bound this process's memory: beyond it an allocation fails."""
+    """Limit the memory of this process: an allocation beyond the limit fails."""
     import resource
 
     for what, most in ((resource.RLIMIT_DATA, data_bytes), (resource.RLIMIT_CORE, 0)):
@@ -156,9 +157,9 @@ def _limit(data_bytes: int) -> None:
 
 
 def _data_bytes() -> int:
-    """Return what this process has of the memory that the limit counts."""
+    """Return how much memory this process has, counted as the limit counts it."""
     try:
         with open("/proc/self/status", encoding="ascii") as file:
             return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmData:"))
-    except (OSError, StopIteration):  # no Linux
+    except (OSError, StopIteration):  # not on Linux
         return 1 << 30

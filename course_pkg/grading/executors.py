@@ -20,7 +20,7 @@ def chosen(executor, scheduler: str | None, jobs: int):
         pool = concurrent.futures.ThreadPoolExecutor(jobs, thread_name_prefix="grade")
         try:
             yield pool, jobs + 1
-        except BaseException:  # Ctrl-C among them: nobody waits for what is being graded
+        except BaseException:  # also after Ctrl-C: do not wait for submissions that are being graded
             pool.shutdown(wait=False, cancel_futures=True)
             warm.parent().stop()
             raise

@@ -1,8 +1,8 @@
-"""From what stopped a test to one line for the learner.
+"""Turn the error that stopped a test into one line for the learner.
 
-Of a test that the learner sees, the line says what was found. Of a hidden test it says what is tested, in the words of
-the exercise, and which of a fixed set of verdicts holds: no value, no line, no name and no message, since an answer can
-put what it was given into each of these.
+For a visible test, the line says what was found. For a hidden test, it says what is tested, in the words of the
+exercise, and gives a verdict from a fixed set of sentences. It contains no value, no line number, no name and no
+message of an error, because an answer could hide the inputs of the hidden test in any of these.
 """
 
 import ast
@@ -23,29 +23,29 @@ LONGEST = 400
 OURS = Path(course_pkg.__file__).parent
 
 GONE = "The answer cell is not in the notebook."
-TEXT = "The answer cell is no code cell any more."
-UNREADABLE = "The answer cell cannot be read as Python."
-NO_KERNEL = "The answer cell defines no kernel of the name that is tested."
+TEXT = "The answer cell is no longer a code cell."
+UNREADABLE = "The answer cell is not valid Python."
+NO_KERNEL = "The answer cell defines no kernel with the name that is tested."
 UNDEFINED = "The answer cell does not define what is tested."
 NOT_WRITTEN = "It is not written yet."
 WRONG = "The result is wrong."
 RAISES = "Your code raises an error."
 REFUSED = "The kernel cannot be run, or it raises an error."
-ENDLESS = "Your code does not come to its end in time."
-ENDED = "Your code ended its process, or took more than it may."
-NOT_PLAIN = "Your code gave something that is no number, text, list, dictionary or array."
+ENDLESS = "Your code does not finish in time."
+ENDED = "Your code ended its process, or did something that the sandbox does not allow."
+NOT_PLAIN = "Your code returned something that is not a number, text, list, dictionary or array."
 MEMORY = "Your code needs more memory than the judge has."
-STUCK = "The test cannot go on with what your code gave."
+STUCK = "The test cannot use what your code returned."
 FAILED = "The judge itself failed here; this is not your fault: tell your teacher."
 
 INSTEAD = {  # a construct that Numba may run and the interpreter does not: what to write
-    "an assignment inside an expression": "give the value to the name on a line of its own, before",
+    "an assignment inside an expression": "assign the value to the name on a line of its own, before the expression",
     "a lambda": "write a function with def under @cuda.jit(device=True)",
     "function_without_def": "write a function with def under @cuda.jit(device=True)",
-    "a function inside a kernel": "write the function beside the kernel, under @cuda.jit(device=True)",
-    "the type ": "keep helpers and constants as functions under @cuda.jit(device=True) and names of their own",
-    "starred": "write the arguments or names out",
-    "optional, keyword-only": "give it plain positional ones",
+    "a function inside a kernel": "write the function outside the kernel, under @cuda.jit(device=True)",
+    "the type ": "write helpers as functions under @cuda.jit(device=True), and give each constant a name of its own",
+    "starred": "write out each argument or name",
+    "optional, keyword-only": "use positional parameters without defaults",
     "a slice": "loop over the elements",
 }
 PLAIN = "write it with assignments, if, for, while and functions under @cuda.jit(device=True)"
@@ -53,14 +53,14 @@ PLAIN = "write it with assignments, if, for, while and functions under @cuda.jit
 
 @dataclass(frozen=True)
 class Missing:
-    """Why a name that tests use is not there: ``said`` to a learner who sees the test, ``verdict`` otherwise."""
+    """Why a name that a test uses is missing: ``said`` is for visible tests, ``verdict`` for hidden ones."""
 
     said: str
     verdict: str
 
 
 class Words:
-    """The words of an exercise: texts that its cells write out, and texts put together of such.
+    """The words of an exercise: the string constants in its cells, and f-strings that combine them.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Words:
         return texts, parts
 
     def hold(self, text: str) -> bool:
-        """Return whether every word of a text stands in the exercise."""
+        """Return whether a text is one of the exercise's strings, or an f-string of the exercise filled with them."""
         texts, patterns = self._known
         return text in texts or any(re.fullmatch(pattern, text) for pattern in patterns)
 
@@ -103,7 +103,7 @@ def is_hidden(source: str) -> bool:
 
 
 def about(source: str) -> str:
-    """Return what a hidden test says it tests: its first comment."""
+    """Return the first comment of a hidden test, which says what it tests."""
     first = next((line for line in source.splitlines() if line.startswith("#")), "")
     return "" if first.startswith("###") else first.lstrip("# ").strip()
 
@@ -117,9 +117,9 @@ def of(error: BaseException, source: str, missing: dict[str, Missing], words: Wo
     source : str
         The test cell, as its teacher wrote it.
     missing : dict
-        Why a name that the answers should define is not there.
+        For names that the answers should define: why they are missing.
     words : Words
-        Of the exercise.
+        The words of the exercise.
     """
     if not is_hidden(source):
         return one_line(_said(error, missing))
@@ -128,18 +128,18 @@ def of(error: BaseException, source: str, missing: dict[str, Missing], words: Wo
 
 
 def one_line(text: str) -> str:
-    """Return a text as one line of printable characters, not too long."""
+    """Return a text as one line of at most ``LONGEST`` printable characters."""
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def sentence(text: str) -> str:
-    """Return a text with a capital at its head and an end."""
+    """Return a text that begins with a capital letter and ends with a full stop."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 def of_learner(error: LearnerError) -> str:
-    """Return what a learner's code raised."""
+    """Return a sentence on the error that a learner's code raised."""
     if error.kind == "NotPlain":
         return sentence(error.message)
     if error.kind == "NotImplementedError":
@@ -149,7 +149,7 @@ def of_learner(error: LearnerError) -> str:
 
 
 def missing(error: CourseError) -> Missing:
-    """Return why an answer cell came to no end."""
+    """Return why the names of an answer cell are missing: the error that stopped the cell."""
     said = sentence(error.reason) if isinstance(error, SandboxLost) else of_learner(error)
     return Missing(one_line(said), _verdict(error, {}, Words(())))
 
@@ -162,11 +162,11 @@ def is_ours(error: BaseException) -> bool:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     file = Path(trace.tb_frame.f_code.co_filename) if trace is not None else Path()
-    return OURS in file.parents and file.name != "check.py"  # which is handed whatever an answer gives
+    return OURS in file.parents and file.name != "check.py"  # check.py may fail on what an answer returns
 
 
 def _said(error, missing) -> str:
-    """Return what stopped a test that the learner sees."""
+    """Return a sentence on what stopped a visible test."""
     if isinstance(error, NameError) and error.name in missing:
         return missing[error.name].said
     if isinstance(error, SandboxLost):
@@ -174,18 +174,18 @@ def _said(error, missing) -> str:
     if isinstance(error, LearnerError):
         return of_learner(error)
     if isinstance(error, SimtError):
-        return in_the_judges_words(str(error))  # it speaks of the kernel's source
+        return in_the_judges_words(str(error))  # the message is about the kernel's source
     if isinstance(error, MemoryError):
         return MEMORY
     if isinstance(error, AssertionError):
         return str(error) or "The test failed."
     if is_ours(error):
         return f"The judge itself failed here ({type(error).__name__}); this is not your fault: tell your teacher."
-    return f"The test cannot go on with what your code gave ({type(error).__name__}: {error})."
+    return f"The test cannot use what your code returned ({type(error).__name__}: {error})."
 
 
 def _verdict(error, missing, words: Words) -> str:
-    """Return what stopped a hidden test: a sentence of this module's, of ``check``'s or of the exercise."""
+    """Return what stopped a hidden test: a sentence of this module, of ``check`` or of the exercise."""
     if isinstance(error, check.Failed):
         known = error.about if words.hold(error.about) else ""
         if error.verdict[:1] in (" ", ":"):
@@ -211,7 +211,7 @@ def _verdict(error, missing, words: Words) -> str:
 
 
 def in_the_judges_words(said: str) -> str:
-    """Return what the interpreter says without a way out that the judge would not take."""
+    """Return the interpreter's message; if it recommends a GPU or simulator, recommend plainer code instead."""
     if f"{FALLBACK}." not in said:
         return said
     instead = next((way for what, way in INSTEAD.items() if what in said), PLAIN)

@@ -13,7 +13,10 @@ MOST_NOTEBOOKS = 10  # of one student
 
 @dataclass(frozen=True)
 class Submission:
-    """One thing that was handed in: who, as text that can be shown, and where; `refused` says why it cannot be read."""
+    """One file that was handed in: the student's name, as printable text, and the path.
+
+    `refused` says why the file cannot be read; it is empty if the file can be read.
+    """
 
     student: str
     path: Path
@@ -23,7 +26,7 @@ class Submission:
 def submissions(folder: Path, out: Path | None = None) -> list[Submission]:
     """Return the submissions, sorted by name; there is at least one entry for every student's folder."""
     if not folder.is_dir():
-        raise CourseError(f"{folder} is no folder: name the one that holds the submissions.")
+        raise CourseError(f"{folder} is not a folder: name the folder that contains the submissions.")
     found = []
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith((".", "__MACOSX")) or (out and _same(entry, out)):
@@ -49,9 +52,7 @@ def _of_a_student(folder: Path) -> list[Submission]:
     if not inside:
         return [Submission(student, folder, "The folder holds no notebook: hand in the notebook.")]
     if len(inside) > MOST_NOTEBOOKS:
-        why = (
-            f"The folder holds {len(inside)} notebooks, {MOST_NOTEBOOKS} are allowed: hand in the right ones."
-        )
+        why = f"The folder holds {len(inside)} notebooks, but {MOST_NOTEBOOKS} are allowed: hand in the right ones."
         return [Submission(student, folder, why)]
     return [Submission(student, path) for path in inside]
 

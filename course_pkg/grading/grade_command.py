@@ -66,9 +66,11 @@ def run(args) -> int:
 
 def _check(args) -> None:
     if not os.path.lexists(args.submission):
-        raise CourseError(f"{args.submission} is not there: name a notebook, an archive or a folder of them.")
+        raise CourseError(
+            f"{args.submission} does not exist: name a notebook, an archive or a folder of them."
+        )
     if args.solution and not args.solution.is_file():
-        raise CourseError(f"{args.solution} is not there: name the exercise's NN_topic.py.")
+        raise CourseError(f"{args.solution} does not exist: name the exercise's NN_topic.py.")
     if args.jobs is not None and args.jobs < 1:
         raise CourseError(f"--jobs {args.jobs} grades nothing: give at least 1.")
     if args.seed is not None and args.seed < 0:

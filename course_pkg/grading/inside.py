@@ -1,10 +1,11 @@
-"""What the sandbox runs before a learner's first cell; its text is sent there, and the judge never imports it.
+"""The code that the sandbox runs before a learner's first cell. The judge sends it as text and never imports it.
 
-It does two things. It puts one ``cuda`` in place of both ``course_pkg.cuda`` and ``numba.cuda``, with the names that
-Numba's has and no others, so that an answer cannot ask where it runs. And it leaves :func:`_look`, by which the judge
-learns what a name stands for: a kernel may be made in any way that Python knows, and only Python knows which text it
-was made of. What it says is a learner's word: the judge takes from it the place of a text in the learner's own cell,
-numbers, and names of an allow-list, and nothing else.
+It does two things. First, it replaces both ``course_pkg.cuda`` and ``numba.cuda`` by one module, which has exactly the
+names of Numba's, so that an answer cannot find out where it runs. Second, it defines :func:`_look`, which tells the
+judge what a name stands for. The judge has to ask, because a learner may make a kernel in any way that Python allows,
+and only the running Python process knows from which text. The answer of ``_look`` is not trusted, since learners can
+change it: the judge accepts from it only the place of a text in the learner's own cell, numbers, and names of an
+allow-list.
 """
 
 
@@ -19,7 +20,7 @@ def _prepare():
     modules = {}
 
     class Door(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-        """Finds ``cuda`` under both its names; made when it is first imported, which takes time."""
+        """Finds ``cuda`` under both names. The module is made at its first import, because that takes time."""
 
         def find_spec(self, name, path=None, target=None):
             return importlib.machinery.ModuleSpec(name, self) if name in doors else None
@@ -36,14 +37,14 @@ def _prepare():
         from course_pkg.simt import api
 
         cuda = types.ModuleType("numba.cuda", "CUDA for Python.")
-        own = ("Device", "DeviceArray", "Event", "Stream")  # numba.cuda keeps them elsewhere
+        own = ("Device", "DeviceArray", "Event", "Stream")  # numba.cuda itself does not have these names
         vars(cuda).update({name: getattr(api, name) for name in api.__all__ if name not in own})
 
         def absent(name):
             raise AttributeError(f"cuda.{name} is not there where answers are judged: do without it.")
 
         cuda.__getattr__ = absent
-        api.Device.name = b"NVIDIA H200"  # whose limits it has
+        api.Device.name = b"NVIDIA H200"  # the interpreter has the limits of this GPU
         del sys.modules["course_pkg.simt.api"], sys.modules["course_pkg.simt"].api
         return cuda
 
@@ -53,12 +54,12 @@ def _prepare():
             vars(sys.modules[name.partition(".")[0]]).pop("cuda", None)
     sys.meta_path.insert(0, Door())
     os.environ.pop("COURSE_BACKEND", None)
-    # a learner may put something else in their place later
+    # keep these functions: a learner may replace them later
     main, plain = sys.modules["__main__"], (bool, int, float, complex)
     function, module, missing = types.FunctionType, types.ModuleType, object()
 
     def about(thing, numpy, depth=0):
-        """Say what a value is, in plain values."""
+        """Describe a value by plain values."""
         if thing is None:
             return {"is": "None"}
         if isinstance(thing, plain) or (numpy and isinstance(thing, (numpy.number, numpy.bool_))):
@@ -101,13 +102,13 @@ def _prepare():
         for name, cell in held:
             try:
                 free[name] = about(cell.cell_contents, numpy, depth + 1) if depth < 4 else {"is": "cell"}
-            except ValueError:  # not filled yet
+            except ValueError:  # a cell of the closure that is still empty
                 continue
         place = {"cell": code.co_filename.strip("<>"), "line": code.co_firstlineno, "name": code.co_name}
         return {"is": "kernel", "device": bool(getattr(thing, "device", False)), "free": free} | place
 
     def look(names):
-        """Say what names of the cells stand for."""
+        """Describe what names in the cells stand for."""
         numpy = sys.modules.get("numpy")
         found = {name: vars(main).get(name, missing) for name in names}
         return {name: about(thing, numpy) for name, thing in found.items() if thing is not missing}

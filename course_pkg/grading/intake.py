@@ -74,7 +74,7 @@ def raw(path: Path | str) -> bytes:
             raise Refused(f"{name} is a link: hand in the notebook itself.") from None
         raise Refused(f"{name} cannot be read ({error.strerror}): hand it in again.") from None
     except ValueError:
-        raise Refused(f"{name} cannot be read: its name is none that a file can have.") from None
+        raise Refused(f"{name} cannot be read: no file can have this name.") from None
     try:
         _check_file(name, os.fstat(handle))
     except Refused:
@@ -83,13 +83,13 @@ def raw(path: Path | str) -> bytes:
     with os.fdopen(handle, "rb") as file:
         data = file.read(FILE_BYTES + 1)
     if len(data) > FILE_BYTES:
-        raise Refused(f"{name} grows while it is read: hand it in again.")
+        raise Refused(f"{name} was still being written while it was read: hand it in again.")
     return data
 
 
 def _check_file(name: str, about: os.stat_result) -> None:
     if not stat.S_ISREG(about.st_mode):
-        raise Refused(f"{name} is no file: hand in the notebook itself.")
+        raise Refused(f"{name} is not a file: hand in the notebook itself.")
     if about.st_size > FILE_BYTES:
         raise Refused(
             f"{name} has {about.st_size >> 20} MiB, {FILE_BYTES >> 20} are allowed: clear its outputs "
@@ -122,7 +122,7 @@ def parse(data: bytes) -> NotebookNode:
     except ValueError as error:
         where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "a number"
         raise Refused(
-            f"The file is no complete notebook (it stops making sense at {where}): was the upload cut short?"
+            f"The file is not a complete notebook (there is an error at {where}): was the upload cut short?"
         ) from None
     return _notebook(content)
 
@@ -130,11 +130,11 @@ def parse(data: bytes) -> NotebookNode:
 def _notebook(content) -> NotebookNode:
     """Return the notebook of a JSON document, rebuilt from the parts that are needed."""
     if not isinstance(content, dict) or not isinstance(content.get("nbformat"), int):
-        raise Refused("The file is JSON but no notebook: hand in the .ipynb file.")
+        raise Refused("The file is JSON, but not a notebook: hand in the .ipynb file.")
     if content["nbformat"] != 4:
         raise Refused(
-            f"The notebook has format {content['nbformat']}, the course uses 4: open it in JupyterLab, save it and "
-            "hand it in again."
+            f"The notebook has format {content['nbformat']}, but the course uses format 4: open it in JupyterLab, "
+            "save it and hand it in again."
         )
     cells = content.get("cells")
     if not isinstance(cells, list) or len(cells) > CELLS:
@@ -142,7 +142,7 @@ def _notebook(content) -> NotebookNode:
     nb = NotebookNode(nbformat=4, nbformat_minor=5, metadata=NotebookNode())
     nb.cells = [_cell(cell, number) for number, cell in enumerate(cells, 1)]
     if sum(len(cell.source) for cell in nb.cells) > SOURCE_CHARACTERS:
-        raise Refused("The notebook's cells hold too much text: hand in the exercise's notebook.")
+        raise Refused("The cells of the notebook contain too much text: hand in the exercise's notebook.")
     if not any(cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells):
         raise Refused(
             "The notebook has lost the metadata that mark your answers: copy them into a fresh copy of the exercise."
@@ -157,7 +157,7 @@ def _cell(cell, number: int) -> NotebookNode:
         source = "".join(source)
     if not isinstance(source, str) or cell.get("cell_type") not in CELL_TYPES:
         raise Refused(
-            f"Cell {number} is no notebook cell: save the notebook in JupyterLab and hand it in again."
+            f"Cell {number} is not a valid notebook cell: save the notebook in JupyterLab and hand it in again."
         )
     metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
     try:
@@ -165,7 +165,8 @@ def _cell(cell, number: int) -> NotebookNode:
         metadata = _node(metadata)
     except (UnicodeEncodeError, RecursionError):
         raise Refused(
-            f"Cell {number} holds characters that are no text: delete them, save, hand in again."
+            f"Cell {number} contains characters that are not valid text: delete them, save the notebook and hand it "
+            "in again."
         ) from None
     about = metadata.get("nbgrader")
     if not isinstance(about, dict) or not isinstance(about.get("grade_id", ""), str):
@@ -262,12 +263,12 @@ def belongs(data: bytes, path: Path | str, known: dict[str, set[bytes]]) -> str 
 
 
 def ids_in(data: bytes) -> set[bytes]:
-    """Return the ids that the text of a notebook or of a solution names."""
+    """Return the ids in the text of a notebook or of a solution."""
     return set(GRADE_ID.findall(data))
 
 
 def grade_ids(source: Path) -> set[bytes]:
-    """Return the ids that a solution's text names."""
+    """Return the ids in the file of a solution."""
     try:
         return ids_in(source.read_bytes())
     except OSError as error:

@@ -1,11 +1,11 @@
-"""The judge: a teacher's tests, run here, on answers that are interpreted or called behind a sandbox.
+"""The judge: it runs a teacher's tests in this process, while a learner's code runs in the interpreter or in a sandbox.
 
-Of a submission only the answer cells count, found by their ``grade_id``. Everything else (setup, helpers, tests,
-hidden or not) comes from the solution. Nothing of a learner runs in this process: see :mod:`~.session` for functions
-and :mod:`~.kernels` for kernels.
+Of a submission only the answer cells count, which are found by their ``grade_id``. Everything else (setup, helpers,
+visible and hidden tests) comes from the solution. No code of a learner runs in this process: see :mod:`~.session` for
+functions and :mod:`~.kernels` for kernels.
 
-The tests that a learner sees and the hidden ones meet the answers in two rooms, the hidden ones second, each with a
-sandbox of its own. Feedback on visible tests shows values; an answer that has met no hidden test can put none there.
+The visible tests run first, then the hidden ones, each group with a sandbox of its own. Feedback on visible tests shows
+values. These cannot come from a hidden test, because no hidden test has run by then.
 """
 
 import sys
@@ -26,7 +26,7 @@ __all__ = ["CellGrade", "Report", "grade", "grade_cells"]
 
 
 def grade(notebook, solution: Path, *, seed: int | None = None, require_sandbox: bool = False) -> Report:
-    """Grade a notebook in this process; :mod:`~.alone` does it in a fresh one, which a crash cannot harm.
+    """Grade a notebook in this process. :mod:`~.alone` does it in a child process, so that a crash does no harm.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def grade(notebook, solution: Path, *, seed: int | None = None, require_sandbox:
     Raises
     ------
     CourseError
-        If isolation is required and cannot be had, or the solution cannot be read.
+        If isolation is required but not possible here, or if the solution cannot be read.
     """
     from course_pkg.grading.exercise import read_solution
 
@@ -58,26 +58,26 @@ def grade(notebook, solution: Path, *, seed: int | None = None, require_sandbox:
 def grade_cells(
     submitted, cells, *, exercise: str, seed=None, require_sandbox=False, skip=None, endless=None, heard=None
 ) -> Report:
-    """Grade cells against the solution's.
+    """Grade the answer cells of a submission by the tests of a solution.
 
     Parameters
     ----------
     submitted, cells : list of dict
         Cells of the submission and of the solution.
     skip : dict of str to str, optional
-        Test cells not to run, with the reason.
+        Test cells that are not run, each with the reason.
     endless : dict of str to str, optional
-        Cells and functions not to try again, with the reason; those that take too much time are added.
+        Cells and functions that are not run again, each with the reason; those that take too much time are added.
     heard : callable, optional
-        Told of each test cell before it is graded (``at``, its ``grade_id``) and after (``cell``, its CellGrade), and
-        each time how many seconds sandboxes have used (``sandbox_s``).
+        Called before each test cell is graded (``at``: its ``grade_id``) and after (``cell``: its CellGrade); both
+        calls also say how many seconds sandboxes have used so far (``sandbox_s``).
     """
     seed = new_seed() if seed is None else int(seed)
     report, heard = Report(exercise, seed=seed), heard or (lambda **news: None)
     endless, earlier_s = {} if endless is None else endless, 0.0
     known = {cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells}
     report.notes += [
-        f"The cell {name!r} is there more than once: all are run, in their order."
+        f"The cell {name!r} is there more than once: all copies are run, in their order."
         for name in texts.twice(submitted, known)
     ]
     tests = [cell for cell in cells if _about(cell).get("grade") or _about(cell).get("task")]
@@ -92,14 +92,15 @@ def grade_cells(
                 earlier_s += session.spent_s
                 report.contained, note = session.contained, session.note
                 report.notes += room.notes
-    report.notes += [note] if note else []  # last: what is said about the submission comes first
+    # this note is about the machine, so it follows those on the submission
+    report.notes += [note] if note else []
     for cell in tests:
         report.add(marks[_about(cell)["grade_id"]])
     return report
 
 
 def _meet(room: Room, cell, hidden: bool, skip: dict, marks: dict, heard) -> None:
-    """Do in a room what a cell asks for."""
+    """Run one cell of the solution in a room; for an answer cell, run the learner's instead."""
     about = _about(cell)
     if cell["cell_type"] == "code" and about.get("solution"):
         room.answer(cell, about["grade_id"])
@@ -113,7 +114,7 @@ def _meet(room: Room, cell, hidden: bool, skip: dict, marks: dict, heard) -> Non
 
 
 def _tell(heard, session: Session, earlier_s: float, **news) -> None:
-    """Say what happens, and how much time sandboxes have used so far."""
+    """Call ``heard`` with the news and with the time that sandboxes have used so far."""
     heard(**news, sandbox_s=earlier_s + session.spent_s)
 
 
@@ -123,7 +124,7 @@ def _about(cell) -> dict:
 
 @contextmanager
 def _door():
-    """Let ``from course_pkg import cuda`` give the interpreter, GPU or not: its counters are those that are marked."""
+    """Let ``from course_pkg import cuda`` import the interpreter even if there is a GPU: its counters decide marks."""
     before = sys.modules.get("course_pkg.cuda"), vars(course_pkg).get("cuda")
     sys.modules["course_pkg.cuda"] = course_pkg.cuda = api
     try:

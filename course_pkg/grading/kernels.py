@@ -1,7 +1,7 @@
-"""Take over a learner's kernels: their text is interpreted here, and their names mean only objects of the judge.
+"""Take over a learner's kernels: the judge interprets their text, and names in it can only mean objects of the judge.
 
-The sandbox says which names of a cell are kernels, and on which line the text of each begins, however it was made: by
-``@cuda.jit``, by ``cuda.jit(function)``, under another name, inside another function. The text itself is taken from the
+The sandbox reports which names of a cell are kernels, and on which line the text of each begins. A kernel may be made
+by ``@cuda.jit`` or by ``cuda.jit(function)``, under another name or inside another function. Its text is taken from the
 submission, numbers are sent by the sandbox, and everything else comes from an allow-list.
 """
 
@@ -21,11 +21,11 @@ from course_pkg.simt.run.kernel import Launch
 from course_pkg.simt.run.launch import run_launch
 
 FILE = "your cell"
-DEEPEST = 8  # functions that kernels call, within each other
+DEEPEST = 8  # deepest chain of device functions that call each other
 
 
 class NoKernel(CourseError):
-    """A name does not mean a kernel that the judge can take over."""
+    """A name does not stand for a kernel that the judge can take over."""
 
 
 class JudgedKernel(Kernel):
@@ -33,7 +33,7 @@ class JudgedKernel(Kernel):
 
     @classmethod
     def of(cls, node: ast.FunctionDef, source: str, names, *, device: bool) -> "JudgedKernel":
-        """Make it of a function's tree; lines keep their numbers in the cell."""
+        """Make a kernel from the syntax tree of a function; line numbers are those in the cell."""
         first = cells.first_line(node)
         lines = split_lines(cells.without_magics(source))[first - 1 : node.end_lineno]
         program = Program(node, FunctionSource(node.name, FILE, first, lines), names)
@@ -94,13 +94,13 @@ class Names:
 
     def __init__(self, look: Callable, function: Callable):
         self._look, self._function = look, function
-        self.known: dict = {}  # of the exercise's own cells, and what answers import
+        self.known: dict = {}  # names from the exercise's own cells, and names that answers import
         self.given: dict[tuple[str, str], Kernel] = {}
         self._texts: dict[str, tuple[str, ast.Module]] = {}
         self._made: dict[tuple, JudgedKernel] = {}
 
     def remember(self, cell: str, source: str, tree: ast.Module) -> None:
-        """Note the text of an answer's cell."""
+        """Keep the text of an answer cell."""
         self._texts[cell] = source, tree
 
     def about(self, name: str) -> dict:
@@ -132,12 +132,13 @@ class Names:
         if depth > DEEPEST:
             raise NoKernel("calls functions that call functions too deep")
         device, free = about.get("device") is True, about.get("free")
-        if place not in self._made or free:  # one text makes many kernels, where its closure differs
+        # with other values in its closure, the same text is another kernel
+        if place not in self._made or free:
             return self.plain(source, node, device=device, free=free, place=place, depth=depth)
         return self._made[place]
 
     def plain(self, source, node, *, device: bool, free=None, place=None, depth: int = 0) -> JudgedKernel:
-        """Return a kernel of a function's tree, with what its names stand for now."""
+        """Return a kernel from the syntax tree of a function, with the present meaning of its names."""
         own: dict = {}
         made = JudgedKernel.of(node, source, ChainMap(own, self.known), device=device)
         if place and not free:
@@ -183,6 +184,6 @@ def _own(kind: str, home: str, name: str):
 
 
 def _free_names(node: ast.FunctionDef) -> set[str]:
-    """Return the names that a function reads and does not bind."""
+    """Return the names that a function reads but does not bind."""
     bound = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return cells.loaded(node) - bound - {argument.arg for argument in node.args.args}

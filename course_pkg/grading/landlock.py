@@ -1,11 +1,11 @@
-"""Landlock, a part of Linux: a process gives up access to all files but some, for itself and for what it starts.
+"""Landlock, a part of Linux: a process gives up access to all but some files, for itself and for all that it starts.
 
-Where bubblewrap is missing, the worker calls :func:`confine` before it reads any of the learner's code: without it
-that code could write a mark into the gradebook or read the solution. It hides less than bubblewrap does (other
-processes are seen, and a repository that lies inside of Python's own folder is readable), so a grade still says that
-it ran without isolation.
+If bubblewrap is missing, the worker calls :func:`confine` before it reads any of the learner's code. Otherwise that
+code could write a mark into the gradebook or read the solution. Landlock hides less than bubblewrap: other processes
+are visible, and a repository inside Python's own folder is readable. So the report still says that the submission was
+graded without isolation.
 
-Source: https://docs.kernel.org/userspace-api/landlock.html. Loaded by its path, without the course.
+Source: https://docs.kernel.org/userspace-api/landlock.html. The worker loads this file by its path, without the course.
 """
 
 import ctypes
@@ -13,21 +13,22 @@ import os
 import struct
 import sys
 
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on every processor
+# numbers of system calls, the same on every processor
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 VERSION, PATH_BENEATH, NO_NEW_PRIVILEGES = 1, 1, 38
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = (1 << bit for bit in range(4))
 TRUNCATE, IOCTL_DEVICE = 1 << 14, 1 << 15
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
 READ = EXECUTE | READ_FILE | READ_DIR
-RIGHTS = (0, 13, 14, 15, 15, 16)  # how many rights on files each version of Landlock knows
-CAPABILITIES = 0x20080522  # the version of the kernel's interface to them
-READ_ALL_FILES = 1 << 2  # Landlock says which
-TCP, OTHERS = 3, 3  # both rights on TCP; signals and abstract sockets that leave the process
+RIGHTS = (0, 13, 14, 15, 15, 16)  # number of rights on files in each version of Landlock
+CAPABILITIES = 0x20080522  # version of the kernel's interface to capabilities
+READ_ALL_FILES = 1 << 2  # to read files of any user; Landlock still decides which
+TCP, OTHERS = 3, 3  # both rights on TCP; signals to other processes, and abstract sockets of theirs
 
 
 def version() -> int:
-    """Return the version of Landlock that this kernel offers; 0 without any."""
+    """Return the version of Landlock that this kernel offers; 0 if it offers none."""
     if not sys.platform.startswith("linux"):
         return 0
     try:
@@ -37,26 +38,27 @@ def version() -> int:
 
 
 def confine(readable: list, writable: list) -> bool:
-    """Give up every file that is not beneath these paths, and where the kernel can, TCP and other processes.
+    """Give up access to all files outside these paths and, if the kernel can do that, to TCP and other processes.
 
-    Root also gives up all that root may do besides: to boot the machine, set its clock, go before other processes.
+    If the process is root, it also gives up the other rights of root, such as to reboot the machine or to set its
+    clock.
 
     Parameters
     ----------
     readable : list of str
-        Files and folders to read and to execute. What does not exist is left out.
+        Files and folders that may be read and executed. Those that do not exist are ignored.
     writable : list of str
-        Files and folders to write as well.
+        Files and folders that may also be written.
 
     Returns
     -------
     bool
-        Whether the wall stands; False where the kernel has none.
+        True if the process is confined; False if the kernel does not offer Landlock.
 
     Raises
     ------
     OSError
-        If the kernel offers Landlock and refuses it.
+        If the kernel offers Landlock, but the call fails.
     """
     known = version()
     if not known:
@@ -81,7 +83,7 @@ def confine(readable: list, writable: list) -> bool:
 
 
 def _drop_capabilities() -> None:
-    """Keep what root needs to read files that are another user's; no program that is started gets more back."""
+    """Keep only root's right to read other users' files; no program that this process starts gets more."""
     library = ctypes.CDLL(None, use_errno=True)
     kept = struct.pack("=6I", READ_ALL_FILES, READ_ALL_FILES, 0, 0, 0, 0)
     if library.capset(struct.pack("=Ii", CAPABILITIES, 0), kept):
@@ -89,7 +91,7 @@ def _drop_capabilities() -> None:
 
 
 def _allow(rules: int, path: str, rights: int) -> None:
-    """Add a rule for a path; links are followed."""
+    """Add a rule that gives rights on a path; links are followed."""
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
@@ -102,7 +104,7 @@ def _allow(rules: int, path: str, rights: int) -> None:
 
 
 def _call(number: int, *arguments) -> int:
-    """Make a system call; raise what it returns as an error."""
+    """Make a system call; raise an OSError if it fails."""
     library = ctypes.CDLL(None, use_errno=True)
     result = library.syscall(number, *arguments)
     if result < 0:

@@ -1,4 +1,4 @@
-"""What code that is not trusted leaves behind, processes and folders: found and removed, however it was hidden."""
+"""Find and remove the processes and folders that untrusted code leaves behind, even if it hides them."""
 
 import contextlib
 import ctypes
@@ -12,13 +12,13 @@ from pathlib import Path
 import psutil
 
 MARK = "COURSE_SANDBOX"
-FOLDER = "course-grading-"  # and the process that made it
+FOLDER = "course-grading-"  # followed by the number of the process that made the folder
 BECOME_SUBREAPER = 36
 _adopts = False
 
 
 def marked(mark: str) -> list:
-    """Return this user's processes whose mark in their environment begins with a text."""
+    """Return this user's processes that have an environment variable ``MARK`` whose value begins with ``mark``."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
@@ -28,14 +28,14 @@ def marked(mark: str) -> list:
 
 
 def adopt() -> None:
-    """Become the parent of what this process's children leave behind, however they hide it; see :func:`adopted`."""
+    """Let the kernel make this process the parent of processes that its children leave behind; see :func:`adopted`."""
     global _adopts
     if sys.platform.startswith("linux"):
         _adopts = ctypes.CDLL(None).prctl(BECOME_SUBREAPER, 1, 0, 0, 0) == 0
 
 
 def adopted(known=()) -> list:
-    """Return the processes below this one, without the known ones and what is below these; none without `adopt`."""
+    """Return all descendants of this process, except the known children and theirs; none before :func:`adopt`."""
     if not _adopts:
         return []
     with contextlib.suppress(psutil.Error):
@@ -45,7 +45,7 @@ def adopted(known=()) -> list:
 
 
 def remove(folder) -> None:
-    """Remove a folder, however deep it is: what lies in a subfolder is moved up, level by level."""
+    """Remove a folder of any depth: the content of each subfolder is moved up, level by level."""
     names = map((secrets.token_hex(8) + "-{}").format, itertools.count())
     with contextlib.suppress(OSError):
         top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -59,7 +59,7 @@ def remove(folder) -> None:
 
 
 def _emptied(place: int) -> list[str]:
-    """Remove the files of an open folder; return its folders."""
+    """Remove the files of an open folder; return the names of its folders."""
     inner = []
     with os.scandir(place) as entries:
         for entry in list(entries):
@@ -71,7 +71,7 @@ def _emptied(place: int) -> list[str]:
 
 
 def _lift(top: int, name: str, names) -> None:
-    """Move what lies in a folder to the one above, and remove it."""
+    """Move the folders in a folder to the top, then remove it."""
     os.chmod(name, 0o700, dir_fd=top)
     place = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
     try:
@@ -84,12 +84,12 @@ def _lift(top: int, name: str, names) -> None:
 
 
 def folder_for(pid: int) -> str:
-    """Make a folder for the sandbox of a process; :func:`sweep` finds it when the process was killed."""
+    """Make a folder for the sandbox of a process; :func:`sweep` removes it if the process was killed."""
     return tempfile.mkdtemp(prefix=f"{FOLDER}{pid}-")
 
 
 def sweep(pid: int | None = None) -> None:
-    """Remove what a killed process left: its folder, and what still runs there; None for all that live no more."""
+    """Remove the folder of a killed process and kill what still runs there; None: of all processes that have ended."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*-*"):
         owner = folder.name.removeprefix(FOLDER).partition("-")[0]
         if owner.isdigit() and (int(owner) == pid if pid is not None else not psutil.pid_exists(int(owner))):
@@ -100,7 +100,7 @@ def sweep(pid: int | None = None) -> None:
 
 
 def processes_now() -> int:
-    """Count this user's processes and threads: without a namespace of their own the limit counts them too."""
+    """Count this user's processes and threads: without a user namespace, the limit on processes counts them all."""
     own, total = psutil.Process().username(), 0
     for process in psutil.process_iter(["username", "num_threads"]):
         if process.info["username"] == own:

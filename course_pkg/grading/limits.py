@@ -1,35 +1,39 @@
-"""What a limit on traffic bounds: all traffic of a launch, also what the test does not name.
+"""Limits on traffic: they bound all traffic of a launch, even traffic that the test does not name.
 
-A test names what its exercise is about, such as ``{"global_load.sectors": 1.15}``. Two rules close the ways round it:
+A test names the counters that its exercise is about, such as ``{"global_load.sectors": 1.15}``. An answer could avoid
+these counters by moving its data in another way. Two rules prevent that:
 
-- An atomic operation reads and writes an element. Where a test sets no limit for atomics, they count among the loads
-  and among the stores of their memory.
-- Local and constant memory can hold what was read before. Where a test does not name them, none of it is allowed.
+- An atomic operation reads and writes an element. If a test sets no limit for atomics, they count as loads and as
+stores
+  of their memory.
+- Local and constant memory can hold data that were read before. If a test does not name these memories, they must not
+be
+  used.
 
-Shared memory that a test does not name is free: what is in it was loaded from global memory first, and counted there.
+Shared memory needs no such rule: its data were loaded from global memory first, and that load is counted.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-CLOSED = ("local_load", "local_store", "constant_load")  # memories that a test must name to allow
+CLOSED = ("local_load", "local_store", "constant_load")  # forbidden unless the test names them
 DIRECTIONS = ("load", "store")
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A counter of a profile beside what it may reach.
+    """A counter of a profile and the limit that it must keep.
 
     Attributes
     ----------
     name : str
-        Such as ``"global_load.sectors"``.
+        The name of the counter, such as ``"global_load.sectors"``.
     found : float
-        What the launch made, atomics of that memory included.
+        The count of the launch, atomics of that memory included.
     needed, limit : float
-        What is needed, and how many times that is allowed.
+        The count that is needed, and the largest allowed ratio of ``found`` to it.
     atomics : float
-        How much of ``found`` atomics made.
+        The part of ``found`` that atomics made.
     """
 
     name: str
@@ -40,7 +44,7 @@ class Bound:
 
     @property
     def kept(self) -> bool:
-        """Whether the launch stayed within the limit; where nothing is needed, nothing is allowed."""
+        """Whether the launch stayed within the limit; if nothing is needed, nothing is allowed."""
         return self.found <= self.limit * self.needed
 
 
@@ -51,9 +55,9 @@ def bounds(profile, limits: dict, compulsory: dict) -> Iterator[Bound]:
     ----------
     profile : KernelProfile
     limits : dict of str to float
-        From the test cell's metadata: how many times what is needed each counter may reach.
+        The largest allowed ratio of each counter to the count that is needed, from the test cell's metadata.
     compulsory : dict of str to float
-        What is needed, by the same names.
+        The counts that are needed, by the same names.
     """
     for name, limit in limits.items():
         atomics = _atomics_among(profile, name, limits)
@@ -74,7 +78,7 @@ def counter(profile, name: str):
 
 
 def _atomics_among(profile, name: str, limits: dict) -> float:
-    """Return what atomics add to a counter of loads or stores, where no limit of theirs bounds them."""
+    """Return what atomics add to a counter of loads or stores, if the test sets no limit for atomics."""
     memory, _, what = name.partition(".")
     space, _, direction = memory.rpartition("_")
     own = f"{space}_atomics"
@@ -82,6 +86,6 @@ def _atomics_among(profile, name: str, limits: dict) -> float:
     if direction not in DIRECTIONS or "atomics" in named or own in named or not hasattr(profile, own):
         return 0
     if what in ("wavefronts", "bank_conflicts"):
-        # how often the banks serve an atomic is not documented; each lane at work takes one turn at most
+        # it is not documented how often the banks serve an atomic; once per active lane is the most
         what = "thread_accesses"
     return counter(profile, f"{own}.{what}")

@@ -1,4 +1,4 @@
-"""Names that learners chose, as text that is safe to show: on a terminal, in a table, on a page."""
+"""Turn names that learners chose into text that is safe to show on a terminal, in a table or on a web page."""
 
 import os
 
@@ -22,11 +22,11 @@ def shown(name) -> str:
 def _shown(character: str) -> str:
     if character == "\\":
         return "\\\\"
-    if "\udc80" <= character <= "\udcff":  # how Python holds a byte that is no UTF-8
+    if "\udc80" <= character <= "\udcff":  # Python stores a byte that is not UTF-8 like this
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character if character.isprintable() else ascii(character)[1:-1]
 
 
 def printable(text: str) -> str:
-    """Return a sentence that may hold such names as one line that a terminal only shows."""
+    """Return a sentence with such names as one printable line, which cannot control a terminal."""
     return "".join(c if c.isprintable() else " " if c.isspace() else _shown(c) for c in text)

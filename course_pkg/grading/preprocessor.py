@@ -1,10 +1,10 @@
-"""The judge inside nbgrader: `nbgrader autograde` asks it for the marks in place of running the notebook.
+"""The judge inside nbgrader: `nbgrader autograde` asks the judge for the marks instead of running the notebook.
 
 `nbgrader_config.py` puts three parts into nbgrader's pipeline. `set_links_aside` runs before a student's files are
-copied. `Submission` reads the notebook: the teacher's cells in their order, with the learner's answers in them, so
-that no cell can be deleted, edited or re-flagged, and a file that is no notebook is graded as an empty one, with the
-reason. `Judge` writes its marks as the outputs from which nbgrader computes exactly those points. Manual grading, late
-penalties, comments and feedback stay nbgrader's.
+copied. `Submission` makes the notebook that nbgrader grades: the teacher's cells in their order, with the learner's
+answers in them. So a learner cannot delete a cell, edit a test or change metadata. A file that is not a notebook is
+graded as an empty one, and the report gives the reason. `Judge` writes outputs from which nbgrader computes exactly the
+judge's points. Manual grading, late penalties, comments and feedback are left to nbgrader.
 """
 
 import os
@@ -62,7 +62,7 @@ class Submission(NotebookExporter):
         try:
             answers = alone.read(intake.choose(Path(filename).parent, Path(filename).stem))
         except intake.Refused:
-            answers = NotebookNode(cells=[])  # the judge says why
+            answers = NotebookNode(cells=[])  # the judge's report says why there are none
         return self.from_notebook_node(with_answers(source, answers), resources, **options)
 
 

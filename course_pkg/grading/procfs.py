@@ -1,4 +1,4 @@
-"""What the processes of a sandbox take, read off ``/proc``: processor time, memory shared and not, who is waiting."""
+"""Read from ``/proc`` what the processes of a sandbox use: processor time, memory, and whether one waits for a core."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import psutil
 
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-RUNNABLE = "R"  # or waiting for a core; not D, in which a vfork puts a parent for as long as its child sleeps
+RUNNABLE = "R"  # runs or waits for a core; state D does not count, as a parent is in it while its vforked child sleeps
 # memory that belongs to no file of a disk and outlives its mapping: anonymous shared memory, memfd, System V
 SHARED = re.compile(
     r"^([0-9a-f]+)-([0-9a-f]+) ...s \S+ (\S+) (\d+)\s+(/dev/zero|/memfd:|/SYSV|/dev/shm/)", re.M
@@ -17,7 +17,7 @@ SHARED = re.compile(
 
 @dataclass
 class Taken:
-    """What a family of processes takes.
+    """What a process and its descendants use.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Taken:
 
 
 def family(pid: int) -> list[tuple[int, list[str]]]:
-    """Return a process and all below it, each with the fields of its ``stat`` from the state on."""
+    """Return a process and its descendants, each with the fields of its ``stat`` file, beginning with the state."""
     table, below = {}, {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (fields := _stat(f"/proc/{name}/stat")):
@@ -51,7 +51,7 @@ def family(pid: int) -> list[tuple[int, list[str]]]:
 
 
 def taken(members: list[tuple[int, list[str]]]) -> Taken:
-    """Add up what processes have taken."""
+    """Add up what processes have used."""
     total = Taken()
     for pid, fields in members:
         threads = int(fields[17])
@@ -78,7 +78,7 @@ def memory_bytes(pids: list[int], enough: int) -> int:
 
 
 def portable(pid: int) -> tuple[Taken, int]:
-    """Return the same where there is no ``/proc``: less exact, and without shared memory."""
+    """Return what processes use on a system without ``/proc``; less exact, and without shared memory."""
     total, memory = Taken(), 0
     try:
         first = psutil.Process(pid)
@@ -99,7 +99,7 @@ def _read(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
-    except OSError:  # it has ended, or it is not ours to look at
+    except OSError:  # the process has ended, or it belongs to another user
         return ""
 
 

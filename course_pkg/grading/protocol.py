@@ -1,8 +1,8 @@
-"""Plain values as bytes, and back: what the judge and the sandbox say to each other.
+"""The protocol between the judge and the sandbox: it turns plain values into bytes, and bytes into plain values.
 
-Every byte that comes from a sandbox is hostile. Lengths are checked before memory is taken, arrays are ``.npy`` bytes
-that may hold numbers only, nothing is ever unpickled, and whatever does not fit raises :class:`Malformed`. A frame is a
-header, a JSON text and the arrays that the text refers to by number.
+Bytes from a sandbox may be an attack. So lengths are checked before memory is allocated, arrays are ``.npy`` bytes that
+may contain only numbers, nothing is ever unpickled, and all other bytes raise :class:`Malformed`. A frame is a header,
+a JSON text and the arrays that the text refers to by number.
 
 The sandbox loads this file by its path, so it imports nothing of the course.
 """
@@ -24,12 +24,12 @@ SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdgFDG")
 TEXT_BYTES = 8 << 20
 DEPTH = 32
 BLOBS = 10_000
-ENTRIES = 4096  # of one dictionary: keys made to collide cost quadratic time
+ENTRIES = 4096  # most entries of one dictionary: keys that are chosen to collide cost quadratic time
 INTEGER_BITS = 4096
-ITEMS = 1 << 20  # of one list or tuple
+ITEMS = 1 << 20  # most items of one list or tuple
 NPY_HEADER_BYTES = 1024
 INT64 = range(-(2**63), 2**63)
-# Exactly what numpy writes for an array of numbers: its own reader evaluates whatever stands there.
+# Matches only headers that numpy writes for arrays of numbers. Numpy's own reader would evaluate any header.
 NPY = re.compile(
     rb"\x93NUMPY\x01\x00(?P<length>..)(?P<header>\{'descr': '(?P<descr>[<>|][biufc]\d{1,2})', "
     rb"'fortran_order': (?P<fortran>True|False), "
@@ -39,7 +39,7 @@ NPY = re.compile(
 
 
 class NotPlain(TypeError):
-    """A value that is none of the plain ones; ``what`` names it, such as ``a Foo``."""
+    """A value that is not plain; ``what`` describes it, such as ``a Foo``."""
 
     def __init__(self, what: str):
         super().__init__(what)
@@ -47,7 +47,7 @@ class NotPlain(TypeError):
 
 
 class Malformed(ValueError):
-    """Bytes that no honest partner sends."""
+    """Bytes that are not a correct frame."""
 
 
 # ---------------------------------------------------------------------------------------------------------- encoding
@@ -105,13 +105,13 @@ def _encode(value, blobs, seen, limit, depth):
 
 
 def _as_plain(value):
-    """Return what an instance of a derived class holds: a Counter is a dictionary, an IntEnum's member an int."""
+    """Return an instance of a derived class as its base class: a Counter as a dict, an IntEnum member as an int."""
     if type(value) is np.ndarray or type(value) in SCALARS or value is None or type(value) is bool:
         return value
     if issubclass(type(value), np.ndarray):
         return value if issubclass(type(value), np.ma.MaskedArray) else value.view(np.ndarray)
     for kind in (int, float, complex, str, list, tuple, dict):
-        if issubclass(type(value), kind):  # what a class says of itself does not count
+        if issubclass(type(value), kind):  # not isinstance, which trusts the object's own __class__
             return value if type(value) is kind else kind(value)
     return value
 
@@ -160,7 +160,7 @@ def _blob(array, blobs, seen, limit) -> int:
     npy.write_array_header_1_0(file, header)
     blobs.append(file.getvalue() + array.tobytes("F" if header["fortran_order"] else "C"))
     seen[id(array)] = len(blobs) - 1
-    seen[-len(blobs)] = array  # kept, so that no other array gets its number meanwhile
+    seen[-len(blobs)] = array  # kept alive, so that no other array gets the same id meanwhile
     return len(blobs) - 1
 
 
@@ -182,7 +182,7 @@ def sizes(header: bytes, limit: int) -> tuple[int, int]:
 
 
 def decode(text: bytes, data):
-    """Read a value back; arrays are fresh, writable and aligned.
+    """Decode the value of a frame; its arrays are new, writable and aligned.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Make ``exercises/NN_topic/NN_topic.ipynb`` from ``solutions/NN_topic/NN_topic.py``, by nbgrader.
 
-The release carries no answer: solutions and hidden tests are cut out, the paired ``.py`` stays behind, and no
-Jupytext metadata is left through which a sync could bring the answers back. Cell ids depend on the content alone,
-so that generating twice gives the same bytes.
+The released notebook contains no answer: solutions and hidden tests are cut out, the paired ``.py`` is not released,
+and Jupytext's metadata are removed, because a sync could use them to bring the answers back. Cell ids depend only on
+the content, so the same source always gives the same bytes.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ except ImportError as error:
 
 
 def released(source: Path) -> Path:
-    """Return where the exercise of a solution lies."""
+    """Return the path of the exercise that is made from a solution."""
     return repo_root() / "exercises" / source.parent.name / f"{source.stem}.ipynb"
 
 
@@ -89,16 +89,16 @@ def register(source: Path) -> None:
 
 
 def fingerprint(nb) -> str:
-    """Hash the inputs of an exercise, by which a learner's work in it is noticed."""
+    """Hash the inputs of an exercise; another hash shows that a learner has worked in it."""
     inputs = json.dumps([(cell.cell_type, cell.source) for cell in nb.cells])
     return hashlib.sha256(inputs.encode()).hexdigest()[:16]
 
 
 def is_untouched(path: Path) -> bool:
-    """Return True when an exercise is as it was released: no input changed, nothing run."""
+    """Return True if an exercise is as it was released: no input was changed, and no cell was run."""
     try:
         nb = nbformat.read(path, as_version=4)
-    except Exception:  # whatever it is, it is somebody's file and not ours to replace
+    except Exception:  # a file that cannot be read may be somebody's work, so it must not be replaced
         return False
     run = any(cell.get("outputs") or cell.get("execution_count") for cell in nb.cells)
     return not run and nb.metadata.get("course", {}).get("released") == fingerprint(nb)
@@ -132,7 +132,7 @@ def environment_on_path():
 
 
 def reason(outcome: dict) -> str:
-    """Return, of what nbgrader says about a failure, the line that names it."""
+    """Return the line of nbgrader's output that names the reason of a failure."""
     lines = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}".splitlines()
     errors = [line.strip() for line in lines if re.match(r"\s*[\w.]*(Error|Exception)\b", line)]
     return errors[0] if errors else "it gave no reason"

@@ -62,12 +62,12 @@ def _cell_columns(reports: list) -> list[tuple[str, str]]:
 
 
 def _points(cell) -> str:
-    """Return a cell's points; nothing where a person has to give them."""
+    """Return the points of a cell; an empty text if a person has to give them."""
     return "" if cell.manual else _number(cell.points)
 
 
 def _number(value: float) -> str:
-    """Return a number without the zeros behind it: 2, 1.5."""
+    """Return a number without trailing zeros: 2, 1.5."""
     return f"{value:g}" if value == round(value, 4) else repr(float(value))
 
 
@@ -76,13 +76,13 @@ def _manual(graded) -> bool:
 
 
 def _harmless(value) -> str:
-    """Return a value as text that no spreadsheet takes for a formula: names and notes come from learners."""
+    """Return a value as text that no spreadsheet treats as a formula, since names and notes come from learners."""
     text = _text(value)
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) and not _is_number(text) else text
 
 
 def _text(value) -> str:
-    """Return a value as one line of text that can be shown: notes may hold a learner's words."""
+    """Return a value as one line of printable text, since notes may contain text from a learner."""
     return printable(str(value))
 
 
@@ -95,7 +95,7 @@ def _is_number(text: str) -> bool:
 
 
 def as_html(reports: list) -> str:
-    """Return one page that needs nothing else: a summary, every test's success, every submission with its reasons."""
+    """Return a self-contained HTML page: a summary, the success of each test, and each submission with its reasons."""
     parts = [_summary(reports), _tests(reports), *map(_submission, reports)]
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
     return (

@@ -1,4 +1,4 @@
-"""What a grading says: points and one line of feedback for each graded cell."""
+"""The result of a grading: points and one line of feedback for each graded cell."""
 
 import secrets
 from dataclasses import asdict, dataclass, field
@@ -58,21 +58,21 @@ class Report:
     ungraded: str = ""
 
     def add(self, cell: CellGrade) -> None:
-        """Enter a cell's mark."""
+        """Add the mark of a cell."""
         self.cells.append(cell)
         self.points += cell.points
         self.max_points += cell.max_points
 
     def to_dict(self) -> dict:
-        """Return it as what JSON can hold."""
+        """Return the report as values that JSON can represent."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, given: dict) -> "Report":
-        """Make it again of what :meth:`to_dict` returned."""
+        """Make a report from what :meth:`to_dict` returned."""
         return cls(**{**given, "cells": [CellGrade(**cell) for cell in given["cells"]]})
 
 
 def new_seed() -> int:
-    """Return a seed that nobody finds by trying all, and that a spreadsheet holds exactly."""
+    """Return a seed too large to be guessed, and small enough for a spreadsheet to store exactly."""
     return secrets.randbits(48)

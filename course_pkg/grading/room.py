@@ -1,4 +1,4 @@
-"""The room in which one submission meets its tests: the names that tests see, and the learner's side of each."""
+"""The place where tests run on a submission: the names that tests see, and the learner's object behind each name."""
 
 import ast
 import io
@@ -19,30 +19,30 @@ from course_pkg.grading.session import Session
 from course_pkg.grading.terms import LearnerError, SandboxLost
 from course_pkg.simt import api
 
-STEPS = 2_000  # statements of one launch, 20 times what right answers need; course={"steps": …} at a test asks for more
+STEPS = 2_000  # statements of a launch, 20 times what right answers need; a test's course={"steps": …} sets another
 
-GIVEN_S = 60.0  # of a cell of the exercise itself, which may import much
+GIVEN_S = 60.0  # time limit for a cell of the exercise itself, which may import much
 KERNELS = ("kernel", "device")
 
 
 class Room:
-    """Where a submission is graded.
+    """The place where tests run on a submission.
 
     Parameters
     ----------
     answers : dict of str to Answer
-        What was handed in.
+        The answers of the submission.
     session : Session
-        Where the learner's code runs.
+        Runs the learner's code.
     words : Words
-        Of the exercise.
+        The words of the exercise.
     seed : int
-        Draws the inputs.
+        The seed of all inputs.
 
     Attributes
     ----------
     notes : list of str
-        What a teacher should know.
+        Notes for the teacher.
     """
 
     def __init__(self, answers: dict, session: Session, words: feedback.Words, seed: int):
@@ -53,14 +53,14 @@ class Room:
         self.notes: list[str] = []
 
     def given(self, cell, name: str) -> None:
-        """Run a cell of the exercise on both sides, but for what it prints: nobody reads that."""
+        """Run a cell of the exercise here and in the sandbox, without its ``print`` statements."""
         before = set(self.namespace)
         source = cells.without_prints(cells.without_magics(cell["source"]))
         self._draw(name)
         try:
             with simt.limits(steps=STEPS):
                 self._execute(compile(source, _remember(name, source), "exec"))
-        except Exception as error:  # it may have used an answer that is not there
+        except Exception as error:  # the cell may use an answer that is missing
             why = feedback.of(error, source, self.missing, self.words)
             for bound in cells.bindings(cells.parse(source)):
                 self.missing.setdefault(bound, Missing(why, feedback.UNDEFINED))
@@ -72,17 +72,18 @@ class Room:
                 self.names.given[name, thing.__name__] = thing
             if _nameable(thing):
                 self.names.known[new] = thing
-        with suppress(LearnerError, SandboxLost):  # what comes of it shows where it is used
+        # an error shows later, in the tests that use the cell's names
+        with suppress(LearnerError, SandboxLost):
             self.session.run(source, name, call_s=GIVEN_S)
 
     def answer(self, cell, name: str) -> None:
-        """Take over what the learner's cell defines of what the solution's cell defines."""
+        """Run the learner's cell, and take over those of its names that the solution's cell defines, too."""
         expected = cells.bindings(cells.parse(cell["source"]))
         for bound in expected:
             self.namespace.pop(bound, None)
         try:
             self._answer(expected, name)
-        except Exception as error:  # whatever a text does to its reading costs that cell alone
+        except Exception as error:  # a text that breaks the parser must affect only this cell
             why = Missing(f"Your answer cannot be read ({type(error).__name__}).", feedback.UNREADABLE)
             for bound in expected:
                 if bound not in self.namespace:
@@ -106,7 +107,7 @@ class Room:
             self._take(one, wanted.kind, bound.get(one), reason)
 
     def _part(self, name: str, source: str) -> tuple[Missing | None, dict]:
-        """Run a cell of an answer; return why it came to no end, and what its text binds."""
+        """Run a cell of an answer; return the error that stopped it, if any, and the names that its text binds."""
         try:
             tree = cells.parse(source)
         except cells.Unreadable as error:
@@ -138,15 +139,15 @@ class Room:
             self.missing[name] = reason or feedback.missing(error)
 
     def _kernel(self, name: str, kind: str, written):
-        """Return a learner's kernel: what Python made of the cell, or else what its text says."""
+        """Return a learner's kernel, as the sandbox describes it or else as the text of the cell defines it."""
         about = self.names.about(name)
         if about.get("is") == "kernel" and (about.get("device") is True) == (kind == "device"):
             return self.names.kernel(about)
-        if not about and written and written[0].kind == kind:  # its cell was cut short
+        if not about and written and written[0].kind == kind:  # an error stopped the cell before this kernel
             return self.names.plain(written[1], written[0].node, device=kind == "device")
         decorator = "@cuda.jit" if kind == "kernel" else "@cuda.jit(device=True)"
         what = "kernel" if kind == "kernel" else "device function"
-        raise NoKernel(f"is no CUDA {what}: write it with def under {decorator}, in its own cell")
+        raise NoKernel(f"is not a CUDA {what}: write it with def under {decorator}, in its own cell")
 
     def mark(self, cell, about, skip: dict) -> CellGrade:
         """Return the mark of a graded cell."""
@@ -175,7 +176,7 @@ class Room:
         return CellGrade(name, points, most, said, hidden)
 
     def _define(self, source: str) -> None:
-        """Bind the functions of a test that is not run: other tests may call them."""
+        """Bind the functions of a test that is not run, since other tests may call them."""
         tree = ast.parse(source)
         kept = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
         tree.body = [node for node in tree.body if isinstance(node, kept)]
@@ -183,7 +184,7 @@ class Room:
             self._execute(compile(tree, "<skipped>", "exec"))
 
     def _points(self, name: str, source: str, most: float) -> float:
-        """Run a test cell: all points when it comes to its end, or as many as its last expression says."""
+        """Run a test cell; return all points if no error stops it, or the value of its last expression."""
         file = _remember(name, source)
         tree = ast.parse(source, file)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -196,7 +197,7 @@ class Room:
         return min(max(float(value), 0.0), most) if math.isfinite(value) else 0.0
 
     def _draw(self, name: str) -> None:
-        """Let the inputs of a cell follow from the seed and its name."""
+        """Let the inputs that a cell draws depend only on the seed and the name of the cell."""
         check.seed([self.seed, zlib.crc32(name.encode())])
 
     def _execute(self, code):
@@ -205,13 +206,13 @@ class Room:
 
 
 def _nameable(value) -> bool:
-    """Return whether a learner's kernel may use what the exercise's own cells define."""
+    """Return whether a learner's kernel may use a value that a cell of the exercise defines."""
     known = cells.is_constant(value) or isinstance(value, (simt.Kernel, type))
     return known or value is api or any(value is module for module in cells.MODULES.values())
 
 
 def _remember(name: str, source: str) -> str:
-    """Keep a cell's text where tracebacks and the interpreter look for it; return its file name."""
+    """Store a cell's text where tracebacks and the interpreter look for source; return its file name."""
     file = f"<cell {name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     return file

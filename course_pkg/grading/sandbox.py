@@ -1,7 +1,7 @@
-"""Runs a learner's code where it can do no harm: :class:`Sandbox`.
+"""A :class:`Sandbox` runs a learner's code where it can do no harm.
 
-The code runs in a process of its own, behind bubblewrap where there is one and under limits everywhere. Only plain
-values and arrays go in and come out; comparing happens outside, so that nothing is gained by forging an answer.
+The code runs in a process of its own, always under limits, and isolated by bubblewrap if that is installed. Only plain
+values and arrays go in and out. Results are compared outside, so code in the sandbox cannot forge a comparison.
 """
 
 import json
@@ -24,14 +24,14 @@ from course_pkg.grading.warm import crowd
 
 __all__ = ["LearnerError", "Limits", "Sandbox", "SandboxLost", "TooBusy"]
 
-START_S = 600.0  # of Python itself: a busy machine is no learner's fault
+START_S = 600.0  # time for Python to start: long, because a busy machine is not the learner's fault
 PATIENCE = (
     20  # wall time in units of what a request may take, times the load: beyond it the machine is to blame
 )
 
 
 class Sandbox:
-    """A process that runs a learner's cells; a context manager.
+    """A process that runs a learner's cells. It is a context manager.
 
     The process starts at once and is not waited for until the first request. It ends with the thread that made it.
 
@@ -71,7 +71,7 @@ class Sandbox:
         if self.contained and not seccomp.program():
             self.note = f"{seccomp.MISSING}."
         if obstacle and (require or os.environ.get("CI", "").lower() in ("1", "true")):
-            raise CourseError(f"A sandbox is required and there is none: {obstacle}.")
+            raise CourseError(f"A sandbox is required, but it cannot be made here: {obstacle}.")
         self._start()
 
     def __enter__(self):
@@ -83,7 +83,7 @@ class Sandbox:
     # -------------------------------------------------------------------------------------------------- requests
 
     def run(self, source: str, name: str, *, call_s: float | None = None) -> None:
-        """Execute a cell's source; errors name their line in it.
+        """Execute the source of a cell; errors give the line in it.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Sandbox:
     # ------------------------------------------------------------------------------------------------- machinery
 
     def _ask(self, request: dict, call_s: float | None = None) -> dict:
-        """Send a request, wait for its answer, raise what the answer says."""
+        """Send a request and return its answer; if the answer is an error, raise it."""
         if self._lost:
             raise SandboxLost(self._lost)
         self._number += 1
@@ -177,7 +177,7 @@ class Sandbox:
         return reply
 
     def _await_start(self) -> None:
-        """Wait for the worker's first word."""
+        """Wait for the first message of the worker."""
         if self._ready:
             return
         try:
@@ -189,7 +189,7 @@ class Sandbox:
         self._ready = True
 
     def _lose(self, reason: str) -> SandboxLost:
-        """End the sandbox for a reason."""
+        """End the sandbox for a reason; return the error to raise."""
         self._lost = reason
         self.close()
         return SandboxLost(reason)
@@ -232,7 +232,7 @@ class Sandbox:
         )
 
     def _settings(self, course: str, packages: list, folder: str, uid: int, judge: Path, others: int) -> dict:
-        """Return what the worker is told on its command line."""
+        """Return the settings for the worker's command line."""
         limits = self._limits
         return asdict(limits) | {
             "uid": uid,
@@ -254,7 +254,7 @@ class Sandbox:
 
 @contextmanager
 def _file_of(data: bytes):
-    """Yield the descriptors of an open file that holds some bytes; none without bytes."""
+    """Yield a tuple with the descriptor of an open file that contains some bytes; an empty tuple if there are none."""
     if not data:
         yield ()
         return

@@ -1,4 +1,4 @@
-"""What the sandbox may ask the kernel for: a seccomp filter, made by libseccomp.
+"""A seccomp filter, made by libseccomp: it limits the system calls that the sandbox may make.
 
 bubblewrap takes away files, network and names. What is left open is closed here: sockets of every family (``AF_VSOCK``
 leads out of a virtual machine, and buffers of sockets count as nobody's memory), new namespaces, memory that belongs to
@@ -9,7 +9,7 @@ import errno
 import functools
 import tempfile
 
-# Refused with EPERM; names that this machine's kernel or libseccomp does not know are left out.
+# These calls fail with EPERM. Names that this machine's kernel or libseccomp does not know are left out.
 REFUSED = (
     *("socket", "socketpair", "socketcall"),
     *("unshare", "setns", "mount", "umount", "umount2", "pivot_root", "chroot", "swapon", "swapoff"),
@@ -32,15 +32,15 @@ REFUSED = (
 )
 NEW_NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 SHARED_ANONYMOUS = 0x21  # MAP_SHARED or MAP_SHARED_VALIDATE, with MAP_ANONYMOUS
-MISSING = "libseccomp is missing, so calls of the kernel are not filtered: `pip install pyseccomp`"
+MISSING = "libseccomp is missing, so system calls are not filtered: `pip install pyseccomp`"
 
 
 @functools.cache
 def program() -> bytes:
-    """Return the filter as bubblewrap takes it; empty where libseccomp or its Python module is missing."""
+    """Return the filter in the form that bubblewrap reads; empty if libseccomp or its Python module is missing."""
     try:
         import pyseccomp as lib
-    except (ImportError, RuntimeError, OSError):  # a RuntimeError where there is a module and no library
+    except (ImportError, RuntimeError, OSError):  # RuntimeError: the module is installed, but not the library
         return b""
     try:
         made = lib.SyscallFilter(lib.ALLOW)
@@ -48,7 +48,7 @@ def program() -> bytes:
             _refuse(lib, made, name, errno.EPERM)
         for flag in NEW_NAMESPACES:
             _refuse(lib, made, "clone", errno.EPERM, lib.Arg(0, lib.MASKED_EQ, flag, flag))
-        # its flags lie in memory, where no filter can look; the C library then falls back on clone
+        # clone3 passes its flags in memory, which a filter cannot read; without it, the C library uses clone
         _refuse(lib, made, "clone3", errno.ENOSYS)
         _refuse(lib, made, "mmap", errno.EPERM, lib.Arg(3, lib.MASKED_EQ, SHARED_ANONYMOUS, SHARED_ANONYMOUS))
         with tempfile.TemporaryFile() as file:

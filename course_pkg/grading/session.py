@@ -14,13 +14,13 @@ from course_pkg.grading import check
 from course_pkg.grading.terms import LearnerError, SandboxLost
 
 MOST_RESTARTS = 10
-START_S = 60.0  # of what runs before any code of a learner's
-LOOK = "_look"  # the function that inside.py leaves in the sandbox
+START_S = 60.0  # time limit for the code that runs before any code of a learner
+LOOK = "_look"  # the function that inside.py defines in the sandbox
 
 
 @cache
 def inside() -> str:
-    """Return what the sandbox runs first."""
+    """Return the code that the sandbox runs first."""
     return Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
 
 
@@ -51,7 +51,8 @@ class Session:
         self._open()
         try:
             self.run(inside(), "inside", call_s=START_S)
-        except (LearnerError, SandboxLost) as error:  # no code of a learner's has run yet
+        # not the learner's fault: none of their code has run yet
+        except (LearnerError, SandboxLost) as error:
             raise CourseError(f"The sandbox cannot be prepared, check the installation: {error}") from None
         return self
 
@@ -59,7 +60,7 @@ class Session:
         self._close()
 
     def run(self, source: str, name: str, *, call_s: float | None = None) -> None:
-        """Execute a cell; a LearnerError or SandboxLost says why it came to no end."""
+        """Execute a cell; raise a LearnerError or SandboxLost if it does not finish."""
         self._refuse(f"cell {name}")
         with self._watched(f"cell {name}"):
             sandbox = self._open()
@@ -89,7 +90,7 @@ class Session:
             return self._open().names()
 
     def look(self, names: list[str]) -> dict:
-        """Return what names stand for, as :mod:`~course_pkg.grading.inside` tells it; nothing if it does not."""
+        """Return what names stand for, as :mod:`~course_pkg.grading.inside` describes it; empty if it fails."""
         try:
             with self._watched():
                 told = self._open().call(LOOK, (list(names),), {})[0] if names else {}
@@ -138,7 +139,7 @@ class Session:
             self._sandbox = self._make(spent_s=self._spent_s).__enter__()
             self.contained, self.note = self._sandbox.contained, self._sandbox.note
             for source, name, call_s in self._history:
-                with suppress(LearnerError):  # as the first time
+                with suppress(LearnerError):  # the cell raised an error the first time, too
                     self._sandbox.run(source, name, call_s=call_s)
         return self._sandbox
 
@@ -158,7 +159,7 @@ class Session:
 
 
 class _Watch:
-    """Notes that the sandbox ended, and during which function."""
+    """Records that the sandbox ended, and which cell or function was running."""
 
     def __init__(self, session, name):
         self.session, self.name = session, name
@@ -172,7 +173,7 @@ class _Watch:
 
 
 def _plain(value):
-    """Return a device array as the array it holds, and a dtype as its name; the sandbox takes plain values only."""
+    """Turn a device array into a NumPy array and a dtype into its name, since the sandbox takes only plain values."""
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return np.dtype(value).name
     if isinstance(value, check.Out):
@@ -181,7 +182,7 @@ def _plain(value):
 
 
 def _same(given, now) -> bool:
-    """Return whether an argument came back as it was sent."""
+    """Return whether an argument came back unchanged."""
     if isinstance(given, np.ndarray):
         return isinstance(now, np.ndarray) and given.tobytes() == now.tobytes()
     return not isinstance(given, (list, dict)) or repr(given) == repr(now)

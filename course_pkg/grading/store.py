@@ -1,4 +1,4 @@
-"""Results on disk, so that an interrupted batch goes on where it stopped."""
+"""Store results on disk, so that an interrupted batch can continue where it stopped."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ JUDGE_ROOMS = ("core", "simt", "grading")  # a change in one of these can change
 
 
 class Store:
-    """Results on disk, one file for each submission, under a name made from all that a mark depends on."""
+    """Results on disk, one file for each submission; its name is a hash of everything that the mark depends on."""
 
     def __init__(self, out: Path, seed: int | None, require_sandbox: bool):
         self.folder = out / "results"
@@ -34,7 +34,7 @@ class Store:
         return text.hexdigest()[:32]
 
     def get(self, key: str, solutions: dict[str, str]):
-        """Return the report kept under a key, or None; a damaged one, or one of another text, counts as none.
+        """Return the report stored under a key; None if there is none, or if it is damaged or of another text.
 
         Parameters
         ----------
@@ -49,19 +49,19 @@ class Store:
             return None
 
     def put(self, key: str, graded, solutions: dict[str, str]) -> None:
-        """Keep a report, in one step."""
+        """Store a report; the file appears complete or not at all."""
         kept = {"solution": self._of(graded, solutions), "report": graded.to_dict()}
         write(self.folder / f"{key}.json", json.dumps(kept, indent=1) + "\n")
 
     @staticmethod
     def _of(graded, solutions: dict[str, str]):
-        """Return the text that a report is about; what belongs to no exercise depends on all of them."""
+        """Return the solution that a report depends on; a submission without an exercise depends on all solutions."""
         return solutions[graded.exercise] if graded.exercise else sorted(solutions.values())
 
 
 @cache
 def judge_fingerprint() -> str:
-    """Hash the source of the judge: after a change in it, kept results do not count."""
+    """Hash the source of the judge: after a change in it, stored results are no longer used."""
     package = Path(__file__).resolve().parent.parent
     text = hashlib.sha256()
     for room in JUDGE_ROOMS:

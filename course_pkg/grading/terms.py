@@ -1,12 +1,12 @@
-"""The terms on which a sandbox runs code: what the code may take, and how a request can fail."""
+"""The terms on which a sandbox runs code: the limits of the code, and the ways in which a request can fail."""
 
 import re
 from dataclasses import dataclass
 
 from course_pkg.core.errors import CourseError
 
-NOT_PLAIN = "your code gave something that is no number, text, list, dictionary or array"
-# What the worker says of a value that is not plain. The worker is the learner's process: any other text is its choice.
+NOT_PLAIN = "your code returned something that is not a number, text, list, dictionary or array"
+# The worker's messages about values that are not plain. Other texts are not trusted: learners control the worker.
 _WHAT = (
     r"(?:an? [^\W\d]\w{0,60}|an array of dtype [\w<>|]{1,20}(?:\[\w{1,4}\])?"
     r"|an? \w+ of more than \d+ (?:entries|bits|MiB)"
@@ -22,7 +22,7 @@ _NOT_PLAIN = re.compile(
 
 @dataclass(frozen=True)
 class Limits:
-    """What a learner's code may take; times in seconds, sizes in bytes.
+    """The limits of a learner's code; times in seconds, sizes in bytes.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class LearnerError(CourseError):
 
     @classmethod
     def told(cls, error) -> "LearnerError":
-        """Make it of what a sandbox tells, in which nothing can pass for a sentence of the judge's."""
+        """Make an error from what a sandbox reports, so that no text of it can look like a sentence of the judge."""
         error = error if type(error) is dict else {}
         line = error.get("line")
         line = line if type(line) is int and 0 < line < 10**6 else None
@@ -86,7 +86,7 @@ class LearnerError(CourseError):
 
 
 class SandboxLost(CourseError):
-    """The sandbox is no more; ``reason`` says why, in a learner's words."""
+    """The sandbox has ended; ``reason`` says why, in a sentence for learners."""
 
     def __init__(self, reason: str):
         super().__init__(reason)
@@ -94,16 +94,16 @@ class SandboxLost(CourseError):
 
     @property
     def endless(self) -> bool:
-        """Whether it took too much time."""
+        """Whether the sandbox ended because its code used too much time."""
         return self.reason.endswith("is there an endless loop?")
 
     @property
     def in_all(self) -> bool:
-        """Whether it was the time of all requests, which need not be the fault of the last one."""
+        """Whether all requests together used too much time; then the last one need not be the cause."""
         return " s in all: " in self.reason
 
 
 def clean(text, most: int) -> str:
-    """Return a text from the sandbox without what a terminal would obey."""
+    """Return a text from the sandbox without characters that control a terminal."""
     text = text[:most] if type(text) is str else ""
     return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)

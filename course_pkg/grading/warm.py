@@ -1,7 +1,8 @@
-"""Children of a warm parent: each submission is graded in a process of its own that has imported everything already.
+"""Grade each submission in a process of its own, forked from a warm parent that has already imported everything.
 
-The warm parent (:mod:`~.zygote`) is a process of this one. It has one thread, has read no submission, and forks; what
-one child does is gone with it. It ends its children and itself when this process has gone, however that ended.
+The warm parent (:mod:`~.zygote`) is a child of this process. It has one thread and never reads a submission. It forks a
+child for each one, so nothing that a child does affects a later one. When this process ends, in whatever way, the warm
+parent ends its children and itself.
 """
 
 import atexit
@@ -24,26 +25,26 @@ from course_pkg.grading import leftovers
 
 ZYGOTE = "course_pkg.grading.zygote"
 CHUNK = 1 << 20
-STOP_S = 2.0  # for the warm parent to put away what it began
-TOLD_BYTES = 64 << 20  # what a child may tell, feedback and all: it is ours, but it holds a learner's words
+STOP_S = 2.0  # time for the warm parent to end its children and to remove their folders
+TOLD_BYTES = 64 << 20  # most bytes that a child may report: the feedback may contain text from a learner
 
 
 class Gone(Exception):
-    """The warm parent ended, because it was stopped or because something ended it."""
+    """The warm parent has ended: it was stopped, or something else ended it."""
 
 
 @dataclass
 class Told:
-    """What a child told and how it ended.
+    """What a child reported and how it ended.
 
     Attributes
     ----------
     lines : list of dict
-        One for each line; what was cut short is left out.
+        One for each complete line that the child sent.
     status : int
-        As :func:`os.waitstatus_to_exitcode` gives it: negative for a signal.
+        The exit code as :func:`os.waitstatus_to_exitcode` returns it: negative for a signal.
     late : bool
-        Whether it was ended because the wall clock ran out.
+        Whether the child was ended because its wall-clock time was over.
     """
 
     lines: list[dict] = field(default_factory=list)
@@ -59,18 +60,18 @@ class WarmParent:
         self._stopped = False
 
     def ask(self, request: dict, data: bytes, wall_s: float, answer=None) -> Told:
-        """Let a fresh child work on a request until it ends.
+        """Let a new child work on a request, and wait until it ends.
 
         Parameters
         ----------
         request : dict
-            What JSON can hold.
+            The request, in values that JSON can represent.
         data : bytes
-            Goes with it as it is.
+            Sent after the request, unchanged.
         wall_s : float
-            Seconds until the child is ended; more on a machine that has more to do than it has cores.
+            Seconds after which the child is ended; multiplied by the load if the machine has more to do than cores.
         answer : callable, optional
-            Given each line that the child tells; what it returns, if anything, is sent to the child.
+            Called with each line that the child sends; what it returns, unless None, is sent to the child.
 
         Raises
         ------
@@ -98,10 +99,10 @@ class WarmParent:
             self._process = self._control = None
         if process is None:
             return
-        control.close()  # it notices, and ends its children
+        control.close()  # the warm parent notices this, and ends its children
         try:
             process.wait(STOP_S)
-        except subprocess.TimeoutExpired:  # such as: it still imports the judge, on a busy machine
+        except subprocess.TimeoutExpired:  # for example because it still imports the judge, on a busy machine
             end_family(process.pid)
             process.wait(5)
             leftovers.sweep()
@@ -131,12 +132,12 @@ class WarmParent:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env=_environment(),
-                start_new_session=True,  # Ctrl-C is for this process; that one goes when this one says so
+                start_new_session=True,  # Ctrl-C must reach only this process, which then ends the warm parent
             )
 
 
 class _Talk:
-    """One request: what is said to a child and what it says, until it ends."""
+    """The exchange of messages with one child, until it ends."""
 
     def __init__(self, here: socket.socket, status, wall_s: float, answer):
         self._here, self._status, self._answer = here, status, answer
@@ -194,7 +195,7 @@ class _Talk:
             return to_send[self._here.send(to_send[:CHUNK]) :]
         except BlockingIOError:
             return to_send
-        except OSError:  # it has gone; its end says why
+        except OSError:  # the child has ended; its exit code says why
             return bytearray()
 
     def _receive(self) -> bytes:
@@ -204,7 +205,7 @@ class _Talk:
             return b""
 
     def _ending(self) -> int:
-        """Return the child's status; what still holds its end of the line has closed it."""
+        """Return the child's exit code, once its end of the line has been closed."""
         said = self._status.read(64)
         if not said:
             raise Gone("the judge's process ended")
@@ -218,7 +219,7 @@ class _Talk:
 
 
 def crowd() -> float:
-    """Return how many times more runs on this machine than it has cores; at least 1."""
+    """Return the load of this machine, in processes per core; at least 1."""
     try:
         return max(1.0, os.getloadavg()[0] / available_cores())
     except OSError:
@@ -233,7 +234,7 @@ def end_family(pid: int) -> None:
     except psutil.Error:
         return
     for one in family:
-        with suppress(psutil.Error, OSError):  # it has ended by itself
+        with suppress(psutil.Error, OSError):  # the process has already ended
             one.send_signal(signal.SIGKILL)
 
 

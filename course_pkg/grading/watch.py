@@ -1,8 +1,8 @@
-"""A watch on the processes of a sandbox, from outside: what they take together, whether the judge waits or not.
+"""A watch on the processes of a sandbox: it adds up what they use and ends them if they use too much.
 
-Time is counted so that a busy machine costs nobody a point. Of a request count the processor time that the sandbox
-uses, and the time in which all of its processes sleep; time in which one of them waits for a core does not count. The
-watch looks at moments that nobody can foresee, so that code cannot be awake for them alone.
+Time is counted so that nobody loses a point because the machine is busy. A request is charged for the processor time
+that the sandbox uses, and for the time in which all of its processes sleep; it is not charged for time in which one of
+them waits for a core. The watch looks at random times, so that code cannot be active only at the moments of a look.
 """
 
 import random
@@ -12,25 +12,26 @@ import time
 
 from course_pkg.grading import procfs
 
-TICK_S = 0.1  # on average
-LONGEST_TICK_S = 2 * TICK_S  # what is counted of a longer one, in which this process itself waited for a core
+TICK_S = 0.1  # mean time between two looks
+# most sleep that is counted per look: if more time has passed, then this process itself had to wait for a core
+LONGEST_TICK_S = 2 * TICK_S
 LOOP = "your code took more than {:g} s of processor time: is there an endless loop?"
 ASLEEP = "your code did not come back within {:g} s: is there an endless loop?"
 ALL = "your code took more than {:g} s in all: is there an endless loop?"
 
 
 class Watch(threading.Thread):
-    """Ends a sandbox that takes too much; `reason` says what, in a learner's words.
+    """Ends a sandbox that uses too much; then ``reason`` says why, in a sentence for learners.
 
     Parameters
     ----------
     pid : int
-        The first process.
+        The first process of the sandbox.
     limits : Limits
     end : callable
         Ends the processes.
     spent_s : float
-        What was used before, of the time of all requests.
+        Seconds that earlier sandboxes have used of the time for all requests.
     """
 
     def __init__(self, pid: int, limits, end, spent_s: float = 0.0):
@@ -38,8 +39,8 @@ class Watch(threading.Thread):
         self._pid, self._limits, self._end = pid, limits, end
         self._done, self._lock = threading.Event(), threading.Lock()
         self.reason = ""
-        self._cpu_s = 0.0  # of all processes, when last seen
-        self._request_s: float | None = None  # what the request may take; None between requests
+        self._cpu_s = 0.0  # processor time of all processes at the last look
+        self._request_s: float | None = None  # time limit of the current request; None between requests
         self._from_cpu_s: float | None = None
         self._idle_s, self._spent_s = 0.0, spent_s
         self._looked = time.monotonic()
@@ -51,25 +52,25 @@ class Watch(threading.Thread):
             return self._spent_s + (self._used_s() if self._request_s is not None else 0.0)
 
     def begin(self, seconds: float) -> None:
-        """Begin to count a request that may take so many seconds."""
+        """Start to count a request, which may take ``seconds``."""
         with self._lock:
-            # counted from the first look on: what was last seen may be old, and what came since is no request's
+            # count from the next look on: time that passed since the last look does not belong to this request
             self._request_s, self._from_cpu_s, self._idle_s = seconds, None, 0.0
 
     def finish(self) -> None:
-        """The request is over."""
+        """Stop to count the request, and add its time to ``spent_s``."""
         with self._lock:
             self._spent_s += self._used_s()
             self._request_s = None
 
     def stop(self) -> None:
-        """Look no more."""
+        """End the watch."""
         self._done.set()
         if self.is_alive() and threading.current_thread() is not self:
             self.join()
 
     def run(self) -> None:
-        """Look ten times a second or so."""
+        """Look about ten times per second, until the watch is stopped or has ended the sandbox."""
         while not self._done.wait(TICK_S * random.uniform(0.5, 1.5)):
             self.reason = self._look()
             if self.reason:
@@ -98,7 +99,8 @@ class Watch(threading.Thread):
                 return ""
             if self._from_cpu_s is None:
                 self._from_cpu_s = self._cpu_s
-            elif not taken.busy:  # what it did not run of the time since the last look, it slept
+            elif not taken.busy:
+                # no process waits for a core: since the last look they have either run or slept
                 self._idle_s += max(0.0, min(passed_s, LONGEST_TICK_S) - max(ran_s, 0.0))
             used = self._used_s()
             if self._spent_s + used > self._limits.total_s:

@@ -1,8 +1,8 @@
 """Runs a learner's cells inside the sandbox and answers the judge; started by its path, never imported by the course.
 
-``python -I -S worker.py SETTINGS``: the protocol speaks on the file descriptors that were standard input and output;
-they are put away before any of the learner's code runs, and 0, 1 and 2 then lead to ``/dev/null``. The learner's code
-lives in this process and may do to it what it likes: nothing here is trusted by the judge.
+The command is ``python -I -S worker.py SETTINGS``. The protocol uses the file descriptors of standard input and output.
+Before any code of the learner runs, they are moved to other numbers, and 0, 1 and 2 are connected to ``/dev/null``. The
+learner's code runs in this process and can change anything in it, so the judge trusts nothing that this process says.
 """
 
 import builtins
@@ -29,13 +29,13 @@ def limit(settings: dict) -> None:
             continue
         hard = resource.getrlimit(number)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        # a second between the two: the first signal says why
+        # one second between soft and hard limit: the signal at the soft limit tells the reason
         top = value + 1 if name == "RLIMIT_CPU" and value != hard else value
         try:
             resource.setrlimit(number, (value, top))
         except (ValueError, OSError):  # macOS refuses some of them
             continue
-    if settings["alone"] and sys.platform == "linux":  # no bubblewrap sees to it
+    if settings["alone"] and sys.platform == "linux":  # without bubblewrap: end this process with its parent
         ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)  # PR_SET_PDEATHSIG, SIGKILL
     if settings["uid"] != NOBODY:
         os.setgroups([])
@@ -44,7 +44,7 @@ def limit(settings: dict) -> None:
 
 
 def take_pipes() -> tuple[int, int]:
-    """Move the protocol's pipes out of the way and point 0, 1 and 2 at nothing."""
+    """Move the pipes of the protocol to other file descriptors, and connect 0, 1 and 2 to ``/dev/null``."""
     pipes = tuple(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 20) for fd in (0, 1))
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
@@ -54,7 +54,7 @@ def take_pipes() -> tuple[int, int]:
 
 
 def load(path: str):
-    """Load a module of the judge from its file; ``sys.path`` does not lead to it."""
+    """Load a module of the judge from its file, since it is not on ``sys.path``."""
     spec = importlib.util.spec_from_file_location("_" + os.path.basename(path)[: -len(".py")], path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -62,7 +62,7 @@ def load(path: str):
 
 
 class Kept(io.RawIOBase):
-    """What the learner prints, up to a limit; the rest is dropped."""
+    """Stores what the learner prints, up to a limit; the rest is dropped."""
 
     def __init__(self, size: int):
         self.room, self.parts = size, []
@@ -72,7 +72,7 @@ class Kept(io.RawIOBase):
         return True
 
     def write(self, data):
-        """Keep as much as there is room for, and pretend to have kept all."""
+        """Store the text up to the limit; return the length of the whole text, as if all of it were stored."""
         part = bytes(data[: self.room])
         if part:
             self.parts.append(part)
@@ -81,14 +81,14 @@ class Kept(io.RawIOBase):
 
 
 class Shell:
-    """Stands for IPython's shell: whatever it is asked to do, nothing comes of it."""
+    """Stands for IPython's shell: every method call on it does nothing."""
 
     def __getattr__(self, name):
         return lambda *things, **options: None
 
 
 class Worker:
-    """Answers requests until the judge hangs up."""
+    """Answers requests until the judge closes the pipe."""
 
     def __init__(self, protocol, pipes, settings):
         self.protocol, self.settings = protocol, settings
@@ -105,7 +105,7 @@ class Worker:
     # ------------------------------------------------------------------------------------------------ transport
 
     def read(self, size: int) -> bytes:
-        """Read exactly so many bytes; leave when the judge has hung up."""
+        """Read exactly ``size`` bytes; end this process if the judge has closed the pipe."""
         data = bytearray()
         while len(data) < size:
             part = os.read(self.reader, min(size - len(data), 1 << 20))
@@ -122,14 +122,14 @@ class Worker:
                 view = view[os.write(self.writer, view) :]
 
     def serve(self) -> None:
-        """Say hello, then answer one request after the other."""
+        """Send the first message, then answer one request after the other."""
         most = self.settings["message_bytes"]
         self.write(self.protocol.encode({"id": 0}, most))
         while True:
             text, arrays = self.protocol.sizes(self.read(self.protocol.HEADER.size), most)
             request = self.protocol.decode(self.read(text), self.read(arrays))
             reply = self.answer(request)
-            if os.getpid() != self.pid:  # a copy that the learner's code forked
+            if os.getpid() != self.pid:  # this is a copy that the learner's code has forked
                 os._exit(0)
             self.write(reply)
 
@@ -150,7 +150,7 @@ class Worker:
             return self.protocol.encode(reply, self.settings["message_bytes"])
 
     def packed(self, reply, request) -> list[bytes]:
-        """Encode an answer, or say what in it is not plain."""
+        """Encode an answer; if a value in it is not plain, say which."""
         most = self.settings["message_bytes"]
         try:
             return self.protocol.encode(reply, most)
@@ -170,7 +170,7 @@ class Worker:
         """Execute a cell."""
         source, filename = request["source"], f"<{request['name']}>"
         self.cells.add(filename)
-        # inspect, and with it @cuda.jit, finds a cell's text here
+        # inspect looks for a cell's text here, and @cuda.jit uses inspect
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         exec(compile(source, filename, "exec", dont_inherit=True), self.names)
         return {}
@@ -190,7 +190,7 @@ class Worker:
         return {"value": [name for name in self.names if type(name) is str and name not in self.own]}
 
     def named(self, name):
-        """Look a name up as the learner's own code would."""
+        """Return the value of a name, looked up as in the learner's own code."""
         if name not in self.names:
             raise NameError(f"{name} is not defined: define it in the cell that asks for it")
         return self.names[name]
@@ -199,12 +199,12 @@ class Worker:
 
     def output(self, kept) -> str:
         """Return what was printed."""
-        with contextlib.suppress(BaseException):  # replaced or closed: what was kept is kept
+        with contextlib.suppress(BaseException):  # the learner may have replaced or closed the stream
             sys.stdout.flush()
         return b"".join(kept.parts).decode("utf-8", "replace")
 
     def describe(self, error) -> dict:
-        """Return an error's kind, message and line in its cell."""
+        """Return the kind of an error, its message and its line in the cell."""
         try:
             message = "".join(str(error))
             message.encode("utf-8")
@@ -219,7 +219,7 @@ class Worker:
         }
 
     def line(self, error):
-        """Return the line in the innermost cell that the error passed through; None without one."""
+        """Return the error's line in the innermost cell that it passed through; None if there is no cell."""
         found, trace = None, error.__traceback__
         if isinstance(error, SyntaxError) and error.filename in self.cells:
             return error.lineno

@@ -1,8 +1,9 @@
-"""``python -m course_pkg.grading.zygote``: the warm parent. It imports the judge once and forks a child a request.
+"""The warm parent: a process that imports the judge once and then forks one child for each request.
 
-Standard input is a socket. Each message brings two file descriptors: the child's line to the one who asked, and where
-to write how the child ended. This process has one thread, reads nothing of a submission, and ends with its children
-when the other end of the socket is closed.
+It is started by ``python -m course_pkg.grading.zygote``. Its standard input is a socket. Each message on it contains
+two file descriptors: one connects the child with the process that asked, and to the other one this process writes how
+the child ended. This process has one thread and reads nothing of a submission. When the other end of the socket is
+closed, it ends all children and itself.
 """
 
 import gc
@@ -17,23 +18,23 @@ from course_pkg.grading import bubblewrap, child, leftovers, seccomp, warm
 
 
 def main() -> None:
-    """Serve until the other end is closed."""
+    """Serve until the other end of the socket is closed."""
     control = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nothing, fd)
     os.close(nothing)
-    bubblewrap.obstacle()  # found out once, for all children
+    bubblewrap.obstacle()  # its answer is cached, for all children
     seccomp.program()
     leftovers.sweep()
     leftovers.adopt()
     gc.collect()
-    gc.freeze()  # a child that collects garbage does not touch, and so copy, what it shares with this process
+    gc.freeze()  # a child's garbage collection then skips objects that it shares with this process, and copies none
     _Nursery(control).serve()
 
 
 class _Nursery:
-    """Forks, waits for what it forked, and tells how that ended."""
+    """Forks children, waits for them, and reports how each ended."""
 
     def __init__(self, control: socket.socket):
         self.control, self.running = control, {}
@@ -45,7 +46,7 @@ class _Nursery:
         signal.set_wakeup_fd(waker)
 
     def serve(self) -> None:
-        """Fork on request; when nobody can ask any more, end all children."""
+        """Fork one child per request; when the socket is closed, end all children."""
         while True:
             ready, _, _ = select.select([self.control, self.woken], [], [])
             if self.woken in ready:
@@ -63,7 +64,7 @@ class _Nursery:
             leftovers.sweep(pid)
 
     def fork(self, line: int, status: int) -> None:
-        """Start a child on its line."""
+        """Start a child that talks on ``line``."""
         pid = os.fork()
         if pid == 0:
             self._be_child(line, status)
@@ -83,7 +84,7 @@ class _Nursery:
             os._exit(code)
 
     def reap(self) -> None:
-        """Take leave of the children that have ended."""
+        """Collect the exit codes of the children that have ended, and report them."""
         while self.running:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
@@ -93,7 +94,7 @@ class _Nursery:
                 continue
             code = os.waitstatus_to_exitcode(status)
             if code:
-                leftovers.sweep(pid)  # what it could not put away itself
+                leftovers.sweep(pid)  # a child that failed may not have cleaned up
                 for process in leftovers.adopted(self.running):
                     warm.end_family(process.pid)
             with suppress(OSError):

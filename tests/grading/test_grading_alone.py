@@ -108,7 +108,7 @@ def test_a_part_that_takes_too_much_time_is_cut_short_and_the_others_are_graded(
     report = alone.grade_bytes(data, "x", [slow], seed=1, part_cpu_s=3)
     assert s.lost(report) == {"test_balance": 1}
     assert s.said(report)["test_balance"] == (
-        "It took more than 3 s of processor time: is there a loop without end?"
+        "It took more than 3 s of processor time: is there an endless loop?"
     )
     assert report.contained == (not judge.Sandbox(require=False).note.startswith("This code ran"))
 

@@ -123,7 +123,7 @@ def test_everything_that_was_handed_in_has_its_row(class_folder, counted):
 
 
 def test_a_folder_that_is_none_or_empty_is_said(tmp_path):
-    with pytest.raises(CourseError, match="is no folder"):
+    with pytest.raises(CourseError, match="is not a folder"):
         batch.grade_folder(tmp_path / "nowhere")
     with pytest.raises(CourseError, match="holds no submissions"):
         batch.grade_folder(tmp_path)

@@ -108,14 +108,14 @@ BROKEN = {
     "nbformat 5": (changed(lambda document: document.update(nbformat=5)), "has format 5, the course uses 4"),
     "no cells": (changed(lambda document: document.pop("cells")), "no list of at most"),
     "too many cells": (changed(lambda d: d.update(cells=d["cells"] * 200)), "no list of at most"),
-    "no cell": (changed(lambda document: document["cells"].append("x")), "is no notebook cell"),
+    "no cell": (changed(lambda document: document["cells"].append("x")), "is not a valid notebook cell"),
     "a cell of no type": (
         changed(lambda d: d["cells"][0].update(cell_type="sql")),
-        "Cell 1 is no notebook cell",
+        "Cell 1 is not a valid notebook cell",
     ),
-    "a source of numbers": (with_source([1, 2]), "Cell 2 is no notebook cell"),
+    "a source of numbers": (with_source([1, 2]), "Cell 2 is not a valid notebook cell"),
     "too much text": (with_source("x" * 2_000_001), "too much text"),
-    "a lone surrogate": (with_source("\ud800"), "Cell 2 holds characters that are no text"),
+    "a lone surrogate": (with_source("\ud800"), "Cell 2 contains characters that are not valid text"),
     "stripped metadata": (changed(_no_cell_metadata), "has lost the metadata"),
     "no metadata": (changed(_no_metadata_keys), "has lost the metadata"),
     "ids that are no names": (changed(_odd_ids), "has lost the metadata"),
@@ -151,8 +151,8 @@ def test_links_pipes_and_folders_are_not_opened(tmp_path):
     for path, reason in (
         (link, "link.ipynb is a link"),
         (nowhere, "nowhere.ipynb is a link"),
-        (pipe, "pipe.ipynb is no file"),
-        (tmp_path, "is no file"),
+        (pipe, "pipe.ipynb is not a file"),
+        (tmp_path, "is not a file"),
         (tmp_path / "missing.ipynb", "missing.ipynb cannot be read"),
     ):
         with pytest.raises(intake.Refused, match=reason):

@@ -110,7 +110,7 @@ def test_an_answer_cell_that_became_text_is_no_answer():
     s.by_id(nb)["gain"].cell_type = "markdown"
     report = s.grade(nb)
     assert s.lost(report) == GAIN
-    assert s.said(report)["test_gain"] == "The answer cell 'gain' is no code cell any more."
+    assert s.said(report)["test_gain"] == "The answer cell 'gain' is no longer a code cell."
 
 
 def test_flags_of_an_answer_cell_do_not_matter():
@@ -137,7 +137,7 @@ def test_a_function_that_was_deleted_is_named():
     assert s.lost(report) == {**GAIN, **TRIAD, **PASSES}
     said = s.said(report)
     assert said["test_gain"] == "remaining_gain is missing: its answer cell does not define it."
-    assert "triad_kernel is no CUDA kernel: write it with def under @cuda.jit" in said["test_triad"]
+    assert "triad_kernel is not a CUDA kernel: write it with def under @cuda.jit" in said["test_triad"]
     assert said["test_count"] == "passes is missing: its answer cell does not define it."
     assert said["test_passes_hidden"].endswith("The answer cell does not define what is tested.")
 

@@ -143,7 +143,7 @@ def test_the_parts_of_an_answer_that_was_split_are_run_in_their_order(first, sec
     twin = code("answer", second, solution=True, locked=False)
     report = graded(first, "check.close(f(1), 1, 'f')", twin=twin)
     assert report.points == 2, report.cells[0].feedback
-    assert "The cell 'answer' is there more than once: all are run, in their order." in report.notes
+    assert "The cell 'answer' is there more than once: all copies are run, in their order." in report.notes
 
 
 def test_a_seed_fixes_what_given_cells_draw():

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow(40)
 
 LOOP = "your code took more than 1 s of processor time: is there an endless loop?"
 ASLEEP = "your code did not come back within 1 s: is there an endless loop?"
-ENDED = "your code ended the Python process that runs it: leave out os._exit and its like"
+ENDED = "your code ended the Python process that runs it: leave out os._exit and similar calls"
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,9 @@ def test_note():
 
 
 def test_refused_where_required():
-    with pytest.raises(CourseError, match=r"^A sandbox is required and there is none: bubblewrap is missing"):
+    with pytest.raises(
+        CourseError, match=r"^A sandbox is required, but it cannot be made here: bubblewrap is missing"
+    ):
         Sandbox(require=True)
 
 

@@ -311,7 +311,7 @@ def test_a_forged_answer_is_a_value_like_any_other_and_loses_the_sandbox():
 )
 def test_garbage_loses_the_sandbox(said):
     with contained() as sandbox:
-        assert lost(sandbox, PIPE + said).startswith("your code sent something that is no result")
+        assert lost(sandbox, PIPE + said).startswith("your code sent something that is not a result")
 
 
 def test_a_word_that_never_ends_is_too_late():
@@ -323,7 +323,7 @@ def test_a_word_that_never_ends_is_too_late():
 def test_closing_the_pipe():
     with contained() as sandbox:
         reason = lost(sandbox, "import os\nos.closerange(3, 256)")
-    assert reason == "your code ended the Python process that runs it: leave out os._exit and its like"
+    assert reason == "your code ended the Python process that runs it: leave out os._exit and similar calls"
 
 
 def test_a_worker_that_does_not_listen_is_too_late():

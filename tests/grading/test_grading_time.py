@@ -98,7 +98,7 @@ def test_what_has_no_end_in_the_visible_tests_is_not_tried_again(monkeypatch):
     ]
     report = judge.grade_cells(submitted, cells, exercise="small", seed=1)
     assert s.lost(report) == {"see_f": 1, "f_hidden": 1, "h_hidden": 1}
-    assert s.said(report)["f_hidden"] == "Hidden tests: others. Your code does not come to its end in time."
+    assert s.said(report)["f_hidden"] == "Hidden tests: others. Your code does not finish in time."
     assert calls.count("f") == 1 and calls.count("never") == 1
 
 
@@ -127,7 +127,7 @@ def test_what_one_child_used_the_next_one_has_not(monkeypatch):
     report = graded(b"x")
     assert asked == [(240.0, {}), (150.0, {"f": "why"}), (40.0, {})]
     assert s.said(report)["test_triad"] == alone.SLOW.format(20)
-    why = "All tests together took more than 240 s: is there a loop without end?"
+    why = "All tests together took more than 240 s: is there an endless loop?"
     assert s.said(report)["test_gain"] == why == report.notes[0]
     assert report.points == 1, "what was graded before is kept"
 
@@ -139,7 +139,7 @@ def test_a_submission_that_uses_all_its_time_keeps_what_was_graded():
     begin = time.monotonic()
     report = graded(data, all_s=6.0)
     assert time.monotonic() - begin < 200
-    assert report.notes[0] == "All tests together took more than 6 s: is there a loop without end?"
+    assert report.notes[0] == "All tests together took more than 6 s: is there an endless loop?"
     assert 0 < report.points < 20 and not report.ungraded
 
 
