@@ -15,15 +15,15 @@ def topics() -> tuple[str, ...]:
     >>> "stencil" in topics()
     True
     """
-    return with_room("problem")
+    return with_module("problem")
 
 
-def with_room(room: str) -> tuple[str, ...]:
+def with_module(module: str) -> tuple[str, ...]:
     """Return the names of the packages that have a certain module, such as ``"suite"``, in alphabetical order.
 
     Examples
     --------
-    >>> "vector" in with_room("cases")
+    >>> "vector" in with_module("cases")
     True
     """
-    return tuple(sorted(path.relative_to(PACKAGE).parts[0] for path in PACKAGE.glob(f"*/{room}.py")))
+    return tuple(sorted(path.relative_to(PACKAGE).parts[0] for path in PACKAGE.glob(f"*/{module}.py")))

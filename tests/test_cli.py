@@ -1,4 +1,4 @@
-"""The command line's front door: what it imports, prints and returns."""
+"""The command line: what ``course`` imports, prints and returns."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from course_pkg.core.errors import CourseError
 
 @pytest.fixture
 def room(monkeypatch):
-    """Replace the doctor's room by one whose `run` a test sets."""
+    """Replace the doctor's module by one whose `run` a test sets."""
     room = SimpleNamespace(add_arguments=lambda parser: parser.add_argument("--json", action="store_true"))
     monkeypatch.setattr(cli.importlib, "import_module", lambda name: room)
     return room
@@ -30,7 +30,7 @@ def test_help_imports_no_room():
     assert all(name in done.stdout for name in cli.ROOMS)
 
 
-def test_status_is_the_rooms(room):
+def test_the_status_is_that_of_the_commands_module(room):
     room.run = lambda args: 7 if args.json else 0
     assert cli.main(["doctor"]) == 0
     assert cli.main(["doctor", "--json"]) == 7

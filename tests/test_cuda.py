@@ -1,4 +1,4 @@
-"""The door to CUDA: numba.cuda itself with a GPU, course_pkg.simt without, one sentence where it cannot open."""
+"""``course_pkg.cuda`` is numba.cuda on a computer with a GPU, else course_pkg.simt; an error is one clear sentence."""
 
 import importlib
 import os

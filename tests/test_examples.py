@@ -1,11 +1,12 @@
-"""Every public function and class shows an example of its use, and each example does what it shows.
+"""Every public function and class that readers call has an example, and every example gives the output that it shows.
 
-Public is what a package exports in ``__all__``; where a topic or ``device`` exports nothing, what has a name without
-an underscore. Three rules say what is not called by a reader. Rooms with a ``command.py`` are used through ``course``.
-Modules of some roles are found by the course (suites, cases, traffic), judge what it measured, check arguments for
-others, or call other libraries. Kernels, and sweeps over the rows of a grid, are run by the functions that follow them.
+A name is public if its package exports it in ``__all__``. In a topic or in ``device``, if the package exports nothing,
+a name is public if it does not begin with an underscore. Three rules say which public names readers do not call.
+Packages with a ``command.py`` are used through ``course``. Modules of some roles are found by the course (suites,
+cases, traffic), judge measurements, check arguments for other modules, or call other libraries. Kernels, and passes
+over the rows of a grid, are run by the functions that follow them.
 
-Examples that stand elsewhere are run, too.
+Examples in other places are run, too.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Importing the package needs no GPU, no CuPy and no MPI; what needs them says what to install."""
+"""Importing the package needs no GPU, no CuPy and no MPI; modules that need them say what to install."""
 
 import os
 import pkgutil
@@ -10,7 +10,7 @@ import pytest
 
 import course_pkg
 from course_pkg.paths import repo_root
-from course_pkg.topics import with_room
+from course_pkg.topics import with_module
 
 # needs what is blocked here: the door to CUDA, and the files with kernels, which pass through it when imported;
 # and the worker of the judge, which is run by its path
@@ -48,8 +48,8 @@ def python(code):
 
 def test_everything_but_the_gpus_files_imports_without_gpu_cupy_and_mpi():
     names = modules()
-    assert {f"course_pkg.{topic}.variants" for topic in with_room("variants")} <= set(names)
-    assert {f"course_pkg.{topic}.suite" for topic in with_room("suite")} | {
+    assert {f"course_pkg.{topic}.variants" for topic in with_module("variants")} <= set(names)
+    assert {f"course_pkg.{topic}.suite" for topic in with_module("suite")} | {
         "course_pkg.bench.measure"
     } <= set(names)
     code = BLOCK.format(blocked={"cupy", "mpi4py", "numba.cuda", "course_pkg.cuda"})
@@ -61,7 +61,7 @@ def test_everything_but_the_gpus_files_imports_without_gpu_cupy_and_mpi():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("topic", with_room("gpu_cupy"))
+@pytest.mark.parametrize("topic", with_module("gpu_cupy"))
 def test_without_cupy_one_line_says_what_to_install(topic):
     code = BLOCK.format(blocked={"cupy"})
     code += (

@@ -1,4 +1,4 @@
-"""Where the course lives."""
+"""The path of the course's repository."""
 
 from pathlib import Path
 

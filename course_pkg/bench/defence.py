@@ -1,4 +1,4 @@
-"""Is a stated T_peak one that its owner could defend? Questions that a sceptic would ask, and what a run answers."""
+"""Defend a stated T_peak: the questions that a sceptic would ask, and the answers that a measurement gives."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,30 +9,31 @@ from course_pkg.core.checks import require_positive
 from course_pkg.core.table import html_table, text_table
 from course_pkg.core.units import format_bytes, format_time, three_digits
 
-CACHES = 4  # a working set is this many times the last-level cache, at least
-SPREAD = 0.05  # at most
-SAMPLE_S = 1e-3  # at least: a thousand times what the clocks of CPUs and GPUs resolve, and more
-SAMPLES = 5  # at least: of fewer a median says little
-SAME = 0.01  # a stated number is that of a measurement if it differs by less
+CACHES = 4  # smallest working set, in multiples of the last-level cache
+SPREAD = 0.05  # largest spread of the samples, relative to the median
+SAMPLE_S = 1e-3  # shortest sample: more than a thousand times the resolution of the clocks of CPUs and GPUs
+SAMPLES = 5  # fewest samples: a median of fewer means little
+SAME = 0.01  # a stated number agrees with a measurement if their relative difference is smaller
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a run answers to one question.
+    """The answer of a measurement to one question.
 
     Attributes
     ----------
     question, found : str
+        The question, and the number that was found.
     holds : bool or None
-        None where nobody knows.
-    mend : str
-        What to do where it does not hold.
+        Whether the stated number passes; None if the answer is unknown.
+    fix : str
+        What to do if it does not pass, or what is unknown.
     """
 
     question: str
     found: str
     holds: bool | None
-    mend: str = ""
+    fix: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Defence:
     ----------
     t_peak_gb_s : float
     measurement : Measurement
-        The one whose number it is.
+        The measurement whose T_eff is the stated number.
     answers : tuple of Answer
 
     Examples
@@ -61,7 +62,7 @@ class Defence:
 
     @property
     def holds(self) -> bool:
-        """Whether no question is left that a run can answer; one that nobody can answer does not count."""
+        """Whether the stated number passes every question whose answer is known."""
         return all(answer.holds is not False for answer in self.answers)
 
     @property
@@ -71,15 +72,15 @@ class Defence:
         if not self.holds:
             return (
                 f"{stated} is not defended: "
-                + "; ".join(a.mend for a in self.answers if a.holds is False)
+                + "; ".join(a.fix for a in self.answers if a.holds is False)
                 + "."
             )
-        open_ = [a.mend for a in self.answers if a.holds is None]
+        open_ = [a.fix for a in self.answers if a.holds is None]
         by = f"{self.measurement.label} on {self.measurement.device.name}"
         return f"{stated} is defended, by {by}." + (f" Still open: {'; '.join(open_)}." if open_ else "")
 
     def rows(self) -> list[dict]:
-        """Return one dictionary a question: the question, what was found, and whether it holds."""
+        """Return one dictionary per question: the question, what was found, and whether the number passes."""
         words = {True: "yes", False: "NO", None: "unknown"}
         return [{"question": a.question, "found": a.found, "holds": words[a.holds]} for a in self.answers]
 
@@ -95,19 +96,19 @@ class Defence:
 def defend(
     t_peak_gb_s: float, measurements: Iterable[Measurement], *, datasheet_gb_s: float | None = None
 ) -> Defence:
-    """Ask of a stated T_peak what a sceptic would ask, and return the answers.
+    """Ask the questions of a sceptic about a stated T_peak, and return the answers.
 
-    The measurement that is asked is the one whose T_eff the number is; where several have the same,
-    the one on the largest arrays.
+    The answers come from the measurement whose T_eff is the stated number. If several measurements have this T_eff, the
+    one on the largest arrays answers.
 
     Parameters
     ----------
     t_peak_gb_s : float
-        The number that somebody states, in GB/s.
+        The stated number, in GB/s.
     measurements : iterable of Measurement
-        Copies, triads or other streams on one device; each moves what its cost says, once.
+        Copies, triads or other streams on one device; each moves the bytes of its cost exactly once.
     datasheet_gb_s : float, optional
-        What the vendor promises; the catalogue is asked when it is left out.
+        The bandwidth in the vendor's datasheet; if left out, it is looked up in the catalogue.
 
     Returns
     -------
@@ -152,7 +153,7 @@ def _require_streams(measurements) -> None:
     for m in measurements:
         if m.cost is None:
             raise CourseError(
-                f"Nobody knows what {m.label} moves, so it states no bandwidth: give it a Cost."
+                f"The bytes that {m.label} moves are unknown, so it has no bandwidth: give it a Cost."
             )
     if len({(m.device.kind, m.device.name) for m in measurements}) > 1:
         raise CourseError("The measurements come from several devices: a T_peak belongs to one of them.")
@@ -163,7 +164,7 @@ def _measured(stated, m) -> Answer:
         "was it measured?",
         f"{m.label}: {m.t_eff_gb_s:,.1f} GB/s",
         abs(m.t_eff_gb_s - stated) <= SAME * stated and m.device.kind != "simt",
-        "times of the interpreter say nothing of a GPU"
+        "times of the interpreter say nothing about a GPU"
         if m.device.kind == "simt"
         else f"state a number that was measured; the nearest is {m.t_eff_gb_s:,.1f} GB/s, by {m.label}",
     )
@@ -186,7 +187,7 @@ def _both_ways(m) -> Answer:
         "read and written counted?",
         f"{format_bytes(m.cost.bytes_read)} read, {format_bytes(m.cost.bytes_written)} written",
         m.cost.bytes_read > 0 and m.cost.bytes_written > 0,
-        "count what is read and what is written; what only reads has a bandwidth of another name",
+        "count the bytes that are read and those that are written; a kernel that only reads does not measure T_peak",
     )
 
 

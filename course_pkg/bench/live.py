@@ -1,4 +1,4 @@
-"""Measured here where there is a GPU, beside what was recorded; what was recorded alone elsewhere."""
+"""Tables of recorded measurements; on a computer with a GPU, the table also has a measurement on that GPU."""
 
 from collections.abc import Callable, Iterable
 
@@ -10,17 +10,17 @@ from course_pkg.core.units import format_time, or_unknown
 
 
 def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measurement]) -> Table:
-    """Return a table of recorded measurements and, where there is a GPU, of the same on this machine.
+    """Return a table of recorded measurements and, if there is a GPU, of the same measurements on it.
 
-    Without a GPU ``measure`` is not called. Where it cannot be done, for want of memory or of a package, the table
-    says so and shows what was recorded.
+    Without a GPU, ``measure`` is not called. If it fails because memory or a package is missing, the table says so and
+    shows the recorded measurements.
 
     Parameters
     ----------
     measure : callable
         Measures on this machine's GPU, in a few seconds.
     recorded : iterable of Measurement
-        The same on other devices.
+        Measurements of the same variants on other devices.
 
     Raises
     ------

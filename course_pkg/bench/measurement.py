@@ -120,7 +120,7 @@ class Measurement:
         return self.cost and self.cost.gflop_s(self.median_s)
 
     def bound_s(self, copy: "Measurement") -> float:
-        """Return the seconds that as many bytes take a copy: all that this variant moves over a copy's bandwidth.
+        """Return the seconds in which a copy would move the bytes of this variant: its bytes / a copy's bandwidth.
 
         Raises
         ------
@@ -129,7 +129,9 @@ class Measurement:
         """
         for m in (self, copy):
             if m.cost is None:
-                raise CourseError(f"Nobody knows what {m.label} moves, so it has no bound: give it a Cost.")
+                raise CourseError(
+                    f"The bytes that {m.label} moves are unknown, so it has no bound: give it a Cost."
+                )
         return self.cost.bytes / (copy.throughput_gb_s * 1e9)
 
     def over_bound(self, copy: "Measurement") -> float:

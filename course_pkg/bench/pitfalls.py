@@ -1,7 +1,7 @@
 """Times that are wrong, each beside the right one: the same call, and two ways to time it.
 
 Each function times one :class:`Work`, or two that should tell the same, first in a way that misleads and then in one
-that does not, and returns a :class:`Pair`. What is timed is the caller's to choose: this room knows no topic.
+that does not, and returns a :class:`Pair`. The caller chooses what is timed, since this package knows no topic.
 """
 
 import time
@@ -21,7 +21,7 @@ BUSY_S = 0.5  # of work, before a GPU's clocks are taken to have risen
 
 @dataclass(frozen=True)
 class Pitfall:
-    """A way to time wrongly, and how to mend it.
+    """A wrong way to time a function, and how to fix it.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ PITFALLS = {
 
 @dataclass(frozen=True)
 class Work:
-    """Something to be timed.
+    """A function call that is timed.
 
     Attributes
     ----------
@@ -66,13 +66,13 @@ class Work:
         Called as ``fn(*args)``.
     args : tuple
     cost : Cost
-        What one call moves, as somebody counts it who states a bandwidth.
+        The bytes that one call must move, from which the bandwidth is computed.
     library : str
-        By whom, see :class:`~course_pkg.core.Library`.
+        The library of the function, see :class:`~course_pkg.core.Library`.
     parameters : dict
-        Its size.
+        The size of the problem.
     check : callable, optional
-        Raises when the result is wrong; called after the first call.
+        Raises an error if the result is wrong; called after the first call.
 
     Examples
     --------

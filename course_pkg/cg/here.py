@@ -1,4 +1,4 @@
-"""Iterations of conjugate gradient on a GPU: two in the midst of a solve, by one graph."""
+"""Measure two iterations in the middle of a solve by conjugate gradient, which one CUDA graph launches on a GPU."""
 
 from collections.abc import Callable
 
@@ -8,13 +8,13 @@ from course_pkg.bench import Measurement, measure
 from course_pkg.cg.demands import FIELDS, NEVER
 from course_pkg.cg.problem import PUBLISHED, PoissonProblem
 from course_pkg.core import CourseError, Library, Variant
-from course_pkg.vector.here import require_room
+from course_pkg.vector.here import require_free_memory
 
-MOST_FIELDS = 8  # that a method works on
+MOST_FIELDS = 8  # no method needs more fields
 
 
 def on_this_gpu(*variants: Variant, edge: int = min(PUBLISHED), samples: int = 10) -> list[Measurement]:
-    """Measure two iterations of methods on a cube of ``edge`` unknowns on this machine's GPU, as a record has them.
+    """Measure two iterations of methods with ``edge``³ unknowns on this machine's GPU, in the same way as the records.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def on_this_gpu(*variants: Variant, edge: int = min(PUBLISHED), samples: int = 1
     """
     if not variants:
         raise CourseError("Pass at least one method, such as VARIANTS['cg_two_kernel'].")
-    require_room(8 * MOST_FIELDS * edge**3, f"{MOST_FIELDS} fields of {edge}³ unknowns")
+    require_free_memory(8 * MOST_FIELDS * edge**3, f"{MOST_FIELDS} fields of {edge}³ unknowns")
     from course_pkg import cuda
 
     problem = PoissonProblem.ones(edge)
@@ -42,18 +42,18 @@ def on_this_gpu(*variants: Variant, edge: int = min(PUBLISHED), samples: int = 1
 
 
 def two_iterations(variant: Variant, b, residual: Callable[..., float], *, samples: int = 20) -> Measurement:
-    """Measure two iterations in the midst of a solve; the parameter ``iterations`` tells them from a solve.
+    """Measure two iterations in the middle of a solve; ``iterations`` in its parameters shows that it is not a solve.
 
     Parameters
     ----------
     b : device array, shape (nz, ny, nx)
     residual : callable
-        ``residual(x, b)`` returns ``‖b - A x‖`` of grids in GPU memory, by other kernels than those that are measured.
+        ``residual(x, b)`` returns ``‖b - A x‖`` of grids in GPU memory; it must not use the kernels that are measured.
 
     Raises
     ------
     AssertionError
-        If the residual that the solver updates is not that of its x, or it stopped while it was timed.
+        If the residual that the solver updates does not belong to its x, or if the solver stopped while it was timed.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def two_iterations(variant: Variant, b, residual: Callable[..., float], *, sampl
     """
     from course_pkg.cg import gpu_numba
 
-    # no residual is small enough: what stopped would take no time
+    # no residual meets this tolerance: iterations after the solver has stopped would take no time
     solver = gpu_numba.Solver(gpu_numba.ITERATIONS[variant.name], b, rtol=NEVER)
     two = solver.graph()
 

@@ -10,14 +10,14 @@ from course_pkg.bench import folder, limit, lookup, pitfalls
 from course_pkg.commands import devices, limits
 from course_pkg.core import CourseError
 from course_pkg.paths import recorded_dir
-from course_pkg.topics import topics, with_room
+from course_pkg.topics import topics, with_module
 
 SELECTS = ("case", "size", "dtype", "library")
 
 
 def suites() -> dict[str, str]:
     """Return the suites by name: those of the topics, that of wrong clocks, and that of the interpreter."""
-    found = {topic: f"course_pkg.{topic}.suite" for topic in with_room("suite") if topic in topics()}
+    found = {topic: f"course_pkg.{topic}.suite" for topic in with_module("suite") if topic in topics()}
     return {**found, "honest": "course_pkg.vector.suite_honest", "simt": "course_pkg.witness.suite"}
 
 

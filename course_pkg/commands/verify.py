@@ -120,7 +120,7 @@ def _limits(of_topics: set[str], device: str | None) -> dict[str, bench.Limits |
 
 
 def _end(where: str, troubles: list[str], missing: list[str], must: bool) -> int:
-    """Print what is wrong or missing; return 1 if something is wrong, or if something is missing that must be there."""
+    """Print what is wrong and what is missing; return 1 if anything is wrong, or if anything required is missing."""
     print(where, *troubles, *missing, sep="\n")
     return 1 if troubles or (missing and must) else 0
 
@@ -167,8 +167,8 @@ def _print_summary(cases: list[Case], listed: dict):
             s = compare.summary(chosen, listed)
             what = "with" if data_dependent else "without"
             print(
-                f"{what} data-dependent trip counts: {s.exact_kernels} of {s.kernels} kernels and "
-                f"{s.exact_launches} of {s.launches} launches are not listed as exceptions"
+                f"Kernels {what} data-dependent trip counts: {s.exact_kernels} of {s.kernels} kernels and "
+                f"{s.exact_launches} of {s.launches} launches are not listed as exceptions."
             )
 
 

@@ -15,11 +15,11 @@ from course_pkg.core.errors import CourseError
 
 
 class Library(StrEnum):
-    """The library that compiles or runs a variant; ``room`` is the module of a topic with its functions.
+    """The library that compiles or runs a variant; ``module`` is the module of a topic with its functions.
 
     Examples
     --------
-    >>> print(Library.CUPY, Library.CUPY.room, Library.JAX.room)
+    >>> print(Library.CUPY, Library.CUPY.module, Library.JAX.module)
     CuPy gpu_cupy rivals
     """
 
@@ -33,12 +33,12 @@ class Library(StrEnum):
     PYTORCH = "PyTorch"
 
     @property
-    def room(self) -> str:
+    def module(self) -> str:
         """Name of the module in a topic; ``rivals`` for a library that has the whole operation ready-made."""
-        return _ROOMS.get(self, "rivals")
+        return _MODULES.get(self, "rivals")
 
 
-_ROOMS = {
+_MODULES = {
     Library.NUMPY: "reference",
     Library.NUMBA_CPU: "cpu_numba",
     Library.C: "cpu_c",
@@ -173,7 +173,7 @@ class Variant:
     def function(self, library: Library | str) -> Callable:
         """Import and return the function of this variant for a library."""
         self.by(library)
-        return getattr(self._room(Library(library)), self.function_name)
+        return getattr(self._module(Library(library)), self.function_name)
 
     def rival(self, library: Library | str) -> Callable:
         """Import and return the function that makes another library's :class:`~course_pkg.bench.rival.Rival`."""
@@ -183,11 +183,11 @@ class Variant:
     def kernel_objects(self) -> tuple:
         """Import and return the kernels that its Numba CUDA function launches, in order."""
         self.by(Library.NUMBA_CUDA)
-        room = self._room(Library.NUMBA_CUDA)
-        return tuple(_kernel(room, kernel) for kernel in self.kernels or (f"{self.function_name}_kernel",))
+        module = self._module(Library.NUMBA_CUDA)
+        return tuple(_kernel(module, kernel) for kernel in self.kernels or (f"{self.function_name}_kernel",))
 
-    def _room(self, library):
-        return import_module(f"course_pkg.{self.topic}.{library.room}")
+    def _module(self, library):
+        return import_module(f"course_pkg.{self.topic}.{library.module}")
 
 
 class Variants:
@@ -228,11 +228,11 @@ class Variants:
         )
 
 
-def _kernel(room, kernel):
+def _kernel(module, kernel):
     if isinstance(kernel, str):
-        return getattr(room, kernel)
+        return getattr(module, kernel)
     make, *arguments = kernel
-    return getattr(room, make)(*(getattr(room, a) if isinstance(a, str) else a for a in arguments))
+    return getattr(module, make)(*(getattr(module, a) if isinstance(a, str) else a for a in arguments))
 
 
 def unknown(*size, **parameters) -> None:

@@ -120,9 +120,9 @@ def parse(data: bytes) -> NotebookNode:
             "The file is nested too deeply to be a notebook: hand in the notebook itself."
         ) from None
     except ValueError as error:
-        where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "a number"
+        where = f"on line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "in a number"
         raise Refused(
-            f"The file is not a complete notebook (there is an error at {where}): was the upload cut short?"
+            f"The file is not a complete notebook (there is an error {where}): was the upload cut short?"
         ) from None
     return _notebook(content)
 

@@ -116,7 +116,7 @@ class Sandbox:
         reply = self._ask({"do": "call", "name": str(name), "args": list(args), "kwargs": dict(kwargs or {})})
         after = reply.get("args")
         if type(after) is not list or len(after) != len(args) or "value" not in reply:
-            raise self._lose("your code sent something that is no result")
+            raise self._lose("your code sent something that is not a result")
         for k, (old, new) in enumerate(zip(args, after, strict=True), 1):
             if isinstance(old, np.ndarray) and not _alike(old, new):
                 raise LearnerError("NotPlain", f"{name} changed the shape or dtype of its argument {k}")
@@ -126,14 +126,14 @@ class Sandbox:
         """Return a learner's variable; raises as :meth:`call`."""
         reply = self._ask({"do": "get", "name": str(name)})
         if "value" not in reply:
-            raise self._lose("your code sent something that is no result")
+            raise self._lose("your code sent something that is not a result")
         return reply["value"]
 
     def names(self) -> set[str]:
         """Return the names that the learner's cells have defined."""
         found = self._ask({"do": "names"}).get("value")
         if type(found) is not list or not all(type(name) is str for name in found):
-            raise self._lose("your code sent something that is no result")
+            raise self._lose("your code sent something that is not a result")
         return set(found)
 
     @property
@@ -170,7 +170,7 @@ class Sandbox:
         finally:
             self._channel.watch.finish()
         if type(reply) is not dict or reply.get("id") != self._number:
-            raise self._lose("your code sent something that is no result")
+            raise self._lose("your code sent something that is not a result")
         self.output = clean(reply.get("output"), self._limits.output_bytes)
         if "error" in reply:
             raise LearnerError.told(reply["error"])

@@ -10,7 +10,7 @@ from course_pkg.core import CourseError
 from course_pkg.core.files import write
 from course_pkg.grading.result import Report
 
-JUDGE_ROOMS = ("core", "simt", "grading")  # a change in one of these can change a mark
+JUDGE_PACKAGES = ("core", "simt", "grading")  # a change in one of these can change a mark
 
 
 class Store:
@@ -64,7 +64,7 @@ def judge_fingerprint() -> str:
     """Hash the source of the judge: after a change in it, stored results are no longer used."""
     package = Path(__file__).resolve().parent.parent
     text = hashlib.sha256()
-    for room in JUDGE_ROOMS:
-        for path in sorted((package / room).rglob("*.py")):
+    for name in JUDGE_PACKAGES:
+        for path in sorted((package / name).rglob("*.py")):
             text.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
     return text.hexdigest()

@@ -1,4 +1,4 @@
-"""Laplacians on this machine's GPU, as a record has them: for a look, without CuPy."""
+"""Measure Laplacians on this machine's GPU in the same way as the records, but briefly and without CuPy."""
 
 from functools import partial
 
@@ -7,9 +7,9 @@ import numpy as np
 from course_pkg.bench import Measurement, measure
 from course_pkg.core import CourseError, Library, Variant
 from course_pkg.stencil import reference
-from course_pkg.vector.here import require_room
+from course_pkg.vector.here import require_free_memory
 
-PLANES = 8  # at either end that are compared with NumPy's
+PLANES = 8  # number of planes at each end that are compared with the reference
 
 
 def on_this_gpu(*variants: Variant, edge: int = 512, samples: int = 10) -> list[Measurement]:
@@ -28,7 +28,7 @@ def on_this_gpu(*variants: Variant, edge: int = 512, samples: int = 10) -> list[
     """
     if not variants or any(v.operation != "laplacian" for v in variants):
         raise CourseError("Pass variants of the Laplacian, such as VARIANTS['laplacian_flat'].")
-    require_room(16 * edge**3, f"Two grids of {edge}³ points")
+    require_free_memory(16 * edge**3, f"Two grids of {edge}³ points")
     from course_pkg import cuda
 
     host = np.random.default_rng(0).random((edge,) * 3)
@@ -56,7 +56,7 @@ def _ends(shape) -> list[slice]:
 
 
 def _check(host, out) -> None:
-    """Compare the first and last planes with NumPy's."""
+    """Compare the first and last planes with the reference."""
     for kept in _ends(host.shape):
         needed = slice(max(0, kept.start - 1), kept.stop + 1)  # a plane has neighbours on both sides
         expected = np.empty_like(host[needed])
@@ -67,6 +67,6 @@ def _check(host, out) -> None:
 
 
 def _spoil(out) -> None:
-    """Overwrite the planes that are compared: no variant passes on the result of the one before it."""
+    """Overwrite the planes that are compared, so that a variant cannot pass with the previous one's result."""
     for kept in _ends(out.shape):
         out[kept].copy_to_device(np.full((kept.stop - kept.start, *out.shape[1:]), np.nan))

@@ -23,7 +23,9 @@ def copy(n: int, dtype="float64") -> Cost:
 
 
 def copy_strided(n: int, stride: int, dtype="float64") -> Cost:
-    """Cost of ``out[i] = a[stride * i]``: what is used, for every stride the same. What is fetched besides is left out.
+    """Cost of ``out[i] = a[stride * i]``: only the bytes that are used, so it does not depend on the stride.
+
+    The memory also moves bytes that lie between the used ones. They do not count here.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Copy and triad on this machine, its GPU or its CPU: what a T_peak is measured with.
+"""Measure T_peak on this machine, on its GPU or its CPU, by copies and triads.
 
-The same vectors serve calls of every length: shorter calls take their beginnings.
+Calls of every length use the same vectors: a shorter call uses the first part of each.
 """
 
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ from course_pkg.vector.problem import VectorProblem
 from course_pkg.vector.variants import VARIANTS
 
 FIRST = 2**12  # elements of the shortest call of a sweep
-LEAST_GPU, STEP = 2**26, 8
-ENDS = 1000  # elements at either end that are compared with the oracle
+LEAST_GPU, STEP = 2**26, 8  # elements of the longest call on a GPU, at least; ratio of one length to the next
+ENDS = 1000  # number of elements at each end that are compared with the reference
 
 
 class Vectors:
@@ -42,7 +42,7 @@ class Vectors:
 
     @property
     def library(self) -> Library:
-        """Who compiles the loops."""
+        """The library that compiles the loops."""
         return Library.NUMBA_CUDA if self.device == "gpu" else Library.NUMBA_CPU
 
     def copy(self, n: int) -> Work:
@@ -64,7 +64,7 @@ class Vectors:
         )
 
     def checking(self, out, expected):
-        """Return a check of both ends of an output, which spoils them for the next variant."""
+        """Return a function that checks both ends of the output, then overwrites them with NaN for the next variant."""
         ends = [slice(0, min(ENDS, out.size)), slice(max(0, out.size - ENDS), out.size)]
 
         def check():
@@ -95,7 +95,7 @@ def require_device(device: str) -> str:
 
 
 def free_bytes(device: str) -> int:
-    """Return the bytes of memory that nobody uses, of ``"cpu"`` or ``"gpu"``.
+    """Return the free memory of ``"cpu"`` or ``"gpu"``, in bytes.
 
     Examples
     --------
@@ -109,25 +109,25 @@ def free_bytes(device: str) -> int:
     return int(cuda.current_context().get_memory_info()[0])
 
 
-def require_room(needed: int, what: str) -> None:
-    """Check that there is a GPU and that so many bytes take at most half of its free memory.
+def require_free_memory(needed: int, what: str) -> None:
+    """Check that there is a GPU, and that ``needed`` bytes are at most half of its free memory.
 
     Examples
     --------
     >>> if gpu().kind == "gpu":
-    ...     require_room(8, "One double")
+    ...     require_free_memory(8, "One double")
     """
     if needed > free_bytes("gpu") // 2:
         raise CourseError(
-            f"{what} need {needed / 1e9:.1f} GB, and the GPU has {free_bytes('gpu') / 1e9:.1f} GB free, of which half "
-            "may be taken: pass a smaller size."
+            f"{what} need {needed / 1e9:.1f} GB. The GPU has {free_bytes('gpu') / 1e9:.1f} GB free, and at most half "
+            "of that may be used: pass a smaller size."
         )
 
 
 def defensible_size(device: str) -> int:
-    """Return a power of two: the doubles of a vector such that a copy exceeds the last-level cache four times.
+    """Return how many doubles a vector must have, so that a copy moves four times the last-level cache.
 
-    It is smaller where three such vectors would take more than a quarter of the free memory.
+    The number is a power of two. It is smaller if three such vectors would take more than a quarter of the free memory.
 
     Examples
     --------
@@ -141,14 +141,14 @@ def defensible_size(device: str) -> int:
 
 
 def sweep(device: str | None = None, *, n: int | None = None, samples: int = 7) -> Iterator[Measurement]:
-    """Yield measurements of copy and triad on this machine over sizes, each call checked first.
+    """Yield measurements of copy and triad on this machine for several sizes; each result is checked first.
 
     Parameters
     ----------
     device : str, optional
-        ``"gpu"`` or ``"cpu"``; the GPU where there is one.
+        ``"gpu"`` or ``"cpu"``; if left out, the GPU if there is one.
     n : int, optional
-        Doubles of the longest vectors; :func:`defensible_size` when it is left out.
+        Number of doubles in the longest vectors; if left out, :func:`defensible_size`.
 
     Examples
     --------
@@ -166,14 +166,14 @@ def sweep(device: str | None = None, *, n: int | None = None, samples: int = 7) 
 
 
 def on_this_gpu(n: int = 2**26) -> list[Measurement]:
-    """Measure copy and triad of n doubles on this machine's GPU, as a record has them.
+    """Measure copy and triad of n doubles on this machine's GPU, in the same way as the records.
 
     Examples
     --------
     >>> on_this_gpu(1024) if gpu().kind == "gpu" else []  # without a GPU there is nothing to measure
     [...]
     """
-    require_room(24 * n, f"Three vectors of {n} doubles")
+    require_free_memory(24 * n, f"Three vectors of {n} doubles")
     return list(_copy_and_triad(Vectors("gpu", n), n, samples=10))
 
 

@@ -1,4 +1,4 @@
-"""Figures and widgets, drawn from result objects. This room knows no topic and no GPU."""
+"""Figures and widgets, drawn from result objects. This package knows no topic and no GPU."""
 
 from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.against import t_eff_against

@@ -1,4 +1,4 @@
-"""A figure with its alternative text: what every function of this room returns."""
+"""A figure with its alternative text, which every function of this package returns."""
 
 import base64
 import html

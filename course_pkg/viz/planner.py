@@ -1,7 +1,7 @@
 """The fusion planner: cut a program into kernels, and see what it costs or why it cannot run.
 
 A plan is anything with ``containers``, ``edges``, ``groups``, ``again`` and ``badges`` (see :func:`graph_picture`), and
-with ``legal`` and ``why``; what it costs is told by a function, so that this room knows no topic.
+with ``legal`` and ``why``; a function passed by the caller returns its cost, since this package knows no topic.
 """
 
 import textwrap
@@ -39,7 +39,7 @@ def plan_picture(plan, name: str, machine, facts) -> Picture:
     Raises
     ------
     CourseError
-        If there are more facts than room.
+        If there are more facts than fit beneath a plan.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A GPU with a queue, whose clock and Python's the tests move: no second passes."""
+"""A fake GPU with a queue. Tests set its clock and Python's, so they need not wait for real time to pass."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Comparing: the variants take turns, and the table says against what."""
+"""Comparisons: the variants are measured in turn, and the table names the one that the others are compared with."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What the compiler reports, by the precision that was launched."""
+"""The compiler's report on a kernel, for the precision that was launched."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace

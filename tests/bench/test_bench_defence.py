@@ -1,4 +1,4 @@
-"""A stated T_peak against a sceptic's questions: each can fail alone, and says how to mend it."""
+"""A stated T_peak against a sceptic's questions: each can fail alone, and says how to fix it."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_a_sound_t_peak_is_defended():
     [
         (4200, [copy()], "was it measured?", "the nearest is 4,000.0 GB/s, by copy"),
         (4000, [copy(gb=0.39, calls_per_sample=100)], "arrays ≥ 4 × the last-level cache?", "381 MiB in all or more"),
-        (4000, [copy(cost=Cost(10**9, 0))], "read and written counted?", "what only reads has a bandwidth of another"),
+        (4000, [copy(cost=Cost(10**9, 0))], "read and written counted?", "a kernel that only reads does not measure T_peak"),
         (4000, [copy(samples_s=(2e-4, 2.5e-4, 2.5e-4, 3e-4, 3.5e-4))], "spread ≤ 5%?", "close other programs"),
         (4000, [copy(samples_s=(2.5e-4,) * 4)], "≥ 5 samples of ≥ 1 ms?", "take 5 samples or more"),
         (4000, [copy(calls_per_sample=3)], "≥ 5 samples of ≥ 1 ms?", "calls of 1 ms or more together"),
@@ -74,7 +74,7 @@ def test_the_interpreters_times_defend_nothing():
     simt = Device("simt", "SIMT interpreter on a CPU", 0, 0, 0)
     found = defend(4000, [copy(device=simt)], datasheet_gb_s=4800)
     assert failing(found) == ["was it measured?"]
-    assert "times of the interpreter say nothing of a GPU" in found.verdict
+    assert "times of the interpreter say nothing about a GPU" in found.verdict
 
 
 def test_what_nobody_knows_stays_open():
@@ -102,7 +102,7 @@ def test_it_prints_as_a_table_and_a_verdict():
     ("stated", "measurements", "message"),
     [
         (4000, [], "nothing to defend a T_peak with"),
-        (4000, [copy(cost=None)], "Nobody knows what copy moves, so it states no bandwidth"),
+        (4000, [copy(cost=None)], "The bytes that copy moves are unknown, so it has no bandwidth"),
         (4000, [copy(), copy(device=Device("cpu", "A CPU", 2, 0, 0))], "come from several devices"),
         (0, [copy()], "t_peak_gb_s is 0: it must be a positive, finite number"),
         (float("nan"), [copy()], "t_peak_gb_s is nan"),

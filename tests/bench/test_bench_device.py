@@ -1,4 +1,4 @@
-"""The device as the system names it."""
+"""The description of the device that measurements are stored with."""
 
 import platform
 

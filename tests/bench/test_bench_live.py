@@ -1,4 +1,4 @@
-"""A live table: this machine beside the record where there is a GPU, the record alone elsewhere."""
+"""Live tables: with a GPU they show this machine next to the record, without one only the record."""
 
 import importlib
 

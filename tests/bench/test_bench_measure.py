@@ -1,4 +1,4 @@
-"""Measuring: check first, warm-ups apart, as many calls a sample as it takes, and the cache's state said."""
+"""Measuring: the result is checked first, warm-ups do not count, samples are long enough, the cache state is stated."""
 
 import gc
 import importlib
@@ -312,9 +312,9 @@ def test_an_unknown_cost_is_unknown_and_not_nothing():
     m = measure(lambda: None, samples=1, min_sample_s=0)
     assert (m.cost, m.t_eff_gb_s, m.throughput_gb_s, m.gflop_s) == (None,) * 4
     assert "T_eff unknown GB/s" in str(m)
-    with pytest.raises(CourseError, match="Nobody knows what <lambda> moves, so it has no bound"):
+    with pytest.raises(CourseError, match="The bytes that <lambda> moves are unknown, so it has no bound"):
         m.over_bound(measurement())
-    with pytest.raises(CourseError, match="Nobody knows what <lambda> moves"):
+    with pytest.raises(CourseError, match="The bytes that <lambda> moves are unknown"):
         measurement().over_bound(m)
 
 

@@ -1,4 +1,4 @@
-"""Each pitfall on a machine whose clock the tests move: what the wrong way tells, and what the right way tells."""
+"""Each pitfall on a fake machine whose clock the tests set: the numbers of the wrong way and of the right way."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Recorded measurements: kept with their origin, never merged across devices, never damaged."""
+"""Recorded measurements: they keep their origin, are never merged across devices, and are never damaged."""
 
 import copy
 import json
@@ -164,7 +164,7 @@ def is_refused_and_left(path):
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_file_is_named_with_its_mend_and_left_as_it_is(path, damage):
+def test_a_damaged_file_is_named_with_its_fix_and_left_as_it_is(path, damage):
     document = json.loads(path.read_text(encoding="utf-8"))
     intact = copy.deepcopy(document)
     damage(document)

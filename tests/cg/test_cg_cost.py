@@ -1,4 +1,4 @@
-"""The fusion document's table, and what an iteration of each variant moves."""
+"""The costs of conjugate gradient: the table of the fusion document, and the bytes that each variant moves."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Conjugate gradient on all cores of a CPU: each variant is the textbook's, iteration by iteration."""
+"""Conjugate gradient on all cores of a CPU: each variant agrees with the textbook's method in every iteration."""
 
 import numpy as np
 import pytest

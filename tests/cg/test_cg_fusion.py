@@ -1,4 +1,4 @@
-"""Plans: every grouping of the five containers, what each rule refuses, and the numbers of those that run."""
+"""Plans: every grouping of the five containers; those that a rule forbids are refused, the others have known costs."""
 
 from itertools import product
 

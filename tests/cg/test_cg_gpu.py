@@ -1,4 +1,4 @@
-"""Conjugate gradient as CUDA kernels: on a GPU where there is one, in the interpreter elsewhere."""
+"""Conjugate gradient as CUDA kernels: on a GPU if there is one, otherwise in the interpreter."""
 
 import numpy as np
 import pytest

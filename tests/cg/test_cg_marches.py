@@ -1,4 +1,4 @@
-"""Marches: every point of a grid is somebody's, in the order of strips, within what CUDA launches."""
+"""Marches: each point of a grid belongs to one thread, blocks are in the order of strips, and CUDA's limits hold."""
 
 import numpy as np
 import pytest

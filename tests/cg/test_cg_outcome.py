@@ -1,4 +1,4 @@
-"""How a method ended: the status that programs compare, and the sentence that says what to try next."""
+"""The end of a solve: a status for programs to compare, and a sentence for people that says what to try next."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Poisson's matrix by compressed rows."""
+"""Poisson's problem: its matrix in compressed rows (CSR)."""
 
 import numpy as np
 import pytest

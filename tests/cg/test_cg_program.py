@@ -1,4 +1,4 @@
-"""Programs as graphs: what a container may be, and the dependences that follow from reads and writes."""
+"""Programs as graphs: which containers are allowed, and which dependences follow from their reads and writes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Conjugate gradient as the textbook has it."""
+"""The reference implementation of conjugate gradient, as in the textbook."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Other libraries' conjugate gradient: the same iterations as ours, and what becomes of one that is not there."""
+"""Conjugate gradient of other libraries: the same iterations as ours, and a clear result if a library is missing."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What `course bench cg` measures, on a grid too small to measure anything."""
+"""What `course bench cg` measures, tested on a grid too small for real timings."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""`course clean` removes what tools made and nothing a learner wrote."""
+"""`course clean` removes files that tools made, and nothing that a learner wrote."""
 
 from course_pkg import cli
 from course_pkg.commands import clean

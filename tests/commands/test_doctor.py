@@ -1,4 +1,4 @@
-"""Every trouble the doctor can find is found and has its fix."""
+"""`course doctor` finds each trouble that it knows, and says how to fix it."""
 
 import json
 import subprocess

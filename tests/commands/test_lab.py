@@ -1,4 +1,4 @@
-"""`course lab` before and around the server; tests/lab drives the real one in a browser."""
+"""`course lab` without its server; the tests in tests/lab use the real server in a browser."""
 
 import json
 import os

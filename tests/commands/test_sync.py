@@ -1,4 +1,4 @@
-"""A pair is brought in step, and nobody's edit is ever lost."""
+"""`course sync` makes the two files of a lecture agree, and never loses an edit."""
 
 import errno
 import json

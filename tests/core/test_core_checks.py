@@ -1,4 +1,4 @@
-"""The checks of arguments: each message names the argument and says how to mend it."""
+"""The checks of arguments: each message names the argument and says how to fix it."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_good_arrays_pass():
         (np.ones((4, 10))[:, ::2], r"^out is not C-contiguous"),
     ],
 )
-def test_a_bad_array_is_named_with_its_mend(bad, message):
+def test_a_bad_array_is_named_with_its_fix(bad, message):
     with pytest.raises(CourseError, match=message):
         require_arrays(device=False, u=GOOD, out=bad)
 

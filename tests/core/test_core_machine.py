@@ -1,4 +1,4 @@
-"""The catalogue: what datasheets promise, each figure with its source, and which device is which machine."""
+"""The catalogue of machines: numbers from datasheets, each with its source, and which device belongs to which entry."""
 
 import tomllib
 from collections import Counter

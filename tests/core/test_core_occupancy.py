@@ -1,4 +1,4 @@
-"""Occupancy: worked by hand after NVIDIA's rules, for each limit and each generation."""
+"""Occupancy, compared with results computed by hand from NVIDIA's rules, for each limit and each GPU generation."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""A solution says in its text whether to believe it."""
+"""The text of a Solution says whether the result can be trusted."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Quantities for people."""
+"""Numbers with units, formatted for people."""
 
 import pytest
 

@@ -9,10 +9,12 @@ import pytest
 
 from course_pkg.core import Cost, CourseError, Implementation, Library, Variant, Variants
 from course_pkg.core.variant import unknown
-from course_pkg.topics import topics, with_room
+from course_pkg.topics import topics, with_module
 
 CUDA, NUMPY, CUPY = Library.NUMBA_CUDA, Library.NUMPY, Library.CUPY
-EVERY = [v for topic in with_room("variants") for v in import_module(f"course_pkg.{topic}.variants").VARIANTS]
+EVERY = [
+    v for topic in with_module("variants") for v in import_module(f"course_pkg.{topic}.variants").VARIANTS
+]
 HERE = [  # CuPy's functions cannot be imported without it
     pytest.param(v, library, id=f"{v.topic}-{v.function_name}-{library.name}")
     for v in EVERY
@@ -42,7 +44,7 @@ def sized(its_cost, **more):
 
 
 def test_every_topic_lists_its_variants():
-    assert with_room("variants") == topics()
+    assert with_module("variants") == topics()
     assert {v.topic for v in EVERY} == set(topics())
 
 
@@ -78,7 +80,7 @@ def test_a_variants_kernels_are_kernels(variant):
     assert kernels and all(hasattr(kernel, "py_func") for kernel in kernels)
 
 
-@pytest.mark.parametrize("topic", with_room("gpu_numba/__init__"))
+@pytest.mark.parametrize("topic", with_module("gpu_numba/__init__"))
 def test_every_launcher_belongs_to_one_variant(topic):
     """What is public in ``gpu_numba``, and takes what an operation works on, is a variant and is listed."""
     room = import_module(f"course_pkg.{topic}.gpu_numba")
@@ -92,7 +94,7 @@ def test_every_launcher_belongs_to_one_variant(topic):
     assert sorted(found) == sorted(listed)
 
 
-@pytest.mark.parametrize("topic", with_room("cpu_numba"))
+@pytest.mark.parametrize("topic", with_module("cpu_numba"))
 def test_every_operation_of_the_cpu_is_listed(topic):
     room = import_module(f"course_pkg.{topic}.cpu_numba")
     found = [n for n, f in vars(room).items() if inspect.isfunction(f) and f.__module__ == room.__name__]
@@ -147,7 +149,7 @@ def test_a_rival_is_made_in_its_own_room():
     slices = made("slices", (), rivals={Library.JAX: "jax_slices"})
     assert slices.by() == Implementation("laplacian", "slices", "JAX")
     assert slices.rival(Library.JAX).__module__ == "course_pkg.stencil.rivals"
-    assert Library.JAX.room == "rivals"
+    assert Library.JAX.module == "rivals"
 
 
 def test_array_statements_may_cost_more_or_nobody_knows_what():

@@ -1,4 +1,4 @@
-"""Exercise 5 types its counts and looks for the best plan in one order only: the model, in any order, says the same."""
+"""Exercise 5 states counts and searches plans in one order only; the model confirms both for every order."""
 
 from itertools import combinations, permutations
 

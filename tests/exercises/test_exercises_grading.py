@@ -1,4 +1,4 @@
-"""nbgrader's own judgement: the solution gets all points, the release none, half of it exactly its half."""
+"""Marks by nbgrader's own tests: the solution gets all points, the release none, and half a solution half of them."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Exercise 3 leaves out the lots in which a GPU hands out its resources: its answers are still those of CUDA."""
+"""Exercise 3 ignores that a GPU allocates resources in fixed units; its answers still agree with CUDA's calculator."""
 
 import itertools
 

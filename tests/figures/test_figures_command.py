@@ -1,4 +1,4 @@
-"""`course figures`: what is drawn and printed follows from the scripts and the data, and a change is noticed."""
+"""`course figures`: figures and tables depend only on the scripts and the data, and a change of either is noticed."""
 
 import argparse
 import importlib

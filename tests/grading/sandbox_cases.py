@@ -1,4 +1,4 @@
-"""What the tests of the sandbox share."""
+"""Helpers that the tests of the sandbox share."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Submissions for tests: a solution with some answers replaced; of exercise 2, if no other is named."""
+"""Submissions for tests: a solution with some answers replaced; by default that of exercise 2."""
 
 import copy
 import tomllib

@@ -1,4 +1,4 @@
-"""What nbgrader will ask for next is graded meanwhile, and what it gets is the present submission's."""
+"""Submissions that nbgrader will request next are graded in advance, and each request gets the right report."""
 
 import threading
 from pathlib import Path

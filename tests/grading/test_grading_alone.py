@@ -1,4 +1,4 @@
-"""A submission in processes of its own: marks that no load changes, and limits that hold from its first byte on."""
+"""Grading in child processes: marks do not depend on the load, and limits hold from the submission's first byte on."""
 
 import ast
 import contextlib
@@ -334,7 +334,9 @@ def test_a_warm_parent_that_was_killed_is_replaced():
     assert graded(b"{}", given=True).notes
     os.kill(warm.parent()._process.pid, signal.SIGKILL)
     warm.parent()._process.wait()
-    assert graded(b"{}", given=True).notes == ["The file is JSON but no notebook: hand in the .ipynb file."]
+    assert graded(b"{}", given=True).notes == [
+        "The file is JSON, but not a notebook: hand in the .ipynb file."
+    ]
 
 
 def test_no_module_of_grading_imports_itself_over_others():

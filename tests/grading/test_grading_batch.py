@@ -1,4 +1,4 @@
-"""A folder of submissions: one row for each, the same marks in any order, and no end before the last."""
+"""A folder of submissions: one row for each, the same marks in any order, and no submission stops the batch."""
 
 import csv
 import io
@@ -373,7 +373,7 @@ def test_a_student_who_hands_in_too_much_has_one_row(tmp_path, counted):
     reports = batch.grade_folder(root, solution=SOURCE)
     notes = {r.student: r.notes[0] for r in reports}
     assert [r.student for r in reports] == ["ann", "bob", "cem", "cem"]
-    assert notes["ann"].startswith("The folder holds 11 notebooks, 10 are allowed")
+    assert notes["ann"].startswith("The folder holds 11 notebooks, but 10 are allowed")
     assert notes["bob"].startswith("The folder holds more than 5000 files")
 
 

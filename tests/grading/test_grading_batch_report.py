@@ -1,4 +1,4 @@
-"""The table and the page of a batch: every mark, nothing that runs, nothing fetched from elsewhere."""
+"""The table and the HTML page of a batch: they show every mark, run no code and load nothing from the web."""
 
 import csv
 import re

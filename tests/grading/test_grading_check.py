@@ -1,4 +1,4 @@
-"""What ``check.at_most`` says about a kernel that moves too much: the reason, in the learner's terms."""
+"""``check.at_most`` tells learners why their kernel moves too much."""
 
 from pathlib import Path
 

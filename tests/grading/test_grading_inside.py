@@ -1,4 +1,4 @@
-"""What an answer finds in the sandbox: all that its notebook imports, and no name that tells where it runs."""
+"""In the sandbox an answer finds everything that its notebook imports, and no name that tells where it runs."""
 
 import ast
 

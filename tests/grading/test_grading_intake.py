@@ -1,4 +1,4 @@
-"""What may be handed in: a notebook however it came; everything else is refused with its reason."""
+"""Files that may be handed in: a notebook, also in an archive. Every other file is refused with a reason."""
 
 import bz2
 import codecs
@@ -99,13 +99,19 @@ BROKEN = {
     "truncated": (GOOD[: len(GOOD) // 2], "was the upload cut short"),
     "latin-1": (GOOD.replace("ö".encode(), b"\xf6") + "ö".encode("latin-1"), "is not UTF-8 text"),
     "UTF-16": (GOOD.decode().encode("utf-16"), "is not UTF-8 text"),
-    "a Python file": (b"x = 1\n", "no complete notebook"),
-    "a number too long": (b'{"nbformat": ' + b"1" * 5000 + b"}", "no complete notebook"),
+    "a Python file": (b"x = 1\n", "not a complete notebook"),
+    "a number too long": (b'{"nbformat": ' + b"1" * 5000 + b"}", "not a complete notebook"),
     "nested": (b"[" * 100_000 + b"]" * 100_000, "nested too deeply"),
-    "a list": (b"[1, 2]", "JSON but no notebook"),
-    "no nbformat": (changed(lambda document: document.pop("nbformat")), "JSON but no notebook"),
-    "nbformat 3": (changed(lambda document: document.update(nbformat=3)), "has format 3, the course uses 4"),
-    "nbformat 5": (changed(lambda document: document.update(nbformat=5)), "has format 5, the course uses 4"),
+    "a list": (b"[1, 2]", "JSON, but not a notebook"),
+    "no nbformat": (changed(lambda document: document.pop("nbformat")), "JSON, but not a notebook"),
+    "nbformat 3": (
+        changed(lambda document: document.update(nbformat=3)),
+        "has format 3, but the course uses format 4",
+    ),
+    "nbformat 5": (
+        changed(lambda document: document.update(nbformat=5)),
+        "has format 5, but the course uses format 4",
+    ),
     "no cells": (changed(lambda document: document.pop("cells")), "no list of at most"),
     "too many cells": (changed(lambda d: d.update(cells=d["cells"] * 200)), "no list of at most"),
     "no cell": (changed(lambda document: document["cells"].append("x")), "is not a valid notebook cell"),

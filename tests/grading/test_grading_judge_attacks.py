@@ -1,4 +1,4 @@
-"""What a submission tries besides answering: no attack gets a point, and none takes one from an honest answer."""
+"""Attacks by submissions on the judge: none gains a point, and none costs an honest answer a point."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Marks: all for a solution, none for a release, exactly the deserved ones for wrong answers."""
+"""Marks: a solution gets all points, a release none, and each wrong submission exactly the points that it deserves."""
 
 import re
 from collections import Counter

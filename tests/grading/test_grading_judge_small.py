@@ -1,4 +1,4 @@
-"""The judge on exercises of a few lines: what an answer's text, its side effects and a teacher's test may do."""
+"""The judge on exercises of a few lines: unusual texts of answers, their side effects, and what tests may do."""
 
 import pytest
 

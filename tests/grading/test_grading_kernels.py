@@ -1,4 +1,4 @@
-"""How a kernel of a learner's is taken up, however it was made; and each of its launches is checked for hazards."""
+"""The judge takes over a learner's kernel however it was made, and checks each of its launches for hazards."""
 
 import pytest
 from test_grading_judge_small import code, graded

@@ -1,4 +1,4 @@
-"""The kernel's own wall: without bubblewrap a learner's code still writes and reads nothing that would make marks."""
+"""Landlock: without bubblewrap, a learner's code still cannot read or write any file that decides marks."""
 
 import os
 import secrets

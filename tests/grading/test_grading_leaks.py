@@ -1,4 +1,4 @@
-"""Hidden tests: what they were called with comes out by no way, whatever an answer does."""
+"""Whatever an answer does, it cannot reveal the inputs of a hidden test."""
 
 import json
 
@@ -65,9 +65,9 @@ RAISING = (
 KERNELS = {
     "message": (RAISING.format(SECRET), feedback.REFUSED),
     "class": (RAISING.replace("ValueError", f"E{SECRET}"), feedback.REFUSED),
-    "name": (f"@cuda.jit\ndef f{SECRET}(x):\n    x[x.size - 1] = x[x.size]\n\nf = f{SECRET}", "not there"),
+    "name": (f"@cuda.jit\ndef f{SECRET}(x):\n    x[x.size - 1] = x[x.size]\n\nf = f{SECRET}", "outside its array"),
     "array": (f"@cuda.jit\ndef f(x{SECRET}):\n    x{SECRET}[0] = cuda.threadIdx.x", "no barrier puts them"),
-    "line": ("@cuda.jit\ndef f(x):\n" + "\n" * 50 + "    x[x.size] = 1", "not there"),
+    "line": ("@cuda.jit\ndef f(x):\n" + "\n" * 50 + "    x[x.size] = 1", "outside its array"),
     "variable": (f"@cuda.jit\ndef f(x):\n    x[0] = y{SECRET}", feedback.REFUSED),
 }  # fmt: skip
 

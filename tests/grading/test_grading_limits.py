@@ -1,4 +1,4 @@
-"""What limits bound: traffic that a test does not name, and atomics among loads and stores."""
+"""Limits also bound traffic that a test does not name, and they count atomics as loads and stores."""
 
 import numpy as np
 import pytest

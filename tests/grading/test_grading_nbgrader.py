@@ -1,4 +1,4 @@
-"""nbgrader's own commands, with our judge in them: its marks, nothing else, in gradebook, feedback and export."""
+"""nbgrader's own commands with our judge: gradebook, feedback and export contain exactly the judge's marks."""
 
 import csv
 import json

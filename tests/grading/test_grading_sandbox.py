@@ -1,4 +1,4 @@
-"""Attacks on the sandbox, each with exactly what must become of it."""
+"""Attacks on the sandbox, each with the exact result that it must have."""
 
 import os
 import secrets

@@ -1,4 +1,4 @@
-"""What the kernel would still give behind bubblewrap: memory that is nobody's, sockets, namespaces. It is refused."""
+"""The sandbox refuses system calls that bubblewrap alone would allow: unowned memory, sockets, namespaces."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The protocol against bytes that no honest partner sends: Malformed, at once, and never anything else."""
+"""Bytes that are not a correct frame raise Malformed at once, and no other error."""
 
 import io
 import json

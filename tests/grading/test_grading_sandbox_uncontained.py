@@ -1,4 +1,4 @@
-"""Without bubblewrap: it says so, refuses where a sandbox is required, and the limits hold all the same."""
+"""Without bubblewrap, the sandbox reports that, refuses to start if isolation is required, and keeps all limits."""
 
 import os
 import secrets

@@ -1,4 +1,4 @@
-"""Values that go into the sandbox and come out: unchanged when plain, refused when not, and what a forger can send."""
+"""Values that go into the sandbox and come out: plain ones are unchanged, others and forged ones are refused."""
 
 import math
 import pickle
@@ -292,7 +292,7 @@ def test_a_forged_answer_is_a_value_like_any_other_and_loses_the_sandbox():
     with contained() as sandbox:
         sandbox.run(source, "cell")
         assert sandbox.call("f") == (42, [])  # as if the function had returned it; the judge compares
-        with pytest.raises(SandboxLost, match="no result"):
+        with pytest.raises(SandboxLost, match="not a result"):
             sandbox.names()
 
 

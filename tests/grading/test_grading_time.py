@@ -1,4 +1,4 @@
-"""What a submission may take in all, and what it cannot gain by sleeping, by dying or by beginning anew."""
+"""A submission has one budget of time, and cannot gain time by sleeping, by ending its process or by a new sandbox."""
 
 import time
 from functools import partial

@@ -1,4 +1,4 @@
-"""What backs a claim: rows of records, counts and arithmetic by name, for the expressions in ``lectures/claims``."""
+"""The names that expressions in ``lectures/claims`` may use: rows of records, counts and arithmetic."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""The sentences of a lecture or exercise, and which of their words make a claim that somebody has to back."""
+"""Find the sentences of a lecture or exercise, and the words in them that make a claim and so need a backing."""
 
 import ast
 import re

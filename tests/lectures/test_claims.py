@@ -1,4 +1,4 @@
-"""Each claim of a lecture or exercise stands in a table with what backs it, and what backs it holds."""
+"""Each claim of a lecture or exercise is listed in a table with its backing, and each backing is true."""
 
 import ast
 from functools import cache

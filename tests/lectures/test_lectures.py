@@ -1,4 +1,4 @@
-"""Every lecture: paired, thin, and running from top to bottom without a warning; its slides fit."""
+"""Every lecture is paired, contains little code, and runs from top to bottom without a warning; its slides fit."""
 
 import os
 import time

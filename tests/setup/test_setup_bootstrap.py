@@ -1,4 +1,4 @@
-"""The bootstrap: what it installs, when it does nothing, and the sentence for each trouble."""
+"""The bootstrap: what it installs, when it does nothing, and the sentence that it prints for each trouble."""
 
 import ast
 import errno

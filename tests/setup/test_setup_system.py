@@ -1,4 +1,4 @@
-"""What the tests need of the machine: what is found, how it is brought, and the line for what could not be."""
+"""System programs that the tests need: how they are found and installed, and the line for those that are missing."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""`make check`: which tests see a change, in which order they run, and what is said of the others."""
+"""`make check`: which tests depend on a change, in which order they run, and how the others are named."""
 
 import subprocess
 import time

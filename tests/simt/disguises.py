@@ -1,4 +1,4 @@
-"""A kernel written otherwise: the same accesses under other names, or with a barrier that is none any more."""
+"""Rewrite a kernel: the same accesses under other names, or with something else in place of a barrier."""
 
 import ast
 import copy

@@ -1,4 +1,4 @@
-"""What an idiom is: a correct kernel in the shape of a published one, and what makes it racy."""
+"""The class of idioms: a correct kernel like a published one, and a change that makes it racy."""
 
 import inspect
 import textwrap

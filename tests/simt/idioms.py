@@ -1,6 +1,6 @@
-"""Correct kernels in the shape of published idioms, and what makes each of them racy.
+"""Correct kernels like published ones, each with a change that makes it racy.
 
-Each kernel is its own text; an idiom names the one change, of a piece of that text, after which threads race.
+Each kernel is given as text. An idiom names one piece of this text and its replacement, after which threads race.
 """
 
 import idioms_flow

@@ -1,4 +1,4 @@
-"""Correct kernels whose threads part and meet in unusual ways."""
+"""Correct kernels whose threads diverge and reconverge in unusual ways."""
 
 import numpy as np
 from idiom import Idiom, numbers, zeros

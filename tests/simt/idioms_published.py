@@ -1,4 +1,4 @@
-"""Kernels as they stand in textbooks and samples: grids, sorting, sums."""
+"""Kernels from textbooks and sample programs: grids, sorting, sums."""
 
 import numpy as np
 from idiom import Idiom, numbers, zeros

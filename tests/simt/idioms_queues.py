@@ -1,4 +1,4 @@
-"""Idioms of atomics: queues, lists, sets."""
+"""Idioms that use atomics: queues, lists, sets."""
 
 import numpy as np
 from idiom import Idiom, numbers, zeros

@@ -1,4 +1,4 @@
-"""Idioms of tiles, trees, scans and atomics, put in order by barriers alone."""
+"""Idioms with tiles, trees, scans and atomics, in which only barriers put accesses in order."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Kernels of one block as they stand in textbooks and samples: sums, sorting, transforms."""
+"""Kernels of one block from textbooks and sample programs: sums, sorting, transforms."""
 
 import numpy as np
 from idiom import Idiom, numbers, zeros

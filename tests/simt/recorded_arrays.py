@@ -1,4 +1,4 @@
-"""Arrays for the oracle of hazards: every access is noted, every index checked."""
+"""Arrays for the oracle of hazards: they record every access and check every index."""
 
 import inspect
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""course_pkg.simt.api: the host functions of numba.cuda, and names for kernels that say so on the host."""
+"""course_pkg.simt.api: the host functions of numba.cuda, and names for kernels, which raise an error on the host."""
 
 import copy
 import inspect

@@ -1,4 +1,4 @@
-"""DeviceArray: what stands for GPU memory behaves as Numba's device array does, and says what it refuses."""
+"""DeviceArray behaves like Numba's device array, and explains what it refuses."""
 
 import copy
 

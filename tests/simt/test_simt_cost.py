@@ -1,4 +1,4 @@
-"""What a profile says of a launch as a whole: its cost, its floor, and traffic by memory."""
+"""A profile's numbers for a whole launch: its cost, the least that it must move, and its traffic by memory."""
 
 from dataclasses import replace
 

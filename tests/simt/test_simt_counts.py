@@ -1,4 +1,4 @@
-"""What is counted, on small kernels worked out by hand; the hardware's word is in tests/witness."""
+"""Counts of small kernels, compared with counts by hand; tests/witness compares them with the hardware's."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The finder's verdict does not depend on names, and nothing but a barrier does what a barrier does."""
+"""The verdict of the race finder does not depend on names, and nothing but a barrier counts as a barrier."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from mutants.algorithm import Case
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.run.kernel import Kernel
-from course_pkg.witness.cases import all_cases, mended_cases, racy_cases
+from course_pkg.witness.cases import all_cases, fixed_cases, racy_cases
 
 MOST_THREADS = 6200
 ROOMS = (reductions, tiles, stencils, scans, scatter, barrier_mutants)
@@ -24,7 +24,7 @@ NOT_NEEDED = {
     ("shared_stride_1_float32", 0): "with stride 1 a thread reads the element that it wrote",
     ("centre_tiled_float32", 0): "the centre of the tile is what the thread wrote itself",
     ("centre_tiled_halo_float32", 0): "only the centre of the tile is read, which the thread wrote itself",
-    ("shift_in_place_mended", 2): "a thread reads the element that it wrote",
+    ("shift_in_place_fixed", 2): "a thread reads the element that it wrote",
 }
 
 
@@ -34,7 +34,7 @@ def _one_of_each_kernel():
         known = smallest.setdefault(case.identity, case)
         if _threads(case) < _threads(known):
             smallest[case.identity] = case
-    return [*smallest.values(), *mended_cases().values()]
+    return [*smallest.values(), *fixed_cases().values()]
 
 
 def _threads(case):
@@ -64,7 +64,7 @@ def test_a_verdict_does_not_depend_on_how_a_kernel_is_written(case):
 
 
 @pytest.mark.parametrize(
-    "case", TEXTS, ids=lambda case: f"{case.name}: {case.mutant.name if case.mutant else 'mended'}"
+    "case", TEXTS, ids=lambda case: f"{case.name}: {case.mutant.name if case.mutant else 'fixed'}"
 )
 def test_the_verdict_on_a_mutant_does_not_either(case):
     configuration = case.blocks, case.algorithm.threads, 0, case.shared_bytes

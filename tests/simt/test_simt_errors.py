@@ -1,4 +1,4 @@
-"""Bad input: one sentence that says how to mend it, and nothing half-written."""
+"""Bad input: one sentence says how to fix it, and no result is written in part."""
 
 import numpy as np
 import pytest

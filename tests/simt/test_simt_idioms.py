@@ -1,4 +1,4 @@
-"""Published idioms are not accused, and do what they are for; their racy twins are found."""
+"""Correct idioms give the right result and no hazard; for their racy copies a hazard is reported."""
 
 import numpy as np
 import pytest

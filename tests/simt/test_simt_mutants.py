@@ -1,4 +1,4 @@
-"""Every broken kernel is found, at its line; no correct one is accused."""
+"""A hazard is reported for every broken kernel, at the right line, and for no correct kernel."""
 
 import re
 
@@ -16,7 +16,7 @@ from course_pkg.simt.run.kernel import Kernel
 pytestmark = pytest.mark.slow(70)
 
 ALGORITHMS = [a for room in (reductions, tiles, stencils, scans, scatter, barriers) for a in room.ALGORITHMS]
-MENDED = [Case(a) for a in ALGORITHMS]
+FIXED = [Case(a) for a in ALGORITHMS]
 BROKEN = [Case(a, m) for a in ALGORITHMS for m in a.mutants]
 RAISING = [case for case in BROKEN if case.mutant.kind in ("out_of_bounds", "divergent_barrier")]
 CONFLICTS = ("race", "missing_syncwarp")
@@ -26,7 +26,7 @@ def identify(case):
     return f"{case.name}: {case.mutant.name}" if case.mutant else case.name
 
 
-mended = pytest.mark.parametrize("case", MENDED, ids=identify)
+fixed = pytest.mark.parametrize("case", FIXED, ids=identify)
 broken = pytest.mark.parametrize("case", BROKEN, ids=identify)
 
 
@@ -66,8 +66,8 @@ def test_there_are_enough_mutants_of_every_kind():
         assert kinds.count(kind) >= 2, kind
 
 
-@mended
-def test_the_oracle_finds_the_mended_kernel_correct(case):
+@fixed
+def test_the_oracle_finds_the_fixed_kernel_correct(case):
     run, arguments = thread_by_thread(case)
     assert run.found == []
     assert next(run.conflicts(), None) is None
@@ -89,15 +89,15 @@ def test_the_oracle_finds_the_mutant_where_it_is_marked(case):
         assert (mutant.kind, case.line(mutant.at), mutant.array) in {f[:3] for f in run.found}
 
 
-@mended
-def test_the_mended_kernel_has_no_hazard_and_the_right_result(case):
+@fixed
+def test_the_fixed_kernel_has_no_hazard_and_the_right_result(case):
     profile, arguments = profiled(case)
     assert profile.hazards == []
     assert_result(case, arguments)
 
 
-@mended
-def test_the_mended_kernel_runs_in_a_plain_launch(case):
+@fixed
+def test_the_fixed_kernel_runs_in_a_plain_launch(case):
     arguments = case.arguments()
     launch(case)(*arguments.values())
     assert_result(case, arguments)

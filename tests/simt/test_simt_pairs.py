@@ -1,4 +1,4 @@
-"""Two neighbouring elements by one access."""
+"""Pairs: two neighbouring elements that are loaded or stored by one access."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Arrays of a GPU in a profile: mirrored on the host as they lie in memory, and written back."""
+"""Profiles of kernels on GPU arrays: the arrays are copied to the host with the same layout, and copied back."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Reports of a profile: a table of at most 100 columns, and the same beside the annotated source."""
+"""Reports of a profile: a table of at most 100 columns, and an HTML page with the annotated source."""
 
 import re
 from collections import namedtuple

@@ -1,4 +1,4 @@
-"""Numba's types and values, to the last bit: the interpreter beside the same code compiled for the CPU."""
+"""Types and values are Numba's to the last bit: the interpreter is compared with code compiled for the CPU."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Masks: random control flow gives each thread what it would do alone."""
+"""Masks: with random control flow, each thread gets the same result as if it ran alone."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What only CUDA has: grids, blocks, shared memory, shuffles, votes, atomics; the oracle is Numba's simulator."""
+"""Features of CUDA (grids, blocks, shared memory, shuffles, votes, atomics), compared with Numba's simulator."""
 
 import math
 

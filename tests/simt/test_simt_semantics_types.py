@@ -1,4 +1,4 @@
-"""A variable has one type, which Numba finds before anything runs: it does not depend on the way that threads take."""
+"""A variable has one type, found before the run as in Numba: it does not depend on the branches that threads take."""
 
 import numpy as np
 import pytest

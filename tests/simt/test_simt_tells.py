@@ -1,4 +1,4 @@
-"""What tells the interpreter from a GPU: nothing in a kernel, and on the host what stands on one list."""
+"""A kernel cannot tell the interpreter from a GPU; on the host, only the differences of one list can."""
 
 import numba.cuda
 import numpy as np

@@ -1,4 +1,4 @@
-"""What a cunning student would try, so that a racy kernel has no hazards: each trick is found, or refused."""
+"""Tricks by which a student could try to hide a race: for each, the race is found or the kernel is refused."""
 
 import ast
 import functools

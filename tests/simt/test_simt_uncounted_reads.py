@@ -1,4 +1,4 @@
-"""Reads that once went uncounted, or gave a value that no thread had loaded."""
+"""Reads that earlier versions did not count, or that gave a value which no thread had loaded."""
 
 import numpy as np
 import pytest

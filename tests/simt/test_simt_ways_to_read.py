@@ -1,4 +1,4 @@
-"""A kernel reads no element uncounted: every construct of the interpreter, on every memory that it can read from."""
+"""Every read is counted: in each construct of the interpreter, and for each memory that it can read from."""
 
 import ast
 import math

@@ -1,4 +1,4 @@
-"""What barriers, votes and shuffles hand to each thread, one thread at a time."""
+"""The results of barriers, votes and shuffles for each thread, for an oracle that runs one thread at a time."""
 
 BLOCK_LEVEL = {"syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or"}
 WARP_LEVEL = {

@@ -1,4 +1,4 @@
-"""What a trick is: some lines of a kernel that would like to race and not to be seen."""
+"""The class of tricks: some lines of a kernel that contain a race and try to hide it."""
 
 from dataclasses import dataclass, field
 

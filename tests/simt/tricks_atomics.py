@@ -1,4 +1,4 @@
-"""Tricks to hand numbers from thread to thread by atomics, with no barrier between."""
+"""Tricks that pass numbers from thread to thread by atomics, without a barrier between them."""
 
 import numpy as np
 from trick import CLEAN, REFUSED, Trick

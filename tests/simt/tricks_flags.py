@@ -1,4 +1,4 @@
-"""Tricks with flags that prove less than they seem to, masks, views, and barriers in odd places."""
+"""Tricks with flags that prove less than they seem to, with masks, with views, and with barriers in odd places."""
 
 import numpy as np
 from trick import CLEAN, Trick

@@ -1,4 +1,4 @@
-"""Tricks to hide an array, or a store to it, behind something else than its name."""
+"""Tricks that hide an array, or a store to it, by using it under another name."""
 
 import numpy as np
 from trick import CLEAN, REFUSED, Trick

@@ -1,6 +1,7 @@
-"""Every way in which a kernel can use an element of an array: one table, from construct to source.
+"""A table of all ways in which a kernel can use an element of an array: for each construct, a piece of source.
 
-``{r}`` stands for the element that is read. A way ends by giving ``x``, which the kernel stores, or stores by itself.
+``{r}`` stands for the element that is read. A piece either assigns ``x``, which the kernel then stores, or stores
+itself.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Lectures in miniature, and what the tests of the slides need from outside."""
+"""Small lectures, and the programs that the tests of the slides need."""
 
 import os
 from pathlib import Path

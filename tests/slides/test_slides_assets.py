@@ -1,4 +1,4 @@
-"""Assets are fetched once, without a system Node.js, and only what was pinned is unpacked."""
+"""Assets are downloaded once, without an installed Node.js, and only files that match their hashes are unpacked."""
 
 import base64
 import dataclasses

@@ -1,4 +1,4 @@
-"""What an audience would stumble over fails the build, and is named."""
+"""The build of slides fails for each fault that an audience would notice, and names it."""
 
 import nbformat
 import pytest

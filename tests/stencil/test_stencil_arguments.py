@@ -1,4 +1,4 @@
-"""Wrong arguments of the stencils: each is named, and nothing is written before."""
+"""Wrong arguments of the stencils: the error names each, and nothing is written before it is raised."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Costs of the stencils, against code that is counted while it runs."""
+"""Costs of the stencils, compared with counts of code while it runs."""
 
 from types import SimpleNamespace
 

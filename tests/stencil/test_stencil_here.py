@@ -1,4 +1,4 @@
-"""Laplacians on this machine's GPU; here the interpreter stands for it, on a grid too small to measure anything."""
+"""Laplacians on this machine's GPU; in these tests the interpreter replaces it, on a grid too small to time."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Other libraries' Laplacians: their formula, by NumPy, and what becomes of one that is not there."""
+"""Laplacians of other libraries: their formula, tested with NumPy, and a clear result if a library is missing."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What `course bench stencil` measures, on grids too small to measure anything."""
+"""What `course bench stencil` measures, tested on grids too small for real timings."""
 
 import functools
 

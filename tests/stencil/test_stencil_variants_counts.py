@@ -1,4 +1,4 @@
-"""What tells the variants apart in numbers, derived by hand, and that none of them races or reads outside."""
+"""Counts in which the variants differ, derived by hand; and no variant has a race or reads outside its arrays."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every implementation of the streaming operations, behind one face."""
+"""All implementations of the streaming operations, with a common interface for the tests."""
 
 import importlib
 import secrets

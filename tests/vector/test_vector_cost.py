@@ -1,4 +1,4 @@
-"""Costs of the streaming operations, against loops that are counted while they run."""
+"""Costs of the streaming operations, compared with counts of loops while they run."""
 
 import numpy as np
 import pytest

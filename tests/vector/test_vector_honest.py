@@ -1,4 +1,4 @@
-"""Streams timed wrongly and rightly, and the sweep on this machine, on sizes too small to measure anything."""
+"""Wrong and right ways to time streams, and the sweep on this machine, tested on sizes too small for real timings."""
 
 import numpy as np
 import pytest

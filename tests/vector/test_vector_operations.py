@@ -209,7 +209,7 @@ def test_triad_in_c_checks_its_arguments():
         cpu_c.triad(a, b, 1.0, b)
 
 
-def test_without_gcc_the_mend_is_said(monkeypatch):
+def test_without_gcc_the_fix_is_reported(monkeypatch):
     monkeypatch.setattr(cpu_c.shutil, "which", lambda name: None)
     monkeypatch.setattr(cpu_c, "_library", cpu_c._library.__wrapped__)
     with pytest.raises(CourseError, match="gcc was not found: install it"):

@@ -1,4 +1,4 @@
-"""What `course bench vector` measures, on sizes too small to measure anything."""
+"""What `course bench vector` measures, tested on sizes too small for real timings."""
 
 import functools
 from types import SimpleNamespace

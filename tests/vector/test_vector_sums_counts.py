@@ -1,4 +1,4 @@
-"""What the interpreter counts of sums and cumulative sums: the traffic that tells the variants apart."""
+"""The interpreter's counts of sums and cumulative sums: the traffic in which the variants differ."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the interpreter counts of transposes, against counts derived by hand and by plain Python."""
+"""The interpreter's counts of transposes, compared with counts by hand and by plain Python."""
 
 from math import gcd
 

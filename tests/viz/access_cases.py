@@ -1,4 +1,4 @@
-"""Requests of a warp that the tests of the access strip draw, and what they read from a drawing."""
+"""Requests of a warp that the tests of the access strip draw, and functions that read numbers from a drawing."""
 
 import re
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""The access strip: as many marks as there are lanes, sectors, banks and words, and the numbers in words."""
+"""The access strip: one mark for each lane, sector, bank and word; the alternative text has the numbers."""
 
 import re
 

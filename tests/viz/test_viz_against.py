@@ -1,4 +1,4 @@
-"""T_eff against a number."""
+"""The plot of T_eff against a parameter."""
 
 import pytest
 

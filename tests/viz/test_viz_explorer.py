@@ -1,4 +1,4 @@
-"""The explorer: every combination of several choices, and links that need no kernel."""
+"""The explorer: all combinations of several choices, and links between them that work without a notebook kernel."""
 
 import os
 from itertools import product

@@ -1,4 +1,4 @@
-"""Pictures: SVG with alternative text, the same bytes each time."""
+"""Pictures: SVG with an alternative text; the same picture always gives the same bytes."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""The fusion planner: numbers of what runs, reasons for what does not, and both kinds of widget."""
+"""The fusion planner: numbers for plans that can run, reasons for plans that cannot, and both kinds of widget."""
 
 import re
 from types import SimpleNamespace

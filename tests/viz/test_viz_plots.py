@@ -1,4 +1,4 @@
-"""Every plot is a picture whose alternative text carries its numbers."""
+"""Every plot is a picture whose alternative text contains its numbers."""
 
 from xml.etree import ElementTree
 

@@ -1,4 +1,4 @@
-"""The figure of wrong numbers and right ones."""
+"""The figure that compares wrong timings with right ones."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""The cases: every kernel of the package is in one, and each is the same wherever it runs."""
+"""The cases: every kernel of the package has one, and a case is the same on every machine."""
 
 import ast
 import re
@@ -13,10 +13,10 @@ from course_pkg.device.case import Cases, Sliced, numbers
 from course_pkg.device.launch import blocks_for
 from course_pkg.topics import topics
 from course_pkg.witness import compare
-from course_pkg.witness.cases import all_cases, choose, mended_cases, racy_cases
+from course_pkg.witness.cases import all_cases, choose, fixed_cases, racy_cases
 
 PACKAGE = Path(course_pkg.__file__).parent
-EVERY = {**all_cases(), **racy_cases(), **mended_cases()}
+EVERY = {**all_cases(), **racy_cases(), **fixed_cases()}
 
 
 def is_jit(node):
@@ -107,16 +107,16 @@ def test_at_least_28_kernels_are_our_own():
 
 
 def test_names_are_words_and_differ():
-    assert len(EVERY) == len(all_cases()) + len(racy_cases()) + len(mended_cases())
+    assert len(EVERY) == len(all_cases()) + len(racy_cases()) + len(fixed_cases())
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in EVERY)
     assert all(case.name == name and case.idea and "\n" not in case.idea for name, case in EVERY.items())
 
 
 def test_racy_kernels_say_what_is_wrong_and_have_a_twin():
     assert len(racy_cases()) >= 4
-    assert {f"{name}_mended" for name in racy_cases()} == set(mended_cases())
+    assert {f"{name}_fixed" for name in racy_cases()} == set(fixed_cases())
     assert all(case.hazard for case in racy_cases().values())
-    assert not any(case.hazard for case in (*mended_cases().values(), *all_cases().values()))
+    assert not any(case.hazard for case in (*fixed_cases().values(), *all_cases().values()))
 
 
 @pytest.mark.parametrize("case", EVERY.values(), ids=EVERY)

@@ -1,4 +1,4 @@
-"""What binds a kernel: shares of its time, from what Nsight Compute counted."""
+"""Which clock binds a kernel: shares of its time, computed from counters of Nsight Compute."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`course verify`: the same table with and without a GPU, and a status that says whether the witnesses agree."""
+"""`course verify`: the same table with and without a GPU, and an exit status that says whether the witnesses agree."""
 
 import argparse
 import runpy
@@ -124,8 +124,8 @@ def test_a_missing_record_is_one_sentence(monkeypatch, tmp_path):
         verify.run(arguments("counters", "--device", "recorded"))
 
 
-@pytest.mark.parametrize("name", [*racy_cases(), *mended_cases()])
-def test_the_interpreter_tells_a_racy_kernel_from_its_mended_twin(name, capsys):
+@pytest.mark.parametrize("name", [*racy_cases(), *fixed_cases()])
+def test_the_interpreter_tells_a_racy_kernel_from_its_fixed_twin(name, capsys):
     assert verify.run(arguments("races", "--device", "recorded", "--case", name)) == 0, (
         capsys.readouterr().out
     )

@@ -1,4 +1,4 @@
-"""Interpreter and hardware side by side: equal to the last unit, or listed with the reason."""
+"""Counts of interpreter and hardware: equal to the last unit, or listed with a reason."""
 
 import json
 from dataclasses import replace

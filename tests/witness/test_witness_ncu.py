@@ -1,4 +1,4 @@
-"""What Nsight Compute prints: read to the last unit, and given to the case that it belongs to."""
+"""The output of Nsight Compute is read to the last unit, and each number is assigned to its case."""
 
 import subprocess
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""`course bench simt`: its pieces work on tiny grids, and demands are judged. No speed is asserted."""
+"""`course bench simt`: its parts work on tiny grids, and limits are checked. No speed is asserted."""
 
 from dataclasses import replace
 

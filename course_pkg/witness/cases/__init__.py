@@ -1,6 +1,6 @@
 """All cases by name: those of this folder, each of which tests one counting rule, and those of the topics' kernels.
 
-There is no list of them: they are the members called ``cases``, ``large``, ``racy`` or ``mended`` of the modules here
+There is no list of them: they are the members called ``cases``, ``large``, ``racy`` or ``fixed`` of the modules here
 and of the topics' ``cases.py`` and ``traffic.py``. Kernels are imported only on request, because they import
 ``course_pkg.cuda``.
 """
@@ -13,7 +13,7 @@ from functools import cache
 
 from course_pkg.core import CourseError
 from course_pkg.device.case import Case
-from course_pkg.topics import with_room
+from course_pkg.topics import with_module
 
 
 @cache
@@ -35,9 +35,9 @@ def racy_cases() -> dict[str, Case]:
 
 
 @cache
-def mended_cases() -> dict[str, Case]:
-    """Return the corrected copies of the racy cases, under the same names followed by ``_mended``."""
-    return _collect("mended")
+def fixed_cases() -> dict[str, Case]:
+    """Return the corrected copies of the racy cases, under the same names followed by ``_fixed``."""
+    return _collect("fixed")
 
 
 @cache
@@ -98,17 +98,20 @@ def _meant(name: str, known: dict[str, Case], among: dict[str, Case]) -> list[st
 
 def _collect(kind: str) -> dict[str, Case]:
     found = {}
-    for room in _rooms():
-        for case in getattr(importlib.import_module(room), kind, ()):
+    for module in _modules():
+        for case in getattr(importlib.import_module(module), kind, ()):
             if case.name in found:
-                raise CourseError(f"Two cases are called {case.name!r}: rename the one in {room}.")
+                raise CourseError(f"Two cases are called {case.name!r}: rename the one in {module}.")
             found[case.name] = case
     return found
 
 
-def _rooms() -> list[str]:
+def _modules() -> list[str]:
     """Return the modules that hold cases: the witness' own, then each topic's ``cases.py`` and ``traffic.py``."""
     own = sorted(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
     return own + [
-        f"course_pkg.{t}.{room}" for room in ("cases", "traffic") for t in with_room(room) if t != "witness"
+        f"course_pkg.{t}.{module}"
+        for module in ("cases", "traffic")
+        for t in with_module(module)
+        if t != "witness"
     ]

@@ -8,14 +8,14 @@ import numpy as np
 from course_pkg import cuda
 from course_pkg.device.case import Cases, numbers, zeros
 
-racy, mended = Cases(), Cases()
+racy, fixed = Cases(), Cases()
 
 
 def add_twins(wrong, right, grid, block, make_args, idea, hazard):
-    """Add a racy kernel, and its corrected copy, whose name ends with ``_mended``."""
+    """Add a racy kernel, and its corrected copy, whose name ends with ``_fixed``."""
     name = wrong.py_func.__name__
     racy.add(wrong, grid, block, make_args, idea, hazard=hazard)
-    mended.add(right, grid, block, make_args, f"mended: {idea}", name=f"{name}_mended")
+    fixed.add(right, grid, block, make_args, f"fixed: {idea}", name=f"{name}_fixed")
 
 
 @cuda.jit

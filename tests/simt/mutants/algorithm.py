@@ -76,7 +76,7 @@ class Algorithm:
 
 @dataclass
 class Case:
-    """One program to run: an algorithm, mended or broken by a mutant."""
+    """One program to run: an algorithm, fixed or broken by a mutant."""
 
     algorithm: Algorithm
     mutant: Mutant | None = None
