@@ -12,6 +12,7 @@ Examples in other places are run, too.
 import ast
 import doctest
 import importlib
+import re
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +55,10 @@ def public():
     for init in PACKAGE.rglob("__init__.py"):
         if not (init.parent / "command.py").exists():
             found |= {(path, name) for name, path in exports(init).items()}
-    for path in (path for room in ("device", *topics()) for path in (PACKAGE / room).rglob("*.py")):
+    check = PACKAGE / "grading" / "check.py"
+    exercises = (path.read_text(encoding="utf-8") for path in (PACKAGE.parent / "solutions").rglob("*.py"))
+    found |= {(check, name) for text in exercises for name in re.findall(r"\bcheck\.(\w+)\(", text)}
+    for path in (path for folder in ("device", *topics()) for path in (PACKAGE / folder).rglob("*.py")):
         if not exports(path.parent / "__init__.py") and not path.stem.startswith(ROLES):
             found |= {(path, name) for name in definitions(path) if not name.startswith("_")}
     return {(path, name) for path, name in found if is_called(definitions(path).get(name))}
@@ -116,4 +120,5 @@ def test_an_example_gives_what_it_shows(entry):
 def test_the_rules_find_functions_classes_and_what_is_exported():
     found = set(map(label, PUBLIC))
     assert {"core.cost.Cost", "vector.reference.triad", "cg.gpu_numba.methods.cg_baseline"} <= found
+    assert "grading.check.at_most" in found
     assert not any("_kernel" in name or ".suite" in name or name.startswith("slides.") for name in found)

@@ -24,13 +24,18 @@ HAZARDS = {
 
 
 class Out(np.ndarray):
-    """An array to which an answer has to write."""
+    """An array to which an answer has to write; :func:`out` makes it."""
 
 
 def out(shape, dtype="float64") -> Out:
     """Return an array for the result of an answer; elements that are not written remain NaN, or a strange number.
 
     If a learner's function changes any other argument, the test fails.
+
+    Examples
+    --------
+    >>> out((2,)), out(2, "int32")
+    (Out([nan, nan]), Out([85, 85], dtype=int32))
     """
     return unwritten(shape, dtype).view(Out)
 
@@ -54,7 +59,13 @@ class Failed(AssertionError):
 
 
 def rng() -> np.random.Generator:
-    """Return a random generator: in a notebook a new one each time, in the judge the one that draws all inputs."""
+    """Return a random generator: in a notebook a new one each time, in the judge one that its seed determines.
+
+    Examples
+    --------
+    >>> rng().random(4).shape
+    (4,)
+    """
     global _SEED
     if _SEED is None:
         return np.random.default_rng()
@@ -69,7 +80,14 @@ def seed(numbers: list[int] | None) -> None:
 
 
 def that(condition, message: str) -> None:
-    """Check a condition; in a hidden test, only words of the message that are written in the exercise are shown."""
+    """Check a condition; in a hidden test, only words of the message that are written in the exercise are shown.
+
+    Examples
+    --------
+    >>> that(1 + 1 == 3, "The sum is wrong.")
+    Traceback (most recent call last):
+    course_pkg.grading.check.Failed: The sum is wrong.
+    """
     if not condition:
         raise Failed(message, message)
 
@@ -87,6 +105,12 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
         Names what is compared, without values: ``"the triad in single precision"``.
     rtol, atol : float
         ``|found - expected| <= atol + rtol |expected|``.
+
+    Examples
+    --------
+    >>> close([1.0, 2.5], [1.0, 2.0], "the triad")
+    Traceback (most recent call last):
+    course_pkg.grading.check.Failed: the triad: 1 of 2 elements are wrong; at [1] found 2.5, expected 2.
     """
     expected = np.asarray(expected)
     array = _numbers(found, what)
@@ -116,7 +140,17 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
 
 
 def no_hazards(profile) -> None:
-    """Check that a profile has no hazard: race, wrong index, divergent barrier or read of unwritten memory."""
+    """Check that a profile has no hazard: race, wrong index, divergent barrier or read of unwritten memory.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import sum_kernel
+    >>> no_hazards(simt.profile(sum_kernel[1, 256], np.ones(256), np.empty(1)))
+    >>> no_hazards(simt.profile(sum_kernel[2, 256], np.ones(256), np.empty(1)))  # two blocks, one result
+    Traceback (most recent call last):
+    course_pkg.grading.check.Failed: line ... but blocks of one launch run in any order: ...
+    """
     if profile.hazards:
         first = profile.hazards[0]
         raise Failed(first.message, verdict=of_hazard(first))
@@ -139,6 +173,16 @@ def at_most(profile, limits: dict, *, compulsory: dict) -> None:
         profile, such as ``"flops.total"`` or ``"flops.float64.add"``.
     compulsory : dict of str to float
         What is needed, by the same names. If this is 0, nothing is allowed, whatever the limit.
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import copy_kernel
+    >>> profile = simt.profile(copy_kernel[1, 32], np.ones(32), np.empty(32))
+    >>> at_most(profile, {"global_load.sectors": 1.15}, compulsory={"global_load.sectors": sectors(32)})
+    >>> at_most(profile, {"global_load.sectors": 1.15}, compulsory={"global_load.sectors": sectors(16)})
+    Traceback (most recent call last):
+    course_pkg.grading.check.Failed: copy_kernel needs 4 global load sectors and makes 8, 2.0×; 1.15× is allowed.
     """
     for bound in bounds(profile, limits, compulsory):
         if bound.kept:
@@ -253,5 +297,11 @@ def _numbers(found, what: str) -> np.ndarray:
 
 
 def sectors(elements: int, dtype="float64") -> float:
-    """Return the smallest number of 32-byte sectors that contain this number of elements."""
+    """Return the smallest number of 32-byte sectors that contain this number of elements.
+
+    Examples
+    --------
+    >>> sectors(1024), sectors(1024, "float32")
+    (256.0, 128.0)
+    """
     return elements * np.dtype(dtype).itemsize / SECTOR_BYTES

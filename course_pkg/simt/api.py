@@ -80,6 +80,12 @@ def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -
     ------
     CourseError
         If ``obj`` has gaps between its elements, or does not contain numbers, or if ``to`` has another shape or dtype.
+
+    Examples
+    --------
+    >>> a = to_device(np.arange(3.0))
+    >>> a.shape, a.copy_to_host()
+    ((3,), array([0., 1., 2.]))
     """
     if to is not None:
         if copy:

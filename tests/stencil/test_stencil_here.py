@@ -55,7 +55,7 @@ def test_what_cannot_be_measured_is_said(monkeypatch):
         with pytest.raises(CourseError, match="An NVIDIA GPU is needed"):
             here.on_this_gpu(FLAT)
     monkeypatch.setattr(vector_here, "free_bytes", lambda device: 10**9)
-    with pytest.raises(CourseError, match=r"Two grids of 512³ points need 2\.1 GB, .* pass a smaller size"):
+    with pytest.raises(CourseError, match=r"Two grids of 512³ points need 2\.1 GB\. .* pass a smaller size"):
         here.on_this_gpu(FLAT)
 
 

@@ -126,7 +126,7 @@ def test_the_sweep_of_a_gpu_names_its_kernels(interpreted):
 def test_too_little_memory_and_no_gpu_are_said(interpreted, monkeypatch):
     monkeypatch.setattr(here, "free_bytes", lambda device: 10**6)
     with pytest.raises(
-        CourseError, match=r"Three vectors of 32768 doubles need 0\.0 GB, .* pass a smaller size"
+        CourseError, match=r"Three vectors of 32768 doubles need 0\.0 GB\. .* pass a smaller size"
     ):
         here.on_this_gpu(2**15)
     monkeypatch.undo()

@@ -196,7 +196,7 @@ class HazardLog:
             )
         else:
             cure = "no barrier lies between them: a cuda.syncthreads() is missing, or an index is wrong"
-        message = f"{where}: {whom} {other.verb} {what} and {who} {verb} it, {cure}."
+        message = f"{where}: {whom} {other.verb} {what} and {who} {verb} it, but {cure}."
         hazard = Hazard(kind, line, name, index, (who, whom), message, place.where.function, other.line)
         self.add(hazard)
 
