@@ -13,7 +13,7 @@ from course_pkg.grading.limits import bounds, counter
 _SEED: list[int] | None = None
 
 HAZARDS = {
-    "race": "different threads access one element, at least one of them writes it, and no barrier puts them in order",
+    "race": "different threads touch one element, at least one of them writes it, and no barrier puts them in order",
     "missing_syncwarp": "threads of one warp exchange elements without a cuda.syncwarp() or cuda.syncthreads() between "
     "the two accesses",
     "divergent_barrier": "some threads of a block never reach a barrier at which others wait",

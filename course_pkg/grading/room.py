@@ -92,7 +92,7 @@ class Room:
     def _answer(self, expected: dict, name: str) -> None:
         theirs = self.answers.get(name)
         if theirs is None or theirs.is_text:
-            gone = "is not in the notebook" if theirs is None else "is no code cell any more"
+            gone = "is not in the notebook" if theirs is None else "is no longer a code cell"
             verdict = feedback.GONE if theirs is None else feedback.TEXT
             self.missing.update(
                 dict.fromkeys(expected, Missing(f"The answer cell {name!r} {gone}.", verdict))
