@@ -72,12 +72,12 @@ class Measurement:
 
     @property
     def variant(self) -> str:
-        """In which way, such as ``"tiled"``; the given name where somebody gave one."""
+        """Name of the variant, such as ``"tiled"``; the user's name for it, if there is one."""
         return self.what.variant
 
     @property
     def library(self) -> str:
-        """By whom, such as ``"Numba CUDA"``; empty for a function of one's own."""
+        """Name of the library, such as ``"Numba CUDA"``; empty for a user's own function."""
         return self.what.library
 
     @property

@@ -9,7 +9,7 @@ from course_pkg.vector.variants import VARIANTS as STREAMS
 
 RTOL = 1e-6
 OVER_BOUND = {250: 1.15, 1000: 1.10}  # edge of the cube: largest time / bound
-FASTER = 3  # at least so many times as fast as SciPy
+FASTER = 3  # must be at least this many times as fast as SciPy
 # of a call that is timed
 NEVER = 1e-100  # a relative residual that is not met before it ends
 FIELDS = 4  # it works on at least: x, r, p and what p is multiplied to

@@ -236,7 +236,7 @@ def _kernel(module, kernel):
 
 
 def unknown(*size, **parameters) -> None:
-    """Return None, the cost of an implementation whose bytes nobody has counted."""
+    """Return None, the cost of an implementation whose bytes have not been counted."""
 
 
 def variant_of(topic: str) -> Callable[..., Variant]:

@@ -63,7 +63,7 @@ def _allocates(v) -> Pair:
     p = v.host
     moved = cost.triad_two_passes(p.a.size)
     in_place = replace(v.triad(p.a.size), fn=reference.triad, cost=moved, library=BY_NUMPY)
-    # the new array is checked by nobody: the same arithmetic is, beside it
+    # the new array is not checked, but the same arithmetic is, in the other half of the pair
     new = replace(in_place, fn=lambda a, b, s: a + s * b, args=(p.a, p.b, p.s), check=None)
     return pitfalls.allocates(new, in_place)
 
@@ -94,7 +94,7 @@ def size_in_cache(llc_bytes: int) -> int:
 
 
 def _fresh_gpu():
-    """A kernel that nobody has compiled: the copy's, decorated anew."""
+    """Return a kernel that has not been compiled yet: that of the copy, decorated again."""
     from course_pkg import cuda
     from course_pkg.device.launch import blocks_for
     from course_pkg.vector.gpu_numba import copy_two_kernel

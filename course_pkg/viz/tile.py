@@ -160,7 +160,7 @@ def _described(tile):
     parts = [f"{cells['own']} cells of the threads are coloured"]
     if tile.halo:
         parts.append(f"{cells['halo']} cells of the halo are lighter")
-        parts.append(f"{cells['corner']} corners are hatched, for nobody reads them")
+        parts.append(f"{cells['corner']} corners are hatched, because no thread reads them")
     if tile.padding:
         parts.append(f"{cells['padding']} cells of padding are hollow")
     return f"{', '.join(parts)}; the {len(tile.warp)} threads of the first warp are outlined."

@@ -1,4 +1,4 @@
-"""What ``course bench simt`` measures: time and memory of the interpreter, on the 7-point Laplacian, beside limits."""
+"""The suite of ``course bench simt``: time and memory of the interpreter on the 7-point Laplacian, with limits."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -14,9 +14,8 @@ from course_pkg.simt.run.expressions import evaluate
 # {passes per group: most instructions in the body}: a loop is unrolled by 4, or else by 2, if its body is short enough.
 # The limits were found by compiling bodies of 1 to 90 operations with one to three indices.
 WRITTEN_OUT = {4: 47, 2: 90}
-SPECULATED = (
-    4  # both sides of a branch together may have so many operations if all lanes are to compute both sides
-)
+# both sides of a branch together may have so many operations if all lanes are to compute both sides
+SPECULATED = 4
 PURE = (
     ast.BinOp,
     ast.UnaryOp,

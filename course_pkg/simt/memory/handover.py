@@ -16,9 +16,8 @@ from course_pkg.simt.memory.fences import OWN, Fences
 from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, SITES, WARP_SHIFT, Order, thread_of
 from course_pkg.simt.memory.warp_order import LANES
 
-WORLDS = (
-    7  # values that an atomic might have found: four at earlier times, three without one of the publications
-)
+# values that an atomic might have found: four at earlier times, three without one of the publications
+WORLDS = 7
 LAST = 3  # the world before the last publication
 BITS = ("or_", "and_", "xor")
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread

@@ -8,9 +8,8 @@ warp, lies between them. Accesses of two blocks of a launch are never in order, 
 
 from course_pkg.simt.memory.warp_order import WarpOrder
 
-FIELD = (
-    21  # bits of each number in a stamp: no launch reaches so many barriers within its budget of statements
-)
+# bits of each number in a stamp: no launch reaches so many barriers within its budget of statements
+FIELD = 21
 BLOCK_SHIFT, WARP_SHIFT = 2 * FIELD, FIELD
 FIELD_OF_ONES = (1 << FIELD) - 1
 SITES = 1 << 16  # an entry is SITES times the thread's number, plus the number of the statement

@@ -184,7 +184,7 @@ def load_place(run, frame, place: Place, mask: Mask) -> Value:
 
 
 def read(array: Array, place: Place) -> np.ndarray:
-    """Return the elements; a lane whose index lies outside finds NaN or 0: nobody's element, and no second fault."""
+    """Return the elements; a lane whose index lies outside the array gets NaN or 0, which causes no second error."""
     if not array.flat.size:
         return np.zeros((1,) * 6, array.dtype)
     data = array.flat.take(place.at, mode="clip")

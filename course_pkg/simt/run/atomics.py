@@ -82,7 +82,7 @@ def _otherwise(run, place, old, way):
     held = array.region.held.setdefault(memory_name(array), array.flat.copy())
     might, events = np.repeat(held[at][None], WORLDS, axis=0), set()
     changed = found != left
-    first = changed & (found == undefined(array.dtype))  # the first number of an element is nobody's flag
+    first = changed & (found == undefined(array.dtype))  # the first number of an element cannot be a flag
     held[at[changed]] = np.where(first, left, found)[changed]
     if run.races.handovers.active:
         fences = run.clock.fences or Fences(wave)

@@ -16,9 +16,8 @@ from course_pkg.simt.run.expressions import cast, unsupported
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.values import Range, Torn, TypeName, Value, Variable
 
-MOST_ROUNDS = (
-    1000  # each round but the last changes a variable's type: far more rounds than a kernel has variables
-)
+# each round but the last changes a variable's type: far more rounds than a kernel has variables
+MOST_ROUNDS = 1000
 
 
 def widen(run, frame, node) -> None:

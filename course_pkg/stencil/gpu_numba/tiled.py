@@ -140,7 +140,7 @@ def centre_tiled_halo_kernel(block):
 
 
 def centre_tiled_halo(u, out, threads_per_block=BLOCK_TILED):
-    """Compute ``out = 6 u`` by way of shared memory, with a halo that nobody reads.
+    """Compute ``out = 6 u`` by way of shared memory, with a halo that no thread reads.
 
     Examples
     --------
