@@ -3,7 +3,7 @@
 A name is public if its package exports it in ``__all__``. In a topic or in ``device``, if the package exports nothing,
 a name is public if it does not begin with an underscore. Three rules say which public names readers do not call.
 Packages with a ``command.py`` are used through ``course``. Modules of some roles are found by the course (suites,
-cases, traffic), judge measurements, check arguments for other modules, or call other libraries. Kernels, and passes
+cases, traffic), judge measurements, check arguments for other modules, or call other libraries. Kernels, and sweeps
 over the rows of a grid, are run by the functions that follow them.
 
 Examples in other places are run, too.

@@ -11,7 +11,7 @@ import numpy as np
 
 from course_pkg.simt.run.expressions import evaluate
 
-# {passes per group: most instructions in the body}: a loop is unrolled by 4, or else by 2, if its body is short enough.
+# {trips per group: most instructions in the body}: a loop is unrolled by 4, or else by 2, if its body is short enough.
 # The limits were found by compiling bodies of 1 to 90 operations with one to three indices.
 WRITTEN_OUT = {4: 47, 2: 90}
 # both sides of a branch together may have so many operations if all lanes are to compute both sides
@@ -31,9 +31,9 @@ DIVISION = 6  # a floating-point division counts as this number of instructions
 
 
 def unrolled_by(node: ast.For) -> int:
-    """Return by how many passes a compiler unrolls a loop whose number of passes it does not know.
+    """Return by how many trips a compiler unrolls a loop whose number of trips it does not know.
 
-    If the lanes of a warp make different numbers of passes, unrolling changes which lanes run a pass together.
+    If the lanes of a warp make different numbers of trips, unrolling changes which lanes run a trip together.
     """
     for part in (p for statement in node.body for p in ast.walk(statement)):
         if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
@@ -45,7 +45,7 @@ def unrolled_by(node: ast.For) -> int:
 
 
 class _Size:
-    """Counts the instructions of a loop's body. What is the same in every pass is moved out and does not count."""
+    """Counts the instructions of a loop's body. What is the same in every trip is moved out and does not count."""
 
     def __init__(self, node: ast.For):
         self.changing = _names(node.target)
@@ -115,23 +115,23 @@ def _indices(node: ast.Subscript) -> list:
 
 
 def passes(trips: np.ndarray, together: int, rest_first: bool):
-    """Yield ``(pass, lanes)`` of a loop in the order in which a warp runs its passes.
+    """Yield ``(trip, lanes)`` of a loop in the order in which a warp runs its trips.
 
     Parameters
     ----------
     trips : ndarray of int64
-        Number of passes of each lane.
+        Number of trips of each lane.
     together : int
-        Number of passes in one group of the unrolled loop.
+        Number of trips in one group of the unrolled loop.
     rest_first : bool
-        Whether the passes that do not fill a group come first. They do, unless the loop starts at a constant.
+        Whether the trips that do not fill a group come first. They do, unless the loop starts at a constant.
 
     Yields
     ------
     at : int or ndarray
-        Number of the pass in each lane.
+        Number of the trip in each lane.
     lanes : ndarray of bool, or None
-        The lanes that run this pass; None stands for all.
+        The lanes that run this trip; None stands for all.
     """
     most = int(trips.max()) if trips.size else 0
     if trips.size == 1 or together == 1:

@@ -10,7 +10,7 @@ class NoLedger:
         """Begin another basic block of the program: operations of different basic blocks are not fused."""
 
     def one_pass(self, keep_all: bool):
-        """Enclose one pass of a loop, after which values that depend on the pass are forgotten.
+        """Enclose one trip of a loop, after which values that depend on the trip are forgotten.
 
         ``keep_all``: forget nothing, since the loop is fully unrolled.
         """

@@ -33,7 +33,7 @@ def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tupl
     itemsize : int
         Bytes per lane. Accesses of 8 bytes are served by half-warps, those of 16 bytes by quarter-warps. Both halves of
         a load are served together if each lane has a neighbour, one or two lanes away, that is switched off or reads
-        the same word. At best, each half or quarter with an active lane needs one pass.
+        the same word. At best, each half or quarter with an active lane needs one wavefront.
     kind : str
         ``"load"`` or ``"store"``.
     """

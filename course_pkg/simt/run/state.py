@@ -34,7 +34,7 @@ class Frame:
 
 @dataclass(eq=False)
 class Loop:
-    """The lanes that have left a loop by ``break``, or this pass of it by ``continue``."""
+    """The lanes that have left a loop by ``break``, or this trip of it by ``continue``."""
 
     broken: Mask
     continued: Mask
