@@ -5,7 +5,7 @@ import importlib
 from course_pkg import bench
 from course_pkg.bench import Limits, folder
 from course_pkg.paths import recorded_dir
-from course_pkg.topics import topics, with_room
+from course_pkg.topics import topics, with_module
 
 
 def recorded(topic: str, device: str) -> Limits | None:
@@ -18,7 +18,11 @@ def recorded(topic: str, device: str) -> Limits | None:
     if device not in folder.devices(recorded_dir(), "vector"):
         return None
     own = None
-    if topic in topics() and topic in with_room("suite") and device in folder.devices(recorded_dir(), topic):
+    if (
+        topic in topics()
+        and topic in with_module("suite")
+        and device in folder.devices(recorded_dir(), topic)
+    ):
         suite = importlib.import_module(f"course_pkg.{topic}.suite")
         bounding = getattr(suite, "bounding_stream", lambda measurements: None)
         own = bounding(bench.recorded(topic, device).measurements)

@@ -14,7 +14,7 @@ from course_pkg.core import CourseError
 from course_pkg.device.case import Case
 from course_pkg.paths import recorded_dir
 from course_pkg.witness import compare, ncu, record, sanitizer
-from course_pkg.witness.cases import all_cases, choose, large_cases, mended_cases, racy_cases, topic_of
+from course_pkg.witness.cases import all_cases, choose, fixed_cases, large_cases, racy_cases, topic_of
 
 
 def add_arguments(parser):
@@ -86,7 +86,7 @@ def _not_there(case: Case, kind: str, on_gpu: bool) -> str:
 def _offered(what: str) -> list[Case]:
     """Return the cases of a comparison."""
     if what == "races":
-        return [*racy_cases().values(), *mended_cases().values()]
+        return [*racy_cases().values(), *fixed_cases().values()]
     return list((large_cases() if what == record.TRAFFIC else all_cases()).values())
 
 

@@ -13,7 +13,7 @@ from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
 from course_pkg.simt import FlopCounts, Flops
 from course_pkg.witness import compare, ncu, record, sanitizer
-from course_pkg.witness.cases import all_cases, mended_cases, racy_cases
+from course_pkg.witness.cases import all_cases, fixed_cases, racy_cases
 
 DEVICE = Device("gpu", "NVIDIA H200", 132, 1, 1, driver="580.1")
 NAME = "strided_by_2"

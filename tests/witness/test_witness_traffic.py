@@ -142,15 +142,13 @@ def test_a_record_is_chosen_by_any_part_of_its_name_and_a_wrong_one_is_answered(
 def test_less_than_must_be_read_or_written_is_a_wrong_count(traffic, capsys):
     traffic(read=0.9)
     assert verify.run(arguments("traffic", "--device", "recorded", "--case", "cg_search_250")) == 1
-    assert (
-        "cg_search_250: 225,000,000.0 bytes were read of 250,000,000 that must be" in capsys.readouterr().out
-    )
+    assert "cg_search_250: 225,000,000.0 bytes were read, but 250,000,000 must be" in capsys.readouterr().out
     traffic(written=0.8)
     assert verify.run(arguments("traffic", "--device", "recorded", "--case", "cg_search_250")) == 0, (
         "in the L2"
     )
     assert verify.run(arguments("traffic", "--device", "recorded", "--case", "laplacian_flat_1024")) == 1
-    assert "bytes were written of 8,589,934,592" in capsys.readouterr().out
+    assert "bytes were written, but 8,589,934,592" in capsys.readouterr().out
 
 
 def test_each_witness_takes_its_own_cases():

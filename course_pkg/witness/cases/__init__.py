@@ -74,7 +74,7 @@ def choose(names: Iterable[str], among: dict[str, Case] | None = None) -> list[C
     names = list(names)
     if not names:
         return list(all_cases().values())
-    known = {**all_cases(), **racy_cases(), **mended_cases(), **large_cases()}
+    known = {**all_cases(), **racy_cases(), **fixed_cases(), **large_cases()}
     return [
         known[found]
         for name in names
