@@ -6,6 +6,7 @@ from course_pkg.viz.graph import graph_picture
 from course_pkg.viz.intuition import Intuition, intuition
 from course_pkg.viz.machines import memory_wall, roofline, rooflines
 from course_pkg.viz.measurements import bars, flops_sweep, samples, t_eff_sweep
+from course_pkg.viz.passes import passes_picture
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.planner import free_planner, plan_picture, planner
 from course_pkg.viz.predictions import Estimate, Prediction
@@ -31,6 +32,7 @@ __all__ = [
     "intuition",
     "memory_wall",
     "on_each",
+    "passes_picture",
     "plan_picture",
     "planner",
     "roofline",

@@ -100,6 +100,14 @@ QUANTITIES = (
 )
 
 
+def by_name(counters: Counters) -> dict[str, float | None]:
+    """Return what the hardware counted under the profile's names, such as ``global load sectors``.
+
+    What the device did not count is None.
+    """
+    return {quantity.name: quantity.measured(counters) for quantity in QUANTITIES}
+
+
 @dataclass(frozen=True)
 class Row:
     """One quantity of one case, by both witnesses; ``measured`` is None if the device does not count it."""

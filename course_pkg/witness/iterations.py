@@ -1,0 +1,134 @@
+"""What is recorded of conjugate gradient on one device: times of iterations and solves, bytes moved, flops, clocks."""
+
+from functools import cached_property
+from math import prod
+
+from course_pkg.bench import Measurement, Recorded
+from course_pkg.cg.cases import BOXES
+from course_pkg.cg.demands import COPY, RTOL
+from course_pkg.cg.problem import PUBLISHED
+from course_pkg.cg.program import CG
+from course_pkg.cg.variants import Method
+from course_pkg.core import Library, Variant
+from course_pkg.witness import record
+from course_pkg.witness.cases import large_cases
+from course_pkg.witness.clocks import Clocks, clocks
+from course_pkg.witness.compare import by_name
+
+SMALL, LARGE = PUBLISHED  # edges of the two cubes that are measured
+
+
+class Iterations:
+    """What is recorded of conjugate gradient on one device.
+
+    Parameters
+    ----------
+    found : Recorded
+        The device's measurements of the topic ``cg``.
+
+    Examples
+    --------
+    >>> from course_pkg import bench
+    >>> from course_pkg.cg.variants import VARIANTS
+    >>> on = Iterations(bench.recorded("cg"))
+    >>> on.name, on.solve(VARIANTS["cg_two_kernel"]).observed["iterations"]
+    ('H200', 514)
+    """
+
+    def __init__(self, found: Recorded):
+        self.found = found
+
+    @property
+    def name(self) -> str:
+        """The device's name in one word."""
+        return self.found.device.name.removeprefix("NVIDIA ").split()[0]
+
+    @property
+    def origin(self) -> str:
+        """One line for a caption."""
+        return self.found.origin
+
+    @cached_property
+    def copy(self) -> Measurement:
+        """The copy of 1000³ numbers, whose bandwidth is the yardstick of every bound."""
+        return self.copy_of(LARGE)
+
+    def copy_of(self, edge: int) -> Measurement:
+        """Return the measurement of a copy of ``edge``³ numbers."""
+        return self.found.one(COPY, shape=[edge] * 3)
+
+    def pair(self, variant: Variant, edge: int = SMALL) -> Measurement:
+        """Return the measurement of two iterations in the middle of a solve, which are one CUDA graph."""
+        return self.found.one(variant.by(Library.NUMBA_CUDA), shape=[edge] * 3, iterations=2)
+
+    def iteration_s(self, variant: Variant, edge: int = SMALL) -> float:
+        """Return the seconds of one iteration, without what comes before and after the loop."""
+        return self.pair(variant, edge).median_s / 2
+
+    def over_bound(self, variant: Variant, edge: int = SMALL) -> float:
+        """Return the time of an iteration over the time that a long copy takes for the same bytes."""
+        return self.pair(variant, edge).over_bound(self.copy)
+
+    def pass_s(self, edge: int = SMALL, itemsize: int = 8) -> float:
+        """Return the seconds in which a long copy moves one field of ``edge``³ numbers."""
+        return itemsize * edge**3 / (self.copy.t_eff_gb_s * 1e9)
+
+    def solve(self, variant: Variant, edge: int = SMALL) -> Measurement:
+        """Return the measurement of a whole solve, until the residual is 1e-6 of ‖b‖."""
+        return self.found.one(variant.by(Library.NUMBA_CUDA), shape=[edge] * 3, rtol=RTOL)
+
+    def whole_s(self, variant: Variant, library: Library = Library.NUMBA_CUDA) -> float:
+        """Return the seconds of an iteration of a whole call on 250³: with its share of what comes before and after."""
+        if library is Library.NUMBA_CUDA:
+            solved = self.solve(variant)
+            return solved.median_s / solved.observed["iterations"]
+        call = self.found.one(variant.by(library), shape=[SMALL] * 3)
+        return call.median_s / call.parameters["iterations"]
+
+    @cached_property
+    def counters(self) -> record.RecordedCounters:
+        """What Nsight Compute counted of the small cases."""
+        return record.recorded(device=self.found.device.slug)
+
+    @cached_property
+    def traffic(self) -> record.RecordedCounters:
+        """What Nsight Compute counted on grids that no cache holds."""
+        return record.recorded(record.TRAFFIC, self.found.device.slug)
+
+    def seen(self, case: str) -> dict[str, float | None]:
+        """Return what the hardware counted in a small case, by the profile's names: ``global load sectors``, …"""
+        return by_name(self.counters.counters[case])
+
+    def flops_per_point(self, *kernels: str) -> float:
+        """Return the flops that the hardware counted in kernels on the case's 64-wide box; an fma is two flops."""
+        total = 0
+        for kernel in kernels:
+            seen = self.seen(f"cg_{kernel}_64_float64")
+            total += seen["float64 add"] + seen["float64 mul"] + 2 * seen["float64 fma"]
+        return total / prod(BOXES["64"])
+
+    def clocks(self, case: str) -> Clocks:
+        """Return the bytes, the time and the clocks of a large case, such as ``cg_search_250``."""
+        return clocks(self.traffic.counters[case], self.copy.t_eff_gb_s)
+
+    def moved(self, edge: int, *kernels: str) -> tuple[float, float, float, float]:
+        """Return bytes per point of kernels: that must be read and written, and that were."""
+        costs = [large_cases()[f"cg_{kernel}_{edge}"].cost for kernel in kernels]
+        found = [self.clocks(f"cg_{kernel}_{edge}") for kernel in kernels]
+        sums = (
+            sum(cost.bytes_read for cost in costs),
+            sum(cost.bytes_written for cost in costs),
+            sum(c.bytes_read for c in found),
+            sum(c.bytes_written for c in found),
+        )
+        return tuple(n / edge**3 for n in sums)
+
+
+def bytes_per_point(variant: Method) -> float:
+    """Return what an iteration moves per point, in double precision."""
+    return 8 * sum(variant.plan.passes)
+
+
+def flops_of_dots() -> int:
+    """Return the flops per point of the two dots; their kernels are counted on another grid than the others."""
+    return sum(container.flops for container in CG.containers if container.kind == "reduction")
