@@ -4,28 +4,28 @@
 #     display_name: Python 3 (ipykernel)
 #     language: python
 #     name: python3
-#   title: Fusion in conjugate gradient
+#   title: What fusion really saves
 # ---
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["title-slide"]
 # # What fusion really saves
 #
-# Conjugate gradient, container by container: which of them may share a kernel, and what each pass over memory is worth.
+# Conjugate gradients, operation by operation: which of them may share a kernel, and what each pass over memory is worth.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 4, the method as a graph 5, counting 8, in place and the race 6,
-# > what is legal and the planner 8, dots and A p twice 6, measured 6, limit and summary 2; libraries and the host if time is left.
+# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 4, the method 6, counting 8, in place and the race 6,
+# > what may share a kernel and the planner 7, dots and A p twice 6, measured 4, others and many GPUs 3, limit and summary 1.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## After this lecture you can
 #
-# - **count** what each container of a solver reads, writes and multiplies,
-# - **hold** such a count against the hardware's, and explain each difference,
-# - **decide** which containers may share a kernel, and say why others may not,
-# - **spot** the race in a stencil that is fused in place,
-# - **find** the fusion that pays most, and how far it is from its bound.
+# - **count** what each step of a solver reads, writes and multiplies,
+# - **check** such a count against the hardware's counters, and explain each difference,
+# - **decide** which steps may share a kernel, and say why others may not,
+# - **find** the race in a stencil that is fused in place,
+# - **choose** the fusion that saves most, and say how far it is from its bound.
 #
-# It builds on lecture 2 (T_eff, the bound) and lecture 3 (marching, pairs, sums).
+# It builds on lecture 1 (threads, blocks, barriers), lecture 2 (T_eff and the bound), and lecture 4 (marching, sums).
 
 # %% slideshow={"slide_type": "skip"}
 # Where the course is not installed, as on Colab, this says how to install it.
@@ -38,7 +38,7 @@ if importlib.util.find_spec("course_pkg") is None:
     )
 
 # %% slideshow={"slide_type": "skip"}
-# Setup, for the notebook only: the package's rooms that this lecture uses.
+# Setup, for the notebook only.
 import inspect
 import textwrap
 
@@ -46,341 +46,317 @@ import numpy as np
 from IPython.display import Markdown
 
 from course_pkg import bench, cuda, simt, viz
-from course_pkg.cg import cost, cpu_numba, fusion, reference
+from course_pkg.cg import cost, fusion
 from course_pkg.cg import gpu_numba as gpu
-from course_pkg.cg.cases import BOXES
-from course_pkg.cg.demands import COPY, RTOL
 from course_pkg.cg.problem import PUBLISHED, PoissonProblem
 from course_pkg.cg.program import CG
-from course_pkg.cg.rivals import scipy_csr
 from course_pkg.cg.variants import METHODS, VARIANTS
 from course_pkg.core import CourseError, Library, machine
 from course_pkg.device import sums as device_sums
 from course_pkg.device.launch import blocks_for
+from course_pkg.paths import figure
 from course_pkg.stencil import gpu_numba as stencil
-from course_pkg.vector import cost as stream_cost
-from course_pkg.vector import cpu_numba as streams
-from course_pkg.witness import clocks, record
-from course_pkg.witness.cases import large_cases
+from course_pkg.witness import clocks
+from course_pkg.witness.iterations import Iterations, bytes_per_point, flops_of_dots
 
 # %% slideshow={"slide_type": "skip"}
-from course_pkg.vector.variants import VARIANTS as STREAMS
-
-recorded = bench.recorded("cg")
-counters, traffic = record.recorded(), record.recorded(record.TRAFFIC)
-CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
+# What is recorded, by GPU: on_h100.iteration_s(variant), on_h200.solve(variant), and so on.
+GPUS = [Iterations(found) for found in bench.records("cg")]
+on_h100, on_h200 = GPUS
+CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
 baseline, map_stencil_fused, fused_dots, two_kernel, deferred_x = METHODS
 SMALL, LARGE = PUBLISHED
-
-
-# %% slideshow={"slide_type": "skip"}
-def on_h200(what, edge, **parameters):
-    """Return a recorded measurement on a cube."""
-    return recorded.one(what, shape=[edge] * 3, **parameters)
-
-
-def two_iterations(variant, edge=SMALL):
-    """Return the recorded pair of iterations in the midst of a solve: one graph."""
-    return on_h200(variant.by(CUDA), edge, iterations=2)
-
-
-def iteration_s(variant, edge=SMALL):
-    """Return the seconds of one iteration: two were timed together."""
-    return two_iterations(variant, edge).median_s / 2
-
-
-def solved(variant, edge=SMALL):
-    """Return the recorded solve to a residual of 1e-6: all iterations, and what comes before and after."""
-    return on_h200(variant.by(CUDA), edge, rtol=RTOL)
-
+EVERY_ORIGIN = "\n".join(on.origin for on in GPUS)
 
 # %% slideshow={"slide_type": "skip"}
-def flops_a_point(*kernels):
-    """Return what Nsight Compute counted in some kernels, an fma as two flops, for each point of their cases."""
-    total = 0
-    for kernel in kernels:
-        counted = counters.counters[f"cg_{kernel}_64_float64"]
-        add, mul, fma = (counted[f"smsp__sass_thread_inst_executed_op_d{kind}_pred_on.sum"] for kind in ("add", "mul", "fma"))
-        total += (add + mul + 2 * fma) / np.prod(BOXES["64"])
-    return total
+once = on_h200.flops_per_point("update_p", "matvec", "update_x_and_r") + flops_of_dots()
+twice = on_h200.flops_per_point("search", "advance_1")
+old, new = on_h200.pair(baseline), on_h200.pair(two_kernel)
 
-
-def bytes_a_point(variant):
-    """Return what an iteration moves for each point, in double precision."""
-    return 8 * sum(variant.plan.passes)
-
-
-long_copy = on_h200(COPY, LARGE)
-h200 = machine("h200").measured(long_copy.t_eff_gb_s)
-
-# %% [markdown] slideshow={"slide_type": "slide"}
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["predict"]
 # ## More work, and less throughput
 #
-# Two programs for the same method, on the same H200, for the same answer. The first has a kernel for every operation. The second has
-# two: it uses $A p$ for one dot, does **not store it**, and computes it again. (Both also launch two kernels of one block for scalars.)
+# Two programs on one H200: the same method, the same answer.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-old, new = two_iterations(baseline), two_iterations(two_kernel)
-dots = sum(c.flops for c in CG.containers if c.kind == "reduction")  # their kernels are counted on another grid
-flops = {
-    "five kernels, A p once": flops_a_point("update_p", "matvec", "update_x_and_r") + dots,
-    "two kernels, A p twice": flops_a_point("search", "advance_1"),
-}
-bench.Table(
-    [
-        {"program": what, "flops a point": f"{flops[what]:.0f}", "throughput": f"{m.throughput_gb_s:,.0f} GB/s"}
-        for what, m in zip(flops, (old, new), strict=True)
-    ],
-    f"One iteration, {SMALL}³ unknowns, double precision. {recorded.origin}",
+Markdown(
+    f"- **Five kernels**, one per operation: {once:.0f} flops per point, {old.throughput_gb_s:,.0f} GB/s.\n"
+    f"- **Two kernels**, which compute the vector $A p$ twice and never store it: {twice:.0f} flops per point, {new.throughput_gb_s:,.0f} GB/s."
 )
 
-# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_twice = viz.Prediction(
-    "03-twice",
-    f"The second program does {flops['two kernels, A p twice'] / flops['five kernels, A p once']:.1f} times the flops, at a lower "
-    "throughput. An iteration takes …",
-    ["longer", "about as long", "clearly less"],
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_twice = viz.Estimate(
+    "05-twice",
+    f"With five kernels, {SMALL}³ unknowns take {bench.format_time(on_h200.iteration_s(baseline))} per iteration. And with two?",
+    *(100, 10_000, "µs per iteration"),
 )
 guess_twice
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Faster, by what it does not move
+# ## What counts is what does not move
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [
         {
-            "program": words,
-            "bytes a point": f"{bytes_a_point(v):g}",
-            "time of an iteration": bench.format_time(iteration_s(v)),
-            "a whole solve": bench.format_time(solved(v).median_s),
+            "program": f"{len(v.plan.kernels)} kernels",
+            "flops per point": f"{flops:.0f}",
+            "bytes per point": f"{bytes_per_point(v):g}",
+            **{f"iteration, {on.name}": bench.format_time(on.iteration_s(v)) for on in GPUS},
+            **{f"whole solve, {on.name}": bench.format_time(on.solve(v).median_s) for on in GPUS},
         }
-        for v, words in zip((baseline, two_kernel), flops, strict=True)
+        for v, flops in ((baseline, once), (two_kernel, twice))
     ],
-    recorded.origin,
+    EVERY_ORIGIN,
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-assert iteration_s(two_kernel) < 0.7 * iteration_s(baseline) and new.throughput_gb_s < old.throughput_gb_s
-guess_twice.reveal(f"{1 - iteration_s(two_kernel) / iteration_s(baseline):.0%} less")
+assert all(on.iteration_s(two_kernel) < 0.7 * on.iteration_s(baseline) for on in GPUS)
+assert new.throughput_gb_s < old.throughput_gb_s and twice > 1.8 * once
+guess_twice.reveal(1e6 * on_h200.iteration_s(two_kernel), note=f"{1 - new.median_s / old.median_s:.0%} less time")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Four minutes. Throughput is what a program is praised for; time is what it is used for. Here the faster program shows
-# > the lower number. Leave it standing: the rest of the lecture is how one comes to such a program, and how one knows when to stop.
-
-# %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
-# ## The method, step by step
-
-# %% [markdown] slideshow={"slide_type": "-"}
-# | container | | |
-# |---|---|---|
-# | updateP | $p \leftarrow r + \beta p$ | map |
-# | matVec | $s \leftarrow A p$ | stencil |
-# | dot | $\langle p, s\rangle$ | reduction |
-# | updateXandR | $x \leftarrow x + \alpha p$ | map |
-# | | $r \leftarrow r - \alpha s$ | |
-# | dot | $\delta \leftarrow \langle r, r\rangle$ | reduction |
-#
-# $\alpha = \delta / \langle p, s\rangle$, and $\beta = \delta / \delta_\text{old}$.
-
-# %% [markdown] slideshow={"slide_type": "-"}
-# Three kinds of *containers*: a **map** touches its own point, a **stencil** reads the neighbours, too, and a **reduction** needs every
-# point before anybody has its result.
-#
-# It solves $A x = b$: $r$ is what is left, $b - A x$, and $p$ the direction of the next step. $A$ is the 7-point Laplacian, never
-# stored.
+# > **For the speaker.** Four minutes. Programs are praised for their throughput and used for their time. Here the faster program shows the
+# > lower number. Leave it standing: the lecture shows how to come to such a program, and how to know when to stop.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## The same, as a graph
+# ## What conjugate gradients need
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("why_definite.svg"),
+    "Left: the energy of a positive definite matrix as rings around its lowest point; conjugate gradients reach it in two steps, "
+    "steepest descent does not in six. Right: along a direction p the energy is a valley if ⟨p, Ap⟩ is positive, else a hill.",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# We solve $A x = b$. If $A$ is **symmetric**, the residual $b - A x$ points straight downhill on the energy $\tfrac12\langle x, A x\rangle -
+# \langle b, x\rangle$. If it is **positive definite**, so $\langle p, A p\rangle > 0$ for all $p \neq 0$, the energy is a bowl, and its
+# lowest point is the solution. Our $A$ is $-\Delta$, not $\Delta$: 6 on the diagonal, $-1$ per neighbour, never stored.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The wrong sign is the likeliest mistake with this method. Here is the check on a small grid, with the matrix written out:
+
+# %% slideshow={"slide_type": "skip"}
+written_out = PoissonProblem.ones(4).matrix().toarray()
+assert (written_out == written_out.T).all() and np.linalg.eigvalsh(written_out).min() > 0
+assert np.linalg.eigvalsh(-written_out).max() < 0 and set(np.unique(written_out)) == {-1, 0, 6}
+print("−Δ: eigenvalues from {:.2f} to {:.2f}".format(*np.linalg.eigvalsh(written_out)[[0, -1]]))
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
+# ## Conjugate gradients, step by step
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# 1. $r = b - A x,\quad p = r,\quad \delta = \langle r, r\rangle$
+# 2. $s = A p$
+# 3. $\langle p, s\rangle$
+# 4. $\alpha = \delta / \langle p, s\rangle$
+# 5. $x \leftarrow x + \alpha p$
+# 6. $r \leftarrow r - \alpha s$
+# 7. *only with a preconditioner*
+# 8. $\delta_\text{old} = \delta,\quad \delta = \langle r, r\rangle$
+# 9. $\beta = \delta / \delta_\text{old},\quad p \leftarrow r + \beta p$
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# **Start**: step 1, with $x = 0$. **Repeat** steps 2 to 9: $p$ is the direction of a step, $\alpha$ its length.
+#
+# **Stop** when $\sqrt\delta \le 10^{-6}\,\lVert b\rVert$, and compute $b - A x$ once more to confirm it.
+#
+# Steps 3 and 8 are sums over all points: all threads wait for them.
+#
+# *The key to these numbers is in `cg/reference.py`. They stand beside the lines of each program.*
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.cg import reference
+
+steps = inspect.getsource(reference.cg)
+assert all(f"# {number}\n" in steps for number in range(1, 10))
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## One iteration, as a graph
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.graph_picture(CG.containers, CG.edges)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# These arrows are computed from the fields that each container reads and writes. **A kernel will be a frame around some containers**, and
-# what crosses a frame goes through memory.
+# A *container* is an operation on all points: a **map** reads its own point only, a **stencil** also reads neighbours, a **reduction**
+# makes one number of all points. Here step 9 comes first. **A kernel will be a frame around containers**; a field that crosses a frame goes
+# through memory.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Count the map and the stencil
+# ## Count by hand: the map and the stencil
 #
-# `updateP` and `matVec` on $m = n^3$ points, counted as in notes on multi-GPU solvers, the *fusion document* from here on: elements; a
-# multiplication is a flop; no boundary.
+# $$ \text{fused:}\quad p_2 \leftarrow r + \beta p_1, \qquad s \leftarrow A (r + \beta p_1) $$
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 EDGE = 64
 BOX, POINTS, FACE = (EDGE,) * 3, EDGE**3, EDGE**2
 
 
-def counted_row(name, count, allocating):
-    """Return a row of the document's table: in units of the points, m, and of a face, n²."""
-
-    def either(plain, more):
-        return f"{plain // POINTS} m" + (f" or {more // POINTS} m" if more != plain else "")
-
+def counted_row(name, count):
+    """Return a row of the table: in units of the points, m, and of a face, n²."""
     return {
         "": name,
-        "reads, no reuse": either(count.reads, allocating.reads),
-        "full reuse": either(count.reads_reused, allocating.reads_reused),
+        "reads, no cache": f"{count.reads // POINTS} m",
+        "reads, perfect cache": f"{count.reads_reused // POINTS} m",
         "writes": f"{count.writes // POINTS} m",
-        "flops": f"{count.multiplications // POINTS} m",
+        "multiplications": f"{count.multiplications // POINTS} m",
         "halo": f"{count.halo // FACE} n²",
-        "flops a read": f"{count.intensity:.2g}",
     }
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-step_map, step_stencil = cost.update_p(BOX), cost.matvec(BOX)
-both, fused = cost.map_and_stencil(BOX), cost.map_stencil_fused(BOX)
-rows = {
-    "map": counted_row("map", step_map, step_map),
-    "stencil": counted_row("stencil", step_stencil, step_stencil.allocating(1)),
-    "both": counted_row("map, then stencil", both, step_map + step_stencil.allocating(1)),
-    "fused": counted_row("fused", fused, fused.allocating(2)),
-}
+apart, fused = cost.map_and_stencil(BOX), cost.map_stencil_fused(BOX)
 bench.Table(
-    [rows["map"], rows["stencil"], rows["both"]],
-    "The second number: where a store first reads its cache line (write-allocate). Halo: what one GPU between two others receives.",
+    [
+        counted_row("map", cost.update_p(BOX)),
+        counted_row("stencil", cost.matvec(BOX)),
+        counted_row("map, then stencil", apart),
+        counted_row("fused", fused),
+    ],
+    "m = n³ points, boundaries ignored. Halo: what one GPU between two others receives.",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Seven reads of the stencil or one? Both are right: without a cache, and with one that keeps every neighbour.
+# The fused stencil computes $p_2$ again at each of its seven points, from two fields: 14 reads.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Let the room count the stencil before the table is shown. The halo is what one GPU receives from its two neighbours when
-# > the grid is cut along z; the first and the last GPU have one neighbour and half of it.
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Fuse them, on paper
-#
-# $$ p_2 = r + \beta p_1, \qquad s = A (r + \beta p_1) $$
-#
-# The stencil computes $p_2$ again at each of its seven points.
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table([rows["both"], rows["fused"]], "For any n, from `cost.py`.")
-
-# %% [markdown] slideshow={"slide_type": "-"}
-# The fusion document prints **5** flops a read; by its own counts it is 14 m / 2 m = **7**. It gives the halo as 2 n² and as 4 n²: of two
-# fields, two faces each, it is **4 n²**.
+# > **For the speaker.** Let the audience count the stencil before you show the table. The halo is what one GPU receives from its two
+# > neighbours when the grid is cut along z. The first and the last GPU have one neighbour, and receive half of it.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# Three slips more, which change no count: the boundary GPUs are given n elements of halo where n² is meant, the fused kernel is said to
-# write p1 where it writes p2, and "7 fused multiplications and adds" counts the first sum, which has nothing to be added to.
+# **A count that others made, checked.** The count above follows notes on a conjugate-gradient solver for many GPUs. They make four statements that
+# do not agree with their own numbers. They state an intensity of **5** multiplications per read for the fused kernel; 14 m / 2 m is
+# **7**. They state a halo of 2 n² in one line and of 4 n² in another; two fields with two faces each are **4 n²**. They give the first and the
+# last GPU n elements of halo where it is n². And they let the fused kernel write $p_1$ where it writes $p_2$. Two conventions are also
+# theirs: only multiplications count as flops, and boundaries are ignored. The lecture uses both, and checks them by running the kernel.
 
-# %% [markdown] slideshow={"slide_type": "slide"}
+# %% slideshow={"slide_type": "skip"}
+assert fused.intensity == 7 and fused.halo == 4 * FACE
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Write-allocate.** On many CPUs a store first reads its cache line from memory. A count for such a CPU adds a read per write. Does the H200 do it?
+
+# %% slideshow={"slide_type": "skip"}
+allocating = cost.update_p(BOX) + cost.matvec(BOX).allocating(1)
+print(f"reads with write-allocate for s: {allocating.reads_reused // POINTS} m in place of {apart.reads_reused // POINTS} m")
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["predict"]
 # ## The same count, by running it
 #
-# One thread a point, as plain as the document: the interpreter runs it for 64³ points and counts.
+# The fused kernel, one thread per point, as plain as the count by hand. The interpreter runs it on 64³ points and counts.
 
-# %% slideshow={"slide_type": "-"}
+# %% slideshow={"slide_type": "skip"}
 rng, n = np.random.default_rng(0), [np.uint32(EDGE)] * 3
 r, p1 = rng.random((2, POINTS))
 p2, s = np.empty((2, POINTS))
 launch = blocks_for(BOX, stencil.BLOCK_3D), stencil.BLOCK_3D
-update_p, matvec = gpu.update_p_flat_kernel, stencil.laplacian_flat_kernel
-together = gpu.map_stencil_flat_kernel
-counted = {
-    "map": simt.profile(update_p[launch], r, p1, 0.5, *n, p2),
-    "stencil": simt.profile(matvec[launch], p2, *n, s),
-    "fused": simt.profile(together[launch], r, p1, 0.5, *n, p2, s),
-}
+counted = {"fused": simt.profile(gpu.map_stencil_flat_kernel[launch], r, p1, 0.5, *n, p2, s)}
 
-# %% slideshow={"slide_type": "skip"}
-viz.source(gpu.map_stencil_flat_kernel)
-
-# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_count = viz.Prediction(
-    "03-count",
-    "The document counts 14 reads and 14 multiplications a point for the fused kernel. The interpreter counts …",
-    ["14 and 14", "a little less of both", "nearly 14 reads, 8 multiplications"],
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_count = viz.Estimate(
+    "05-count",
+    "By hand it is 14 multiplications per point. How many are executed? An fma, one instruction that multiplies and adds, counts as one.",
+    *(2, 200, "multiplications per point"),
 )
 guess_count
 
 # %% slideshow={"slide_type": "skip"}
+viz.source(gpu.map_stencil_flat_kernel)
+
+# %% slideshow={"slide_type": "skip"}
+counted["map"] = simt.profile(gpu.update_p_flat_kernel[launch], r, p1, 0.5, *n, p2)
+counted["stencil"] = simt.profile(stencil.laplacian_flat_kernel[launch], p2, *n, s)
 CASES = {"map": "cg_update_p_flat", "stencil": "laplacian_flat", "fused": "cg_map_stencil_flat"}
-SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
-DADD, DMUL, DFMA = (f"smsp__sass_thread_inst_executed_op_d{kind}_pred_on.sum" for kind in ("add", "mul", "fma"))
 
 
 def by_interpreter(of, *names):
-    """Return a count of some kernels in turn, for each of the 64³ points."""
+    """Return a count of some kernels in turn, per point of 64³."""
     return sum(of(counted[name]) for name in names) / POINTS
 
 
-def by_ncu(metric, *names):
-    return sum(counters.counters[f"{CASES[name]}_64"][metric] for name in names) / POINTS
+def by_h200(quantity, *names):
+    """Return what Nsight Compute counted on the H200, per point of 64³."""
+    return sum(on_h200.seen(f"{CASES[name]}_64")[quantity] for name in names) / POINTS
 
 
-def from_memory(direction, *names):
-    """Return the numbers that moved between the H200 and its memory for each of 512³ points."""
-    moved = sum(traffic.counters[f"{CASES[name]}_512"][f"dram__bytes_{direction}.sum"] for name in names)
-    return moved / 8 / 512**3
+def from_memory(way, *names):
+    """Return the numbers that an H200 reads from memory, or writes to it, per point of 512³."""
+    return sum(getattr(on_h200.clocks(f"{CASES[name]}_512"), way) for name in names) / 8 / 512**3
 
 
 # %% slideshow={"slide_type": "skip"}
-def witnesses(document, *names):
-    """Return the rows of a table with three witnesses; all for one point."""
+def row(what, paper, interpreter, hardware=None):
+    """Return a row with three witnesses; all per point."""
+    cells = [f"{paper / POINTS:.0f}" if paper else "–", f"{interpreter:.2f}", f"{hardware:.2f}" if hardware else "–"]
+    return {"per point": what, **dict(zip(("by hand", "interpreter", "H200"), cells, strict=True))}
 
-    def row(what, paper, interpreter, hardware):
-        cells = (f"{paper / POINTS:.0f}" if paper else "–", f"{interpreter:.2f}", hardware)
-        return {"for one point": what, **dict(zip(("document", "interpreter", "H200"), cells, strict=True))}
 
-    asked = by_interpreter(lambda p: p.global_load.bytes_requested / 8, *names)
-    sectors = by_interpreter(lambda p: p.global_load.sectors, *names)
-    unique = by_interpreter(lambda p: p.global_load.unique_bytes / 8, *names)
+# %% slideshow={"slide_type": "skip"}
+def witnesses(by_hand, *names):
+    """Return the rows of a table with three witnesses."""
+
+    def flop(kind):
+        return by_interpreter(lambda p: p.flops.instructions("float64", kind), *names), by_h200(f"float64 {kind}", *names)
+
+    def asked(of):
+        return by_interpreter(lambda p: of(p.global_load), *names)
+
+    add, mul, fma = (np.array(flop(kind)) for kind in ("add", "mul", "fma"))
     stored = by_interpreter(lambda p: p.global_store.bytes_requested / 8, *names)
-    add, mul, fma = (
-        by_interpreter(lambda p, k=k: p.flops.instructions("float64", k), *names) for k in ("add", "mul", "fma")
-    )
+    read, written = from_memory("bytes_read", *names), from_memory("bytes_written", *names)
     return [
-        row("reads, no reuse", document.reads, asked, "–"),
-        row("load sectors", 0, sectors, f"{by_ncu(SECTORS, *names):.2f}"),
-        row("reads, full reuse", document.reads_reused, unique, f"{from_memory('read', *names):.2f}"),
-        row("writes", document.writes, stored, f"{from_memory('write', *names):.2f}"),
-        row("multiplications", document.multiplications, mul + fma, f"{by_ncu(DMUL, *names) + by_ncu(DFMA, *names):.2f}"),
-        row("additions", 0, add + fma, f"{by_ncu(DADD, *names) + by_ncu(DFMA, *names):.2f}"),
+        row("reads, no cache", by_hand.reads, asked(lambda t: t.bytes_requested / 8)),
+        row("load sectors", 0, asked(lambda t: t.sectors), by_h200("global load sectors", *names)),
+        row("reads, perfect cache", by_hand.reads_reused, asked(lambda t: t.unique_bytes / 8), read),
+        row("writes", by_hand.writes, stored, written),
+        row("multiplications", by_hand.multiplications, *(mul + fma)),
+        row("additions", 0, *(add + fma)),
     ]
 
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Three witnesses: map, then stencil
+WHERE = "Interpreter, sectors, flops: 64³ points. Reads and writes of the H200: memory, 512³ points, Nsight Compute."
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-WHERE = "Interpreter, sectors, flops: 64³ points. Reads and writes of the H200: memory, 512³. By `course verify counters` and `traffic`."
-bench.Table(witnesses(both, "map", "stencil"), WHERE)
+# %% slideshow={"slide_type": "skip"}
+products = by_interpreter(lambda p: sum(p.flops.instructions("float64", k) for k in ("mul", "fma")), "fused")
+assert counted["fused"].global_load.bytes_requested == 8 * 2 * (7 * POINTS - 6 * FACE)
+assert round(products) == 7 + 1 and round(by_h200("float64 fma", "fused") + by_h200("float64 mul", "fused")) == 7 + 1
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Three witnesses: fused
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
+# ## Three witnesses, and why they differ
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(witnesses(fused, "fused"), WHERE)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-products = by_interpreter(lambda p: sum(p.flops.instructions("float64", k) for k in ("mul", "fma")), "fused")
-assert 13.7 < by_interpreter(lambda p: p.global_load.bytes_requested / 8, "fused") < 14 and round(products) == 8
-guess_count.reveal("nearly 14 reads, 8 multiplications", how="Counted")
+guess_count.reveal(products, how="Counted")
 
-# %% slideshow={"slide_type": "skip"}
-print(counters.origin, traffic.origin, sep="\n")
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Why they differ
+# %% [markdown] slideshow={"slide_type": "-"}
+# - **Multiplications**: by hand, every neighbour has a coefficient. Ours are $-1$, which a subtraction does. So each of seven points costs one
+#   fma, and only the centre is multiplied by 6: 7 + 1.
+# - **Reads**: a point on a face has one neighbour less.
+# - **A perfect cache** is nearly what memory sees.
+# - **Writes**: the last ones are still in L2 when the kernel ends.
 #
-# - **Reads**: points on a face have no neighbour beyond it: $6n^2$ reads less for each field, which vanish as $n$ grows.
-# - **Multiplications**: the document gives every neighbour a coefficient. Ours are $-1$: six subtractions, and one product, $6p$. Fused,
-#   each neighbour costs $\beta p_1$; one *fma*, a fused multiply-add, adds it to r, and a subtraction takes both from the sum.
-# - **Full reuse** is what memory sees here, within two per cent: the caches hold the neighbours of 512³ points.
-# - **Writes** are a little under 2 here: when a kernel ends, its last writes are still in the L2 cache.
-#
-# A count that nobody holds against a counter is an opinion.
+# A count that nobody compares with a counter is an opinion.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Write-allocate.** The document adds a read for each store that first fetches its cache line. On the H200 memory reads nothing more for these
-# stores, which write whole sectors. On a CPU with write-allocate it would, unless the stores go around the cache.
+# The same for the map and the stencil apart:
+
+# %% slideshow={"slide_type": "skip"}
+print(on_h200.counters.origin, on_h200.traffic.origin, sep="\n")
+bench.Table(witnesses(apart, "map", "stencil"), WHERE)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **In numbers.** The faces take $6 n^2$ reads from each field, which vanish as $n$ grows. The caches keep the neighbours of 512³ points: memory
+# reads at most two per cent more than a perfect cache would need.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Write-allocate, answered.** On the H200 memory reads nothing more for these stores, which write whole sectors. On a CPU with
+# write-allocate it would, unless the stores go around the cache.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Eight minutes for the counting. The expected wrong answer is "a little less of both": boundaries are seen, the
-# > missing coefficients are not.
+# > **For the speaker.** Eight minutes for the counting. The expected wrong answer is 14: boundaries are seen, the missing coefficients are not.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What a warp reads in the fused kernel
@@ -390,19 +366,30 @@ places = ("the point itself", "west", "east", "north", "south", "below", "above"
 lines = dict(zip(places, (w for w, c in counted["fused"].by_line.items() if c.global_load), strict=True))
 loads = {place: counted["fused"].by_line[where].global_load for place, where in lines.items()}
 assert round(sum(c.requests for c in loads.values()) / (POINTS / 32)) == 14
-assert loads["west"].sectors_per_request > loads["north"].sectors_per_request == loads["the point itself"].sectors_per_request
+
+
+def asked_sectors(place):
+    """Return how many sectors a warp in the middle of the grid asks for."""
+    return counted["fused"].access(lines[place], block=35).sectors
+
+
+assert {place: asked_sectors(place) for place in ("west", "north", "the point itself")} == {
+    "west": 9,
+    "north": 8,
+    "the point itself": 8,
+}
 viz.slider(
     lambda place: viz.access_strip(counted["fused"].access(lines[place], block=35)), places, label="neighbour", start="west"
 )
 
-
 # %% [markdown] slideshow={"slide_type": "-"}
-# Every line reads r **and** p₁: fourteen requests a warp. A neighbour to the west or east costs a sector more.
+# Every line reads r **and** p₁: fourteen requests per warp. A neighbour to the west or east costs one sector more.
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Why not in place?
 #
-# The fused kernel reads $p_1$ and writes $p_2$. One field less would do, it seems (five points of a plane, for short):
+# The fused kernel reads $p_1$ and writes $p_2$. This one has a single p, and a plane for short:
 
 # %% slideshow={"slide_type": "-"}
 @cuda.jit
@@ -413,20 +400,20 @@ def fused_in_place(r, p, beta, s):
     for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
         if 0 <= j + dj < p.shape[0] and 0 <= i + di < p.shape[1]:
             total -= r[j + dj, i + di] + beta * p[j + dj, i + di]
-    p[j, i] = new  # nobody needs the old one any more?
+    p[j, i] = new
     s[j, i] = total
 
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_race = viz.Prediction(
-    "03-race",
-    "Each thread reads its neighbours' old p, computes, and only then replaces its own. This is …",
-    ["right", "always wrong", "right or wrong, as it happens"],
+    "05-race",
+    "Each thread reads its neighbours' old p, computes, and only then replaces its own p. The result is …",
+    ["right in every run", "wrong in every run", "right in some runs"],
 )
 guess_race
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Line, threads, and why
+# ## Two lines, two threads, no order
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 R, P = rng.random((2, 8, 64))
@@ -440,18 +427,27 @@ print()
 print(textwrap.fill(hazard.message, 84))
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-guess_race.reveal("as it happens: a neighbour may have replaced its p already, and β would be applied twice", how="Found")
+guess_race.reveal(
+    "where a neighbour has replaced its p already, β is applied twice", right="right in some runs", how="Found"
+)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# **No barrier of a block mends it**: blocks of one launch run in any order. Two launches would: that is the baseline. Or two fields: read
-# $p_1$, write $p_2$, **swap**. One more field to *hold*, and none more to *move*. (The document's reason: p has a loop in its graph.)
-
-# %% [markdown] slideshow={"slide_type": "skip"}
-# **A barrier for all blocks** exists: a *cooperative launch* has one. It would mend the kernel, on one condition: all threads of the launch are
-# resident at the same time, for a block that has not begun cannot come to a barrier. An H200 holds 270,336 threads, and 250³ points are
-# 15,625,000: each thread would have to keep the new p of 58 points in registers from the barrier's one side to its other. They do not fit: 250³ doubles are 125 MB, all registers of an H200 35 MB.
+# **A barrier does not fix it**: `syncthreads` orders the threads of one block, and these two are in different blocks. Two launches would
+# fix it: that is the baseline. So would two fields: read $p_1$, write $p_2$, **swap**. That is one more field to *hold*, and none more to
+# *move*.
 
 # %% slideshow={"slide_type": "skip"}
+assert sum(map_stencil_fused.plan.passes) < sum(baseline.plan.passes)
+assert len(map_stencil_fused.plan.fields) == len(baseline.plan.fields) + 1
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **A barrier for all blocks** exists: a *cooperative launch* has one. It would fix the kernel, on one condition: all threads of the launch are
+# on the GPU at the same time, because a block that has not begun cannot come to a barrier. An H200 holds 270,336 threads, and 250³ points are
+# 15,625,000. So each thread would have to keep the new p of 58 points in registers from one side of the barrier to the other. They do not
+# fit: 250³ doubles are 125 MB, and all registers of an H200 are 35 MB.
+
+# %% slideshow={"slide_type": "skip"}
+h200, h100 = (machine(key).measured(on.copy.t_eff_gb_s) for key, on in (("h200", on_h200), ("h100-sxm", on_h100)))
 resident = h200.sms * h200.max_warps_per_sm * 32
 assert resident == 270_336 and -(-(SMALL**3) // resident) == 58
 
@@ -462,81 +458,84 @@ assert resident == 270_336 and -(-(SMALL**3) // resident) == 58
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Which containers may share a kernel?
 #
-# - **A map joins what follows it.** What it computes stays in a register.
-# - **A map joins a stencil** if it is computed again at each neighbour; a field that it updates in place is then kept twice.
+# - **A map joins what follows it**: its value stays in a register.
+# - **A map joins a stencil** if each neighbour's value is computed again; a field that it updates is then kept twice.
 # - **A reduction joins what makes its fields**: they are summed on their way to memory.
-# - **Nothing that needs its result joins a reduction**: it is known when all blocks have ended. Blocks do not wait for each other.
-# - **A stencil does not join a stencil** that it reads: it would need neighbours of neighbours. (*Time blocking* does just that.)
-# - **A field need not be stored** if every kernel that reads it can compute it again, from what has not changed since.
+# - **What needs the sum does not join it**: the sum is known when all blocks have ended, and blocks do not wait for each other.
+# - **A stencil does not join a stencil** that it reads: it would need the neighbours of neighbours.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The last rule has an exception that this lecture leaves out: *time blocking* computes the neighbours of neighbours again, in larger tiles.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_saving = viz.Prediction(
-    "03-saving",
-    "Map and stencil fused, and nothing else: of all the bytes of an iteration, that saves …",
-    ["about a third", "about a fifth", "under a tenth"],
+guess_saving = viz.Estimate(
+    "05-saving",
+    "Fuse map and stencil as above, and nothing else. What part of all the bytes that an iteration moves does this save?",
+    *(0.1, 100, "% of the bytes"),
 )
 guess_saving
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## The planner
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-gpus = [h200, machine("a100-80"), machine("v100")]
-viz.planner(fusion.CHOICES, gpus, cost.facts)
-
-# %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Eight minutes, with the room deciding. Refused plans teach as much: ask for the reason before you show it. A plan that
-# > a barrier for the whole grid or time blocking would allow is refused here, too: say that these exist.
-# > In JupyterLab the laboratory has a free planner, with a switch for each boundary.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What each fusion saves
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-all_fused = fusion.CHOICES["map, stencil, dots"]
-steps = [(v.title, v.idea, v.plan) for v in METHODS]
-steps.insert(METHODS.index(two_kernel), ("map, stencil, dots", "both of them (not timed)", all_fused))
-bench.Table(
-    [
-        {
-            "variant": title,
-            "idea": idea,
-            "read, written": "{:g}, {:g}".format(*plan.passes),
-            "bytes a point": f"{8 * sum(plan.passes):g}",
-            "saved": f"{1 - sum(plan.passes) / sum(baseline.plan.passes):.0%}" if title != baseline.title else "",
-        }
-        for title, idea, plan in steps
-    ]
-)
+PLANS = {v.title: v.plan for v in METHODS}
+viz.passes_picture(PLANS, per_pass=8, xlabel="bytes per point and iteration; a box is one field read or written")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-guess_saving.reveal(
-    f"{1 - bytes_a_point(map_stencil_fused) / bytes_a_point(baseline):.0%}; after the dots, "
-    f"{1 - 8 * sum(all_fused.passes) / bytes_a_point(fused_dots):.0%}",
-    how="Counted",
-)
+guess_saving.reveal(100 * (1 - bytes_per_point(map_stencil_fused) / bytes_per_point(baseline)), how="Counted")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## The dot, on its way to memory
-#
-# The thread that computes $s$ at a point has $p$ and $s$ in registers. It adds $p \cdot s$ to a sum of its own; warps and blocks add up;
-# one number a block is left, and one block sums those.
+# ## The planner
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-viz.source(device_sums.leave_total)
+viz.planner(fusion.CHOICES, [h200, h100], cost.facts)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Seven minutes, with the audience deciding. Refused plans teach as much: ask for the reason before you show it. A plan
+# > that a barrier for the whole grid or time blocking would allow is refused here, too: say that these exist.
+# > In JupyterLab the laboratory has a free planner, with a switch for each boundary.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_digits = viz.Prediction(
+    "05-digits",
+    f"Dots are sums of {SMALL**3:,} products, by thousands of blocks. An H100 and an H200 solve the same problem with the same "
+    f"program. After {PUBLISHED[SMALL]} iterations, their residuals agree in …",
+    ["the first 5 digits", "the first 10 digits", "all 16 digits"],
+)
+guess_digits
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The dot product, on its way to memory
+#
+# The thread that computes $s$ at a point has $p$ and $s$ in registers. It adds $p \cdot s$ to a sum of its own; warps and blocks add up
+# theirs. One number per block is left, and a launch with one block sums those.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+residuals = {on.name: on.solve(two_kernel).observed["true_residual"] for on in GPUS}
+assert len(set(residuals.values())) == 1
+print("\n".join(f"{name}  ‖b − A x‖ / ‖b‖ = {residual!r}" for name, residual in residuals.items()))
+guess_digits.reveal("to the last digit", right="all 16 digits")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# No *atomics* (updates in whatever order threads come): the order of the additions is fixed, so two runs agree to the last digit.
+# A sum in floating point depends on its order. With **atomics**, blocks would add in the order in which they end. Here each block leaves its
+# sum in its own place, and the places are added in a fixed order. Both GPUs launch the same blocks.
+
+# %% slideshow={"slide_type": "skip"}
+viz.source(device_sums.leave_total)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Throw A p away
 #
-# With the dots fused, $s = A p$ is still written once and read once. To compute it again takes $p$, which the next kernel reads in any
-# case, and some flops, which cost far less time than the bytes that are saved.
+# With the dots fused, $s = A p$ is still written once and read once. The next kernel reads $p$ in any case. So it can compute $s$
+# **again**: some more flops, two passes less.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 lean = two_kernel.plan
 viz.graph_picture(lean.containers, lean.edges, groups=lean.groups, again=lean.again, badges=lean.badges)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The rule: a field need not be stored if every kernel that reads it can compute it again, from fields that have not changed since.
 
 # %% slideshow={"slide_type": "skip"}
 viz.source(gpu.search_kernel)
@@ -544,95 +543,88 @@ viz.source(gpu.search_kernel)
 # %% slideshow={"slide_type": "skip"}
 viz.source(gpu.advance_kernel)
 
-# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_bound = viz.Prediction(
-    "03-bound",
-    f"{bytes_a_point(two_kernel):g} bytes a point, over the bandwidth of a copy of {LARGE}³, is the yardstick. The two kernels take …",
-    ["as long", "about a tenth longer", "twice as long"],
-)
-guess_bound
-
-
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Measured: a step at a time
+# ## Measured: time follows bytes
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+def timed_passes(on, edge=SMALL):
+    """Draw the bound and the time of an iteration of each variant on a GPU."""
+    measured = {v.title: 1e6 * on.iteration_s(v, edge) for v in METHODS}
+    axis = f"µs per iteration, {edge}³; a box is the time of one pass at the bandwidth of a copy"
+    return viz.passes_picture(
+        PLANS, per_pass=1e6 * on.pass_s(edge), measured=measured, written="{:,.0f} µs".format, xlabel=axis, note=on.origin
+    )
+
+
+by_device = {on.found.device.name: on for on in GPUS}
+viz.on_each(lambda found: timed_passes(by_device[found.device.name]), [on.found for on in GPUS])
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **How to read it.** Where the boxes end is the bound: the bytes of an iteration at the bandwidth of a copy of 1000³ numbers. Time follows
+# bytes, but not exactly: on the H200, fusing map and stencil saves 7 % of the bytes and 4 % of the time. A copy of 250³ numbers
+# does not reach the bandwidth of a long one either. And the bound is no law: a kernel that reads more than it writes, such as a dot, moves
+# more bytes per second than a copy. The baseline has such kernels, and at 1000³ it takes less than its "bound".
 
 # %% slideshow={"slide_type": "skip"}
-def measured_row(variant, edge):
+fused_saves = 1 - on_h200.iteration_s(map_stencil_fused) / on_h200.iteration_s(baseline)
+assert round(100 * (1 - bytes_per_point(map_stencil_fused) / bytes_per_point(baseline))) == 7 and round(100 * fused_saves) == 4
+assert on_h200.copy_of(SMALL).t_eff_gb_s < 0.95 * on_h200.copy.t_eff_gb_s and on_h200.over_bound(baseline, LARGE) < 1
+
+
+# %% slideshow={"slide_type": "skip"}
+def measured_row(on, variant, edge):
     """Return a row: the bytes of an iteration, the time they would take a copy, and the time they took."""
-    pair = two_iterations(variant, edge)
     return {
+        "GPU": on.name,
+        "points": f"{edge}³",
         "variant": variant.title,
-        "bytes a point": f"{bytes_a_point(variant):g}",
-        "bound": bench.format_time(pair.bound_s(long_copy) / 2),
-        "measured": bench.format_time(pair.median_s / 2),
-        "time / bound": f"{pair.over_bound(long_copy):.2f}×",
-        "against baseline": f"{pair.median_s / two_iterations(baseline, edge).median_s:.0%}",
-        "of the bytes": f"{bytes_a_point(variant) / bytes_a_point(baseline):.0%}",
+        "bytes per point": f"{bytes_per_point(variant):g}",
+        "bound": bench.format_time(on.pair(variant, edge).bound_s(on.copy) / 2),
+        "measured": bench.format_time(on.iteration_s(variant, edge)),
+        "time / bound": f"{on.over_bound(variant, edge):.2f}×",
+        "time / baseline": f"{on.iteration_s(variant, edge) / on.iteration_s(baseline, edge):.0%}",
+        "bytes / baseline": f"{bytes_per_point(variant) / bytes_per_point(baseline):.0%}",
     }
 
 
-def measured(edge):
-    return bench.Table([measured_row(v, edge) for v in METHODS], f"An iteration, {edge}³. {recorded.origin}")
-
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-measured(SMALL)
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-over = {e: two_iterations(two_kernel, e).over_bound(long_copy) for e in (SMALL, LARGE)}
-own = two_iterations(two_kernel).over_bound(on_h200(COPY, SMALL))
-guess_bound.reveal(f"{over[SMALL]:.2f} times at {SMALL}³, {over[LARGE]:.2f} at {LARGE}³; over a copy of {SMALL}³ itself, {own:.2f}")
-
-# %% [markdown] slideshow={"slide_type": "skip"}
-# **How to read it.** Rows do not add up: *fused dots* keeps `updateP` apart, and *two-kernel* has everything. Time follows bytes, and not
-# exactly: on the H200, map and stencil together save 7 % of the bytes and 4 % of the time. A copy of 250³ numbers does not reach the bandwidth of a long
-# one either. And the yardstick is no law: it is the bandwidth of a copy, and a kernel that reads more than it writes, such as a dot or a
-# map of two fields, is faster for each byte. That flatters the baseline: at 1000³ it takes less than its "bound".
-
-# %% slideshow={"slide_type": "skip"}
-fused_saves = 1 - iteration_s(map_stencil_fused) / iteration_s(baseline)
-assert round(100 * (1 - bytes_a_point(map_stencil_fused) / bytes_a_point(baseline))) == 7 and round(100 * fused_saves) == 4
-assert on_h200(COPY, SMALL).t_eff_gb_s < 0.95 * long_copy.t_eff_gb_s and two_iterations(baseline, LARGE).over_bound(long_copy) < 1
-
-
-# %% [markdown] slideshow={"slide_type": "skip"}
-# **Is it so on another GPU?** Here is each GPU that has been recorded, with the bandwidth of its own copy as the yardstick:
-
-# %% slideshow={"slide_type": "skip"}
-def other_row(found, variant, edge):
-    """Return a row of :func:`measured`, for a device."""
-    pair, copy = found.one(variant.by(CUDA), shape=[edge] * 3, iterations=2), found.one(COPY, shape=[LARGE] * 3)
-    times = {"an iteration": bench.format_time(pair.median_s / 2), "time / bound": f"{pair.over_bound(copy):.2f}×"}
-    return {"GPU": found.device.name, "points": f"{edge}³", "variant": variant.title, **times}
-
-
-bench.Table(
-    [other_row(found, v, edge) for found in bench.records("cg") for edge in (SMALL, LARGE) for v in METHODS],
-    "\n".join(found.origin for found in bench.records("cg")),
-)
+bench.Table([measured_row(on, v, edge) for on in GPUS for edge in (SMALL, LARGE) for v in METHODS], EVERY_ORIGIN)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A billion unknowns, on one GPU
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-measured(LARGE)
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-big = solved(two_kernel, LARGE)
-Markdown(
-    f"**{LARGE}³ unknowns: {big.observed['iterations']} iterations in {big.median_s:.1f} s**, true residual "
-    f"{big.observed['true_residual']:.2e} of ‖b‖. The s-step paper solved a problem of this size, in as many iterations, on 64 A100; without a "
-    "stored matrix it fits in the memory of one H200."
+bench.Table(
+    [
+        {
+            "GPU": on.name,
+            "variant": v.title,
+            "iteration": bench.format_time(on.iteration_s(v, LARGE)),
+            "time / bound": f"{on.over_bound(v, LARGE):.2f}×",
+            "iterations": f"{on.solve(v, LARGE).observed['iterations']:,}",
+            "whole solve": bench.format_time(on.solve(v, LARGE).median_s),
+        }
+        for on in GPUS
+        for v in (two_kernel, deferred_x)
+    ],
+    f"{LARGE}³ unknowns, to 1e-6 of ‖b‖. {EVERY_ORIGIN}",
 )
 
+# %% [markdown] slideshow={"slide_type": "-"}
+# A published solver takes as many iterations for a problem of this size, on **64 A100** (M. Bernaschi and others, 2025). Without a stored
+# matrix there are four vectors, 32 GB: they fit into the memory of one GPU.
 
-# %% [markdown] slideshow={"slide_type": "slide"}
+# %% slideshow={"slide_type": "skip"}
+assert len(two_kernel.plan.fields) == 4 and 8 * 4 * LARGE**3 == 32_000_000_000
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## What memory really moved
+
 
 # %% slideshow={"slide_type": "skip"}
 def moved_row(variant, *names):
-    """Return a row: bytes a point that must move in an iteration, and that did, by Nsight Compute."""
-    must_read, must_write, read, written = bytes_moved(SMALL, *names)
+    """Return a row: bytes per point that must move in an iteration, and that did, by Nsight Compute."""
+    must_read, must_write, read, written = on_h200.moved(SMALL, *names)
     return {
         "variant": variant.title,
         "kernels over fields": len(names),
@@ -643,15 +635,6 @@ def moved_row(variant, *names):
     }
 
 
-def bytes_moved(edge, *names):
-    """Return bytes a point of some kernels: that must be read and written, and that were."""
-    cases = [(large_cases()[f"cg_{name}_{edge}"].cost, traffic.counters[f"cg_{name}_{edge}"]) for name in names]
-    must = (sum(getattr(cost, what) for cost, _ in cases) for what in ("bytes_read", "bytes_written"))
-    moved = (sum(c[f"dram__bytes_{way}.sum"] for _, c in cases) for way in ("read", "write"))
-    return [n / edge**3 for n in (*must, *moved)]
-
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [
         moved_row(baseline, "update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr"),
@@ -659,20 +642,18 @@ bench.Table(
         moved_row(fused_dots, "update_p", "matvec_dot", "update_x_and_r_dot"),
         moved_row(two_kernel, "search", "advance"),
     ],
-    f"For a point of {SMALL}³; each kernel by itself, with an empty cache. {traffic.origin}",
+    f"Per point of {SMALL}³; each kernel by itself, with an empty cache. {on_h200.traffic.origin}",
 )
 
 # %% slideshow={"slide_type": "skip"}
-must_read, must_write, is_read, is_written = bytes_moved(SMALL, "search", "advance")
+must_read, must_write, is_read, is_written = on_h200.moved(SMALL, "search", "advance")
 assert is_read > must_read and is_written < must_write
-large_read, large_write, large_is_read, large_is_written = bytes_moved(LARGE, "search", "advance")
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+must_move, is_moved = (sum(half) for half in np.split(np.array(on_h200.moved(LARGE, "search", "advance")), 2))
 Markdown(
-    f"**Read**: {is_read / must_read - 1:.0%} more. About half of it is padding: rows of {SMALL} numbers are stored 256 apart. The rest: where two *chunks* of "
-    "planes, which threads march through, meet, planes are read again. "
-    "**Written**: less, for the last writes are still in L2 when a kernel ends. "
-    f"At {LARGE}³, where both hardly count: {large_is_read + large_is_written:.1f} B of {large_read + large_write:.0f}."
+    f"**Read**: {is_read / must_read - 1:.0%} more. About half of it is padding: rows of {SMALL} numbers are stored 256 apart. The rest "
+    "are planes that are read twice, where two *chunks* meet (a chunk: the planes through which one block marches). "
+    "**Written**: less, because the last writes are still in L2 when a kernel ends. "
+    f"At {LARGE}³, where both hardly count: {is_moved:.1f} B of {must_move:.0f}."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -680,102 +661,114 @@ Markdown(
 # Memory is the longest clock of every kernel. It fills the least of the time of `matvec` and `matvec_dot`; on an H100 it binds there, too.
 
 # %% slideshow={"slide_type": "skip"}
-binds = {
-    name: clocks.clocks(traffic.counters[f"cg_{name}_{SMALL}"], long_copy.t_eff_gb_s)
-    for name in (
-        *("update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr"),
-        *("matvec_dot", "update_x_and_r_dot", "map_stencil", "search", "advance"),
-    )
-}
-h100, h100_copy = record.recorded(record.TRAFFIC, "nvidia-h100-80gb-hbm3"), bench.recorded("cg", "nvidia-h100-80gb-hbm3").one(COPY, shape=[LARGE] * 3)
-there = {name: clocks.clocks(h100.counters[f"cg_{name}_{SMALL}"], h100_copy.t_eff_gb_s) for name in binds}
+KERNELS = ["update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr", "matvec_dot", "update_x_and_r_dot"]
+KERNELS += ["map_stencil", "search", "advance"]
+binds, there = ({name: on.clocks(f"cg_{name}_{SMALL}") for name in KERNELS} for on in (on_h200, on_h100))
 assert all(max(c.shares, key=c.shares.get) == clocks.MEMORY for c in binds.values())
 assert set(sorted(binds, key=lambda name: binds[name].shares[clocks.MEMORY])[:2]) == {"matvec", "matvec_dot"}
 assert {c.binds for c in there.values()} == {clocks.MEMORY}
 bench.Table(
     [{"kernel": name, "time": bench.format_time(c.time_s), **c.row()} for name, c in binds.items()],
-    f"Shares of a kernel's time, {SMALL}³ points. {traffic.origin}",
+    f"Shares of a kernel's time, {SMALL}³ points. {on_h200.traffic.origin}",
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## The host must not be asked
+# ## Do not ask the host
 #
-# $\alpha$ and $\beta$ stay on the GPU. A kernel of one block makes each of them, the next kernel reads it there. So "two kernels" are **four
-# launches** an iteration.
+# $\alpha$ and $\beta$ stay on the GPU: a launch with one block computes each. So "two kernels" are **four launches** per iteration.
 #
 # - **Two iterations are one CUDA graph**, a recording of launches: one call queues them all.
-# - **The device stops by itself**: it compares $\langle r, r\rangle$ with the tolerance and sets a flag; kernels that find it return at once.
-# - The host looks now and then, and finds x as it was in the iteration that met the tolerance.
+# - **The GPU stops by itself**: when $\langle r, r\rangle$ meets the tolerance it sets a flag. Kernels that find the flag return at once.
+# - The host looks now and then, and finds x as it was when the tolerance was met.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-asked = on_h200(baseline.by(CUPY), SMALL)
-asked_s = asked.median_s / asked.parameters["iterations"]
 Markdown(
-    f"The same by CuPy, whose host asks in every iteration: **{bench.format_time(asked_s)}**; by ours, in graphs: "
-    f"**{bench.format_time(iteration_s(baseline))}**. CuPy's slow dot adds to it: "
-    f"{bench.recorded('vector').one(STREAMS['dot'].by(CUPY), n=2**30).t_eff_gb_s:,.0f} GB/s on 2³⁰ numbers."
+    "The five kernels by CuPy, whose host asks in every iteration: "
+    + ", ".join(f"**{bench.format_time(on.whole_s(baseline, CUPY))}** on an {on.name}" for on in GPUS)
+    + ". By ours, in graphs: "
+    + ", ".join(f"**{bench.format_time(on.iteration_s(baseline))}**" for on in GPUS)
+    + ". CuPy's dot product is also slower than ours."
 )
 
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_jax = viz.Prediction(
+    "05-jax",
+    f"JAX compiles its own conjugate gradients, with a stencil made of array slices, from Python. Our five kernels take "
+    f"{bench.format_time(on_h200.whole_s(baseline))} per iteration of a whole solve. JAX takes …",
+    ["about twice as long", "about as long", "clearly less"],
+)
+guess_jax
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## What others make of it
+# ## What others reach
+
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-def library_row(variant, library, how):
-    m = on_h200(variant.by(library), SMALL)
-    return row(m.label, how, m.median_s / m.parameters["iterations"])
-
-
-def row(method, how, t):
-    return {"method": method, "how": how, "an iteration": bench.format_time(t), "over two kernel": f"{t / whole_s(two_kernel):.1f}×"}
-
-
-def whole_s(variant):
-    """Return the seconds of an iteration with its share of what comes before and after: as libraries are timed."""
-    return solved(variant).median_s / solved(variant).observed["iterations"]
+def library_row(how, variant, library):
+    """Return a row: an iteration of a whole call on each GPU, and how it compares with the two kernels."""
+    times = {on.name: on.whole_s(variant, library) for on in GPUS}
+    over = on_h200.whole_s(variant, library) / on_h200.whole_s(two_kernel)
+    return {"method": how, **{k: bench.format_time(t) for k, t in times.items()}, "over two kernels, H200": f"{over:.1f}×"}
 
 
 bench.Table(
     [
-        library_row(VARIANTS["cg_csr"], CUPY, "cupyx cg, stored matrix"),
-        library_row(VARIANTS["cg_matrix_free"], CUPY, "cupyx cg, our stencil"),
-        library_row(baseline, CUPY, "containers, by CuPy"),
-        row(baseline.by(CUDA).label, "the same, by our kernels", whole_s(baseline)),
-        library_row(VARIANTS["cg_slices"], Library.JAX, "jax cg, padded slices"),
+        library_row("CuPy, stored matrix (CSR)", VARIANTS["cg_csr"], CUPY),
+        library_row("five kernels by CuPy", baseline, CUPY),
+        library_row("five kernels, ours", baseline, CUDA),
+        library_row("JAX, slices", VARIANTS["cg_slices"], Library.JAX),
+        library_row("two kernels, ours", two_kernel, CUDA),
     ],
-    f"{SMALL}³ unknowns, fp64, whole calls. {recorded.origin}",
+    f"An iteration of a whole call, {SMALL}³, double precision. {on_h200.origin}",
 )
-
-# %% [markdown] slideshow={"slide_type": "-"}
-# A stored matrix (CSR: its numbers that are not zero, row by row) is read in every iteration. JAX beats our baseline.
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## On many GPUs: the halo
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table(
-    [
-        {
-            "GPUs": g,
-            "first and last": f"{cost.halo((LARGE,) * 3, g)[0]:,}",
-            "between two": f"{cost.halo((LARGE,) * 3, g)[1]:,}" if g > 2 else "–",
-            "fused: first and last": f"{cost.halo((LARGE,) * 3, g, fields=2)[0]:,}",
-            "fused: between": f"{cost.halo((LARGE,) * 3, g, fields=2)[1]:,}" if g > 2 else "–",
-            "points of a GPU": f"{LARGE**3 // g:,}",
-        }
-        for g in (1, 2, 8, 64)
-    ],
-    f"Numbers that a GPU receives in an iteration, {LARGE}³ unknowns cut along z; fused: updateP inside matVec.",
-)
-
+jax_s = on_h200.whole_s(VARIANTS["cg_slices"], Library.JAX)
+assert jax_s < 0.9 * on_h200.whole_s(baseline)
+guess_jax.reveal(f"{1 - jax_s / on_h200.whole_s(baseline):.0%} less", right="clearly less")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Fusing the map into the stencil pays for fewer passes with a larger halo. And each iteration has **two reductions**, for which all GPUs wait: lectures 5 and 7.
+# A matrix stored as CSR (its nonzeros, row by row) is read in every iteration. JAX takes less time than a copy of the bytes of five
+# kernels: this suggests that its compiler fuses, too.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## On many GPUs: what the halo costs
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+LINK_GB_S = 450  # NVLink of an H100 or H200, in one direction
+
+
+def halo_row(gpus):
+    """Return a row: points per GPU, their time, and the halo's bytes and least time, plain and fused."""
+    received = {fields: 8 * max(cost.halo((LARGE,) * 3, gpus, fields=fields)) for fields in (1, 2)}
+    plain, wide = (f"{n / 1e6:.0f} MB, ≥ {1e6 * n / LINK_GB_S / 1e9:.0f} µs" for n in received.values())
+    return {
+        "GPUs": gpus,
+        "iteration, two kernels": bench.format_time(on_h200.iteration_s(two_kernel, LARGE) / gpus),
+        "halo, apart: p": plain,
+        "halo, fused: r and p": wide,
+        "a pass saved": bench.format_time(on_h200.pass_s(LARGE) / gpus),
+    }
+
+
+bench.Table(
+    [halo_row(gpus) for gpus in (2, 8, 64)],
+    f"{LARGE}³ unknowns cut along z. Iteration: that of one H200, divided. Halo: what a GPU receives, at {LINK_GB_S} GB/s (NVLink, one direction).",
+)
+
+# %% slideshow={"slide_type": "skip"}
+more_halo_s = (cost.halo((LARGE,) * 3, 64, fields=2)[1] - cost.halo((LARGE,) * 3, 64)[1]) * 8 / LINK_GB_S / 1e9
+assert more_halo_s > on_h200.pass_s(LARGE) / 64 and more_halo_s < on_h200.pass_s(LARGE) / 8
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Map and stencil fused save one pass and double the halo. On 64 GPUs the additional halo takes **longer** than the pass, unless it travels while
+# the GPU computes. And two sums per iteration let all GPUs wait: lectures 7 and 9.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
 #
 # **Step 1. Plan freely.** Switch boundaries on and off. Which plan has the fewest bytes if s must be stored?
+
 
 # %% slideshow={"slide_type": "skip"}
 def judge(starts, chosen):
@@ -785,39 +778,46 @@ def judge(starts, chosen):
 
 
 viz.free_planner(
-    judge, [c.name for c in CG.containers], gpus, cost.facts, options=("compute A p again", "one field p")
+    judge, [c.name for c in CG.containers], [h200, h100], cost.facts, options=("compute A p again", "one field p")
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 2. On this CPU.** Two of the variants, compiled for all cores, against SciPy with a stored matrix, in turns; a call does ten
-# iterations. The yardstick is a triad of the same numbers. Which of them is nearest to it?
+# **Step 2. On this CPU.** The two kernels, compiled for all cores, against SciPy with a stored matrix, in turns; a call does ten
+# iterations. The yardstick is a triad of the same numbers. Which of them is nearer to it?
 
 # %% slideshow={"slide_type": "skip"}
-problem = PoissonProblem.ones(128)
+from course_pkg.cg import cpu_numba
+from course_pkg.cg.rivals import scipy_csr
+from course_pkg.vector import cost as stream_cost
+from course_pkg.vector import cpu_numba as streams
+
+problem = PoissonProblem.ones(96)
 library, shape = scipy_csr(problem.b), problem.b.shape
-ones, room = np.ones((2, problem.b.size)), np.empty(problem.b.size)
+ones, result = np.ones((2, problem.b.size)), np.empty(problem.b.size)
 on_cpu = bench.compare(
     {
         "triad": streams.triad,
         "SciPy, CSR": lambda b: library.call(10),
-        "baseline": lambda b: cpu_numba.cg_baseline(b, rtol=1e-100, maxiter=10),
         "two kernel": lambda b: cpu_numba.cg_two_kernel(b, rtol=1e-100, maxiter=10),
     },
     problem.b,
-    arguments={"triad": (*ones, 3.0, room)},
+    arguments={"triad": (*ones, 3.0, result)},
     cost={
         "triad": stream_cost.triad(problem.b.size),
         "SciPy, CSR": 10 * cost.with_matrix(shape),
-        "baseline": 10 * baseline.cost(shape),
         "two kernel": 10 * two_kernel.cost(shape),
     },
-    samples=5,
+    samples=3,
 )
+
+# %% slideshow={"slide_type": "skip"}
 bench.Comparison(on_cpu.measurements, on_cpu["triad"].t_eff_gb_s)
 
 # %% slideshow={"slide_type": "skip"}
 xeon = bench.recorded("cg", "intel-xeon-processor")
-ours, theirs = (xeon.one(what, shape=[SMALL] * 3) for what in (two_kernel.by(CPU), VARIANTS["cg_csr"].by(Library.SCIPY)))
+ours, theirs = (
+    xeon.one(what, shape=[SMALL] * 3) for what in (two_kernel.by(Library.NUMBA_CPU), VARIANTS["cg_csr"].by(Library.SCIPY))
+)
 print(f"{SMALL}³ unknowns: {theirs.median_s / ours.median_s:.1f} times as fast as SciPy. {xeon.origin}")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -858,22 +858,23 @@ from course_pkg.cg import here
 both_ends = baseline, two_kernel
 bench.live(
     lambda: here.on_this_gpu(*both_ends, edge=SMALL),
-    [found.one(v.by(CUDA), shape=[SMALL] * 3, iterations=2) for found in bench.records("cg") for v in both_ends],
+    [on.pair(v) for on in GPUS for v in both_ends],
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The limit
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-best = iteration_s(deferred_x, LARGE)
+best = on_h200.iteration_s(deferred_x, LARGE)
 Markdown(
-    f"At {LARGE}³ the two kernels take **{over[LARGE]:.2f} times** as long as a copy would for the bytes that must move, and they move "
-    f"**{(large_is_read + large_is_written) / (large_read + large_write):.2f} times** these bytes. What the rest of the time goes to, we have not "
-    "found. And beyond?\n\n"
-    f"- **x every second iteration**: {bytes_a_point(deferred_x):g} bytes, {bench.format_time(best)} in place of {bench.format_time(iteration_s(two_kernel, LARGE))}.\n"
-    "- **Smaller numbers**: p or r in single precision, with care for the last digits (lecture 4).\n"
+    f"At {LARGE}³ the two kernels move **{is_moved / must_move:.2f} times** the bytes that must move on the H200, and take "
+    f"**{on_h200.over_bound(two_kernel, LARGE):.2f} times** as long as a copy would ({on_h100.over_bound(two_kernel, LARGE):.2f} times on the H100). "
+    "What the rest of the time goes to, we have not found. And beyond?\n\n"
+    f"- **x every second iteration**: {bytes_per_point(deferred_x):g} bytes, {bench.format_time(best)} in place of "
+    f"{bench.format_time(on_h200.iteration_s(two_kernel, LARGE))}.\n"
+    "- **Smaller numbers**: p or r in single precision, with care for the last digits (lecture 6).\n"
     "- **Fewer iterations**: a preconditioner; it has passes of its own.\n"
-    "- **Several steps for one reduction**: s-step methods (lecture 5)."
+    "- **Several steps for one sum**: s-step methods (lecture 7)."
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -884,31 +885,30 @@ bench.Table(
     [
         {
             "variant": v.title,
-            "bytes a point": f"{bytes_a_point(v):g}",
-            f"iteration, {SMALL}³": bench.format_time(iteration_s(v)),
-            f"solve, {SMALL}³": bench.format_time(solved(v).median_s),
-            f"iteration, {LARGE}³": bench.format_time(iteration_s(v, LARGE)),
+            "bytes per point": f"{bytes_per_point(v):g}",
+            **{f"{edge}³, {on.name}": bench.format_time(on.iteration_s(v, edge)) for edge in PUBLISHED for on in GPUS},
         }
         for v in METHODS
     ],
-    recorded.origin,
+    f"Time per iteration. {EVERY_ORIGIN}",
 )
 
-# %% [markdown] slideshow={"slide_type": "slide"} tags=["statement"]
-# Count the passes of the whole iteration, not of the part that you are about to fuse.
+# %% [markdown] slideshow={"slide_type": "-"}
+# **Count the passes of the whole iteration, not of the part that you are about to fuse.**
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **How good is your intuition?** Here are your six predictions of this lecture.
+
+# %% slideshow={"slide_type": "skip"}
+viz.intuition("05")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 5**, `exercises/05_fusion`, 20 points: count a program, fuse two maps, a dot and a stencil, mend a race, and plan.
-# - **Next**: lecture 4 reorders unknowns, so that what is read together lies together.
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Read
-#
+# - **Exercise 5**, `exercises/05_fusion`, 20 points. **Next**: lecture 6 reorders unknowns, so that what is read together lies together.
 # - M. R. Hestenes, E. Stiefel, *Methods of conjugate gradients for solving linear systems*, Journal of Research of the National Bureau of
 #   Standards 49(6), 1952.
+# - Y. Saad, *Iterative methods for sparse linear systems*, 2nd edition, SIAM, 2003: algorithms 6.18 and 9.1.
 # - M. Bernaschi, M. G. Carrozzo, A. Celestini, G. Piperno, P. D'Ambra, *Communication-reduced conjugate gradient variants for
-#   GPU-accelerated clusters*: the s-step paper.
-# - Y. Saad, *Iterative methods for sparse linear systems*, 2nd edition, SIAM, 2003: section 6.7, algorithm 6.18.
+#   GPU-accelerated clusters*, 2025.
 # - NVIDIA, *CUDA C++ Programming Guide*: CUDA graphs.
