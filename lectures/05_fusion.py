@@ -131,7 +131,7 @@ viz.Picture.load(
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # We solve $A x = b$. If $A$ is **symmetric**, the residual $b - A x$ points straight downhill on the energy $\tfrac12\langle x, A x\rangle -
-# \langle b, x\rangle$. If it is **positive definite**, so $\langle p, A p\rangle > 0$ for all $p \neq 0$, the energy is a bowl, and its
+# \langle b, x\rangle$. If it is **[positive definite](glossary.md#SPD)**, so $\langle p, A p\rangle > 0$ for all $p \neq 0$, the energy is a bowl, and its
 # lowest point is the solution. Our $A$ is $-\Delta$, not $\Delta$: 6 on the diagonal, $-1$ per neighbour, never stored.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -153,7 +153,7 @@ print("−Δ: eigenvalues from {:.2f} to {:.2f}".format(*np.linalg.eigvalsh(writ
 # 4. $\alpha = \delta / \langle p, s\rangle$
 # 5. $x \leftarrow x + \alpha p$
 # 6. $r \leftarrow r - \alpha s$
-# 7. *only with a preconditioner*
+# 7. *only with a* [preconditioner](glossary.md#preconditioner)
 # 8. $\delta_\text{old} = \delta,\quad \delta = \langle r, r\rangle$
 # 9. $\beta = \delta / \delta_\text{old},\quad p \leftarrow r + \beta p$
 
@@ -179,8 +179,8 @@ assert all(f"# {number}\n" in steps for number in range(1, 10))
 viz.graph_picture(CG.containers, CG.edges)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# A *container* is an operation on all points: a **map** reads its own point only, a **stencil** also reads neighbours, a **reduction**
-# makes one number of all points. Here step 9 comes first. **A kernel will be a frame around containers**; a field that crosses a frame goes
+# A [container](glossary.md#container) is an operation on all points: [maps](glossary.md#map) read their own point only, **stencils** also read
+# neighbours, [reductions](glossary.md#reduction) make one number of all points. Here step 9 comes first. **A kernel will be a frame around containers**; a field that crosses a frame goes
 # through memory.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -333,7 +333,7 @@ bench.Table([found for found in witnesses(fused, "fused") if found["by hand"] !=
 guess_count.reveal(products, how="Counted")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# - **Multiplications**: a coefficient of $-1$ needs none. Each of seven points costs one fma, and the centre is multiplied by 6: 7 + 1.
+# - **Multiplications**: a coefficient of $-1$ needs none. Each of seven points costs one [fma](glossary.md#fma), and the centre is multiplied by 6: 7 + 1.
 # - **Reads**: a point on a face has one neighbour less.
 # - **A perfect cache** is nearly what memory sees.
 # - **Writes**: the last ones are still in L2 when the kernel ends.
@@ -523,7 +523,7 @@ print("\n".join(f"{name}  ‖b − A x‖ / ‖b‖ = {residual!r}" for name, re
 guess_digits.reveal("to the last digit", right="all 16 digits")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# A sum in floating point depends on its order. With **atomics**, blocks would add in the order in which they end. Here each block leaves its
+# A sum in floating point depends on its order. With [atomics](glossary.md#atomic), blocks would add in the order in which they end. Here each block leaves its
 # sum in its own place, and the places are added in a fixed order. Both GPUs launch the same blocks.
 
 # %% slideshow={"slide_type": "skip"}
@@ -682,7 +682,7 @@ bench.Table(
 #
 # $\alpha$ and $\beta$ stay on the GPU: a launch with one block computes each. So "two kernels" are **four launches** per iteration.
 #
-# - **Two iterations are one CUDA graph**, a recording of launches: one call queues them all.
+# - **Two iterations are one [CUDA graph](glossary.md#CUDA-graph)**, a recording of launches: one call queues them all.
 # - **The GPU stops by itself**: when $\langle r, r\rangle$ meets the tolerance it sets a flag. Kernels that find the flag return at once.
 # - The host looks now and then, and finds x as it was when the tolerance was met.
 
@@ -735,7 +735,7 @@ assert jax_s < 0.9 * on_h200.whole_s(baseline)
 guess_jax.reveal(f"{1 - jax_s / on_h200.whole_s(baseline):.0%} less", right="clearly less")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# CSR stores the nonzeros, row by row; every iteration reads them. JAX takes less time than a copy of the five kernels' bytes: its compiler
+# [CSR](glossary.md#CSR) stores the nonzeros, row by row; every iteration reads them. JAX takes less time than a copy of the five kernels' bytes: its compiler
 # seems to fuse, too.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
