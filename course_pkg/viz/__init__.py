@@ -2,6 +2,7 @@
 
 from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.against import t_eff_against
+from course_pkg.viz.clocks import clock_bars
 from course_pkg.viz.graph import graph_picture
 from course_pkg.viz.intuition import Intuition, intuition
 from course_pkg.viz.machines import memory_wall, roofline, rooflines
@@ -24,6 +25,7 @@ __all__ = [
     "access_strip",
     "access_strips",
     "bars",
+    "clock_bars",
     "draw",
     "explorer",
     "flops_sweep",

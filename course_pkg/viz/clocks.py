@@ -1,0 +1,71 @@
+"""The time of kernels, and in it how long memory, caches and instructions would take alone."""
+
+from course_pkg.core import CourseError
+from course_pkg.core.units import format_time
+from course_pkg.viz.axes import note_below
+from course_pkg.viz.picture import Picture, draw
+from course_pkg.viz.style import BOUND, COMPUTE, MEMORY, MEMORY_WRITE, WASTED
+
+COLOURS = {"memory": MEMORY, "L2": MEMORY_WRITE, "L1": "#E69F00", "issue": COMPUTE}
+WIDE, TALL = 0.86, 0.74  # of a kernel's time, and of its clocks together
+
+
+def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
+    """Draw the time of each kernel as a grey bar, and in it a bar for each of its clocks.
+
+    A clock that fills the grey bar binds the kernel. Where none does, the warps wait.
+
+    Parameters
+    ----------
+    kernels : dict of str to (float, dict)
+        The time in seconds, and the share of it that each clock needs alone, by its name: memory, L2, L1, issue.
+    bound_s : float, optional
+        A time that is drawn dashed and named ``bound``.
+
+    Raises
+    ------
+    CourseError
+        If there is no kernel, or a clock has another name.
+
+    Examples
+    --------
+    >>> clock_bars({"flat": (2e-6, {"memory": 0.8, "issue": 0.5})}, bound_s=1e-6).alt
+    'flat: 2.00 µs, of which memory 80 %, issue 50 %; copy: 1.00 µs.'
+    """
+    if not kernels:
+        raise CourseError("There is nothing to draw: pass at least one kernel.")
+    strange = {name for _, shares in kernels.values() for name in shares} - set(COLOURS)
+    if strange:
+        raise CourseError(f"{', '.join(sorted(strange))}: a clock is one of {', '.join(COLOURS)}.")
+
+    def plot(figure):
+        ax = figure.subplots()
+        longest = max(time_s for time_s, _ in kernels.values()) * 1e6
+        for row, (time_s, shares) in enumerate(kernels.values()):
+            ax.barh(row, time_s * 1e6, color=WASTED, alpha=0.3, height=WIDE, label=None if row else "time")
+            ax.text(time_s * 1e6 + 0.012 * longest, row, format_time(time_s), va="center", weight="bold")
+            thick = TALL / len(COLOURS)
+            for place, (name, colour) in enumerate(COLOURS.items()):
+                at = row - TALL / 2 + (place + 0.5) * thick
+                label = None if row else name
+                ax.barh(
+                    at, shares.get(name, 0) * time_s * 1e6, color=colour, height=0.86 * thick, label=label
+                )
+        if bound_s:
+            ax.axvline(bound_s * 1e6, color=BOUND, lw=2.5, ls="--", label=f"{bound}, {format_time(bound_s)}")
+        ax.set_yticks(range(len(kernels)), list(kernels))
+        ax.set_ylim(len(kernels) - 0.5, -0.5)
+        ax.grid(axis="y", visible=False)
+        ax.set_xlim(0, 1.14 * longest)
+        ax.set(xlabel="µs")
+        figure.legend(loc="outside upper center", ncols=len(COLOURS) + 2, columnspacing=1.2, handlelength=1.4)
+        note_below(figure, note)
+
+    listed = "; ".join(
+        f"{name}: {format_time(time_s)}, of which "
+        + ", ".join(f"{clock} {100 * share:.0f} %" for clock, share in shares.items())
+        for name, (time_s, shares) in kernels.items()
+    )
+    if bound_s:
+        listed += f"; {bound}: {format_time(bound_s)}"
+    return draw(plot, f"{listed}. {note}", size=(8.6, 1.6 + 0.56 * len(kernels)))

@@ -1,0 +1,785 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+#   title: Registers
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["title-slide"]
+# # Registers
+#
+# What one thread can keep for itself, how many bytes must be on their way, and what the compiler says about it.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 6, bytes on their way 8, queue and pairs 11, registers and occupancy
+# > 8, sums 4, sizes and what memory reads 5, limit and summary 3. The scans and the other libraries are in the notebook only.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## After this lecture you can
+#
+# - **shorten** the arithmetic that finds an address,
+# - **compute** how many bytes must be on their way,
+# - **hold** a queue of planes in registers,
+# - **read** what the compiler reports, and turn it into occupancy,
+# - **add up** numbers at the speed of memory.
+#
+# It builds on lecture 2 (T_eff, the bound) and lecture 3 (the flat kernel, tiles, the clocks of a kernel).
+
+# %% slideshow={"slide_type": "skip"}
+# Where the course is not installed, as on Colab, this says how to install it.
+import importlib.util
+
+if importlib.util.find_spec("course_pkg") is None:
+    raise SystemExit(
+        "Install the course first: run  !git clone ADDRESS course && pip install -q -e ./course  "
+        "with the address of its repository, then restart the session."
+    )
+
+# %% slideshow={"slide_type": "skip"}
+# Setup, for the notebook only: the parts of the package that this lecture uses.
+import numpy as np
+from IPython.display import Markdown
+
+from course_pkg import bench, simt, viz
+from course_pkg.core import Library, machine, occupancy
+from course_pkg.device.launch import blocks_for
+from course_pkg.paths import figure
+from course_pkg.stencil import gpu_numba as gpu
+from course_pkg.stencil.problem import HeatProblem
+from course_pkg.stencil.tuning import planes_for
+from course_pkg.stencil.variants import VARIANTS
+from course_pkg.vector import gpu_numba as vector_gpu
+from course_pkg.vector.variants import VARIANTS as STREAMS
+from course_pkg.witness import clocks
+from course_pkg.witness.ladder import Ladder, profile
+
+# %% slideshow={"slide_type": "skip"}
+CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
+h200 = machine("h200")
+gpus, vectors = bench.records("stencil"), bench.records("vector")  # recorded on an H100 and on an H200
+h100_rungs, rungs = map(Ladder, gpus)
+laplacian = {v.name: v for v in VARIANTS.of("laplacian")}
+centre = {v.name: v for v in VARIANTS.of("centre")}  # out = 6 u
+naive, flat, marching, vectorised = (
+    rungs.measured(laplacian[v]) for v in ("naive", "flat", "marching", "vectorised")
+)
+assert "H200" in rungs.found.device.name and "H100" in h100_rungs.found.device.name
+
+
+# %% slideshow={"slide_type": "skip"}
+def ladder(**variants):
+    """Return a slider over the GPUs: the times of variants, each under its name, and their clocks."""
+    names = {name.replace("_", " "): variant for name, variant in variants.items()}
+    return viz.on_each(lambda found: Ladder(found).draw(names), gpus)
+
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
+# ## The same address, twice
+#
+# Two kernels for the 7-point Laplacian: 64-bit indices into three dimensions, or one 32-bit offset (casts left out).
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# ```python
+# # naive
+# i, j, k = cuda.grid(3)      # int64
+# total = 6 * u[k, j, i]
+# if i > 0:
+#     total -= u[k, j, i - 1]
+# ```
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# ```python
+# # flat
+# c = (k * ny + j) * nx + i   # uint32
+# total = 6 * u[c]
+# if i > 0:
+#     total -= u[c - 1]
+# ```
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_index = viz.Prediction(
+    "04-index",
+    "Same bytes, same sectors, same flops. On an H200, beside the naive kernel, the flat one is …",
+    ["as fast", "a tenth faster", "nearly twice as fast", "four times as fast"],
+)
+guess_index
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Instructions are not free
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+ladder(naive=laplacian["naive"], flat=laplacian["flat"])
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+seen = {v: rungs.seen(laplacian[v]) for v in ("naive", "flat")}
+per_warp = {v: counted["instructions"] * 32 / 64**3 for v, counted in seen.items()}
+assert all(
+    seen["naive"][what] == seen["flat"][what]
+    for what in ("global load sectors", "float64 add", "float64 mul")
+)
+assert per_warp["naive"] > 2 * per_warp["flat"] and naive.median_s > 1.7 * flat.median_s
+guess_index.reveal(
+    f"{naive.median_s / flat.median_s:.2f} times as fast: {per_warp['naive']:.0f} instructions per warp became {per_warp['flat']:.0f}"
+)
+
+# %% slideshow={"slide_type": "skip"}
+slow, quick = (rungs.clocks(laplacian[v]) for v in ("naive", "flat"))
+assert slow.binds == quick.binds == clocks.WAITING
+assert [max(c.shares, key=c.shares.get) for c in (slow, quick)] == [clocks.ISSUE, clocks.MEMORY]
+Markdown(
+    "For *naive*, issue comes nearest to its time; for *flat*, memory does. Neither clock fills its time: the warps also **wait**."
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Where do the instructions go?** `cuda.grid` gives 64-bit integers, and a GPU multiplies and adds 32 bits at a time, so one index
+# operation becomes several instructions. An array of three dimensions takes 64-bit products and sums for its offsets. And a signed index
+# may be negative: where the compiler does not rule it out, Numba adds the extent, as Python does. Unsigned offsets need none of it.
+# How many instructions each of the three costs, we have not counted apart.
+#
+# **What holds *flat* back** on an H200, the clocks do not say. The link between the two halves of its L2, through which the far half answers, is active
+# nearly all the time. But this counter is no rate: it counts the cycles in which something is under way, and in a copy these are many, too:
+
+# %% slideshow={"slide_type": "skip"}
+for name in ("vector_copy_two_large", "laplacian_flat_512"):
+    there = rungs.traffic.counters[name]
+    print(f"{name}: the link is active in {there[clocks.LINK]:.0f} % of the cycles")
+    assert there[clocks.LINK] > 90
+
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Six minutes with the question. Most say "as fast": the bytes are the same. Drag the slider to the H100: its memory is slower, so the same
+# > instructions hide better there. Then ask: no bar fills the grey one, so what does *flat* wait for?
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Waiting for memory
+#
+# A load comes back after its *latency*: hundreds of nanoseconds. How busy memory is depends on how much has been asked for meanwhile (Little, 1961):
+#
+# $$ \text{bytes on their way} = \text{bandwidth} \times \text{latency} $$
+
+# %% slideshow={"slide_type": "skip"}
+def on_their_way(found):
+    """Return for each kind of access the bytes that have been asked for, beside what was measured."""
+    series = {}
+    for dtype, size in (("float32", 4), ("float64", 8)):
+        for variant, width in (("strided", 1), ("strided_pairs", 2)):
+            ms = found.all(centre[variant].by(CUDA), shape=[512, 512, 512], dtype=dtype)
+            series[f"{size * width} B per thread: {dtype}{' pairs' if width == 2 else ''}"] = [
+                (m.parameters["blocks_per_sm"] * m.parameters["threads_per_block"] * size * width, m)
+                for m in ms
+            ]
+    return series
+
+
+in_flight = on_their_way(rungs.found)
+waiting, asked = in_flight["8 B per thread: float64"], 4096
+few = dict(waiting)[512]
+
+# %% slideshow={"slide_type": "-"}
+read_gb_s = few.t_eff_gb_s / 2  # half of T_eff is read
+latency_ns = h200.sms * 512 / read_gb_s  # 512 bytes in each multiprocessor
+print(f"few threads on an H200: {latency_ns:.0f} ns per load")
+
+enough = rungs.copy().t_eff_gb_s / 2 * latency_ns / h200.sms
+print(f"to read as fast as the copy: {enough:,.0f} bytes each")
+
+# %% slideshow={"slide_type": "skip"}
+assert 200 < latency_ns < 1000
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_flight = viz.Prediction(
+    "04-flight",
+    "A kernel has 8 blocks of 64 threads on each multiprocessor, and each thread waits for 8 bytes: 4 KiB in all. "
+    "Another one has half as many threads, and each waits for 16 bytes. Its bandwidth is …",
+    ["about half", "about the same", "nearly twice that of the first"],
+)
+guess_flight
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Bytes on their way
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.on_each(
+    lambda found: viz.t_eff_against(
+        on_their_way(found),
+        xlabel="bytes on their way in each multiprocessor",
+        ticks=[256, 1024, 4096, 16384],
+        t_peak_gb_s=Ladder(found).copy().t_eff_gb_s,
+        note=f"out = 6 u by few threads that stride through the grid. {found.origin}",
+    ),
+    gpus,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+many, half = dict(waiting)[asked], dict(in_flight["16 B per thread: float64 pairs"])[asked]
+assert many.parameters["blocks_per_sm"] == 2 * half.parameters["blocks_per_sm"] == 8
+assert 0.89 < half.t_eff_gb_s / many.t_eff_gb_s < 1
+guess_flight.reveal(
+    f"about the same: {half.t_eff_gb_s:,.0f} GB/s with half the threads, {many.t_eff_gb_s:,.0f} with all of them"
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Eight minutes with the law and the question: the slides that explain why a copy needs many threads, or few with much each. Between two
+# > loads of a thread stands a store, and the compiler cannot know that it does not change what the next load reads: so a thread waits for one
+# > load at a time. Two kernels in two precisions lie on about one curve: what counts is not the number of threads but the bytes on their way.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Let threads march
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("register_queue.svg"),
+    "Left, a thread's column at step k: its points in planes k − 1, k and k + 1, and hollow that in k + 2, which is on its way; four "
+    "neighbours in plane k come from the cache. Right, its registers in three steps: ahead becomes above, above centre, centre below.",
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## A queue in registers
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# ```python
+# below, centre, above = u[c - plane], u[c], u[c + plane]
+# for k in range(first, last):
+#     ahead = u[c + 2 * plane]            # on its way while we compute
+#     west, east = u[c - 1], u[c + 1]     # their neighbours have just loaded them
+#     north, south = u[c - nx], u[c + nx]
+#     out[c] = 6 * centre - below - above - west - east - north - south
+#     below, centre, above = centre, above, ahead
+#     c += plane
+# ```
+#
+# (Boundaries and casts left out: `course_pkg/stencil/gpu_numba/marching.py`.)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+counted = {v: profile(laplacian[v]) for v in ("marching_tiled", "vectorised")}
+loads = {
+    v: rungs.seen(laplacian[v])["global load requests"] * 32 / 64**3
+    for v in ("flat", "marching", "marching_tiled")
+}
+assert counted["marching_tiled"].global_load.requests * 32 / 64**3 == loads["marching_tiled"]
+assert round(loads["flat"]) == 7 and round(loads["marching"]) == 5 and 1 < loads["marching_tiled"] < 2
+guess_march = viz.Prediction(
+    "04-march",
+    "Loads per point: flat 7, queue 5, queue and tile less than 2. Which is fastest on an H200?",
+    ["flat", "queue", "queue and tile", "queue and queue and tile, alike"],
+)
+guess_march
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Registers and shared memory
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+ladder(
+    flat=laplacian["flat"],
+    tile=laplacian["tiled"],
+    queue_and_tile=laplacian["marching_tiled"],
+    queue=laplacian["marching"],
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+both = rungs.measured(laplacian["marching_tiled"])
+assert marching.median_s < flat.median_s < both.median_s
+guess_march.reveal(
+    f"the queue alone, {rungs.of_copy(marching):.0%} of the copy; with a tile as well {rungs.of_copy(both):.0%}"
+)
+
+# %% slideshow={"slide_type": "skip"}
+blocks = np.prod(blocks_for((64, 64, 64), gpu.BLOCK_MARCHING, planes=gpu.PLANES_MARCHING))
+assert counted["marching_tiled"].barriers == 2 * gpu.PLANES_MARCHING * blocks  # two per plane
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Five minutes with picture and code. The queue reads less from L2 and has fewer instructions than *flat*; and it asks for the next plane
+# > while it computes this one. What each is worth, we have not measured apart. With the tile there are more instructions again, and every warp
+# > stops at two barriers per plane.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Two points per thread, one access
+#
+# `load_pair(u, c)` loads two numbers at once: of doubles, 128 bits, the most that one access of a thread takes. CUDA C++ writes `double2`.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+pairs = counted["vectorised"]
+viz.access_strip(next(a for where in pairs.by_line for a in pairs.accesses(where) if a.itemsize == 16))
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The *vectorised* kernel is not *marching* with pairs and nothing else. It marches 4 planes in place of 16, in blocks twice as large, with at most 32
+# registers, and it loads nothing ahead. (128 bits also hold four floats; our pairs of floats take 64.)
+
+# %% slideshow={"slide_type": "skip"}
+at_512 = np.broadcast_to(np.float64(0), (512, 512, 512))
+assert (planes_for(at_512), gpu.PLANES_MARCHING) == (4, 16) and vectorised.observed["registers"] == 32
+assert np.prod(gpu.BLOCK_VECTORISED) == 2 * np.prod(gpu.BLOCK_MARCHING)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_pairs = viz.Prediction(
+    "04-pairs",
+    "Two doubles per thread, 128 bits per access, the same bytes. On an H200, over the queue alone, this gains …",
+    ["nothing", "a few per cent", "about a quarter", "a factor of two"],
+)
+guess_pairs
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The top of the ladder
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+ladder(
+    naive=laplacian["naive"],
+    flat=laplacian["flat"],
+    queue=laplacian["marching"],
+    pairs=laplacian["vectorised"],
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+single = {v: rungs.measured(laplacian[v], dtype="float32") for v in ("naive", "marching", "vectorised")}
+gain_64, gain_32 = (
+    marching.median_s / vectorised.median_s,
+    single["marching"].median_s / single["vectorised"].median_s,
+)
+assert 1.02 < gain_64 < 1.08 < gain_32 and rungs.clocks(laplacian["vectorised"]).binds == clocks.MEMORY
+guess_pairs.reveal(
+    f"{gain_64 - 1:.0%}: now **memory binds**. In single precision, with half the bytes per load, it gains {gain_32 - 1:.0%}"
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What the compiler reports
+#
+# When a kernel is compiled, its compiler says three things (Numba: `kernel.get_regs_per_thread()` and its like):
+#
+# - **registers** per thread, 32 bits each: a multiprocessor has 65,536 for all its threads;
+# - **shared memory** per block, in bytes;
+# - **local memory** per thread: what found no register. It lies in global memory, behind the caches.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## From registers to occupancy
+#
+# A warp is *resident* from the start of its block to its end; it holds its registers all the time.
+#
+# **Occupancy** = resident warps / 64, the most that a multiprocessor holds. Blocks of 256 threads, 40 registers each:
+
+# %% slideshow={"slide_type": "-"}
+registers_per_block = 256 * 40
+blocks = 65_536 // registers_per_block
+warps = blocks * 256 // 32
+print(f"{blocks} blocks, {warps} warps: {warps / 64:.0%}")
+assert warps == occupancy(h200, 256, registers_per_thread=40).warps_per_sm
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Occupancy is not speed
+
+# %% slideshow={"slide_type": "skip"}
+launched = {
+    "marching": gpu.BLOCK_MARCHING,
+    "marching_tiled": gpu.BLOCK_MARCHING,
+    "vectorised": gpu.BLOCK_VECTORISED,
+}
+
+
+def fitting(variant, m):
+    """Return how many warps of a measured variant fit on a multiprocessor of an H200."""
+    threads = int(np.prod(launched.get(variant.name, gpu.BLOCK_3D)))
+    return occupancy(
+        h200, threads, registers_per_thread=m.observed["registers"], shared_bytes=m.observed["shared_bytes"]
+    )
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+reported = {
+    v: rungs.measured(laplacian[v])
+    for v in ("naive", "flat", "tiled", "marching", "marching_tiled", "vectorised")
+}
+fits = {v: fitting(laplacian[v], m) for v, m in reported.items()}
+bench.Table(
+    [
+        {
+            "kernel": laplacian[v].title,
+            "registers": m.observed["registers"],
+            "shared memory": f"{m.observed['shared_bytes']:,} B",
+            "blocks per SM": fits[v].blocks_per_sm,
+            "occupancy": f"{fits[v].share:.0%}",
+            "of copy": f"{rungs.of_copy(m):.0%}",
+        }
+        for v, m in reported.items()
+    ],
+    f"Registers and shared memory as the compiler reports them. {rungs.found.origin}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+assert all(fit.share == 1 for fit in fits.values()) and naive.median_s > 2 * vectorised.median_s
+Markdown(
+    f"In all of these, 64 warps *fit*, and their times differ by a factor of {naive.median_s / vectorised.median_s:.1f}."
+)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_spill = viz.Prediction(
+    "04-spill",
+    "The vectorised kernel uses 32 registers per thread. We tell the compiler to get by with 24. On an H200 it then takes …",
+    ["less time: more threads fit", "as long", "about a tenth longer", "more than twice as long"],
+)
+guess_spill
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Too few registers spill
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+limited = [
+    (v, rungs.measured(laplacian[v], max_registers=most))
+    for v in ("vectorised", "marching")
+    for most in ("free", 32, 24)
+]
+bench.Table(
+    [
+        {
+            "kernel": v,
+            "limit": m.parameters["max_registers"],
+            "registers": m.observed["registers"],
+            "local memory per thread": f"{m.observed['local_bytes']} B",
+            "occupancy": f"{fitting(laplacian[v], m).share:.0%}",
+            "H200": bench.format_time(m.median_s),
+            "H100": bench.format_time(
+                h100_rungs.measured(laplacian[v], max_registers=m.parameters["max_registers"]).median_s
+            ),
+        }
+        for v, m in limited
+    ],
+    f"512³ doubles. {rungs.found.origin} H100: by the same command.",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+(_, kept), (_, spilt) = limited[1:3]
+assert (
+    kept.observed["local_bytes"] == 0 < spilt.observed["local_bytes"] and spilt.median_s > 2 * kept.median_s
+)
+guess_spill.reveal(
+    f"{spilt.median_s / kept.median_s:.1f} times as long: {spilt.observed['local_bytes']} bytes per thread *spilled* to "
+    "local memory"
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Between the two.** Left to itself the compiler takes more registers than 32 for *vectorised*, and fewer warps fit. Asked for 32, it finds
+# them, and all 64 warps live: `@cuda.jit(max_registers=32)`. On the H200 that is a little faster, on an H100 a little slower: occupancy is not
+# the aim. Asked for 24, it puts values aside in local memory and fetches them back.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Threads that talk
+#
+# A sum needs one number from many threads: a tree in shared memory, with a barrier for each level.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.source(vector_gpu.block_sum)
+
+# %% slideshow={"slide_type": "skip"}
+numbers = np.random.default_rng(0).random(2**16)
+sums = {}
+for variant in (*STREAMS.of("reduce_sum", CUDA), STREAMS["dot"]):
+    kernel, blocks = variant.kernel_objects()[0], 256 if variant.name in ("tree", "shuffle") else 32
+    partial, terms = (
+        np.zeros(blocks),
+        (numbers, np.ones_like(numbers)) if variant.operation == "dot" else (numbers,),
+    )
+    sums[variant] = simt.profile(kernel[blocks, 256], *terms, partial)
+    np.testing.assert_allclose(partial.sum(), numbers.sum())
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## First a share for each thread
+#
+# *Shuffle*: from register to register, within a warp. *Grid stride*: each thread first adds up its share in a register. So does the *dot*.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+rates = {v: [found.one(v.by(CUDA), n=2**28).throughput_gb_s for found in reversed(vectors)] for v in sums}
+bench.Table(
+    [
+        {
+            "sum by": variant.title if variant.name else "dot: a share, then the tree",
+            "barriers": f"{p.barriers:,}",
+            "shared requests": f"{p.shared_load.requests + p.shared_store.requests:,}",
+            "GB/s, H200": f"{rates[variant][0]:,.0f}",
+            "GB/s, H100": f"{rates[variant][1]:,.0f}",
+        }
+        for variant, p in sums.items()
+    ],
+    f"Counted on 2^16 numbers (dot: on two vectors of them), timed on 2^28. {vectors[-1].origin} H100: by the same command.",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+by_name = {v.name or v.operation: rate for v, (rate, _) in rates.items()}
+assert (
+    by_name["dot"] > by_name["grid_stride"] > 2 * by_name["shuffle"]
+    and by_name["shuffle"] < 1.25 * by_name["tree"]
+)
+Markdown(
+    f"The **stride** wins: {by_name['grid_stride'] / by_name['shuffle']:.1f} times the shuffles alone. A tree after the stride is no slower."
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Why is the tree alone so slow?** It is launched with a thread for each number, so that a block of 256 threads and all its barriers serve
+# 2 KiB. The grid stride has few blocks that live long, and each thread adds up its share in a register first.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## From 32³ to 1024³
+
+# %% slideshow={"slide_type": "skip"}
+SWEPT = {
+    "copy": STREAMS["copy"].by(CUPY),
+    **{name: laplacian[name].by(CUDA) for name in ("naive", "flat", "marching", "vectorised")},
+}
+
+
+def over_sizes(found):
+    """Return the points of each curve."""
+    fixed = {"dtype": "float64", "threads_per_block": None, "max_registers": None}
+    return {
+        label: sorted(
+            ((m.parameters["shape"][0], m) for m in found.all(what, **fixed)), key=lambda point: point[0]
+        )
+        for label, what in SWEPT.items()
+    }
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.on_each(
+    lambda found: viz.t_eff_against(
+        over_sizes(found),
+        xlabel="n, points along an edge",
+        ticks=[32, 64, 128, 256, 512, 1024],
+        t_peak_gb_s=Ladder(found).copy().t_eff_gb_s,
+        bound="copy of 512³",
+        region=("both grids in L2", 30, (found.device.llc_bytes / 16) ** (1 / 3)),
+        note=found.origin,
+    ),
+    gpus,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+share = {v: rungs.of_copy(rungs.measured(laplacian[v], edge=1024)) for v in ("flat", "vectorised")}
+assert (
+    rungs.copy(128).t_eff_gb_s > 1.1 * rungs.copy().t_eff_gb_s
+    and rungs.copy(1024).t_eff_gb_s > rungs.copy().t_eff_gb_s
+)
+Markdown(
+    f"At 1024³, *flat* falls to {share['flat']:.0%} of the copy, *vectorised* to {share['vectorised']:.0%}. What happened?"
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Two minutes. Left there is too little work to fill the GPU; at 128³ both grids fit in L2, and the copy outruns memory. At 1024³ the
+# > copy is as fast as at 512³: the kernels are not.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_memory = viz.Prediction(
+    "04-memory",
+    "On 512³ points memory reads each number once. On 1024³ points, the flat kernel reads each number from memory …",
+    ["once", "1.1 times", "about twice", "seven times"],
+)
+guess_memory
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What memory reads
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+large = np.broadcast_to(np.float64(0), (1024, 1024, 1024))
+depth = {
+    "flat": gpu.BLOCK_3D[2],
+    "tiled": gpu.BLOCK_TILED[2],
+    "marching": gpu.PLANES_MARCHING,
+    "vectorised": planes_for(large),
+}
+moved = {(v, edge): rungs.moved(laplacian[v], edge) for v in depth for edge in (512, 1024)}
+read = {(v, edge): bytes_read / (8 * edge**3) for (v, edge), (bytes_read, *_) in moved.items()}
+busy = {v: sum(moved[v, 1024][:2]) / moved[v, 1024][2] / 1e9 / rungs.copy(1024).t_eff_gb_s for v in depth}
+bench.Table(
+    [
+        {
+            "kernel": v,
+            "read, 512³": f"{read[v, 512]:.2f}×",
+            "1024³": f"{read[v, 1024]:.2f}×",
+            "a block reads": f"{planes + 2} planes for {planes}",
+            "memory's speed": f"{busy[v]:.0%} of copy",
+        }
+        for v, planes in depth.items()
+    ],
+    f"Reads as multiples of the grid; the speed at 1024³. {rungs.traffic.origin}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+assert 1.9 < read["flat", 1024] < 2 and busy["flat"] > 0.9 and max(read[v, 512] for v in depth) < 1.01
+guess_memory.reveal(
+    f"{read['flat', 1024]:.2f} times, at {busy['flat']:.0%} of the copy's speed; with a tile {read['tiled', 1024]:.2f}",
+    how="Counted",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+between = 2 * depth["flat"] + 2
+Markdown(
+    f"Between two uses of a plane, {between} planes pass through L2: {between * 512**2 * 8 >> 20} MiB at 512³, "
+    f"{between * 1024**2 * 8 >> 20} at 1024³, of {h200.l2_kib >> 10}. A **march** still has the plane in registers."
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Not all of L2.** The planes that pass would just fit into all of it. But a cache does not know which of its lines will be wanted; and NVIDIA's
+# white paper on the A100 (2020, section "A100 L2 cache") describes the L2 of that GPU as two parts, each of which caches for the multiprocessors
+# next to it. Whether an H200's halves hold the same lines twice, we have not measured. The times put the edge between the planes of 768³,
+# where *flat* has not fallen yet, and those of 1024³. (At 512³ *vectorised* marches 4 planes at a time and *marching* 16: both read each number
+# once.)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Three minutes. *flat* looks slow, and memory is nearly as busy as in the copy: it moves what need not move. That is what
+# > T_eff is for. The last column says who could still gain by fewer bytes, and who, as the tile, has another bound besides. A tile does not help:
+# > shared memory vanishes when its block ends.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The limit
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+Markdown(
+    f"At 512³ the best kernel takes {vectorised.median_s / rungs.copy().median_s:.2f} times the copy. What would more take?\n\n"
+    "- **Fewer passes**: fuse this stencil with what comes before and after it (lecture 5).\n"
+    "- **Several steps in one pass**: time blocking, where an algorithm allows it.\n"
+    f"- **Fewer bytes per number**: in single precision this kernel takes {single['vectorised'].median_s / vectorised.median_s:.0%} "
+    f"of the time (the naive one {single['naive'].median_s / naive.median_s:.0%})."
+)
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Summary
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+def summary(v, what):
+    """Return a row of the summary."""
+    m, on_h100 = rungs.measured(laplacian[v]), h100_rungs.measured(laplacian[v])
+    clock = rungs.clocks(laplacian[v])
+    nearest = max(clock.shares, key=clock.shares.get)
+    return {
+        "kernel": v,
+        "what is new": what,
+        "instructions per warp of points": f"{rungs.seen(laplacian[v])['instructions'] * 32 / 64**3:.0f}",
+        "longest clock": f"{nearest}, {clock.shares[nearest]:.0%}",
+        "of copy, H200": f"{rungs.of_copy(m):.0%}",
+        "H100": f"{h100_rungs.of_copy(on_h100):.0%}",
+    }
+
+
+steps = {
+    "naive": "",
+    "flat": "32-bit offsets",
+    "marching": "a queue in registers",
+    "vectorised": "two points per access",
+}
+bench.Table([summary(v, what) for v, what in steps.items()], f"512³ doubles. {rungs.found.origin}")
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# **Ask for less, and for more at a time.**
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Onward
+#
+# - **Exercise 4**, `exercises/04_registers`, 20 points: a queue in registers, sums of blocks, how many blocks fit.
+# - **Next**: lecture 5 takes a whole solver, conjugate gradient, and counts what fusing its parts really saves.
+# - V. Volkov, *Understanding latency hiding on GPUs*, PhD thesis, University of California, Berkeley, 2016: bytes in flight.
+# - P. Micikevicius, *3D finite difference computation on GPUs using CUDA*, GPGPU-2, 2009: the march along z.
+# - J. D. C. Little, *A proof for the queuing formula L = λW*, Operations Research 9(3), 1961.
+# - NVIDIA, *CUDA C++ Programming Guide*: occupancy, local memory.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Further: a loop that depends on itself
+
+# %% slideshow={"slide_type": "skip"} tags=["hide-input"]
+square = np.random.default_rng(0).random((256, 256))
+scans = {
+    name: simt.profile(kernel[launch], square, np.empty_like(square))
+    for name, kernel, launch in (
+        ("down columns, a thread each", vector_gpu.cumsum_columns_kernel, (1, 256)),
+        ("along rows, a thread each", vector_gpu.cumsum_rows_serial_kernel, (1, 256)),
+        ("along rows, a warp each", vector_gpu.cumsum_rows_chunked_kernel, (32, 256)),
+    )
+}
+measured = ("cumsum_columns", "cumsum_rows_serial", "cumsum_rows_chunked")
+scan_times = {
+    name: vectors[-1].one(STREAMS[v].by(CUDA)).median_s for name, v in zip(scans, measured, strict=True)
+}
+
+# %% slideshow={"slide_type": "skip"} tags=["hide-input"]
+bench.Table(
+    [
+        {
+            "cumulative sum": name,
+            "sectors per request": f"{p.global_load.sectors_per_request:.0f}",
+            "threads": f"{16384 * (32 if 'warp' in name else 1):,}",
+            "time, 16384², H200": bench.format_time(scan_times[name]),
+        }
+        for name, p in scans.items()
+    ],
+    vectors[-1].origin,
+)
+
+# %% slideshow={"slide_type": "skip"} tags=["hide-input"]
+columns, rows, chunks = scan_times.values()
+assert [round(p.global_load.sectors_per_request) for p in scans.values()] == [
+    8,
+    32,
+    8,
+] and columns > rows > 3 * chunks
+Markdown(
+    f"Rows, with four times the sectors per request, are faster than columns by {columns / rows - 1:.0%}; and 32 numbers at a time, by shuffles, "
+    f"are {rows / chunks:.1f} times faster than rows."
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# Few threads, each with one load on its way: they wait for an answer, not for bandwidth. Along a row, three numbers of four come
+# with a sector that was fetched before.
+#
+# **The strided disaster, averted.** Along the rows, a thread uses 8 of the 32 bytes that it fetches, as in lecture 2; but it comes back for
+# the next 8 at once. If the sector still lies in the L1 cache then, the rows wait for L2 or memory once in four steps. That the rows win fits that;
+# the hits of L1 we have not counted. The chunked kernel gives each row a warp: its requests are perfect, and shuffles add up 32 numbers at a time.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Further: what others make of it
+
+# %% slideshow={"slide_type": "skip"}
+OTHERS = {
+    "": CUPY, "naive": CUDA, "slices": Library.JAX, "elementwise": CUPY, "flat": CUDA, "vectorised": CUDA,
+}  # fmt: skip
+others = [laplacian[name].by(library) for name, library in OTHERS.items()]
+others += [laplacian["slices"].by(Library.PYTORCH), laplacian["vectorised"].by(CUPY)]
+fixed = {"shape": [512, 512, 512], "dtype": "float64", "threads_per_block": None, "max_registers": None}
+viz.on_each(
+    lambda found: viz.bars(
+        found.compare(*others, t_peak_gb_s=Ladder(found).copy().t_eff_gb_s, **fixed),
+        note=f"512³ points, fp64, one run. {found.origin}",
+    ),
+    gpus,
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Laboratory
+#
+# **Choose planes.** A long march reads fewer planes twice; a short one has more threads. Count what the march costs in sectors:
+
+# %% slideshow={"slide_type": "skip"}
+N = 32
+u, n = HeatProblem.random((N, N, N)).T.reshape(-1), np.uint32(N)
+for planes in (4, 8, 16, 32):
+    launch = blocks_for((N, N, N), gpu.BLOCK_MARCHING, planes=planes), gpu.BLOCK_MARCHING
+    p = simt.profile(gpu.laplacian_marching_kernel[launch], u, n, n, n, np.uint32(planes), np.empty_like(u))
+    print(
+        f"{planes:3} planes per thread: {p.global_load.sectors / (u.nbytes // 32):.2f} × the sectors needed"
+    )
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Occupancy by hand.** How many blocks of 256 threads with 40 registers live on a multiprocessor of an H200, and what limits them?
+# Divide 65,536 registers first, then look.
+
+# %% slideshow={"slide_type": "skip"}
+occupancy(h200, 256, registers_per_thread=40)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **On your GPU.** If there is one, this cell measures three rungs of the ladder on it, in a few seconds, beside what was recorded. Without
+# a GPU it shows the record.
+
+# %% slideshow={"slide_type": "skip"} tags=["live"]
+from course_pkg.stencil import here
+
+three = [laplacian[name] for name in ("naive", "flat", "vectorised")]
+bench.live(
+    lambda: here.on_this_gpu(*three), [Ladder(found).measured(variant) for found in gpus for variant in three]
+)
