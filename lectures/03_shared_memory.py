@@ -81,12 +81,12 @@ def ladder(**variants):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Fewer loads
 #
-# The 7-point Laplacian, 6 times a point minus its six neighbours, reads each point inside the grid seven times: once for itself, six times as a
-# neighbour.
+# The 7-point Laplacian is a [stencil](glossary.md#stencil): 6 times a point minus its six neighbours. It reads each point inside the grid seven times:
+# once for itself, six times as a neighbour.
 #
-# - In the **flat** kernel, each thread loads its seven numbers from global memory.
-# - In the **tiled** kernel, the threads of a block load the points of their *tile*, and of the *halo* around it, **once** into shared memory. There
-#   they read their neighbours.
+# - In the **flat** kernel, each thread loads its seven numbers from [global memory](glossary.md#global-memory).
+# - In the **tiled** kernel, the threads of a block load the points of their [tile](glossary.md#tile), and of the [halo](glossary.md#halo) around it,
+#   **once** into [shared memory](glossary.md#shared-memory). There they read their neighbours.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 N = 64
@@ -122,7 +122,8 @@ viz.on_each(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 guess_tile.reveal(
     f"{bench.format_time(flat.median_s)} without the tile, {bench.format_time(tiled.median_s)} with it: "
-    f"{tiled.median_s / flat.median_s:.1f} times slower"
+    f"{tiled.median_s / flat.median_s:.1f} times slower",
+    right="slower",
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -167,7 +168,7 @@ Markdown("Memory takes as long with the tile as without; to issue the instructio
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **How to read the picture.** The grey bar is the kernel's time. Each coloured bar is the time that one unit would need alone: *memory* for the bytes that
 # moved, at the bandwidth of the copy; *L2* and *L1* for their traffic, at the greatest rate of their busiest stage; *issue* for the instructions, at
-# one per cycle and scheduler. A clock that fills 85 % or more of the time is said to **bind**. Where none binds, the warps wait: for loads on their
+# one per cycle and [scheduler](glossary.md#scheduler). A clock that fills 85 % or more of the time is said to **bind**. Where none binds, the warps wait: for loads on their
 # way, or for each other. Neither of these two kernels is bound by one clock, and both are slower than the longest of theirs.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -175,10 +176,12 @@ Markdown("Memory takes as long with the tile as without; to issue the instructio
 # > Both blue bars end there. What differs is the rest.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_block = viz.Prediction(
+guess_block = viz.Estimate(
     "03-block",
     "The flat kernel with 256 threads per block, as 32×4×2 or as 4×8×8. On an H200 the second takes …",
-    ["as long", "about twice as long", "about eight times as long"],
+    0.5,
+    16,
+    "times as long",
 )
 guess_block
 
@@ -229,7 +232,8 @@ bench.Table(
 ordered = [s for s in taken if s != (32, 1, 1)]
 assert all(lines[a] < lines[b] and m.median_s < k.median_s for a, b in zip(ordered, ordered[1:], strict=False) for m, k in zip(taken[a], taken[b], strict=True))
 guess_block.reveal(
-    f"{taken[4, 8, 8][0].median_s / taken[32, 4, 2][0].median_s:.1f} times as long: in the first four rows, the more lines a warp touches, the longer"
+    taken[4, 8, 8][0].median_s / taken[32, 4, 2][0].median_s,
+    note="in the first four rows, the more lines a warp touches, the longer",
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -309,10 +313,12 @@ viz.Picture.load(
 )
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_halo = viz.Prediction(
+guess_halo = viz.Estimate(
     "03-halo",
     "The threads now also copy the halo of their tile into shared memory, but still compute 6u. On an H200 that costs …",
-    ["next to nothing", "about 10 % more time", "about 40 % more time", "twice the time"],
+    1,
+    400,
+    "% more time",
 )
 guess_halo
 
@@ -335,8 +341,8 @@ assert all(abs(c.seconds("memory") / rungs.copy().median_s - 1) < 0.05 for c in 
 assert all(sorted(c.seconds(k) for c in taken_apart) == [c.seconds(k) for c in taken_apart] for k in ("issue", "L1"))
 assert halo.median_s - staged.median_s > (tiled.median_s - bare.median_s) / 2
 guess_halo.reveal(
-    f"{halo.median_s / staged.median_s - 1:.0%} more time: this tile of 32 × 4 × 2 points has a halo of "
-    f"{2 * (32 * 4 + 32 * 2 + 4 * 2)} for its {32 * 4 * 2}"
+    100 * (halo.median_s / staged.median_s - 1),
+    note=f"this tile of 32 × 4 × 2 points has a halo of {2 * (32 * 4 + 32 * 2 + 4 * 2)} for its {32 * 4 * 2}",
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -414,7 +420,7 @@ bench.Table(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 tried = [ratio for on_both in swept.values() for by in on_both for ratio in by.values()]
 assert min(tried) > 1 and len(tried) == 2 * 23
-guess_sizes.reveal(f"none of {len(tried) // 2}, and none on the H100")
+guess_sizes.reveal(f"none of {len(tried) // 2}, and none on the H100", right="none")
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -424,7 +430,7 @@ guess_sizes.reveal(f"none of {len(tried) // 2}, and none on the H100")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Forget one line
 #
-# This kernel may give the right answer many times. The interpreter needs no luck:
+# Without its [barrier](glossary.md#barrier), this kernel may give the right answer many times. The interpreter needs no luck:
 
 # %% slideshow={"slide_type": "-"}
 @cuda.jit
@@ -441,7 +447,7 @@ print(textwrap.fill(racy.hazards[0].message, 84))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Thirty-two banks
 #
-# Shared memory has 32 banks, 4 bytes wide. In one turn, a *wavefront*, each bank serves one word. A warp writes a row of a 32 × 32 tile of doubles:
+# Shared memory has 32 banks, 4 bytes wide. In one turn, a [wavefront](glossary.md#wavefront), each [bank](glossary.md#bank) serves one word. A warp writes a row of a 32 × 32 tile of doubles:
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 square = np.arange(64.0 * 96).reshape(64, 96)
@@ -451,7 +457,7 @@ turned = {
 }
 row_write = next(w for w, c in turned[0].by_line.items() if c.shared_store)
 column_read = next(w for w, c in turned[0].by_line.items() if c.shared_load)
-viz.access_strip(turned[0].access(row_write))
+viz.access_strip(next(access for access in turned[0].accesses(row_write) if access.space == "shared"))
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_banks = viz.Prediction(
@@ -475,13 +481,14 @@ assert len({byte % 128 for byte in column[:16]}) == len({byte % 128 for byte in 
 assert (written.wavefronts / written.requests, waves[0], waves[1]) == (2, 32, 2) and seen_waves[0] == 16 * seen_waves[1]
 guess_banks.reveal(
     f"{waves[0]:.0f} wavefronts; and with one unused number in each row {waves[1]:.0f}. Nsight Compute agrees: 16 times fewer",
+    right="32 wavefronts",
     how="Counted",
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Why 32 and not 16?** A double lies in two banks, so a warp's 32 different doubles take two wavefronts at best: half a warp each. In
+# **Why 32 and not 16?** Where lanes of a warp need different words of one bank, they wait for each other: a [bank conflict](glossary.md#bank-conflict). A double lies in two banks, so a warp's 32 different doubles take two wavefronts at best: half a warp each. In
 # the unpadded tile the 16 lanes of a half read elements 32 × 8 bytes apart: all on the same pair of banks, 16 wavefronts for each half.
-# With one more column each row begins two banks further on.
+# With one more column of [padding](glossary.md#padding) each row begins two banks further on.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Rows in, columns out
@@ -498,10 +505,12 @@ viz.access_strip(stores["naive"])
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 all_sectors = {how: (p.global_load.sectors + p.global_store.sectors) / (2 * least_sectors) for how, p in turned.items()}
-guess_transpose = viz.Prediction(
+guess_transpose = viz.Estimate(
     "03-transpose",
     f"By way of a padded tile, a warp also writes a row: {all_sectors['naive'] / all_sectors[1]:.1f} times fewer sectors in all. On an H200 that is …",
-    ["slower, as the stencil was", "about as fast", "about twice as fast", "more than four times as fast"],
+    0.25,
+    32,
+    "times as fast",
 )
 guess_transpose
 
@@ -545,7 +554,7 @@ bench.Table(
 gain = {how: on_h200["naive"].median_s / on_h200[how].median_s for how in (0, 1)}
 assert gain[1] > 4 and gain[1] > all_sectors["naive"] / all_sectors[1] > 2
 assert [len({byte // 128 for byte in stores[how].offsets}) for how in ("naive", 1)] == [32, 2]
-guess_transpose.reveal(f"{gain[1]:.1f} times as fast; without the padding {gain[0]:.1f}")
+guess_transpose.reveal(gain[1], note=f"without the padding {gain[0]:.1f} times")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # No number is read twice: this tile saves no read. It changes the **order**: each store writes whole sectors, in two lines instead of 32.
@@ -579,7 +588,7 @@ same_grid = [m for m in rungs.found.measurements if (m.parameters["shape"], m.pa
 assert rungs.copy().median_s == min(m.median_s for m in same_grid)
 Markdown(
     f"The flat kernel takes {flat.median_s / rungs.copy().median_s:.2f} times the copy. No tile of ours comes nearer. What is left, and what would it take?\n\n"
-    f"- Even without neighbours, a kernel with one point per thread reaches {rungs.of_copy(bare):.0%} of the copy: **more bytes on their way** (lecture 4).\n"
+    f"- Even without neighbours, a kernel with one point per thread reaches {rungs.of_copy(bare):.0%} of the copy: **more bytes in flight** (lecture 4).\n"
     "- Neighbours cost loads and instructions: **registers** keep values that *one* thread needs again (lecture 4).\n"
     "- Below the copy nothing goes, unless fewer bytes move: **fusion** (lecture 5)."
 )
@@ -609,11 +618,14 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 3**, `exercises/03_shared_memory`, 20 points: repair a tile, remove a bank conflict, find what makes a kernel slow.
+# - **Exercise 3**, `exercises/03_shared_memory`: its parts 1 and 3 repair a tile and remove a bank conflict.
 # - **Next**: lecture 4 takes the flat kernel to the bound, with registers.
 # - G. Ruetsch, P. Micikevicius, *Optimizing matrix transpose in CUDA*, NVIDIA, 2009: tiles, banks, padding.
 # - P. Micikevicius, *3D finite difference computation on GPUs using CUDA*, GPGPU-2, 2009: tiles for stencils.
 # - NVIDIA, *CUDA C++ Programming Guide*: device memory accesses, shared memory.
+
+# %% slideshow={"slide_type": "skip"}
+viz.intuition("03")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

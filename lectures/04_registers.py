@@ -10,17 +10,17 @@
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["title-slide"]
 # # Registers
 #
-# What one thread can keep for itself, how many bytes must be on their way, and what the compiler says about it.
+# What one thread can keep for itself, how many bytes must be in flight, and what the compiler says about it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 6, bytes on their way 8, queue and pairs 11, registers and occupancy
+# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 6, bytes in flight 8, queue and pairs 11, registers and occupancy
 # > 8, sums 4, sizes and what memory reads 5, limit and summary 3. The scans and the other libraries are in the notebook only.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## After this lecture you can
 #
 # - **shorten** the arithmetic that finds an address,
-# - **compute** how many bytes must be on their way,
+# - **compute** how many bytes must be in flight,
 # - **hold** a queue of planes in registers,
 # - **read** what the compiler reports, and turn it into occupancy,
 # - **add up** numbers at the speed of memory.
@@ -99,10 +99,12 @@ def ladder(**variants):
 # ```
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_index = viz.Prediction(
+guess_index = viz.Estimate(
     "04-index",
     "Same bytes, same sectors, same flops. On an H200, beside the naive kernel, the flat one is …",
-    ["as fast", "a tenth faster", "nearly twice as fast", "four times as fast"],
+    0.5,
+    8,
+    "times as fast",
 )
 guess_index
 
@@ -121,7 +123,8 @@ assert all(
 )
 assert per_warp["naive"] > 2 * per_warp["flat"] and naive.median_s > 1.7 * flat.median_s
 guess_index.reveal(
-    f"{naive.median_s / flat.median_s:.2f} times as fast: {per_warp['naive']:.0f} instructions per warp became {per_warp['flat']:.0f}"
+    naive.median_s / flat.median_s,
+    note=f"{per_warp['naive']:.0f} instructions per warp became {per_warp['flat']:.0f}",
 )
 
 # %% slideshow={"slide_type": "skip"}
@@ -155,9 +158,10 @@ for name in ("vector_copy_two_large", "laplacian_flat_512"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Waiting for memory
 #
-# A load comes back after its *latency*: hundreds of nanoseconds. How busy memory is depends on how much has been asked for meanwhile (Little, 1961):
+# A load comes back after its [latency](glossary.md#latency): hundreds of nanoseconds. How many [bytes in flight](glossary.md#bytes-in-flight) keep
+# memory busy meanwhile? Little's law (1961):
 #
-# $$ \text{bytes on their way} = \text{bandwidth} \times \text{latency} $$
+# $$ \text{bytes in flight} = \text{bandwidth} \times \text{latency} $$
 
 # %% slideshow={"slide_type": "skip"}
 def on_their_way(found):
@@ -166,7 +170,7 @@ def on_their_way(found):
     for dtype, size in (("float32", 4), ("float64", 8)):
         for variant, width in (("strided", 1), ("strided_pairs", 2)):
             ms = found.all(centre[variant].by(CUDA), shape=[512, 512, 512], dtype=dtype)
-            series[f"{size * width} B per thread: {dtype}{' pairs' if width == 2 else ''}"] = [
+            series[f"{size * width} B: {dtype}{' pairs' if width == 2 else ''}"] = [
                 (m.parameters["blocks_per_sm"] * m.parameters["threads_per_block"] * size * width, m)
                 for m in ms
             ]
@@ -174,16 +178,14 @@ def on_their_way(found):
 
 
 in_flight = on_their_way(rungs.found)
-waiting, asked = in_flight["8 B per thread: float64"], 4096
+waiting, asked = in_flight["8 B: float64"], 4096
 few = dict(waiting)[512]
 
 # %% slideshow={"slide_type": "-"}
 read_gb_s = few.t_eff_gb_s / 2  # half of T_eff is read
 latency_ns = h200.sms * 512 / read_gb_s  # 512 bytes in each multiprocessor
-print(f"few threads on an H200: {latency_ns:.0f} ns per load")
-
 enough = rungs.copy().t_eff_gb_s / 2 * latency_ns / h200.sms
-print(f"to read as fast as the copy: {enough:,.0f} bytes each")
+print(f"few threads: {latency_ns:.0f} ns per load; to be as fast as the copy: {enough:,.0f} bytes in each")
 
 # %% slideshow={"slide_type": "skip"}
 assert 200 < latency_ns < 1000
@@ -198,35 +200,38 @@ guess_flight = viz.Prediction(
 guess_flight
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Bytes on their way
+# ## Bytes in flight
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.on_each(
     lambda found: viz.t_eff_against(
         on_their_way(found),
-        xlabel="bytes on their way in each multiprocessor",
+        xlabel="bytes in flight in each multiprocessor",
         ticks=[256, 1024, 4096, 16384],
         t_peak_gb_s=Ladder(found).copy().t_eff_gb_s,
-        note=f"out = 6 u by few threads that stride through the grid. {found.origin}",
+        note=f"out = 6 u by few threads that stride through the grid; bytes per load and thread. {found.origin}",
     ),
     gpus,
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-many, half = dict(waiting)[asked], dict(in_flight["16 B per thread: float64 pairs"])[asked]
+many, half = dict(waiting)[asked], dict(in_flight["16 B: float64 pairs"])[asked]
 assert many.parameters["blocks_per_sm"] == 2 * half.parameters["blocks_per_sm"] == 8
 assert 0.89 < half.t_eff_gb_s / many.t_eff_gb_s < 1
 guess_flight.reveal(
-    f"about the same: {half.t_eff_gb_s:,.0f} GB/s with half the threads, {many.t_eff_gb_s:,.0f} with all of them"
+    f"{half.t_eff_gb_s:,.0f} GB/s with half the threads, {many.t_eff_gb_s:,.0f} with all of them",
+    right="about the same",
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Eight minutes with the law and the question: the slides that explain why a copy needs many threads, or few with much each. Between two
 # > loads of a thread stands a store, and the compiler cannot know that it does not change what the next load reads: so a thread waits for one
-# > load at a time. Two kernels in two precisions lie on about one curve: what counts is not the number of threads but the bytes on their way.
+# > load at a time. Two kernels in two precisions lie on about one curve: what counts is not the number of threads but the bytes in flight.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Let threads march
+#
+# Each thread walks along z, from [plane](glossary.md#plane) to plane, and keeps what it needs again: [marching](glossary.md#marching).
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.Picture.load(
@@ -282,7 +287,8 @@ ladder(
 both = rungs.measured(laplacian["marching_tiled"])
 assert marching.median_s < flat.median_s < both.median_s
 guess_march.reveal(
-    f"the queue alone, {rungs.of_copy(marching):.0%} of the copy; with a tile as well {rungs.of_copy(both):.0%}"
+    f"the queue alone, {rungs.of_copy(marching):.0%} of the copy; with a tile as well {rungs.of_copy(both):.0%}",
+    right="queue",
 )
 
 # %% slideshow={"slide_type": "skip"}
@@ -313,10 +319,13 @@ assert (planes_for(at_512), gpu.PLANES_MARCHING) == (4, 16) and vectorised.obser
 assert np.prod(gpu.BLOCK_VECTORISED) == 2 * np.prod(gpu.BLOCK_MARCHING)
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_pairs = viz.Prediction(
+guess_pairs = viz.Estimate(
     "04-pairs",
-    "Two doubles per thread, 128 bits per access, the same bytes. On an H200, over the queue alone, this gains …",
-    ["nothing", "a few per cent", "about a quarter", "a factor of two"],
+    "Two numbers per thread and access, the same bytes. In single precision, where a thread's load is of 4 bytes, the kernel with pairs is on an H200, beside "
+    "the queue alone, …",
+    0.5,
+    200,
+    "% faster",
 )
 guess_pairs
 
@@ -339,7 +348,8 @@ gain_64, gain_32 = (
 )
 assert 1.02 < gain_64 < 1.08 < gain_32 and rungs.clocks(laplacian["vectorised"]).binds == clocks.MEMORY
 guess_pairs.reveal(
-    f"{gain_64 - 1:.0%}: now **memory binds**. In single precision, with half the bytes per load, it gains {gain_32 - 1:.0%}"
+    100 * (gain_32 - 1),
+    note=f"in double precision, which the picture shows, {gain_64 - 1:.0%}: now memory binds",
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -349,14 +359,14 @@ guess_pairs.reveal(
 #
 # - **registers** per thread, 32 bits each: a multiprocessor has 65,536 for all its threads;
 # - **shared memory** per block, in bytes;
-# - **local memory** per thread: what found no register. It lies in global memory, behind the caches.
+# - [**local memory**](glossary.md#local-memory) per thread: what found no register. It lies in global memory, behind the caches.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## From registers to occupancy
 #
 # A warp is *resident* from the start of its block to its end; it holds its registers all the time.
 #
-# **Occupancy** = resident warps / 64, the most that a multiprocessor holds. Blocks of 256 threads, 40 registers each:
+# [**Occupancy**](glossary.md#occupancy) = resident warps / 64, the most that a multiprocessor holds. Blocks of 256 threads, 40 registers each:
 
 # %% slideshow={"slide_type": "-"}
 registers_per_block = 256 * 40
@@ -412,10 +422,12 @@ Markdown(
 )
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_spill = viz.Prediction(
+guess_spill = viz.Estimate(
     "04-spill",
     "The vectorised kernel uses 32 registers per thread. We tell the compiler to get by with 24. On an H200 it then takes …",
-    ["less time: more threads fit", "as long", "about a tenth longer", "more than twice as long"],
+    0.25,
+    16,
+    "times as long",
 )
 guess_spill
 
@@ -452,8 +464,8 @@ assert (
     kept.observed["local_bytes"] == 0 < spilt.observed["local_bytes"] and spilt.median_s > 2 * kept.median_s
 )
 guess_spill.reveal(
-    f"{spilt.median_s / kept.median_s:.1f} times as long: {spilt.observed['local_bytes']} bytes per thread *spilled* to "
-    "local memory"
+    spilt.median_s / kept.median_s,
+    note=f"{spilt.observed['local_bytes']} bytes per thread spilled to local memory",
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -484,7 +496,7 @@ for variant in (*STREAMS.of("reduce_sum", CUDA), STREAMS["dot"]):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## First a share for each thread
 #
-# *Shuffle*: from register to register, within a warp. *Grid stride*: each thread first adds up its share in a register. So does the *dot*.
+# *Shuffle*: from register to register, within a warp. *Grid stride*: each thread first adds up its share, in a register. So does the *dot*.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 rates = {v: [found.one(v.by(CUDA), n=2**28).throughput_gb_s for found in reversed(vectors)] for v in sums}
@@ -566,10 +578,12 @@ Markdown(
 # > copy is as fast as at 512³: the kernels are not.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_memory = viz.Prediction(
+guess_memory = viz.Estimate(
     "04-memory",
     "On 512³ points memory reads each number once. On 1024³ points, the flat kernel reads each number from memory …",
-    ["once", "1.1 times", "about twice", "seven times"],
+    1,
+    16,
+    "times",
 )
 guess_memory
 
@@ -604,15 +618,16 @@ bench.Table(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 assert 1.9 < read["flat", 1024] < 2 and busy["flat"] > 0.9 and max(read[v, 512] for v in depth) < 1.01
 guess_memory.reveal(
-    f"{read['flat', 1024]:.2f} times, at {busy['flat']:.0%} of the copy's speed; with a tile {read['tiled', 1024]:.2f}",
+    read["flat", 1024],
+    note=f"at {busy['flat']:.0%} of the copy's speed; with a tile {read['tiled', 1024]:.2f} times",
     how="Counted",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 between = 2 * depth["flat"] + 2
 Markdown(
-    f"Between two uses of a plane, {between} planes pass through L2: {between * 512**2 * 8 >> 20} MiB at 512³, "
-    f"{between * 1024**2 * 8 >> 20} at 1024³, of {h200.l2_kib >> 10}. A **march** still has the plane in registers."
+    f"Between two uses of a plane, {between} planes pass through the {h200.l2_kib >> 10} MiB of L2: {between * 512**2 * 8 >> 20} MiB at 512³, "
+    f"{between * 1024**2 * 8 >> 20} at 1024³. A **march** still has the plane in registers."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -673,12 +688,15 @@ bench.Table([summary(v, what) for v, what in steps.items()], f"512³ doubles. {r
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 4**, `exercises/04_registers`, 20 points: a queue in registers, sums of blocks, how many blocks fit.
+# - **Exercise 3**, `exercises/03_shared_memory`: its parts 2, 4 and 5 write a queue in registers and sums of blocks, and count how many blocks fit.
 # - **Next**: lecture 5 takes a whole solver, conjugate gradient, and counts what fusing its parts really saves.
 # - V. Volkov, *Understanding latency hiding on GPUs*, PhD thesis, University of California, Berkeley, 2016: bytes in flight.
 # - P. Micikevicius, *3D finite difference computation on GPUs using CUDA*, GPGPU-2, 2009: the march along z.
 # - J. D. C. Little, *A proof for the queuing formula L = λW*, Operations Research 9(3), 1961.
 # - NVIDIA, *CUDA C++ Programming Guide*: occupancy, local memory.
+
+# %% slideshow={"slide_type": "skip"}
+viz.intuition("04")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Further: a loop that depends on itself

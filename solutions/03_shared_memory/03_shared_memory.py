@@ -10,7 +10,7 @@
 # %% [markdown]
 # # Exercise 3: Shared memory and registers
 #
-# **At the Speed of Memory.** This exercise belongs to lecture 3. It takes about two hours and gives 20 points.
+# **At the Speed of Memory.** This exercise belongs to lectures 3 and 4. It takes about two hours and gives 20 points.
 # No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.

@@ -50,7 +50,10 @@ def test_the_interpreter_s_launch_is_the_one_that_the_hardware_counted(variant):
     assert seen["global load sectors"] == counted.global_load.sectors > 0
     assert seen["shared load wavefronts"] == counted.shared_load.wavefronts
     row = record.recorded().counters[f"{variant.function_name}_64"]
-    assert (seen["instructions"], seen["bytes read"]) == (row["smsp__inst_executed.sum"], row["dram__bytes_read.sum"])
+    assert (seen["instructions"], seen["bytes read"]) == (
+        row["smsp__inst_executed.sum"],
+        row["dram__bytes_read.sum"],
+    )
 
 
 def test_the_picture_says_times_shares_and_origin(rungs):
