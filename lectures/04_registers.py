@@ -183,9 +183,10 @@ few = dict(waiting)[512]
 
 # %% slideshow={"slide_type": "-"}
 read_gb_s = few.t_eff_gb_s / 2  # half of T_eff is read
-latency_ns = h200.sms * 512 / read_gb_s  # 512 bytes in each multiprocessor
+latency_ns = h200.sms * 512 / read_gb_s  # 512 bytes in each SM
 enough = rungs.copy().t_eff_gb_s / 2 * latency_ns / h200.sms
-print(f"few threads: {latency_ns:.0f} ns per load; to be as fast as the copy: {enough:,.0f} bytes in each")
+print(f"few threads: {latency_ns:.0f} ns per load")
+print(f"as fast as the copy: {enough:,.0f} bytes in each")
 
 # %% slideshow={"slide_type": "skip"}
 assert 200 < latency_ns < 1000
