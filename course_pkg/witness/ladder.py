@@ -5,7 +5,6 @@ from functools import cached_property
 from course_pkg import simt, viz
 from course_pkg.bench import Measurement, Recorded
 from course_pkg.core import Library, Variant
-from course_pkg.stencil.cases import cases
 from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import record
 from course_pkg.witness.clocks import INSTRUCTIONS, READ, TIME, WRITTEN, Clocks, clocks
@@ -87,5 +86,7 @@ class Ladder:
 
 def profile(variant: Variant) -> simt.KernelProfile:
     """Return the interpreter's profile of the launch that the hardware's counters of 64³ points belong to."""
+    from course_pkg.stencil.cases import cases  # kernels: only on request
+
     case = next(case for case in cases if case.name == f"{variant.function_name}_{SMALL}")
     return simt.profile(case.configured, *case.args())
