@@ -23,7 +23,7 @@ ENDS = 1000  # number of elements at each end that are compared with the referen
 
 
 class Vectors:
-    """Two inputs and an output in the memory of ``"cpu"`` or ``"gpu"``.
+    """Two inputs and an output in the memory of ``"cpu"`` or ``"gpu"``: random ones, or those of a problem.
 
     Examples
     --------
@@ -32,8 +32,8 @@ class Vectors:
     (16384, 'Numba CPU')
     """
 
-    def __init__(self, device: str, n: int):
-        self.device, self.host = require_device(device), VectorProblem.random(n)
+    def __init__(self, device: str, n: int, problem: VectorProblem | None = None):
+        self.device, self.host = require_device(device), problem or VectorProblem.random(n)
         self.a, self.b, self.out = self.host.a, self.host.b, self.host.out
         if device == "gpu":
             from course_pkg import cuda

@@ -34,16 +34,23 @@ def stream_size(llc_bytes: int) -> int:
     return int(2 ** np.floor(np.log2(max(1024, min(MOST, free, 2 * wanted)))))
 
 
-def stream(*, n: int | None = None, samples: int = 10) -> Comparison:
+def stream(*, n: int | None = None, samples: int = 10, problem: VectorProblem | None = None) -> Comparison:
     """Measure copy and triad on this CPU, in Numba on all cores and, if gcc is installed, in C; the best is the bound.
+
+    Parameters
+    ----------
+    n : int, optional
+        Elements; :func:`stream_size` of the last-level cache when it is left out.
+    problem : VectorProblem, optional
+        Vectors that are there already; their output is overwritten. Then ``n`` is not asked for.
 
     Examples
     --------
     >>> stream(n=4096, samples=2).measurements[0].label
     'copy, Numba CPU'
     """
-    n = n or stream_size(cpu().llc_bytes)
-    p = VectorProblem.random(n)
+    p = problem or VectorProblem.random(n or stream_size(cpu().llc_bytes))
+    n = p.a.size
     copy, triad = VARIANTS["copy"], VARIANTS["triad"]
     copy_by_numba, triads = copy.by(Library.NUMBA_CPU), [Library.NUMBA_CPU]
     if cpu_c.available():
@@ -67,16 +74,24 @@ def stream(*, n: int | None = None, samples: int = 10) -> Comparison:
     return Comparison(found.measurements, max(m.t_eff_gb_s for m in found.measurements))
 
 
-def horner_sweep(degrees, *, n: int | None = None, samples: int = 10) -> tuple[Measurement, ...]:
+def horner_sweep(
+    degrees, *, n: int | None = None, samples: int = 10, problem: VectorProblem | None = None
+) -> tuple[Measurement, ...]:
     """Measure the polynomials on this CPU, taking samples in turn; each result is compared with NumPy's.
+
+    Parameters
+    ----------
+    degrees : iterable of int
+    n, problem : optional
+        As for :func:`stream`.
 
     Examples
     --------
     >>> [m.cost.flops for m in horner_sweep([1, 2], n=4096, samples=2)]
     [8192, 16384]
     """
-    n = n or stream_size(cpu().llc_bytes)
-    p = VectorProblem.random(n)
+    p = problem or VectorProblem.random(n or stream_size(cpu().llc_bytes))
+    n = p.a.size
     names = {degree: f"degree {degree}" for degree in degrees}
     found = compare(
         dict.fromkeys(names.values(), cpu_numba.horner),

@@ -12,6 +12,7 @@ from course_pkg.core import Cost, CourseError, Library
 from course_pkg.vector import cost, cpu_numba, reference
 from course_pkg.vector.here import Vectors, free_bytes
 from course_pkg.vector.peak import stream_size
+from course_pkg.vector.problem import VectorProblem
 from course_pkg.vector.tuning import THREADS_PER_BLOCK
 from course_pkg.vector.variants import VARIANTS
 
@@ -35,10 +36,18 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
             yield from pair().measurements
 
 
-def on_cpu(n: int | None = None) -> dict[str, Callable[[], Pair]]:
-    """Return what measures each pitfall that a CPU has, too, by name: on n doubles, or as many as exceed its caches."""
-    n = n or stream_size(cpu().llc_bytes)
-    v = Vectors("cpu", n)
+def on_cpu(n: int | None = None, *, problem: VectorProblem | None = None) -> dict[str, Callable[[], Pair]]:
+    """Return what measures each pitfall that a CPU has, too, by name.
+
+    Parameters
+    ----------
+    n : int, optional
+        Doubles; as many as exceed the CPU's caches when it is left out.
+    problem : VectorProblem, optional
+        Vectors that are there already; their output is overwritten. Then ``n`` is not asked for.
+    """
+    n = problem.a.size if problem else n or stream_size(cpu().llc_bytes)
+    v = Vectors("cpu", n, problem)
     by_numba = v.copy(n)
     return {
         "first_call": lambda: pitfalls.first_call(_fresh_cpu, by_numba),

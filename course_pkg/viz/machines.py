@@ -147,13 +147,15 @@ def memory_wall(machines, *, dtype="float64") -> Picture:
         ):
             ax.plot([], [], marker, color=colour, ms=10, label=label)
         ax.axhline(1, color=BOUND, lw=1.5, ls="--")
-        ax.text(machines[0].year - 0.8, 1.09, "one flop a number: memory keeps up", color=MUTED, va="bottom")
+        ax.text(
+            machines[0].year - 0.8, 1.09, "one flop per number: memory keeps up", color=MUTED, va="bottom"
+        )
         ax.set(xlabel="year", ylabel=f"flops for each {dtype} moved")
         ax.set_xlim(machines[0].year - 1, machines[-1].year + 2.5)
-        ax.set_ylim(0.8, 300)
+        ax.set_ylim(0.8, 200)
         plain_log(ax.yaxis)
         ax.xaxis.set_major_locator(MultipleLocator(2))
-        ax.legend(loc="upper left", ncols=3)
+        figure.legend(loc="outside upper center", ncols=3)
 
     listed = ", ".join(f"{m.name} ({m.year}) {m.balance(dtype):.0f}" for m in machines)
     return draw(

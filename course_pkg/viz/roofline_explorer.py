@@ -6,7 +6,7 @@ from course_pkg.viz.picture import Picture
 from course_pkg.viz.widgets import slider
 
 # flops for each double moved: from a copy's to a dense product's
-FLOPS_A_NUMBER = (0.25, 0.5, 1, 2, 4, 8, 16, 32, 48, 64, 128, 256, 512)
+FLOPS_A_NUMBER = (0.25, 2, 8, 32, 64, 128, 512)
 
 
 def roofline_explorer(machine: Machine, *, start=2, flops=FLOPS_A_NUMBER):

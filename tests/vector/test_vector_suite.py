@@ -8,7 +8,8 @@ import pytest
 
 from course_pkg.bench import Device, cpu, gpu, recorded
 from course_pkg.core import CourseError, Implementation, Library, machine
-from course_pkg.vector import cost, cpu_c, cpu_numba, peak, suite
+from course_pkg.vector import cost, cpu_c, cpu_numba, peak, suite, suite_honest
+from course_pkg.vector.problem import VectorProblem
 from course_pkg.vector.tuning import THREADS_PER_BLOCK
 from course_pkg.vector.variants import VARIANTS
 
@@ -227,6 +228,20 @@ def test_horner_sweep_measures_each_degree():
     assert [m.label for m in found] == ["degree 1", "degree 3"]
     assert [m.cost for m in found] == [cost.horner(4096, 1), cost.horner(4096, 3)]
     assert [m.parameters["n"] for m in found] == [4096, 4096]
+
+
+def test_live_measurements_take_vectors_that_are_there(monkeypatch):
+    """A lecture draws its long vectors once."""
+    p = VectorProblem.random(4096)
+    monkeypatch.setattr(VectorProblem, "random", None)
+    assert peak.horner_sweep((2,), problem=p, samples=1)[0].cost == cost.horner(4096, 2)
+    assert {m.cost for m in peak.stream(problem=p, samples=1).measurements} == {
+        cost.copy(4096),
+        cost.triad(4096),
+    }
+    on_cpu = suite_honest.on_cpu(problem=p)
+    assert on_cpu["in_cache"]().right.cost == cost.copy(4096)
+    assert on_cpu["allocates"]().right.cost == cost.triad_two_passes(4096)
 
 
 def test_horner_sweep_refuses_a_wrong_polynomial(monkeypatch):

@@ -3,11 +3,13 @@
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
 
 from course_pkg import viz
 from course_pkg.bench import Comparison, Device, Measurement
 from course_pkg.core import Cost, catalogue, machine
-from course_pkg.viz import Picture
+from course_pkg.viz import Picture, machines
 from course_pkg.viz.roofline_explorer import FLOPS_A_NUMBER, _explore
 
 CPU = Device("cpu", "A CPU", 2, 0, 0)
@@ -119,6 +121,21 @@ def test_other_numbers_give_another_figure():
     slower = Comparison((COMPARISON.measurements[0],), 5.0)
     assert viz.bars(slower).svg != viz.bars(COMPARISON).svg
     assert viz.roofline(machine("p100")).svg != viz.roofline(machine("p100").measured(500)).svg
+
+
+def test_the_legend_of_the_memory_wall_is_no_data(monkeypatch):
+    """Its markers lie above the axes: inside, they look like machines."""
+    figures = []
+    monkeypatch.setattr(
+        machines,
+        "draw",
+        lambda plot, alt, **_: figures.append(Figure(layout="constrained")) or plot(figures[0]),
+    )
+    viz.memory_wall(catalogue().values())
+    FigureCanvasSVG(figures[0]).draw()
+    [axes], [legend] = figures[0].axes, figures[0].legends
+    assert axes.get_legend() is None
+    assert legend.get_window_extent().y0 >= axes.get_window_extent().y1
 
 
 def test_the_memory_wall_takes_any_iterable_and_precision():
