@@ -13,8 +13,8 @@
 # Why numerical solvers run at the speed of memory, how fast that is, and how to tell what is left to gain.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. The laboratory's cells are in the notebook only. Timing: surprise 5,
-# > memory wall and balance 10, measuring the peak 10, the paradox and T_eff 12, roofline and what is left 8.
+# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. What is in the notebook only is not part of the talk. Timing: surprise 5,
+# > two clocks and balance 8, measuring the peak 6, honest clocks 6, the heat step and T_eff 10, unused bytes 5, what is left and summary 5.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## After this lecture you can
@@ -25,7 +25,7 @@
 # - **judge** a program by its effective memory throughput, T_eff,
 # - **say** how much faster it could still become.
 #
-# It builds on Python, NumPy and lecture 0.
+# It builds on lecture 1: kernel, thread, warp, launch.
 
 # %% slideshow={"slide_type": "skip"}
 # Where the course is not installed, as on Colab, this says how to install it.
@@ -38,14 +38,14 @@ if importlib.util.find_spec("course_pkg") is None:
     )
 
 # %% slideshow={"slide_type": "skip"}
-# Setup, for the notebook only: the package's rooms that this lecture uses.
+# Setup, for the notebook only: what this lecture uses of the package.
 from datetime import date
 
 import numpy as np
 from IPython.display import Markdown, display
 
 from course_pkg import bench, cuda, simt, viz
-from course_pkg.core import Library, catalogue, machine
+from course_pkg.core import Library, catalogue, find_machine, machine
 from course_pkg.paths import figure
 from course_pkg.stencil import cost as stencil_cost
 from course_pkg.stencil import cpu_numba as stencil_cpu
@@ -56,16 +56,26 @@ from course_pkg.vector import cost, cpu_numba, peak, reference
 from course_pkg.vector.problem import VectorProblem
 from course_pkg.vector.variants import VARIANTS
 
+# %% slideshow={"slide_type": "skip"}
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
 
-h200 = bench.recorded("vector", "nvidia-h200")
-h200_stencil = bench.recorded("stencil", "nvidia-h200")
+
+def short(device):
+    """Return a GPU's name as we say it: H200."""
+    return device.name.removeprefix("NVIDIA ").split()[0]
+
+
+gpus = {short(found.device): found for found in bench.records("vector")}  # each GPU that was recorded
+gpu_stencils = {short(found.device): found for found in bench.records("stencil")}
+t_peaks = {gpu: peak.recorded_t_peak(found) for gpu, found in gpus.items()}
+h200, h200_peak = gpus["H200"], t_peaks["H200"]
 this_machine = f"Live, on this CPU: {bench.cpu().name}, {bench.cpu().units} cores, {date.today()}."
+big = VectorProblem.random(peak.stream_size(bench.cpu().llc_bytes))  # vectors that exceed this CPU's caches
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Sixteen times the arithmetic
+# ## How much arithmetic is too much?
 #
-# Each number of a long vector is read, worked on, and written. The work is a polynomial by Horner's rule:
+# Each number of a long vector is read, worked on, and written: 8 bytes in, 8 bytes out. The work is a polynomial, by Horner's rule:
 #
 # ```python
 # for i in prange(a.size):        # all cores
@@ -75,46 +85,50 @@ this_machine = f"Live, on this CPU: {bench.cpu().name}, {bench.cpu().units} core
 #     out[i] = y
 # ```
 #
-# Degree 1 does 2 flops an element, degree 16 does 32, degree 128 does 256. All read 8 bytes and write 8.
+# Degree 1 does 2 *flops* (operations on floating-point numbers) per element, degree 16 does 32, degree 128 does 256. The bytes stay the same.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_flops = viz.Prediction(
-    "01-flops",
-    "On an H200: up to which degree does it take at most a tenth longer than degree 1?",
-    ["degree 2", "degree 32", "degree 128"],
+guess_flops = viz.Estimate(
+    "02-flops",
+    "On an H200: up to how many flops per element does this loop take at most a tenth longer than with 2 flops?",
+    2,
+    2000,
+    "flops",
 )
 guess_flops
 
 # %% slideshow={"slide_type": "skip"}
-live_flops = peak.horner_sweep((1, 2, 4, 8, 16, 32, 64), samples=7)  # each checked against NumPy before it is timed
+# each is compared with NumPy's result before it is timed
+live_flops = peak.horner_sweep((1, 4, 16, 64), problem=big, samples=3)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Arithmetic is nearly free, up to a point
+# ## Flat, then a knee
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+horner = VARIANTS["horner"].by(CUDA)
 viz.flops_sweep(
-    {
-        "live": live_flops,
-        **{
-            f"{found.device.name.removeprefix('NVIDIA ').split()[0]}, recorded": found.all(VARIANTS["horner"].by(CUDA))
-            for found in bench.records("vector")
-        },
-    },
-    note=f"{this_machine}\n" + "\n".join(found.origin for found in bench.records("vector")),
+    {"live": live_flops, **{f"{gpu}, recorded": found.all(horner) for gpu, found in gpus.items()}},
+    note=f"{this_machine}\n" + "\n".join(found.origin for found in gpus.values()),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-ratio = live_flops[4].median_s / live_flops[0].median_s
-gpu_horner = h200.all(VARIANTS["horner"].by(CUDA))
-flat_to = max(m.parameters["degree"] for m in gpu_horner if m.median_s < 1.1 * gpu_horner[0].median_s)
+by_flops = {
+    gpu: {
+        2 * m.parameters["degree"]: m.median_s / found.one(horner, degree=1).median_s
+        for m in found.all(horner)
+    }
+    for gpu, found in gpus.items()
+}
+flat_to = max(flops for flops, times in by_flops["H200"].items() if times < 1.1)
+assert all(by_flops[gpu][flat_to] < 1.1 < by_flops[gpu][2 * flat_to] for gpu in gpus)
 guess_flops.reveal(
-    f"degree {flat_to}. Degree 16, with 16 times the flops of degree 1, took {ratio:.2f} times as long here, "
-    f"and {gpu_horner[4].median_s / gpu_horner[0].median_s:.2f} times on the H200"
+    flat_to,
+    note=f"{by_flops['H200'][flat_to]:.2f} times as long as 2 flops; {2 * flat_to} flops, {by_flops['H200'][2 * flat_to]:.2f} times",
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Five minutes with the question before. Lecture 0 has shown that some arithmetic costs nothing; how much is the question
-# > of this lecture. Take votes before the run, and let those who chose the ends say why.
+# > of this lecture. Take guesses before the run, and let those with the smallest and the largest say why. The *knee* is where the line begins to rise.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Two clocks, the slower one counts
@@ -125,38 +139,34 @@ guess_flops.reveal(
 #
 # - **Memory-bound**: the first term is larger; arithmetic hides behind traffic.
 # - **Compute-bound**: the second is larger; traffic hides behind arithmetic.
-#
-# The solvers of this course are memory-bound. (A third clock, the *instructions* that are issued, comes in lecture 3.)
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.cg.variants import VARIANTS as SOLVERS
+
+two_kernels = bench.recorded("cg", "nvidia-h200").one(
+    SOLVERS["cg_two_kernel"].by(CUDA), shape=[1000] * 3, iterations=2
+)
+memory_s = two_kernels.cost.bytes / (h200_peak * 1e9) / 2  # of one iteration
+flops_s = two_kernels.cost.flops / (machine("h200").fp64_gflop_s * 1e9) / 2
+assert memory_s > 10 * flops_s
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+Markdown(
+    f"One iteration of the solver of lecture 5, on 1000³ points of an H200: its bytes take {bench.format_time(memory_s)}, "
+    f"its flops {bench.format_time(flops_s)}. It is **memory-bound**."
+)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. A common wrong idea: "both matter, so time is the sum". It is the sum only where nothing overlaps; with
-# > enough threads in flight the processor overlaps them. The knee of the last figure is where the two terms are equal.
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## The memory wall
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-viz.memory_wall(catalogue().values())
-
-# %% [markdown] slideshow={"slide_type": "-"}
-# Wulf and McKee named the *memory wall* in 1995. They meant the **time of an access**; this course means **bytes a second**.
-
-# %% [markdown] slideshow={"slide_type": "skip"}
-# **How to read the figure.** The dashed line is one flop for each number moved. The figure starts in 2008, with a GPU that
-# had units for double precision. Peaks of CPUs are at base clock, those of GPUs at boost clock, as their vendors state them.
-
-# %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Four minutes. Drawn from the catalogue in `course_pkg/core/machines.toml`, where each figure names its source. Two
-# > things to point at: from the C1060 of 2008 to the P100 of 2016 the balance rose more than ninefold; and the H200 has the
-# > arithmetic of the H100 SXM with 1.4 times its bandwidth. T4 and RTX 4090 lie low because they have few fp64 units: for
-# > float32 they would be at 101 and 328.
+# > enough threads in flight the processor overlaps them. The knee of the last figure is where the two terms are equal. A third clock, the
+# > *instructions* that are issued, comes in lecture 4.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Balance: flops for each number moved
 #
-# $$ \text{balance} = \frac{\text{peak flop rate}}{\text{bandwidth}} \times \text{bytes of a number} $$
+# $$ \text{balance} = \frac{\text{peak flop rate}}{\text{bandwidth}} \times \text{bytes per number} $$
 #
-# A Tesla P100 in double precision: 5,300 GFLOP/s, 732 GB/s, 8 bytes a number.
+# A Tesla P100 of 2016, in double precision: 5,300 GFLOP/s, 732 GB/s, 8 bytes per number.
 
 # %% slideshow={"slide_type": "fragment"}
 print(f"by hand   {5300 / 732 * 8:.1f}")
@@ -169,10 +179,46 @@ print(f"catalogue {machine('p100').balance('float64'):.1f}")
 # **Which P100?** 5,300 GFLOP/s is the figure of the SXM2 module. The PCIe card, with the same 732 GB/s, is rated at
 # 4,700 GFLOP/s, which gives a balance of 51. When you quote a balance, quote the exact part.
 
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_balance = viz.Prediction(
+    "02-balance",
+    "The P100 of 2016 has time for 58 flops per double moved. The H200 of 2024 has time for …",
+    ["clearly fewer", "about as many", "about twice as many", "more than five times as many"],
+)
+guess_balance
+
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## The balance of today's machines
+# ## The memory wall
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.memory_wall(catalogue().values())
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+then, now = machine("p100"), machine("h200")
+assert abs(now.balance("float64") / then.balance("float64") - 1) < 0.05
+guess_balance.reveal(
+    f"{now.balance('float64'):.0f}: {now.fp64_gflop_s / then.fp64_gflop_s:.1f} times the flops, "
+    f"{now.bandwidth_gb_s / then.bandwidth_gb_s:.1f} times the bandwidth",
+    right="about as many",
+    how="From the datasheets",
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **How to read the figure.** The dashed line is one flop for each number moved. The figure starts in 2008, with a GPU that
+# had units for double precision. Peaks of CPUs are at base clock, those of GPUs at boost clock, as their vendors state them.
+#
+# Wulf and McKee named the *memory wall* in 1995. They meant the **time of an access**; this course means **bytes per second**.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Four minutes with the question. Drawn from the catalogue in `course_pkg/core/machines.toml`, where each figure names its
+# > source. From the C1060 of 2008 to the P100 of 2016 the balance rose more than ninefold. The
+# > H200 has the arithmetic of the H100 SXM with 1.4 times its bandwidth. T4 and RTX 4090 lie low because they have few fp64 units: for
+# > float32 they would be at 101 and 328.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The balance of today's machines**, from their datasheets:
+
+# %% slideshow={"slide_type": "skip"}
 bench.Table(
     [
         {
@@ -188,65 +234,58 @@ bench.Table(
     ]
 )
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## "Flops are free", and where that ends
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **"Flops are free", and where that ends.** Far below the balance, arithmetic costs next to no time. Four limits:
 #
-# Far below the balance, arithmetic costs next to no time. Four limits:
-#
-# 1. **Near the balance and above it** it costs again: the knee that you have just measured.
+# 1. **Near the balance and above it** it costs again: the knee.
 # 2. **Not every flop costs the same.** A division, a root or an exponential costs as much as many additions.
-# 3. **Not every machine has many fp64 units.** By their datasheets, a T4 has time for 6 flops a double, an H100 PCIe for 104.
+# 3. **Not every machine has many fp64 units.** By their datasheets, a T4 has time for 6 flops per double, an H100 PCIe for 104.
 # 4. **In cache** the traffic is cheap, so arithmetic should show sooner.
 #
 # So: recomputing a value can be cheaper than storing and reading it. Count first.
-
-# %% [markdown] slideshow={"slide_type": "skip"}
-# **Where does the knee lie?** The polynomial moves two doubles an element, one in and one out. By its datasheet, with a balance
-# of 57, an H200 would bend at 2 × 57 = 114 flops an element. The record knows better:
+#
+# **Where should the knee lie?** The polynomial moves two doubles per element, one in and one out. By its datasheet, with a balance
+# of 57, an H200 would bend at 2 × 57 = 114 flops per element. The record says otherwise:
 
 # %% slideshow={"slide_type": "skip"}
-by_flops = {m.cost.flops // (m.cost.bytes // 16): m.median_s / gpu_horner[0].median_s for m in gpu_horner}
-most = max(by_flops)
-assert by_flops[128] > 1.5 and most / by_flops[most] < 100
+most = max(by_flops["H200"])
+at_most = h200.one(horner, degree=most // 2)
+assert by_flops["H200"][128] > 1.5 and most / by_flops["H200"][most] < 100
 Markdown(
-    f"At 128 flops an element it takes {by_flops[128]:.2f} times as long as at 2. A line from the origin through the last point, "
-    f"{most} flops and {by_flops[most]:.2f} times, meets 1 at **{most / by_flops[most]:.0f} flops**: this loop reaches "
-    f"{gpu_horner[-1].gflop_s / machine('h200').fp64_gflop_s:.0%} of the datasheet's flops, and {gpu_horner[0].t_eff_gb_s / machine('h200').bandwidth_gb_s:.0%} "
-    "of its bandwidth."
+    f"At 128 flops per element it takes {by_flops['H200'][128]:.2f} times as long as at 2. A line from the origin through the last point, "
+    f"{most} flops and {by_flops['H200'][most]:.2f} times, meets 1 at **{most / by_flops['H200'][most]:.0f} flops**: this loop reaches "
+    f"{at_most.gflop_s / machine('h200').fp64_gflop_s:.0%} of the datasheet's flops, and "
+    f"{h200.one(horner, degree=1).t_eff_gb_s / machine('h200').bandwidth_gb_s:.0%} of its bandwidth."
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## How fast is memory, really?
 #
-# A datasheet promises; a measurement shows. McCalpin's STREAM times four loops on long vectors:
-#
-# | name | loop | bytes an element (fp64) | flops |
-# |---|---|---|---|
-# | copy | `out = a` | 8 read + 8 written = 16 | 0 |
-# | scale | `out = s * a` | 16 | 1 |
-# | add | `out = a + b` | 24 | 1 |
-# | triad | `out = a + s * b` | 24 | 2 |
-#
-# The best copy or triad is our **T_peak**: the ceiling of loops that read *and* write.
+# A datasheet promises; a measurement shows. McCalpin's STREAM times simple loops on long vectors, and counts each byte that is read or written once.
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## T_peak of this CPU
-
-# %% slideshow={"slide_type": "-"}
-stream = peak.stream(samples=12)
+# %% slideshow={"slide_type": "skip"}
+stream = peak.stream(problem=big, samples=6)
 t_peak = stream.t_peak_gb_s
+LOOPS = {"copy": "out = a", "triad": "out = a + s * b"}
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+assert (cost.copy(1).bytes, cost.triad(1).bytes) == (16, 24)
 bench.Table(
     [
-        {"loop": m.label, "time": bench.format_time(m.median_s), "GB/s": f"{m.t_eff_gb_s:.1f}"}
+        {
+            "loop": m.label,
+            "does": LOOPS[m.operation],
+            "bytes per element": m.cost.bytes // big.a.size,
+            "time": bench.format_time(m.median_s),
+            "GB/s": f"{m.t_eff_gb_s:.1f}",
+        }
         for m in stream.measurements
     ],
-    stream.caption(),
+    f"Live. {stream.caption()}",
 )
 
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# *Live* numbers, as all of "this CPU". Where a line says C: compiled Python and compiled C wait for the same memory.
+# %% [markdown] slideshow={"slide_type": "-"}
+# The best copy or triad is our **T_peak**: the ceiling of loops that read *and* write.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Why can a copy beat a triad on a CPU?** Before many a CPU overwrites part of a cache line, it reads the line
@@ -258,58 +297,64 @@ bench.Table(
 # is compiled with `-O3 -march=native -fopenmp` and takes turns with Numba's loops, sample by sample.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## How a GPU is asked
-#
-# - A GPU runs a **kernel**, one function, in many **threads**.
-# - Threads come in **blocks**.
-# - All blocks of a **launch**, the call that starts them, are its **grid**.
+# ## T_peak of two GPUs
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## T_peak of an H200
+# %% slideshow={"slide_type": "skip"}
+copies = VARIANTS["copy"].by(CUPY), VARIANTS["copy"].by(CUDA), VARIANTS["copy_two"].by(CUDA)
+triad, fused_triad, dot = (
+    VARIANTS["triad"].by(CUDA),
+    VARIANTS["triad_fused"].by(CUPY),
+    VARIANTS["dot"].by(CUDA),
+)
+streams = {gpu: found.compare(*copies, triad, fused_triad, dot, n=2**30) for gpu, found in gpus.items()}
+promised = {gpu: find_machine(found.device.name).bandwidth_gb_s for gpu, found in gpus.items()}
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-copies = VARIANTS["copy"].by(CUPY), VARIANTS["copy"].by(CUDA), VARIANTS["copy_two"].by(CUDA)
-triad = VARIANTS["triad"].by(CUDA)
-dot = VARIANTS["dot"].by(CUDA)
-h200_stream = h200.compare(*copies, triad, dot, n=2**30)
-h200_peak = peak.recorded_t_peak(h200)  # the best copy or triad
 bench.Table(
-    [{k.replace("T_eff ", ""): row[k] for k in ("variant", "time", "spread", "T_eff GB/s")} for row in h200_stream.rows()],
-    f"2^30 doubles. {h200.origin}",
+    [
+        {
+            "loop": what.label,
+            **{f"{gpu}: GB/s": f"{found[what].t_eff_gb_s:,.0f}" for gpu, found in streams.items()},
+        }
+        for what in (*copies[1:], triad, fused_triad, dot)
+    ]
+    + [{"loop": "datasheet", **{f"{gpu}: GB/s": f"{gb_s:,.0f}" for gpu, gb_s in promised.items()}}],
+    "2³⁰ doubles. Recorded by `course bench vector`.",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-one, two = (h200_stream[k].t_eff_gb_s for k in copies[1:])
-read_gb_s, promised = h200_stream[dot].t_eff_gb_s, machine("h200").bandwidth_gb_s
-assert one < two < h200_peak < read_gb_s < promised
+assert all(
+    found[what].t_eff_gb_s <= t_peaks[gpu] < promised[gpu]
+    for gpu, found in streams.items()
+    for what in (*copies, triad)
+)
+assert all(found[copies[1]].t_eff_gb_s < found[copies[2]].t_eff_gb_s for found in streams.values())
+assert h200_peak < streams["H200"][dot].t_eff_gb_s < promised["H200"]
 Markdown(
-    f"Datasheet: {promised:,.0f} GB/s. Best copy or triad: **T_peak = {h200_peak:,.0f} GB/s**. The dot only reads, and exceeds it: "
-    f"**read-only bandwidth**, {read_gb_s:,.0f}."
+    f"**T_peak: {t_peaks['H100']:,.0f} GB/s on the H100, {h200_peak:,.0f} on the H200.** "
+    "A dot only reads, and is faster still on the H200."
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Five minutes for the two tables. Expected question: why not the datasheet's figure as the bound? Because none of our
+# > **For the speaker.** Four minutes for the two tables. Expected question: why not the datasheet's figure as the bound? Because none of our
 # > loops reaches it, not even one that only reads. A bound that can be reached is a fairer judge. It is fair to loops of its kind only: time a
 # > dot or a sum against the read-only bandwidth. Why a dot is faster than a triad on the H200, and not on an H100, our counters
-# > do not say. Two doubles a thread copy faster
-# > than one: lecture 3 asks why.
+# > do not say. A copy of two doubles per thread is faster than a copy of one: lecture 4 asks why.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_cache = viz.Prediction(
-    "01-caches",
-    "One core copies 256 KiB with NumPy, instead of many MiB: its bandwidth will be …",
-    ["the same", "several times higher", "several times lower"],
+guess_cache = viz.Estimate(
+    "02-caches",
+    f"All cores of this CPU stream long vectors at {t_peak:.0f} GB/s. One core alone copies 256 KiB, again and again, with NumPy. How fast?",
+    1,
+    1000,
+    "GB/s",
 )
 guess_cache
 
 # %% slideshow={"slide_type": "skip"}
-big = VectorProblem.random(peak.stream_size(bench.cpu().llc_bytes))
-sweep_n = [2**e for e in range(10, big.a.size.bit_length())]
+sweep_n = [*(2**e for e in range(9, big.a.size.bit_length() - 1, 2)), big.a.size]
 sweep = {
-    name: [
-        bench.measure(fn, big.a[:m], big.out[:m], cost=cost.copy(m), samples=7)
-        for m in sweep_n
-    ]
+    name: [bench.measure(fn, big.a[:m], big.out[:m], cost=cost.copy(m), samples=5) for m in sweep_n]
     for name, fn in {"NumPy, one core": reference.copy, "Numba, all cores": cpu_numba.copy}.items()
 }
 
@@ -328,21 +373,22 @@ viz.t_eff_sweep(
 cached, last = sweep["NumPy, one core"][sweep_n.index(2**15)], sweep["NumPy, one core"][-1]
 assert cached.cost.bytes_read == 256 * 1024
 guess_cache.reveal(
-    f"one core copies 256 KiB at {cached.t_eff_gb_s:.0f} GB/s and {last.cost.bytes_read >> 20} MiB at {last.t_eff_gb_s:.0f} GB/s"
+    cached.t_eff_gb_s,
+    note=f"the same core copies {last.cost.bytes_read >> 20} MiB at {last.t_eff_gb_s:.0f} GB/s",
 )
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Three minutes with the question. The rule for every measurement in this course: choose arrays much larger than the last-level
+# > cache, or say that you did not. The parallel loop also wakes threads, which takes time: so it is slow on short vectors.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Read the figure from right to left.** At the right, arrays are longest: where they exceed the last-level cache (the dotted
 # line), this is memory. Moving left, they fit in the last-level cache, then in L2, then in L1. At the far left bandwidth
-# falls: a call takes a fixed time, and little work does not hide it. The parallel loop also wakes threads, which takes time.
+# falls: a call takes a fixed time, and little work does not hide it. Each `Measurement` says whether its arrays exceed the caches.
 #
-# The rule for every measurement in this course: *choose arrays much larger than the last-level cache, or say that you
-# did not.* Each `Measurement` says which.
+# **The same sweep on two GPUs:**
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## The same sweep on two GPUs
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 viz.on_each(
     lambda found: viz.t_eff_sweep(
         found.select(copies[0], copies[2], triad, shape=None),
@@ -354,7 +400,7 @@ viz.on_each(
 )
 
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 def start_and_hidden(what):
     """Return the shortest time of all sizes, and the most bytes that were moved in about that time."""
     ms = [m for m in h200.all(what) if "n" in m.parameters]
@@ -370,59 +416,45 @@ Markdown(
     "Numba's launch, not the memory. So the line has no peak where the arrays fit in L2."
 )
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Which number do we report?
-#
-# Times scatter: what disturbs a run makes it slower.
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Which number do we report?** Times scatter: what disturbs a run makes it slower.
 #
 # - The **mean** follows every outlier.
 # - The **median** is what you typically get: half of the runs are faster.
 # - The **minimum** is the run that was disturbed least.
 #
-# We report the median with its spread, for T_peak and T_eff alike, and keep every sample.
+# We report the median with its spread, for T_peak and T_eff alike, and keep every sample. Which of the three would you put in a paper, and which one
+# would your competitor put there?
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Every sample, in order
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-p = big
-noisy = bench.measure(
-    cpu_numba.triad, p.a, p.b, p.s, p.out, cost=cost.triad(p.a.size), samples=40, name="40 triads, this CPU"
+# %% slideshow={"slide_type": "skip"}
+viz.samples(
+    [stream.measurements[1], h200.one(triad, n=2**30)],
+    title="",
+    note=f"Left: {this_machine}\nRight: {h200.origin}",
 )
-quiet = h200.one(triad, n=2**30)
-viz.samples([noisy, quiet], title="", note=f"Left: {this_machine}\nRight: {h200.origin}")
-
-# %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Three minutes. Ask: which of the three lines would you put in a paper, and which one would your competitor put there?
 
 # %% slideshow={"slide_type": "skip"}
 # Wrong ways to time, recorded beside the right ones: on GPUs, by `course bench honest --record`.
 from course_pkg.bench import pitfalls
-from course_pkg.core import find_machine
 from course_pkg.vector import here, suite_honest
 
 honest = bench.records("honest")
 wrong_right = {found.device.name: pitfalls.pairs(found.measurements) for found in honest}
-of_h200 = {pair.pitfall.name: pair for pair in wrong_right["NVIDIA H200"]}
-no_wait = of_h200["no_wait"]
+no_wait = next(pair for pair in wrong_right["NVIDIA H200"] if pair.pitfall.name == "no_wait")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Time it honestly
-#
-# The usual way to time a function in Python. Here, `copy` runs on an H200: it reads 1 GiB and writes 1 GiB. It has been called before.
-#
 # ```python
 # start = time.perf_counter()
-# copy(a, out)
+# copy(a, out)               # by a kernel: 1 GiB read, 1 GiB written
 # seconds = time.perf_counter() - start
 # print(f"{(a.nbytes + out.nbytes) / seconds / 1e9:,.0f} GB/s")
 # ```
 
-# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+# %% slideshow={"slide_type": "-"} tags=["predict", "hide-input"]
 guess_clock = viz.Prediction(
-    "01-clock",
-    f"The datasheet promises {promised:,.0f} GB/s. A copy on an H200, timed like this, prints …",
-    ["clearly less than T_peak", "about T_peak", "more than the datasheet promises"],
+    "02-clock",
+    f"An H200 has run this copy before. Its T_peak is {h200_peak:,.0f} GB/s, its datasheet promises {promised['H200']:,.0f}. Now it prints …",
+    ["clearly below T_peak", "about T_peak", "above the datasheet"],
 )
 guess_clock
 
@@ -437,15 +469,19 @@ viz.wrong_right(
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+assert no_wait.wrong.t_eff_gb_s > promised["H200"]
 guess_clock.reveal(
     f"{no_wait.wrong.t_eff_gb_s:,.0f} GB/s in {bench.format_time(no_wait.wrong.median_s)}: the call returned before the "
-    f"GPU was done; events say {bench.format_time(no_wait.right.median_s)}"
+    f"GPU was done; events say {bench.format_time(no_wait.right.median_s)}",
+    right="above the datasheet",
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Four minutes with the question. Most say "less". A launch is *asynchronous*: the call puts the kernel in a queue and
-# > returns, so the clock has timed Python. Then go down the figure. Right of the dashed line no number can be that of the memory. Left of it a wrong number
-# > looks like a bad kernel, and is believed. The copies' row is of the link between host and GPU, not of the GPU's memory.
+# > **For the speaker.** Six minutes with the question. Most say "less". A launch is *asynchronous*: the call puts the kernel in a queue and
+# > returns, so the clock has timed Python. *Events* are time stamps that the GPU itself takes. Then go down the figure. Right of the dashed line no number can
+# > be that of the memory. Left of it a wrong number looks like a bad kernel, and is believed. The copies' row is of the link between host and GPU, not of the
+# > GPU's memory. A T_peak is a claim by which everything else is judged, so it must stand a sceptic's questions: the notebook defends ours, and in the
+# > laboratory each learner defends their own.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The same, as a table.** Without a wait a program looks too good, and so it does in a cache. Most other pitfalls add what is not the
@@ -471,13 +507,17 @@ for found in honest:
 # - *An idle GPU* may drop its clocks. The recorded ones kept theirs through a rest of two seconds, and were as fast after it as at work: here,
 #   this pitfall did no harm. Let a GPU that you do not know work first. `nvidia-smi` tells the clocks:
 
+
 # %% slideshow={"slide_type": "skip"}
 def clock(m, which):
     """Return a clock that a measurement kept, or that nobody told it."""
     return f"{m.observed[which]:,} MHz" if which in m.observed else "unknown"
 
 
-idle = {name: next(pair for pair in found if pair.pitfall.name == "idle_clock") for name, found in wrong_right.items()}
+idle = {
+    name: next(pair for pair in found if pair.pitfall.name == "idle_clock")
+    for name, found in wrong_right.items()
+}
 bench.Table(
     [
         {"device": name, "GPU": when, "multiprocessors": clock(m, "sm_mhz"), "memory": clock(m, "memory_mhz")}
@@ -491,18 +531,14 @@ bench.Table(
 # memory for it at each call. This runs on your machine, now:
 
 # %% slideshow={"slide_type": "skip"}
-bench.Table([measure().row() for measure in suite_honest.on_cpu(big.a.size).values()], this_machine)
+bench.Table([measure().row() for measure in suite_honest.on_cpu(problem=big).values()], this_machine)
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Defend a T_peak: the H200's
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Defend a T_peak: the H200's.** These are the questions of a sceptic. In the laboratory you defend a T_peak of your own.
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 streams_of_h200 = [m for m in h200.measurements if m.operation in ("copy", "triad") and "n" in m.parameters]
 bench.defend(h200_peak, streams_of_h200)
-
-# %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Two minutes. A T_peak is a claim by which everything else is judged, so it must stand a sceptic's questions. Ask
-# > which of them the room would have forgotten. In the laboratory each learner defends a T_peak of their own.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One heat step, four statements
@@ -516,7 +552,7 @@ bench.defend(h200_peak, streams_of_h200)
 # out  = T + dt * dTdt                        # one step in time
 # ```
 #
-# Each line is one loop over the whole plate. How many *passes* over memory, arrays read or written, is that?
+# Each line is one loop over the whole plate. A *pass* is one array, read or written once by such a loop. How many passes is that?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Eleven passes where three suffice
@@ -530,14 +566,14 @@ viz.Picture.load(
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_paradox = viz.Prediction(
-    "01-paradox",
-    "Fused into one loop, the step moves 3 passes instead of 11. Its memory throughput, in GB/s, will be …",
-    ["about 3.7 times higher", "hardly different", "about 3.7 times lower"],
+    "02-paradox",
+    "Fused into one loop, the step moves 3 passes instead of 11. Its throughput, all bytes it moves per second, will be …",
+    ["about 3.7 times higher", "about twice as high", "hardly different", "about 3.7 times lower"],
 )
 guess_paradox
 
 # %% slideshow={"slide_type": "skip"}
-side = 2 ** (peak.stream_size(bench.cpu().llc_bytes).bit_length() // 2)  # fields that exceed the caches
+side = 2 ** (big.a.size.bit_length() // 2)  # fields that exceed the caches
 heat = HeatProblem.random((side, side))
 out, work = np.empty_like(heat.T), stencil_reference.work_arrays_2d(heat.T)
 
@@ -555,7 +591,8 @@ steps = bench.compare(
     {"a copy": cpu_numba.copy, "four statements": four_statements, "fused": stencil_cpu.diffusion_step_2d},
     *heat.arguments(),
     out,
-    arguments={"a copy": (T_flat, out_flat)},  # taking turns with the steps, it bounds them under the same conditions
+    # taking turns with the steps, the copy bounds them under the same conditions
+    arguments={"a copy": (T_flat, out_flat)},
     check=dict.fromkeys(
         ("four statements", "fused"), lambda: np.testing.assert_allclose(out[:64], oracle[:64], rtol=1e-12)
     ),
@@ -564,47 +601,37 @@ steps = bench.compare(
         "four statements": stencil_cost.diffusion_step_2d_four_statements(heat.T.shape),
         "fused": stencil_cost.diffusion_step(heat.T.shape),
     },
-    samples=8,
+    samples=3,
+    warmup=1,
 )
 steps = bench.Comparison(steps.measurements, steps["a copy"].t_eff_gb_s)
 
+# %% slideshow={"slide_type": "skip"}
+four_steps = STENCILS["diffusion_step_2d_four_statements"]
+heat_steps = four_steps.by(CUPY), four_steps.by(CUDA), STENCILS["diffusion_step_2d"].by(CUDA)
+on_gpus = {
+    gpu: found.compare(*heat_steps, t_peak_gb_s=t_peaks[gpu], threads_per_block=None)
+    for gpu, found in gpu_stencils.items()
+}
+arrays, four, fused = on_gpus["H200"].measurements
+
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## One heat step on this CPU
+# ## The paradox: fewer bytes, hardly more throughput, faster
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-viz.bars(steps, note=f"{side} × {side}. {this_machine}")
+bars = {"this CPU": viz.bars(steps, note=f"{side} × {side}. {this_machine}")}
+for gpu, found in on_gpus.items():
+    bars[gpu] = viz.bars(found, note=f"16384 × 16384. {gpu_stencils[gpu].origin}")
+viz.slider(bars.get, bars, label="processor", start="H200")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 speed_up = steps["four statements"].median_s / steps["fused"].median_s
+assert 0.9 < fused.throughput_gb_s / four.throughput_gb_s < 1
 guess_paradox.reveal(
-    f"{steps['four statements'].throughput_gb_s:.0f} GB/s before, {steps['fused'].throughput_gb_s:.0f} GB/s after, "
-    f"and {speed_up:.1f} times faster; 11 / 3 = {11 / 3:.1f}"
-)
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## The paradox: fewer bytes, no more throughput, faster
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-four_steps = STENCILS["diffusion_step_2d_four_statements"]
-heat_steps = four_steps.by(CUPY), four_steps.by(CUDA), STENCILS["diffusion_step_2d"].by(CUDA)
-h200_steps = h200_stencil.compare(*heat_steps, t_peak_gb_s=h200_peak, threads_per_block=None)
-viz.on_each(
-    lambda found: viz.bars(
-        found.compare(
-            *heat_steps,
-            t_peak_gb_s=peak.recorded_t_peak(bench.recorded("vector", found.device.slug)),
-            threads_per_block=None,
-        ),
-        note=f"16384 × 16384.\n{found.origin}",
-    ),
-    bench.records("stencil"),
-)
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-arrays, four, fused = h200_steps.measurements
-Markdown(
-    f"On the H200, from four kernels to one, throughput even falls ({four.throughput_gb_s:,.0f} to "
-    f"{fused.throughput_gb_s:,.0f} GB/s), and the step is **{four.median_s / fused.median_s:.1f} times faster**."
+    f"on the H200 {four.throughput_gb_s:,.0f} GB/s before, {fused.throughput_gb_s:,.0f} after, and {four.median_s / fused.median_s:.1f} times faster; "
+    f"on this CPU {steps['four statements'].throughput_gb_s:.0f}, {steps['fused'].throughput_gb_s:.0f}, and {speed_up:.1f} times faster; "
+    f"11 / 3 = {11 / 3:.1f}",
+    right="hardly different",
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -623,44 +650,44 @@ Markdown(
 #
 # The heat step: $D_u$ is `T`, $D_k$ is `Cp`. Three passes, whatever the program does.
 #
-# The problem fixes $A_\text{eff}$: $T_\text{eff}$ rises only when time falls. T_peak is its ceiling where a step reads and writes.
+# The problem fixes $A_\text{eff}$: $T_\text{eff}$ rises only when time falls, and T_peak is its ceiling.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## T_eff of the fused step
+# ## T_eff of the fused step, and what it assumes
 
-# %% slideshow={"slide_type": "-"}
-step = stencil_cost.diffusion_step((16384, 16384))
-print(f"D_u    = {step.unknown_bytes / 1e9:6.2f} GB")
-print(f"D_k    = {step.known_bytes / 1e9:6.2f} GB")
-print(f"A_eff  = {step.a_eff_bytes / 1e9:6.2f} GB")
-print(f"t_it   = {fused.median_s * 1e3:6.2f} ms, recorded on the H200")
-print(f"T_eff  = {step.t_eff_gb_s(fused.median_s):6,.0f} GB/s")
-print(f"T_peak = {h200_peak:6,.0f} GB/s")
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+must = stencil_cost.diffusion_step((16384, 16384))
+assert must.a_eff_bytes == 2 * must.unknown_bytes + must.known_bytes == fused.cost.a_eff_bytes
+bench.Table(
+    [
+        {
+            "16384 × 16384": gpu,
+            "2 D_u + D_k = A_eff": f"2 × {must.unknown_bytes / 1e9:.2f} + {must.known_bytes / 1e9:.2f} = {must.a_eff_bytes / 1e9:.2f} GB",
+            "t_it": bench.format_time(found[heat_steps[2]].median_s),
+            "T_eff": f"{must.t_eff_gb_s(found[heat_steps[2]].median_s):,.0f} GB/s",
+            "T_peak": f"{found.t_peak_gb_s:,.0f} GB/s",
+        }
+        for gpu, found in on_gpus.items()
+    ]
+)
 
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## What T_eff assumes
+# %% [markdown] slideshow={"slide_type": "-"}
+# 1. The solver is **iterative and stencil-based**: each step visits all points.
+# 2. The problem is **much larger than the caches**: each step starts from memory.
+# 3. There is no **time blocking**, several steps per pass over the grid.
 #
-# 1. the solver is **iterative and stencil-based**: each step visits all points;
-# 2. the problem is **much larger than the caches**: each step starts from memory;
-# 3. there is no **time blocking**, several steps in one pass.
-#
-# It does *not* assume that every fetched byte is used: who wastes bytes takes longer, and T_eff falls.
-#
-# Fluxes follow from T: a perfect program never stores them, so **do not count them**. The same holds for residuals, and for
-# coefficients that follow from other fields.
+# Fluxes follow from T: a perfect program never stores them, so **do not count them**.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Four minutes. The definition is Räss, Utkin, Duretz, Omlin and Podladchikov's. Ask what happens to T_eff when the grid
-# > fits in cache (assumption 2): it may exceed T_peak, and then it does not judge memory.
+# > **For the speaker.** Four minutes with the slide before. The definition is Räss, Utkin, Duretz, Omlin and Podladchikov's. Residuals, and coefficients that
+# > follow from other fields, are not counted either. T_eff does not assume that every fetched byte is used: who wastes bytes takes longer, and T_eff falls. Ask what
+# > happens to T_eff when the grid fits in cache (assumption 2): it may exceed T_peak, and then it does not judge memory.
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Bytes that are fetched and not used
-#
-# Threads run in groups of 32 *lanes*, **warps**. What a warp asks for at once, a *request*, comes from the caches in 32-byte
-# pieces, **sectors**: four doubles. What does this kernel ask for?
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.witness import record
+from course_pkg.witness.clocks import clocks
 
-# %% slideshow={"slide_type": "-"}
+
 @cuda.jit
 def take(a, stride, out):
     i = cuda.grid(1)
@@ -668,24 +695,14 @@ def take(a, stride, out):
         out[i] = a[stride * i]
 
 
-# %% slideshow={"slide_type": "skip"}
-from course_pkg.witness import record
-
-traffic = record.recorded(record.TRAFFIC)
 # The course's SIMT interpreter runs the kernel for all threads at once and counts what the hardware would count.
 numbers, taken = np.arange(32 * 1024, dtype=np.float64), np.empty(1024)
 strides = {stride: simt.profile(take[8, 128], numbers, stride, taken) for stride in (1, 2, 4, 8, 32)}
 
-# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_stride = viz.Prediction(
-    "01-stride",
-    "As many doubles, but every 32nd instead of every one: how many times the bytes does memory send?",
-    ["4 times", "8 times", "32 times"],
-)
-guess_stride
-
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Sectors: what a warp asks for, and what it gets
+# ## Bytes that are fetched and not used
+#
+# What the 32 *lanes* of a warp load at once is a *request*. It is answered in **sectors** of 32 bytes.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 line = next(where for where, counts in strides[1].by_line.items() if counts.global_load)
@@ -699,32 +716,63 @@ viz.slider(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 per_request = {stride: p.global_load.sectors_per_request for stride, p in strides.items()}
 assert per_request[1] == 8 and per_request[4] == per_request[8] == per_request[32] == 32
-Markdown(f"{per_request[1]:.0f} sectors a request at stride 1; from stride 4 on, each lane has a sector of its own: **{per_request[32]:.0f}**.")
+Markdown(
+    f"{per_request[1]:.0f} sectors per request at stride 1; **{per_request[32]:.0f}** from stride 4 on: one per lane."
+)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_stride = viz.Prediction(
+    "02-stride",
+    "The kernel copies as many doubles with stride 32 as with stride 1. How many times as many bytes does the GPU's memory send?",
+    ["as many", "4 times", "8 times", "32 times"],
+)
+guess_stride
+
+# %% slideshow={"slide_type": "skip"}
+traffic = {gpu: record.recorded(record.TRAFFIC, found.device.slug) for gpu, found in gpus.items()}
+far = {
+    gpu: {
+        k: clocks(found.counters[f"vector_copy_strided_{k}_large"], t_peaks[gpu])
+        for k in (1, 2, 4, 8, 16, 32, 64)
+    }
+    for gpu, found in traffic.items()
+}
+sent = {k: c.bytes_read for k, c in far["H200"].items()}
+useful = {gpu: {k: 2**24 * 16 / c.time_s / 1e9 for k, c in found.items()} for gpu, found in far.items()}
+assert all(abs(far["H100"][k].bytes_read / sent[k] - 1) < 0.001 for k in sent)
+for speed in useful.values():
+    assert speed[8] > speed[16] > speed[32] > speed[64]
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What memory sends
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-far = {k: traffic.counters[f"vector_copy_strided_{k}_large"] for k in (1, 2, 4, 8, 16, 32, 64)}
-sent = {k: counted["dram__bytes_read.sum"] for k, counted in far.items()}
-useful = {k: 2**24 * 16 / counted["gpu__time_duration.sum"] for k, counted in far.items()}  # bytes a nanosecond: GB/s
 bench.Table(
     [
-        {"stride": k, "from memory": f"{sent[k] / 1e6:,.0f} MB", "times the least": f"{sent[k] / sent[1]:.1f}", "useful GB/s": f"{useful[k]:,.0f}"}
+        {
+            "stride": k,
+            "from memory": f"{sent[k] / 1e6:,.0f} MB",
+            "times the least": f"{sent[k] / sent[1]:.1f}",
+            **{f"{gpu}: useful GB/s": f"{speed[k]:,.0f}" for gpu, speed in useful.items()},
+        }
         for k in (1, 4, 8, 32, 64)
     ],
-    f"2²⁴ doubles that lie a stride apart, copied. Useful: 8 bytes read and 8 written. {traffic.origin}",
+    "2²⁴ doubles that lie a stride apart, copied. Useful: 8 bytes read and 8 written. Counted by Nsight Compute; both GPUs fetch the same bytes.",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-assert 7.8 < sent[8] / sent[1] < 8.2 and sent[64] < 1.05 * sent[8] and useful[8] > useful[16] > useful[32] > useful[64]
-guess_stride.reveal(f"{sent[32] / sent[1]:.0f} times: this memory is fetched by 64 bytes, of which 8 are used", how="Counted")
+assert 7.8 < sent[8] / sent[1] < 8.2 and sent[64] < 1.05 * sent[8]
+guess_stride.reveal(
+    f"{sent[32] / sent[1]:.0f} times: this memory is fetched by 64 bytes, of which 8 are used",
+    right="8 times",
+    how="Counted",
+)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Three minutes. Most say 32 times; who counts sectors says 4. L1 asks L2 for sectors of 32 bytes, but an H200's memory is read
-# > by 64: so bytes grow until stride 8. From 8 to 64 they stay, and the useful bandwidth still falls. Why, these counters do not say: we do not
-# > know. For this kernel, and for nearly all that are recorded, the interpreter's counts of sectors
-# > equal the H200's counters (`course verify counters`).
+# > **For the speaker.** Five minutes with the three slides before. Most say 32 times; who counts sectors says 4. L1 asks L2 for sectors of 32 bytes, but
+# > the memory of these GPUs is read by 64: so bytes grow until stride 8. From 8 to 64 they stay, and the useful bandwidth still falls. Why, these counters
+# > do not say: we do not know. For this kernel, and for nearly all that are recorded, the interpreter's counts of sectors equal the H200's counters
+# > (`course verify counters`).
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # The profile counts requests and sectors, the flops and the lanes at work, and shows them beside the source:
@@ -733,41 +781,41 @@ guess_stride.reveal(f"{sent[32] / sent[1]:.0f} times: this memory is fetched by 
 strides[2]
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## The roofline of an H200
+# ## The roofline
 #
-# Intensity = flops / bytes moved. Attainable rate = min(peak, intensity × T_peak).
+# *Intensity*: flops / bytes moved. Attainable rate: min(peak, intensity × T_peak).
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-roof = machine("h200").measured(h200_peak)
-viz.roofline_explorer(roof)
+at_512 = {"shape": [512] * 3, "dtype": "float64", "threads_per_block": None}
+stencils = STENCILS["laplacian_naive"].by(CUDA), STENCILS["laplacian_flat"].by(CUDA)
+laplacians = {gpu: found.compare(*stencils, **at_512) for gpu, found in gpu_stencils.items()}
+
+
+def under_the_roof(gpu):
+    """Draw a GPU's roofline with four of its kernels."""
+    found = gpus[gpu]
+    kernels = {
+        "triad": streams[gpu][triad],
+        "7-point Laplacian, naive": laplacians[gpu][stencils[0]],
+        "Horner, 64 flops": found.one(horner, degree=32),
+        "Horner, 256 flops": found.one(horner, degree=128),
+    }
+    roof = find_machine(found.device.name).measured(t_peaks[gpu])
+    return viz.roofline(roof, [(name, m.cost.intensity, m.gflop_s) for name, m in kernels.items()])
+
+
+viz.slider(under_the_roof, gpus, label="GPU", start="H200")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Three minutes. Williams, Waterman and Patterson, 2009. Move the slider from a
-# > copy to a matrix product. The knee is the balance over the bytes of a number, computed with the measured T_peak.
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Measured kernels under the roof
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-grid = {"shape": [512, 512, 512], "dtype": "float64", "threads_per_block": None}
-laplacians = h200_stencil.compare(
-    STENCILS["laplacian_naive"].by(CUDA), STENCILS["laplacian_flat"].by(CUDA), t_peak_gb_s=h200_peak, **grid
-)
-naive, flat = laplacians.measurements
-kernels = [
-    ("triad", h200_stream[triad]),
-    ("7-point Laplacian, naive", naive),
-    ("Horner, degree 32", gpu_horner[5]),
-    ("Horner, degree 128", gpu_horner[-1]),
-]
-viz.roofline(roof, [(k, m.cost.intensity, m.gflop_s) for k, m in kernels])
-
-# %% [markdown] slideshow={"slide_type": "-"}
-# The *naive* Laplacian (512³) computes addresses with 64-bit integers, the *flat* one with 32-bit integers.
+# > **For the speaker.** Three minutes. Williams, Waterman and Patterson, 2009. The ridge is the balance over the bytes of a number, computed with the
+# > measured T_peak. The roofline is a bound, not a promise: the Laplacian stays below it. Its *naive* form computes addresses with 64-bit integers.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# Degree 128 stays below the flat roof. Its multiply-adds form one chain an element, in which each waits for the one before; whether that
-# is the reason, we have not measured. The roofline is a bound, not a promise.
+# Horner with 256 flops stays below the flat roof. Its multiply-adds form one chain per element, in which each waits for the one before; whether that
+# is the reason, we have not measured. Move the slider from a copy to a matrix product:
+
+# %% slideshow={"slide_type": "skip"}
+viz.roofline_explorer(machine("h200").measured(h200_peak))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What is left to gain?
@@ -776,20 +824,37 @@ viz.roofline(roof, [(k, m.cost.intensity, m.gflop_s) for k, m in kernels])
 # $\;t_\text{it} \,/\, (A_\text{eff} / T_\text{peak}) \;=\; T_\text{peak} / T_\text{eff}$.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-gain_rows = [
-    {
-        "on the H200": m.label,
-        "time": bench.format_time(m.median_s),
-        "T_eff GB/s": f"{m.t_eff_gb_s:,.0f}",
-        "remaining gain": f"{h200_peak / m.t_eff_gb_s:.2f}×",
-    }
-    for m in (arrays, four, fused, naive, flat)
-]
-bench.Table(gain_rows, f"T_peak {h200_peak:,.0f} GB/s. {h200_stencil.origin}")
+NAMES = (
+    "heat step, array statements",
+    "heat step, four kernels",
+    "heat step, fused",
+    "Laplacian, naive",
+    "Laplacian, flat",
+)
+gain = {gpu: (*on_gpus[gpu].measurements, *laplacians[gpu].measurements) for gpu in gpus}
+bench.Table(
+    [
+        {
+            "kernel": name,
+            **{
+                f"{gpu}: {what}": show(gain[gpu][i], t_peaks[gpu])
+                for gpu in gpus
+                for what, show in (
+                    ("T_eff GB/s", lambda m, _: f"{m.t_eff_gb_s:,.0f}"),
+                    ("gain", lambda m, bound: f"{bound / m.t_eff_gb_s:.2f}×"),
+                )
+            },
+        }
+        for i, name in enumerate(NAMES)
+    ],
+    "T_peak: "
+    + ", ".join(f"{gpu} {bound:,.0f} GB/s" for gpu, bound in t_peaks.items())
+    + ". Recorded by `course bench stencil`.",
+)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Three minutes. On the H200 the naive 7-point stencil could still become more than twice as fast, though its algorithm moves no byte
-# > too many. Lecture 3 finds a third clock that is longer than memory's, and takes the stencil near the bound.
+# > **For the speaker.** Three minutes. The *flat* Laplacian computes addresses with 32-bit integers. On the H200 the naive one could still become more
+# > than twice as fast, though it moves no byte too many. Lecture 4 finds a third clock that is longer than memory's, and takes the stencil near the bound.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
@@ -801,24 +866,25 @@ bench.Table(gain_rows, f"T_peak {h200_peak:,.0f} GB/s. {h200_stencil.origin}")
 
 # %% slideshow={"slide_type": "skip"}
 rate = max(m.gflop_s for m in live_flops)
-knee = rate / live_flops[0].t_eff_gb_s * 16  # bytes an element: one read, one write
+knee = rate / live_flops[0].t_eff_gb_s * 16  # bytes per element: one read, one write
 Markdown(
     f"The most that this loop computes here is {rate:.0f} GFLOP/s, the most that it moves {live_flops[0].t_eff_gb_s:.0f} "
-    f"GB/s. The two clocks agree at **{knee:.0f} flops an element**, degree {knee / 2:.0f}."
+    f"GB/s. The two clocks agree at **{knee:.0f} flops per element**, degree {knee / 2:.0f}."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 2. Halve the bytes.** Predict the time of a triad in `float32` against `float64`, then run.
 
 # %% slideshow={"slide_type": "skip"}
-n = p.a.size
-single = VectorProblem.random(n, dtype="float32")
+n = big.a.size
+single = [v.astype(np.float32) for v in (big.a, big.b, big.out)]
 precision = bench.compare(
     {"float64": cpu_numba.triad, "float32": cpu_numba.triad},
-    arguments={"float64": (p.a, p.b, p.s, p.out), "float32": (single.a, single.b, single.s, single.out)},
+    arguments={"float64": (big.a, big.b, big.s, big.out), "float32": (*single[:2], big.s, single[2])},
     cost={"float64": cost.triad(n), "float32": cost.triad(n, "float32")},
     t_peak_gb_s=t_peak,
-    samples=8,
+    samples=3,
+    warmup=1,
 )
 precision
 
@@ -831,13 +897,14 @@ precision
 # %% slideshow={"slide_type": "skip"}
 bench.compare(
     {"NumPy, two statements": reference.triad, "Numba, one loop": cpu_numba.triad},
-    p.a,
-    p.b,
-    p.s,
-    p.out,
+    big.a,
+    big.b,
+    big.s,
+    big.out,
     cost={"NumPy, two statements": cost.triad_two_passes(n), "Numba, one loop": cost.triad(n)},
     t_peak_gb_s=t_peak,
-    samples=8,
+    samples=3,
+    warmup=1,
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -851,9 +918,14 @@ bench.compare(
 small = HeatProblem.random((512, 512))
 small_out = np.empty_like(small.T)
 in_cache = bench.measure(
-    stencil_cpu.diffusion_step_2d, *small.arguments(), small_out, cost=stencil_cost.diffusion_step(small.T.shape)
+    stencil_cpu.diffusion_step_2d,
+    *small.arguments(),
+    small_out,
+    cost=stencil_cost.diffusion_step(small.T.shape),
 )
-print(f"512 × 512: T_eff {in_cache.t_eff_gb_s:.1f} GB/s; {side} × {side}: {steps['fused'].t_eff_gb_s:.1f} GB/s")
+print(
+    f"512 × 512: T_eff {in_cache.t_eff_gb_s:.1f} GB/s; {side} × {side}: {steps['fused'].t_eff_gb_s:.1f} GB/s"
+)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 5. If you have an NVIDIA GPU**, this cell measures yours beside the recorded one; without one, it says so.
@@ -861,14 +933,14 @@ print(f"512 × 512: T_eff {in_cache.t_eff_gb_s:.1f} GB/s; {side} × {side}: {ste
 # %% slideshow={"slide_type": "skip"} tags=["live"]
 bench.live(
     here.on_this_gpu,
-    [found.one(what, n=2**26) for found in bench.records("vector") for what in (copies[2], triad)],
+    [found.one(what, n=2**26) for found in gpus.values() for what in (copies[2], triad)],
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 6. Defend your T_peak.** This measures copy and triad over sizes, on your GPU if you have one, else on your CPU.
 
 # %% slideshow={"slide_type": "skip"}
-mine = list(here.sweep())
+mine = list(here.sweep(n=big.a.size // 4, samples=3))
 viz.t_eff_sweep(
     {operation: [m for m in mine if m.operation == operation] for operation in ("copy", "triad")},
     caches=[("last-level cache", mine[0].device.llc_bytes)],
@@ -876,8 +948,9 @@ viz.t_eff_sweep(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# State a number. The line below takes the peak of the figure. Predict which questions it fails, and run it. Then change the line until the
-# verdict is that it is defended. (Hint: `mine[-2]` and `mine[-1]` are a copy and a triad on vectors that exceed the caches.)
+# State a number. The line below takes the peak of the figure. Predict which questions it fails, and run it. Then change both cells until the
+# verdict is that it is defended. (Hint: `here.sweep()`, without arguments, takes long vectors and more samples; its last two measurements,
+# `mine[-2]` and `mine[-1]`, are a copy and a triad on the longest ones.)
 
 # %% slideshow={"slide_type": "skip"}
 my_t_peak = max(m.t_eff_gb_s for m in mine)
@@ -890,51 +963,58 @@ bench.defend(my_t_peak, mine)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The limit
 #
-# When T_eff is close to T_peak, a better *program* of the same bytes gains little on this machine. What would it take?
+# When T_eff is close to T_peak, a better *program* that moves the same bytes gains little on this machine. What would it take?
 #
-# - **Fewer passes an iteration**: fuse more, keep results on the chip (lectures 3 and 5).
-# - **Better order of the data**, so that no fetched byte is wasted (lecture 4).
-# - **Fewer iterations, or several in one pass**: other algorithms (lectures 5 and 6).
-# - **More memories**: several GPUs (lecture 7).
+# - **Fewer passes per iteration**: fuse more, keep results on the chip (lectures 3 to 5).
+# - **Better order of the data**, so that no fetched byte is wasted (lecture 6).
+# - **Fewer iterations, or several per pass**: other algorithms (lectures 7 and 8).
+# - **More memories**: several GPUs (lecture 9).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-summary = [
-    ("this CPU", steps.t_peak_gb_s, steps["four statements"]),
-    ("this CPU", steps.t_peak_gb_s, steps["fused"]),
-    ("H200, recorded", h200_peak, four),
-    ("H200, recorded", h200_peak, fused),
-]
 bench.Table(
     [
         {
-            "heat step": "fused" if m.cost.redundancy == 1 else "four loops",
-            "where": where,
-            "arrays read or written": f"{3 * m.cost.redundancy:.0f}",
-            "throughput GB/s": f"{m.throughput_gb_s:,.0f}",
-            "T_eff GB/s": f"{m.t_eff_gb_s:,.0f}",
-            "of T_peak": f"{m.t_eff_gb_s / t:.0%}",
+            "heat step": name,
+            "arrays read or written": f"{3 * found[what].cost.redundancy:.0f}",
+            "on": where,
+            "throughput GB/s": f"{found[what].throughput_gb_s:,.0f}",
+            "T_eff GB/s": f"{found[what].t_eff_gb_s:,.0f}",
+            "of T_peak": f"{found[what].t_eff_gb_s / found.t_peak_gb_s:.0%}",
         }
-        for where, t, m in summary
+        for name, on_cpu, on_gpu in (
+            ("four loops", "four statements", heat_steps[1]),
+            ("fused", "fused", heat_steps[2]),
+        )
+        for where, found, what in (
+            ("this CPU", steps, on_cpu),
+            *((gpu, found, on_gpu) for gpu, found in on_gpus.items()),
+        )
     ],
-    f"Live: {bench.cpu().name}, {date.today()}. Recorded: {h200_stencil.device.name}, by `course bench stencil`.",
+    f"This CPU: live, {bench.cpu().name}, {date.today()}. GPUs: recorded by `course bench stencil`.",
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["statement"]
 # Memory-bound: the bytes that move set the time, and not the flops. Count what must move.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **How good is your intuition?** Your predictions of this lecture, beside what was measured:
+
+# %% slideshow={"slide_type": "skip"}
+viz.intuition("02")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
 # - **Exercise 2**, `exercises/02_memory_bound`, 20 points: the balance of a datasheet, a triad kernel, A_eff of a heat step
 #   and its fusion, T_eff from a timing, what is left to gain.
-# - **Next**: lecture 3 takes the naive Laplacian from less than half of an H200's T_peak towards the bound, with short offsets, registers and pairs.
+# - **Next**: lectures 3 and 4 take the naive Laplacian from less than half of an H200's T_peak towards the bound.
+# - **Read**: McCalpin on STREAM, Wulf and McKee on the memory wall, Williams and others on the roofline, Räss and others on T_eff. The notebook has
+#   the full references.
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Read
-#
+# %% [markdown] slideshow={"slide_type": "skip"}
 # - J. D. McCalpin, *Memory bandwidth and machine balance in current high performance computers*, IEEE TCCA Newsletter, 1995: STREAM.
 # - W. A. Wulf, S. A. McKee, *Hitting the memory wall*, ACM SIGARCH Computer Architecture News 23(1), 1995.
 # - S. Williams, A. Waterman, D. Patterson, *Roofline: an insightful visual performance model for multicore architectures*,
