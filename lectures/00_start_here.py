@@ -31,7 +31,7 @@ from course_pkg.vector import peak
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One minute: what does arithmetic cost?
 #
-# The next cell works through a long vector three times: with 2 *flops* (operations on floating-point numbers) for each
+# The next cell works through a long vector three times: with 2 [flops](glossary.md#flop) (operations on floating-point numbers) for each
 # number, then with 4, then with 8. The bytes that it moves stay the same.
 #
 # If arithmetic sets the time, each run takes twice as long as the one before. If something else sets it, they differ less.
@@ -75,8 +75,8 @@ guess.reveal(
 # ## Is everything in place?
 #
 # `course doctor`, in a terminal, checks everything and says how to fix what is missing. **No GPU is needed**: without
-# one, the course's *SIMT interpreter* runs the GPU's programs on your CPU, beside recorded measurements of an H100 and an H200.
-# (SIMT, *single instruction, multiple threads*, is how a GPU works: many threads run the same instruction.)
+# one, the course's [SIMT](glossary.md#SIMT) interpreter runs the GPU's programs on your CPU, beside recorded measurements of an H100 and an H200.
+# (SIMT, *single instruction, multiple threads*, is how a GPU works: many [threads](glossary.md#thread) run the same instruction.)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 cpu, gpu = bench.cpu(), bench.gpu()
@@ -95,13 +95,14 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## How a lecture works
 #
-# 1. **Change one small thing** in a *kernel*, a function that a GPU runs, or in its data.
+# 1. **Change one small thing** in a [kernel](glossary.md#kernel), a function that a GPU runs, or in its data.
 # 2. **Predict** what it does to the time. Guess, even wildly: a guess makes the answer stick. Some questions want a choice, some a number.
 # 3. **Measure**, on your machine, beside two recorded GPUs.
 # 4. **Explain** the difference: count the bytes.
 #
 # Two words say where a number comes from: *live* is what this machine just did; *recorded* names its device, driver and
-# date. Your guesses are kept, and the end of each lecture shows how good they were.
+# date. Your guesses are kept, and the end of each lecture shows how good they were. A word that is a link leads to the
+# [glossary](glossary.md).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One source, three uses
@@ -116,7 +117,7 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **If you have never written a GPU kernel**, open `01_first_kernels.ipynb`: threads, blocks and launches, with puzzles.
+# - **If you have never written a GPU kernel**, open `01_first_kernels.ipynb`: threads, [blocks](glossary.md#block) and [launches](glossary.md#launch), with puzzles.
 # - **If you have**, open `02_memory_bound.ipynb`: why processors wait for memory, how to measure it, and how to tell how
 #   much faster a program could become.
 #

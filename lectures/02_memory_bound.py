@@ -85,7 +85,7 @@ big = VectorProblem.random(peak.stream_size(bench.cpu().llc_bytes))  # vectors t
 #     out[i] = y
 # ```
 #
-# Degree 1 does 2 *flops* (operations on floating-point numbers) per element, degree 16 does 32, degree 128 does 256. The bytes stay the same.
+# Degree 1 does 2 flops per element, degree 16 does 32, degree 128 does 256. The bytes stay the same.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_flops = viz.Estimate(
@@ -137,7 +137,7 @@ guess_flops.reveal(
 #
 # $$ t \;\ge\; \max\left( \frac{B}{\text{bandwidth}},\; \frac{F}{\text{peak flop rate}} \right) $$
 #
-# - **Memory-bound**: the first term is larger; arithmetic hides behind traffic.
+# - **[Memory-bound](glossary.md#memory-bound)**: the first term is larger; arithmetic hides behind traffic.
 # - **Compute-bound**: the second is larger; traffic hides behind arithmetic.
 
 # %% slideshow={"slide_type": "skip"}
@@ -166,7 +166,7 @@ Markdown(
 #
 # $$ \text{balance} = \frac{\text{peak flop rate}}{\text{bandwidth}} \times \text{bytes per number} $$
 #
-# A Tesla P100 of 2016, in double precision: 5,300 GFLOP/s, 732 GB/s, 8 bytes per number.
+# The [balance](glossary.md#balance) of a Tesla P100 of 2016, in double precision, follows from 5,300 GFLOP/s, 732 GB/s and 8 bytes per number:
 
 # %% slideshow={"slide_type": "fragment"}
 print(f"by hand   {5300 / 732 * 8:.1f}")
@@ -285,10 +285,10 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# The best copy or triad is our **T_peak**: the ceiling of loops that read *and* write.
+# The best copy or triad is our **[T_peak](glossary.md#T_peak)**: the ceiling of loops that read *and* write.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Why can a copy beat a triad on a CPU?** Before many a CPU overwrites part of a cache line, it reads the line
+# **Why can a copy beat a triad on a CPU?** Before many a CPU overwrites part of a [cache line](glossary.md#cache-line), it reads the line
 # (*write-allocate*): a triad then moves 32 bytes for the 24 that we count, and stops at 24 / 32 = 75 % of what memory does. Some recent ones avoid it. A
 # copy may be compiled to `memcpy`, which for long vectors can write past the cache and skip that read. STREAM does not count
 # the hidden read, and neither do we.
@@ -383,10 +383,10 @@ guess_cache.reveal(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Read the figure from right to left.** At the right, arrays are longest: where they exceed the last-level cache (the dotted
-# line), this is memory. Moving left, they fit in the last-level cache, then in L2, then in L1. At the far left bandwidth
+# line), this is memory. Moving left, they fit in the last-level cache, then in [L2](glossary.md#L2), then in [L1](glossary.md#L1). At the far left [bandwidth](glossary.md#bandwidth)
 # falls: a call takes a fixed time, and little work does not hide it. Each `Measurement` says whether its arrays exceed the caches.
 #
-# **The same sweep on two GPUs:**
+# **The same on two GPUs:**
 
 # %% slideshow={"slide_type": "skip"}
 viz.on_each(
@@ -423,7 +423,7 @@ Markdown(
 # - The **median** is what you typically get: half of the runs are faster.
 # - The **minimum** is the run that was disturbed least.
 #
-# We report the median with its spread, for T_peak and T_eff alike, and keep every sample. Which of the three would you put in a paper, and which one
+# We report the median with its spread, and keep every sample. Which of the three would you put in a paper, and which one
 # would your competitor put there?
 
 # %% slideshow={"slide_type": "skip"}
@@ -496,7 +496,7 @@ for found in honest:
 # **What to do about each.**
 #
 # - *Without a wait.* A launch is **asynchronous**: Python puts the kernel in the GPU's queue and goes on. Call `cuda.synchronize()` before you
-#   read the host's clock, or let the GPU stamp **events**, which stand in the queue before and behind the kernel.
+#   read the host's clock, or let the GPU stamp **[events](glossary.md#event)**, which stand in the queue before and behind the kernel.
 # - *The first call* compiles. Call once, check the result, and time the calls after it.
 # - *The host's clock* and *events around one launch* both time Python when a launch takes longer than its kernel. Give the GPU
 #   other work first, queue all calls behind it, and put the events around them: `bench.measure(…, hold=True)` does so.
@@ -552,7 +552,7 @@ bench.defend(h200_peak, streams_of_h200)
 # out  = T + dt * dTdt                        # one step in time
 # ```
 #
-# Each line is one loop over the whole plate. A *pass* is one array, read or written once by such a loop. How many passes is that?
+# Each line is one loop over the whole plate. A [pass](glossary.md#pass) is one array, read or written once by such a loop. How many passes is that?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Eleven passes where three suffice
@@ -642,7 +642,9 @@ guess_paradox.reveal(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Count what *must* move
 #
-# - $D_u$, footprint of the **unknown fields**, in bytes: they depend on their own history; a step reads the old and
+# [A_eff](glossary.md#A_eff) is what must move, [T_eff](glossary.md#T_eff) the throughput that it gives:
+#
+# - $D_u$, footprint of the **unknown [fields](glossary.md#field)**, in bytes: they depend on their own history; a step reads the old and
 #   writes the new.
 # - $D_k$, footprint of the **known fields**: they do not change; a step reads them.
 #
@@ -674,14 +676,14 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "-"}
 # 1. The solver is **iterative and stencil-based**: each step visits all points.
 # 2. The problem is **much larger than the caches**: each step starts from memory.
-# 3. There is no **time blocking**, several steps per pass over the grid.
+# 3. There is no **time blocking**, several steps at once.
 #
 # Fluxes follow from T: a perfect program never stores them, so **do not count them**.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes with the slide before. The definition is Räss, Utkin, Duretz, Omlin and Podladchikov's. Residuals, and coefficients that
 # > follow from other fields, are not counted either. T_eff does not assume that every fetched byte is used: who wastes bytes takes longer, and T_eff falls. Ask what
-# > happens to T_eff when the grid fits in cache (assumption 2): it may exceed T_peak, and then it does not judge memory.
+# > happens to T_eff when the fields fit in cache (assumption 2): it may exceed T_peak, and then it does not judge memory.
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.witness import record
@@ -702,7 +704,7 @@ strides = {stride: simt.profile(take[8, 128], numbers, stride, taken) for stride
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Bytes that are fetched and not used
 #
-# What the 32 *lanes* of a warp load at once is a *request*. It is answered in **sectors** of 32 bytes.
+# What the 32 [lanes](glossary.md#lane) of a [warp](glossary.md#warp) load at once is a [request](glossary.md#request). It is answered in [sectors](glossary.md#sector) of 32 bytes.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 line = next(where for where, counts in strides[1].by_line.items() if counts.global_load)
@@ -775,7 +777,7 @@ guess_stride.reveal(
 # > (`course verify counters`).
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# The profile counts requests and sectors, the flops and the lanes at work, and shows them beside the source:
+# The [profile](glossary.md#profile) counts requests and sectors, the flops and the lanes at work, and shows them beside the source:
 
 # %% slideshow={"slide_type": "skip"}
 strides[2]
@@ -783,7 +785,7 @@ strides[2]
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The roofline
 #
-# *Intensity*: flops / bytes moved. Attainable rate: min(peak, intensity × T_peak).
+# The [roofline](glossary.md#roofline): attainable rate = min(peak, [intensity](glossary.md#arithmetic-intensity) × T_peak), where intensity = flops / bytes.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 at_512 = {"shape": [512] * 3, "dtype": "float64", "threads_per_block": None}
@@ -820,7 +822,7 @@ viz.roofline_explorer(machine("h200").measured(h200_peak))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What is left to gain?
 #
-# A memory-bound step takes at least $A_\text{eff} / T_\text{peak}$. The remaining gain is at most
+# A memory-bound step takes at least $A_\text{eff} / T_\text{peak}$, [its bound](glossary.md#bound). The remaining gain is at most
 # $\;t_\text{it} \,/\, (A_\text{eff} / T_\text{peak}) \;=\; T_\text{peak} / T_\text{eff}$.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -911,7 +913,7 @@ bench.compare(
 # NumPy's statements also run on one core. Which part of the difference is passes, which part is cores? Set the environment
 # variable `NUMBA_NUM_THREADS=1` before you start JupyterLab, and see.
 #
-# **Step 4. Break an assumption.** Run the same compiled heat step on a grid that fits in a cache. T_eff may exceed T_peak
+# **Step 4. Break an assumption.** Run the same compiled heat step on a plate that fits in a cache. T_eff may exceed T_peak
 # although the program is the same: assumption 2 is broken, and the number no longer judges memory.
 
 # %% slideshow={"slide_type": "skip"}
@@ -965,7 +967,7 @@ bench.defend(my_t_peak, mine)
 #
 # When T_eff is close to T_peak, a better *program* that moves the same bytes gains little on this machine. What would it take?
 #
-# - **Fewer passes per iteration**: fuse more, keep results on the chip (lectures 3 to 5).
+# - **Fewer passes per [iteration](glossary.md#iteration)**: fuse more, keep results on the chip (lectures 3 to 5).
 # - **Better order of the data**, so that no fetched byte is wasted (lecture 6).
 # - **Fewer iterations, or several per pass**: other algorithms (lectures 7 and 8).
 # - **More memories**: several GPUs (lecture 9).
@@ -1009,7 +1011,7 @@ viz.intuition("02")
 # ## Onward
 #
 # - **Exercise 2**, `exercises/02_memory_bound`, 20 points: the balance of a datasheet, a triad kernel, A_eff of a heat step
-#   and its fusion, T_eff from a timing, what is left to gain.
+#   and its [fusion](glossary.md#fusion), T_eff from a timing, what is left to gain.
 # - **Next**: lectures 3 and 4 take the naive Laplacian from less than half of an H200's T_peak towards the bound.
 # - **Read**: McCalpin on STREAM, Wulf and McKee on the memory wall, Williams and others on the roofline, Räss and others on T_eff. The notebook has
 #   the full references.
