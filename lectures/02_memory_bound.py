@@ -507,7 +507,6 @@ for found in honest:
 # - *An idle GPU* may drop its clocks. The recorded ones kept theirs through a rest of two seconds, and were as fast after it as at work: here,
 #   this pitfall did no harm. Let a GPU that you do not know work first. `nvidia-smi` tells the clocks:
 
-
 # %% slideshow={"slide_type": "skip"}
 def clock(m, which):
     """Return a clock that a measurement kept, or that nobody told it."""
