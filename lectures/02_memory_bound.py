@@ -508,15 +508,17 @@ for found in honest:
 #   this pitfall did no harm. Let a GPU that you do not know work first. `nvidia-smi` tells the clocks:
 
 # %% slideshow={"slide_type": "skip"}
+idle = {
+    name: next(pair for pair in found if pair.pitfall.name == "idle_clock")
+    for name, found in wrong_right.items()
+}
+
+
 def clock(m, which):
     """Return a clock that a measurement kept, or that nobody told it."""
     return f"{m.observed[which]:,} MHz" if which in m.observed else "unknown"
 
 
-idle = {
-    name: next(pair for pair in found if pair.pitfall.name == "idle_clock")
-    for name, found in wrong_right.items()
-}
 bench.Table(
     [
         {"device": name, "GPU": when, "multiprocessors": clock(m, "sm_mhz"), "memory": clock(m, "memory_mhz")}
