@@ -491,7 +491,6 @@ guess_clock.reveal(
 for found in honest:
     display(bench.Table([pair.row() for pair in pitfalls.pairs(found.measurements)], found.origin))
 
-
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **What to do about each.**
 #
