@@ -678,11 +678,11 @@ bench.Table(
 # 2. The problem is **much larger than the caches**: each step starts from memory.
 # 3. There is no **time blocking**, several steps at once.
 #
-# Fluxes follow from T: a perfect program never stores them, so **do not count them**.
+# Fluxes and [residuals](glossary.md#residual) follow from T: a perfect program never stores them, so **do not count them**.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Four minutes with the slide before. The definition is Räss, Utkin, Duretz, Omlin and Podladchikov's. Residuals, and coefficients that
-# > follow from other fields, are not counted either. T_eff does not assume that every fetched byte is used: who wastes bytes takes longer, and T_eff falls. Ask what
+# > **For the speaker.** Four minutes with the slide before. The definition is Räss, Utkin, Duretz, Omlin and Podladchikov's. Coefficients that
+# > follow from other fields are not counted either. T_eff does not assume that every fetched byte is used: who wastes bytes takes longer, and T_eff falls. Ask what
 # > happens to T_eff when the fields fit in cache (assumption 2): it may exceed T_peak, and then it does not judge memory.
 
 # %% slideshow={"slide_type": "skip"}
