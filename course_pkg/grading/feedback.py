@@ -17,7 +17,7 @@ from course_pkg.grading import check
 from course_pkg.grading.exercise import HIDDEN
 from course_pkg.grading.terms import LearnerError, SandboxLost
 from course_pkg.simt import HazardError, SimtError
-from course_pkg.simt.run.expressions import FALLBACK
+from course_pkg.simt.front.instead import FALLBACK, PLAIN
 
 LONGEST = 400
 OURS = Path(course_pkg.__file__).parent
@@ -37,18 +37,6 @@ NOT_PLAIN = "Your code returned something that is not a number, text, list, dict
 MEMORY = "Your code needs more memory than the judge has."
 STUCK = "The test cannot use what your code returned."
 FAILED = "The judge itself failed here; this is not your fault: tell your teacher."
-
-INSTEAD = {  # a construct that Numba may run and the interpreter does not: what to write
-    "an assignment inside an expression": "assign the value to the name on a line of its own, before the expression",
-    "a lambda": "write a function with def under @cuda.jit(device=True)",
-    "function_without_def": "write a function with def under @cuda.jit(device=True)",
-    "a function inside a kernel": "write the function outside the kernel, under @cuda.jit(device=True)",
-    "the type ": "write helpers as functions under @cuda.jit(device=True), and give each constant a name of its own",
-    "starred": "write out each argument or name",
-    "optional, keyword-only": "use positional parameters without defaults",
-    "a slice": "loop over the elements",
-}
-PLAIN = "write it with assignments, if, for, while and functions under @cuda.jit(device=True)"
 
 
 @dataclass(frozen=True)
@@ -214,8 +202,8 @@ def in_the_judges_words(said: str) -> str:
     """Return the interpreter's message; if it recommends a GPU or simulator, recommend plainer code instead."""
     if f"{FALLBACK}." not in said:
         return said
-    instead = next((way for what, way in INSTEAD.items() if what in said), PLAIN)
-    return said.replace(f"{FALLBACK}.", f"For the judge, {instead}.")
+    knows_a_way = ": " in said.partition(" is outside what the interpreter runs")[2]
+    return said.replace(f" {FALLBACK}.", "" if knows_a_way else f" For the judge, {PLAIN}.")
 
 
 def _at(line) -> str:

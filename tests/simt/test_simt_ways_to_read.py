@@ -61,7 +61,14 @@ WAYS = [
 
 def names(way):
     """Return what the kernel's source names."""
-    known = {"cuda": cuda, "math": math, "numba": numba, "load_pair": load_pair, "store_pair": store_pair}
+    known = {
+        "cuda": cuda,
+        "math": math,
+        "np": np,
+        "numba": numba,
+        "load_pair": load_pair,
+        "store_pair": store_pair,
+    }
     known |= {"dtype": getattr(numba, way.dtype), "ones": np.ones(THREADS, way.dtype)}
     for node in ast.parse(HELPERS).body:
         known[node.name] = simt.Kernel.from_source(HELPERS, node.name, {}, device=True)

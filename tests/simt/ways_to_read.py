@@ -7,7 +7,7 @@ itself.
 import ast
 from dataclasses import dataclass
 
-from course_pkg.simt.front.functions import BY_NAME
+from course_pkg.simt.front.functions import BY_NAME, UFUNCS
 from course_pkg.simt.front.names import BUILTINS, SCALARS
 from course_pkg.simt.run.expressions import OPERATORS
 
@@ -60,7 +60,7 @@ EXPRESSIONS = {
         Way("row = rows[{r}]\nx = row[1]", "int64"),
     ],
     ast.Attribute: [
-        _one("complex({r}).real"), _one("numba.complex128({r}).real"), _one("(2j).real + {r}"),
+        _one("complex({r}).real"), _one("{r}.real"), _one("numba.complex128({r}).real"), _one("(2j).real + {r}"),
         _one("{r}.real", "complex128", reads=2), _one("{r}.imag", "complex64", reads=2),
         _one("(1j * {r}).imag"), _one("{a}.dtype.type({r})"),
     ],
@@ -71,7 +71,8 @@ EXPRESSIONS = {
     ],
     ast.BoolOp: [
         _one("{r} and i < 9", "int64"), _one("i > 40 or {r} > 0.0"), _one("i < 40 and {r} > 0.0"),
-        Way("{r} > 0.0 and put(out, i)"), Way("{r} > 2.0 or put(out, i)"),
+        Way("{r} > 0.0 and put(out, i)"), Way("{r} > 2.0 or put(out, i)"), _one("{r} and 2.0"),
+        _one("{r} or i", "int64"), _one("i + 1 and {r}"), _one("(i + 1 and {r}) or 2.0"),
     ],
     ast.IfExp: [
         _one("1.0 if {r} else 2.0"), _one("{r} if i < 40 else 2.0"), _one("2.0 if i > 40 else {r}"),
@@ -142,12 +143,17 @@ TYPE_CALLS = {
 TYPE_CALLS |= {name: [_one(f"abs({name}({{r}}))")] for name in ("int", "float", "complex")}
 TYPE_CALLS["bool"] = [_one("bool({r})")]
 
-_TWO = ("atan2", "hypot", "pow", "fmod", "copysign")
+_TWO = ("atan2", "hypot", "pow", "fmod", "copysign", "remainder", "nextafter")
 MATH_CALLS = {
     name: [_one(f"math.{name}({{r}}, 2.0)"), _one(f"math.{name}(2.0, {{r}})")]
     if name in _TWO
+    else [_one("math.ldexp({r}, i)"), _one("math.ldexp(2.0, {r})", "int32")]
+    if name == "ldexp"
     else [_one(f"math.{name}({{r}})")]
     for name in BY_NAME
+}
+UFUNC_CALLS = {
+    u.__name__: [_one(f"np.{u.__name__}({', '.join(['{r}', '3'][: u.nin])})", "int64")] for u in UFUNCS
 }
 
 _BITS = {name: [_one(f"cuda.{name}({{r}})", "int64"), _one(f"cuda.{name}({{r}})", "int32")] for name in
@@ -201,5 +207,5 @@ TAKE_NO_NUMBER = {
 
 GROUPS = {
     "expression": EXPRESSIONS, "statement": STATEMENTS, "builtin": BUILTIN_CALLS, "cast": TYPE_CALLS,
-    "math": MATH_CALLS, "cuda": INTRINSICS,
+    "math": MATH_CALLS, "ufunc": UFUNC_CALLS, "cuda": INTRINSICS,
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """Functions of ``math``, NumPy and Python that kernels may call, and how each of them is counted."""
 
+import ast
 import math
 import operator
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ class Function:
     compute: Any
     counts: str = "special"
     typed_as: Any = None  # another function with the same types, where Numba types this one on a GPU only
+    kind: Any = None  # the operator of the syntax that it stands for
 
 
 def _each(function):
@@ -46,6 +48,11 @@ def _fmod(a, b):
     return np.fmod(a, np.where(b == 0, np.nan, b))
 
 
+_remainder = np.vectorize(
+    lambda a, b: math.remainder(a, b) if b and math.isfinite(a) else math.nan, otypes=[float]
+)
+
+
 # fmt: off
 _TABLE = [
     Function("sqrt", math.sqrt, np.sqrt, "sqrt"),
@@ -55,11 +62,14 @@ _TABLE = [
             ("exp", ""), ("expm1", ""), ("log", ""), ("log2", ""), ("log10", ""), ("log1p", ""),
             ("sin", ""), ("cos", ""), ("tan", ""), ("asin", "arcsin"), ("acos", "arccos"), ("atan", "arctan"),
             ("sinh", ""), ("cosh", ""), ("tanh", ""), ("asinh", "arcsinh"), ("acosh", "arccosh"),
-            ("atanh", "arctanh"), ("atan2", "arctan2"), ("hypot", ""), ("pow", "power"),
+            ("atanh", "arctanh"), ("atan2", "arctan2"), ("hypot", ""), ("pow", "power"), ("exp2", ""),
         ]
     ),
     *(Function(n, getattr(math, n), _each(getattr(math, n))) for n in ("erf", "erfc", "gamma", "lgamma")),
     Function("fmod", math.fmod, _fmod, typed_as=math.atan2),
+    Function("remainder", math.remainder, _remainder, typed_as=math.atan2),
+    Function("ldexp", math.ldexp, lambda x, n: np.ldexp(x, n.astype(np.int32)), ""),
+    Function("nextafter", math.nextafter, np.nextafter, ""),
     *(Function(n, getattr(math, n), getattr(np, n), "") for n in ("floor", "ceil", "trunc", "copysign")),
     Function("fabs", math.fabs, np.abs, ""),
     *(Function(n, getattr(math, n), getattr(np, n), "") for n in ("isnan", "isinf", "isfinite")),
@@ -71,26 +81,36 @@ _TABLE = [
 FUNCTIONS: dict[int, Function] = {id(f.python): f for f in _TABLE}
 BY_NAME = {f.name: f for f in _TABLE}
 
-# NumPy's names for the same, called on numbers
-for _numpy, _name in [
-    (np.sqrt, "sqrt"), (np.exp, "exp"), (np.log, "log"), (np.log2, "log2"), (np.log10, "log10"),
-    (np.sin, "sin"), (np.cos, "cos"), (np.tan, "tan"), (np.tanh, "tanh"), (np.arctan2, "atan2"),
-    (np.hypot, "hypot"), (np.fabs, "fabs"), (np.isnan, "isnan"), (np.isinf, "isinf"), (np.power, "pow"),
-]:  # fmt: skip
-    FUNCTIONS[id(_numpy)] = BY_NAME[_name]
-for _operator in (
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "and_",
-    "or_",
-    "xor",
-    "lshift",
-    "rshift",
-):
-    FUNCTIONS[id(getattr(operator, _operator))] = Function(
-        _operator, getattr(operator, _operator), getattr(operator, _operator), ""
-    )
+
+# NumPy's ufuncs that Numba has for numbers on a GPU (numba-cuda 0.30, numba/cuda/ufuncs.py): neither np.add nor np.sqrt
+# fmt: off
+for _ufunc, _name in [
+    (np.log, "log"), (np.log2, "log2"), (np.log10, "log10"), (np.sin, "sin"), (np.cos, "cos"), (np.tan, "tan"),
+    (np.arcsin, "asin"), (np.arccos, "acos"), (np.arctan, "atan"), (np.arctan2, "atan2"), (np.hypot, "hypot"),
+    (np.sinh, "sinh"), (np.cosh, "cosh"), (np.tanh, "tanh"), (np.arcsinh, "asinh"), (np.arccosh, "acosh"),
+    (np.arctanh, "atanh"), (np.isnan, "isnan"), (np.deg2rad, "radians"), (np.rad2deg, "degrees"),
+    (np.radians, "radians"), (np.degrees, "degrees"),
+]:
+    FUNCTIONS[id(_ufunc)] = BY_NAME[_name]
+UFUNCS = {
+    np.divide: ast.Div, np.less: ast.Lt, np.less_equal: ast.LtE, np.greater: ast.Gt, np.greater_equal: ast.GtE,
+    np.equal: ast.Eq, np.not_equal: ast.NotEq, np.bitwise_and: ast.BitAnd, np.bitwise_or: ast.BitOr,
+    np.bitwise_xor: ast.BitXor, np.left_shift: ast.LShift, np.right_shift: ast.RShift, np.invert: ast.Invert,
+    np.maximum: None, np.minimum: None, np.fmax: None, np.fmin: None, np.conjugate: None,
+    np.logical_and: ast.And, np.logical_or: ast.Or, np.logical_xor: ast.BitXor, np.logical_not: ast.Not,
+}
+OPERATORS = {
+    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv, "mod": ast.Mod,
+    "pow": ast.Pow, "and_": ast.BitAnd, "or_": ast.BitOr, "xor": ast.BitXor, "lshift": ast.LShift,
+    "rshift": ast.RShift, "iadd": ast.Add, "isub": ast.Sub, "imul": ast.Mult, "itruediv": ast.Div,
+    "ifloordiv": ast.FloorDiv, "imod": ast.Mod, "ipow": ast.Pow, "iand": ast.BitAnd, "ior": ast.BitOr,
+    "ixor": ast.BitXor, "ilshift": ast.LShift, "irshift": ast.RShift, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt,
+    "ge": ast.GtE, "eq": ast.Eq, "ne": ast.NotEq, "neg": ast.USub, "pos": ast.UAdd, "invert": ast.Invert,
+    "not_": ast.Not,
+}
+# fmt: on
+for _ufunc, _kind in UFUNCS.items():
+    FUNCTIONS[id(_ufunc)] = Function(f"numpy.{_ufunc.__name__}", _ufunc, _ufunc, "", kind=_kind)
+for _name, _kind in OPERATORS.items():
+    _function = getattr(operator, _name)
+    FUNCTIONS[id(_function)] = Function(f"operator.{_name}", _function, _function, "", kind=_kind)

@@ -28,7 +28,7 @@ SCALARS = (
 DOOR = ("course_pkg.simt.api", "numba.cuda", "course_pkg.cuda")
 THREE = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 MAKERS = ("zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like", "arange")
-CONSTANTS = ("pi", "e", "tau", "inf", "nan")
+CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")
 
 
 def _types() -> dict:
@@ -39,6 +39,7 @@ def _types() -> dict:
         found[id(getattr(np, name))] = scalar
         found[id(scalar)] = scalar
     found[id(np.bool_)] = found[id(bool)] = found[id(types.boolean)] = types.boolean
+    found[id(np.longlong)], found[id(np.ulonglong)] = types.int64, types.uint64  # types of their own on Linux
     found[id(np.intp)], found[id(np.uintp)] = types.intp, types.uintp
     found[id(int)], found[id(float)], found[id(complex)] = types.int64, types.float64, types.complex128
     return found
@@ -186,6 +187,8 @@ def member(run, frame, node, owner):
         part = owner.data.real if name == "real" else owner.data.imag
         value = run.view(owner, part, type_of(part.dtype), run.numbering.of(name, owner.key))
         return follow(value, lambda data: getattr(data, name), owner)
+    if isinstance(owner, Value) and name in ("real", "imag"):
+        return owner if name == "real" else run.constant(0, owner.type)
     if isinstance(owner, Value):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: {ast.unparse(node.value)} is a number and has no .{name}: "

@@ -11,14 +11,13 @@ from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, signature
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.expressions import OPERATORS, binary, cast, evaluate, handles, unsupported
+from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, unary, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
 from course_pkg.simt.run.state import Frame
 from course_pkg.simt.run.statements import execute
+from course_pkg.simt.run.ufuncs import ufunc_of_numbers
 from course_pkg.simt.run.values import Builtin, Intrinsic, Range, TypeName, Value, Variable
-
-_BINARY = {function: kind for kind, (function, _) in OPERATORS.items()}
 
 
 @handles(ast.Call)
@@ -103,17 +102,33 @@ def _builtin(run, frame, node, function, arguments, mask):
         arguments = list(arguments[0])
     if not all(isinstance(a, Value) for a in arguments):
         raise unsupported(frame, node, f"{name} of something else than numbers")
+    if known is not None and (given := _arity(known)) and given != len(arguments):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {name} takes {given} number(s) and gets {len(arguments)}."
+        )
+    if name in ("min", "max") and len(arguments) < 2:
+        raise unsupported(frame, node, f"{name} of one number")
     if name in ("min", "max"):
         return _extreme(run, name, arguments, mask)
     if name == "divmod":
         return tuple(binary(run, frame, node, op, *arguments, mask) for op in (ast.FloorDiv(), ast.Mod()))
     if name == "pow" and known is None:
         return binary(run, frame, node, ast.Pow(), *arguments, mask)
-    if known is not None and known.python in _BINARY:
-        return binary(run, frame, node, _BINARY[known.python](), *arguments, mask)
+    if known is not None and isinstance(known.python, np.ufunc):
+        return ufunc_of_numbers(run, frame, node, known, arguments, mask)
+    if known is not None and known.kind is not None:
+        apply = unary if len(arguments) == 1 else binary
+        return apply(run, frame, node, known.kind(), *arguments, mask)
     if name in ("abs", "round"):
         return _abs_or_round(run, frame, node, name, arguments, mask)
     return _number_function(run, frame, node, known or BY_NAME[name], arguments, mask)
+
+
+def _arity(function) -> int:
+    """How many numbers one of the table's operators or ufuncs takes; 0 where it is no such function."""
+    if isinstance(function.python, np.ufunc):
+        return function.python.nin
+    return 0 if function.kind is None else 1 if issubclass(function.kind, ast.unaryop) else 2
 
 
 def _range(run, frame, node, arguments):

@@ -7,12 +7,15 @@ import numpy as np
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import BOOL, unify
 from course_pkg.simt.run.expressions import (
+    CONDITIONS,
     OPERATORS,
     binary,
     cast,
+    condition,
     construct,
     evaluate,
     handles,
+    negated,
     truth,
     unsupported,
 )
@@ -55,22 +58,13 @@ def _both(run, a, b, mask):
     return follow(value, np.logical_and, a, b)
 
 
-@handles(ast.BoolOp)
-def _bool_op(run, frame, node, mask):
+def _junction(run, frame, node, mask):
+    """Evaluate ``and`` and ``or`` where they decide: a truth."""
     conjunction, result, inner = isinstance(node.op, ast.And), None, mask
     for part in node.values:
         _decide(run, frame, part, result, mask)
-        value = evaluate(run, frame, part, inner)
-        test = truth(run, frame, value, node)
-        if result is None:
-            result = test
-        else:
-            what = "and" if conjunction else "or"
-            both = np.logical_and if conjunction else np.logical_or
-            key = run.numbering.of(what, result.key, test.key)
-            constant = result.constant and test.constant
-            value = run.derived(both(result.data, test.data), BOOL, key, (result, test), mask, constant)
-            result = follow(value, both, result, test)
+        test = condition(run, frame, part, inner)
+        result = test if result is None else _joined(run, conjunction, result, test, mask)
         if result.constant and result.number != conjunction:
             return result
         if run.dry:
@@ -82,9 +76,80 @@ def _bool_op(run, frame, node, mask):
     return result
 
 
+CONDITIONS[ast.BoolOp] = _junction
+
+
+def _joined(run, conjunction, result, test, mask):
+    both = np.logical_and if conjunction else np.logical_or
+    key = run.numbering.of("and" if conjunction else "or", result.key, test.key)
+    constant = result.constant and test.constant
+    value = run.derived(both(result.data, test.data), BOOL, key, (result, test), mask, constant)
+    return follow(value, both, result, test)
+
+
+@handles(ast.BoolOp)
+def _bool_op(run, frame, node, mask):
+    """Evaluate ``and`` and ``or`` for their value: that of the part which decides, as in Python."""
+    if all(map(_is_truth, node.values)):
+        return _junction(run, frame, node, mask)
+    first, *rest = _without_literals(node)
+    if not rest:
+        return evaluate(run, frame, first, mask)
+    one = evaluate(run, frame, first, mask)
+    test = truth(run, frame, one, node)
+    others = ast.copy_location(ast.BoolOp(node.op, rest), node) if len(rest) > 1 else rest[0]
+    if run.dry:
+        other = evaluate(run, frame, _kept(node, others), mask)
+        return _common_type(run, node, one, other)
+    if isinstance(node.op, ast.Or):
+        test = negated(run, test)
+    value = _other_where(run, frame, test, one, _kept(node, others), mask)
+    wanted = run.types.get((run.path, id(node)))
+    return cast(run, value, wanted) if wanted is not None else value
+
+
+def _other_where(run, frame, test, one, other, mask):
+    """Return ``one`` in the lanes where a test fails, and what ``other`` is in those where it holds."""
+    if test.constant:
+        return evaluate(run, frame, other, mask) if test.number else one
+    run.ledger.demand(test, mask)
+    decide(run, test, mask)
+    yes, no = mask.split(test.data)
+    if not yes:
+        return one
+    value = evaluate(run, frame, other, yes)
+    return merge(run, yes if yes.data is not None else mask, value, one) if no else value
+
+
+_REST: dict = {}
+
+
+def _kept(node, others):
+    """Return the same syntax tree for the rest of a chain each time, because types are known by node."""
+    return _REST.setdefault(id(node), (others, node))[0]
+
+
+def _without_literals(node) -> list:
+    """Return the parts that Python compiles: no number that cannot decide, and nothing after one that does."""
+    goes_on, parts = isinstance(node.op, ast.And), []
+    for part in node.values[:-1]:
+        if not isinstance(part, ast.Constant):
+            parts.append(part)
+        elif bool(part.value) != goes_on:
+            return [*parts, part]
+    return [*parts, node.values[-1]]
+
+
+def _is_truth(node) -> bool:
+    """Whether an expression is a truth by its form, so that it needs no type in common with another one."""
+    if isinstance(node, ast.BoolOp):
+        return all(map(_is_truth, node.values))
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+
+
 @handles(ast.IfExp)
 def _conditional(run, frame, node, mask):
-    test = truth(run, frame, evaluate(run, frame, node.test, mask), node)
+    test = condition(run, frame, node.test, mask)
     if run.dry and test.constant and _is_literal(node.test):  # Numba drops the other way before it types
         return evaluate(run, frame, node.body if test.number else node.orelse, mask)
     if run.dry:
@@ -116,9 +181,7 @@ def _chosen(run, frame, node, test, mask):
     run.ledger.demand(test, mask)
     decide(run, test, mask)
     yes, no = mask.split(test.data)
-    one = evaluate(run, frame, node.body, yes if yes else run.wave.nobody)
-    other = evaluate(run, frame, node.orelse, no if no else run.wave.nobody)
-    chosen = yes if yes.data is not None else mask
-    if yes and no:
-        return merge(run, chosen, one, other)
-    return one if yes else other
+    if not yes or not no:
+        return evaluate(run, frame, node.body, yes) if yes else evaluate(run, frame, node.orelse, no)
+    one, other = evaluate(run, frame, node.body, yes), evaluate(run, frame, node.orelse, no)
+    return merge(run, yes if yes.data is not None else mask, one, other)

@@ -7,12 +7,11 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import Unsupported
+from course_pkg.simt.front.instead import FALLBACK, way_out
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.values import Value
-
-FALLBACK = "Numba's own simulator may run it: set NUMBA_ENABLE_CUDASIM=1 and use `from numba import cuda`"
 
 OPERATORS = {
     ast.Add: (operator.add, np.add),
@@ -46,12 +45,15 @@ def unsupported(frame, node, what: str = "") -> Unsupported:
     """Make the error for a construct that the interpreter does not know."""
     what = what or construct(node)
     line = getattr(node, "lineno", frame.program.tree.lineno)
+    way = way_out(what)
     return Unsupported(
-        f"{frame.program.name}, line {line}: {what} is outside what the interpreter runs. {FALLBACK}."
+        f"{frame.program.name}, line {line}: {what} is outside what the interpreter runs"
+        f"{': ' if way else ''}{way}. {FALLBACK}."
     )
 
 
 HANDLERS: dict = {}
+CONDITIONS: dict = {}  # kinds of expressions that are evaluated in another way where they decide
 
 
 def handles(kind):
@@ -138,12 +140,15 @@ def _compute(kind, ufunc, a, b, dtype):
 
 
 def _integer_power(a, b, dtype):
-    base, exponent = np.broadcast_arrays(a, b)
-    result, base, exponent = np.ones(base.shape, dtype), base.copy(), np.abs(exponent)
+    base, signed = np.broadcast_arrays(a, b)
+    result, base, exponent = np.ones(base.shape, dtype), base.copy(), np.abs(signed)
     while exponent.any():
         result = np.where(exponent & 1, result * base, result)
         base, exponent = base * base, exponent >> 1
-    return result
+    if not (signed < 0).any():
+        return result
+    with np.errstate(divide="ignore", invalid="ignore"):  # 1 over a power, as an integer
+        return np.where(signed < 0, (1.0 / result).astype(dtype), result)
 
 
 def _key(run, kind, function, result, a, b, keys) -> int:
@@ -180,7 +185,8 @@ def _power(run, frame, node, base, exponent, mask):
         return value
     if n < 0:
         up = _power(run, frame, node, base, run.constant(-n), mask)
-        return binary(run, frame, node, ast.Div(), run.constant(1.0), up, mask)
+        below = binary(run, frame, node, ast.Div(), run.constant(1.0), up, mask)
+        return cast(run, below, up.type) if isinstance(up.type, types.Integer) else below
     _, result = _signature(frame, node, operator.pow, base.type, exponent.type)
     value, square = None, cast(run, base, result)
     while n:
@@ -194,14 +200,26 @@ def _power(run, frame, node, base, exponent, mask):
 
 @handles(ast.UnaryOp)
 def _unary(run, frame, node, mask):
-    operand = evaluate(run, frame, node.operand, mask)
-    if isinstance(node.op, ast.Not):
-        test = truth(run, frame, operand, node)
-        opposite = run.view(test, ~test.data, BOOL, run.numbering.of("not", test.key), test.constant)
-        return follow(opposite, np.logical_not, test)
+    if isinstance(node.op, ast.Not) and isinstance(node.operand, ast.BoolOp):
+        return negated(run, condition(run, frame, node.operand, mask))
+    return unary(run, frame, node, node.op, evaluate(run, frame, node.operand, mask), mask)
+
+
+def condition(run, frame, node, mask) -> Value:
+    """Evaluate what decides where the lanes go; the parts of ``and`` and ``or`` need no type in common there."""
+    handler = CONDITIONS.get(type(node))
+    if handler is not None:
+        return handler(run, frame, node, mask)
+    return truth(run, frame, evaluate(run, frame, node, mask), node)
+
+
+def unary(run, frame, node, op, operand, mask) -> Value:
+    """Apply a unary operator as Numba types it, and count it."""
+    if isinstance(op, ast.Not):
+        return negated(run, truth(run, frame, operand, node))
     if not isinstance(operand, Value):
-        raise unsupported(frame, node, f"{construct(node.op)} of something else than a number")
-    function, ufunc = OPERATORS[type(node.op)]
+        raise unsupported(frame, node, f"{construct(op)} of something else than a number")
+    function, ufunc = OPERATORS[type(op)]
     (wanted,), result = _signature(frame, node, function, operand.type)
     a = cast(run, operand, wanted)
     a = cast(run, a, result) if isinstance(result, types.Integer) else a
@@ -213,6 +231,12 @@ def _unary(run, frame, node, mask):
     if isinstance(result, types.Integer):
         run.ledger.integer(mask)
     return follow(value, lambda x: ufunc(x).astype(dtype_of(result), copy=False), a)
+
+
+def negated(run, test: Value) -> Value:
+    """Return ``not`` of a truth."""
+    opposite = run.view(test, ~test.data, BOOL, run.numbering.of("not", test.key), test.constant)
+    return follow(opposite, np.logical_not, test)
 
 
 def truth(run, frame, value, node) -> Value:

@@ -8,7 +8,7 @@ from course_pkg.simt.counting.compiler import passes, unrolled_by
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import dtype_of
-from course_pkg.simt.run.expressions import evaluate, truth, unsupported
+from course_pkg.simt.run.expressions import condition, evaluate, unsupported
 from course_pkg.simt.run.hindsight import decide, require_no_doubt
 from course_pkg.simt.run.sketch import of_one_type, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
@@ -24,7 +24,7 @@ def _while(run, frame, node, mask):
         return sketch_loop(run, frame, node, mask, execute, lambda: _endless(run, frame, node, mask))
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
-    test = truth(run, frame, evaluate(run, frame, node.test, mask), node)
+    test = condition(run, frame, node.test, mask)
     written_out = test.constant and bool(_assigned(node) & _read(node.test))  # `while True` is not
     loop = _begin_loop(run, frame, node, mask, written_out)
     while current:
@@ -32,7 +32,7 @@ def _while(run, frame, node, mask):
         if not written_out:
             run.ledger.new_block()
         with run.ledger.one_pass(keep_all=written_out):
-            test = truth(run, frame, evaluate(run, frame, node.test, current), node)
+            test = condition(run, frame, node.test, current)
             written_out = written_out and test.constant
             run.ledger.demand(test, current)
             decide(run, test, current)
@@ -44,7 +44,7 @@ def _while(run, frame, node, mask):
 
 def _endless(run, frame, node, mask) -> bool:
     """Whether a loop's condition is true by construction."""
-    test = truth(run, frame, evaluate(run, frame, node.test, mask), node)
+    test = condition(run, frame, node.test, mask)
     return test.constant and bool(test.number)
 
 

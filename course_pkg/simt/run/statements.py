@@ -8,7 +8,7 @@ from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run import access
-from course_pkg.simt.run.expressions import binary, evaluate, truth, unsupported
+from course_pkg.simt.run.expressions import binary, condition, evaluate, unsupported
 from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.merge import merge
@@ -72,6 +72,11 @@ def bind(run, frame, target, value, mask):
         isinstance(t, ast.Starred) for t in target.elts
     ):
         values = value if isinstance(value, tuple) else None
+        if isinstance(value, Array):
+            raise SimtError(
+                f"{frame.program.name}, line {target.lineno}: an array cannot be taken apart into names: index its "
+                "elements one by one."
+            )
         if values is None or len(values) != len(target.elts):
             raise SimtError(
                 f"{frame.program.name}, line {target.lineno}: {len(target.elts)} names on the left, "
@@ -115,7 +120,7 @@ def _aug_assign(run, frame, node, mask):
 
 @runs(ast.If)
 def _if(run, frame, node, mask):
-    test = truth(run, frame, evaluate(run, frame, node.test, mask), node)
+    test = condition(run, frame, node.test, mask)
     if test.constant:
         return execute(run, frame, node.body if test.number else node.orelse, mask)
     if run.dry:
@@ -182,6 +187,9 @@ def _assert(run, frame, node, mask):
 @runs(ast.Raise)
 def _raise(run, frame, node, mask):
     """Stop the launch where a lane comes here; a compiled kernel would go on without a word."""
+    texts = (part for part in ast.walk(node) if isinstance(part, ast.FormattedValue))
+    if any(texts):
+        raise unsupported(frame, node, "an f-string")
     error = SimtError(f"{frame.program.name}, line {node.lineno}: raises {_exception(node.exc)}.")
     if not run.dry:
         raise error
