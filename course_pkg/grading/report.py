@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from html import escape
 from pathlib import Path
 from statistics import median
@@ -45,8 +46,9 @@ def as_csv(reports: list) -> str:
     """
     cells = _cell_columns(reports)
     out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow([*COLUMNS, *(f"{exercise}/{grade_id}" for exercise, grade_id in cells)])
+    rows = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    named = (f"{exercise}/{grade_id}" for exercise, grade_id in cells)
+    rows.writerow([*COLUMNS, *map(_harmless, named)])
     for r in reports:
         points = {(r.exercise, cell.grade_id): _points(cell) for cell in r.cells}
         given = "" if r.ungraded else _number(r.points)
@@ -75,10 +77,17 @@ def _manual(graded) -> bool:
     return any(cell.manual for cell in graded.cells)
 
 
+_FORMULA = re.compile(r"(^|[;,|\t\r\n\"'])(\s*)(?=[=+\-@＝＋－＠])")
+
+
 def _harmless(value) -> str:
-    """Return a value as text that no spreadsheet treats as a formula, since names and notes come from learners."""
+    """Return a value as text in which no spreadsheet finds a formula, since names and notes come from learners.
+
+    A spreadsheet may split a cell at a separator that it takes for its own, so what stands behind one counts as well.
+    OWASP, *CSV injection*: an apostrophe goes before the formula, and every cell is quoted.
+    """
     text = _text(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) and not _is_number(text) else text
+    return text if _is_number(text) else _FORMULA.sub(r"\1\2'", text)
 
 
 def _text(value) -> str:

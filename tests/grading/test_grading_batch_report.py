@@ -82,3 +82,38 @@ def test_without_manual_cells_or_notes_nothing_is_warned(tmp_path):
     report.write_all(REPORTS[:1], tmp_path)
     assert "isolation" not in (tmp_path / "grades.html").read_text(encoding="utf-8")
     assert (tmp_path / "grades.csv").read_bytes().count(b"\n") == 2
+
+
+FORMULAS = {
+    "=1+1": "'=1+1",
+    "@x": "'@x",
+    "-2+3": "'-2+3",
+    "+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0",
+    "  =1": "  '=1",
+    "a;=1+1": "a;'=1+1",
+    "a; =1+1": "a; '=1+1",
+    "a,=1": "a,'=1",
+    "a|@SUM(1)": "a|'@SUM(1)",
+    '";=1': "\";'=1",
+    '"=1': "\"'=1",
+    "＝1+1": "'＝1+1",
+    "-1.5": "-1.5",
+    "ann-marie o'neil": "ann-marie o'neil",
+    "a=b": "a=b",
+}
+
+
+def test_no_cell_is_a_formula_not_even_behind_a_separator(tmp_path):
+    made = [Report("01_a", name, 0, 2, [cell(name, 0, 2, "")], [name]) for name in FORMULAS]
+    report.write_all(made, tmp_path)
+    text = (tmp_path / "grades.csv").read_text("utf-8-sig")
+    assert all(line.startswith('"') and line.endswith('"') for line in text.splitlines()), (
+        "each cell is quoted"
+    )
+    rows = list(csv.DictReader(text.splitlines()))
+    assert [row["student"] for row in rows] == list(FORMULAS.values())
+    assert [row["notes"] for row in rows] == list(FORMULAS.values())
+    for separator in ",;\t|":
+        for part in re.split(separator.replace("|", "\\|"), text.replace("\n", separator)):
+            bare = part.strip('" ')
+            assert bare[:1] not in tuple("=+@＝") or bare == "", part
