@@ -34,6 +34,7 @@ IMPORTABLE = (
 INSIDE = "/course"
 NOBODY = -1
 FIRST_UID = 1 << 20  # far above the numbers of all users and services
+JUDGE = ("worker.py", "protocol.py", "loop.py")  # what the worker consists of
 
 
 def environment(folder: str) -> dict[str, str]:
@@ -77,7 +78,7 @@ def shown() -> list[tuple[Path, str]]:
 
 def readable() -> list[str]:
     """Return the paths that the learner's code may read if Landlock is used instead of bubblewrap."""
-    course = [str(path) for path, _ in shown()] + [str(HERE / "protocol.py")]
+    course = [str(path) for path, _ in shown()] + [str(HERE / name) for name in JUDGE]
     return [*SYSTEM, *DEVICES, sys.base_prefix, sys.base_exec_prefix, *packages(), *course]
 
 
@@ -134,7 +135,7 @@ def _mounts() -> list[str]:
             line += ["--tmpfs", f"{place}/course_pkg"]
     for path, name in shown():
         line += _bind(str(path), f"{INSIDE}/course_pkg/{name}")
-    for name in ("worker.py", "protocol.py"):
+    for name in JUDGE:
         line += _bind(str(HERE / name), f"{INSIDE}/judge/{name}")
     return line
 

@@ -240,6 +240,7 @@ class Sandbox:
             "folder": folder,
             "path": [course, *packages],
             "protocol": str(judge / "protocol.py"),
+            "loop": str(judge / "loop.py"),
             "landlock": "",
             "rlimits": {
                 "RLIMIT_CPU": int(limits.cpu_s),

@@ -5,11 +5,13 @@ Before any code of the learner runs, they are moved to other numbers, and 0, 1 a
 learner's code runs in this process and can change anything in it, so the judge trusts nothing that this process says.
 """
 
+import ast
 import builtins
 import contextlib
 import ctypes
 import fcntl
 import importlib.util
+import inspect
 import io
 import json
 import linecache
@@ -93,7 +95,7 @@ class Worker:
     def __init__(self, protocol, pipes, settings):
         self.protocol, self.settings = protocol, settings
         self.reader, self.writer = pipes
-        self.pid = os.getpid()
+        self.pid, self.loop = os.getpid(), None
         self.cells = set()
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
@@ -172,7 +174,13 @@ class Worker:
         self.cells.add(filename)
         # inspect looks for a cell's text here, and @cuda.jit uses inspect
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-        exec(compile(source, filename, "exec", dont_inherit=True), self.names)
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # a notebook allows it
+        code = compile(source, filename, "exec", flags, dont_inherit=True)
+        if code.co_flags & inspect.CO_COROUTINE:
+            self.loop = self.loop or load(self.settings["loop"]).make()
+            self.loop.run_until_complete(eval(code, self.names))
+        else:
+            exec(code, self.names)
         return {}
 
     def do_call(self, request) -> dict:

@@ -150,3 +150,40 @@ def test_a_seed_fixes_what_given_cells_draw():
     given, answer = "X = check.rng().random()", "def f(x):\n    return x"
     marks = {graded(answer, "2 * round(X)", given=given, seed=3).points for _ in range(3)}
     assert len(marks) == 1
+
+
+AWAITED = {
+    "a coroutine": "async def two():\n    return 2\n\nTWO = await two()\ndef f(x):\n    return TWO * x",
+    "tasks that sleep": "import asyncio\n\nasync def one(k):\n    await asyncio.sleep(0.01 * k)\n    return k\n\n"
+    "_, TWO, _ = await asyncio.gather(*map(one, range(1, 4)))\ndef f(x):\n    return TWO * x",
+    "a thread": "import asyncio\nTWO = await asyncio.to_thread(lambda: 2)\ndef f(x):\n    return TWO * x",
+    "async for and async with": "import contextlib\n\nasync def numbers():\n    yield 1\n    yield 2\n\n"
+    "@contextlib.asynccontextmanager\nasync def open_():\n    yield\n\nasync with open_():\n"
+    "    async for TWO in numbers():\n        pass\ndef f(x):\n    return TWO * x",
+}
+
+
+@pytest.mark.parametrize("name", AWAITED)
+@pytest.mark.parametrize(
+    "hidden", [pytest.param("bwrap", marks=pytest.mark.bare), ""], ids=["bare", "contained"]
+)
+def test_what_a_notebook_awaits_at_the_left_margin_is_awaited(name, hidden, monkeypatch):
+    monkeypatch.setenv("COURSE_HIDE", hidden)
+    report = graded(AWAITED[name], "check.close(f(3), 6, 'f')")
+    assert report.points == 2, report.cells[0].feedback
+
+
+def test_the_parts_of_a_cell_share_one_event_loop():
+    first = "import asyncio\nasync def two():\n    await asyncio.sleep(0)\n    return 2\n"
+    first += "TASK = asyncio.ensure_future(two())"
+    twin = code("answer", "TWO = await TASK\ndef f(x):\n    return TWO * x", solution=True, locked=False)
+    waited = first.replace("TASK =", "await asyncio.sleep(0)\nTASK =")
+    assert graded(waited, "check.close(f(3), 6, 'f')", twin=twin).points == 2
+
+
+def test_an_endless_wait_is_no_right_answer_and_ends():
+    report = graded(
+        "import asyncio\nawait asyncio.Event().wait()\ndef f(x):\n    return x", "check.close(f(3), 3, 'f')"
+    )
+    assert report.points == 0
+    assert report.cells[0].feedback
