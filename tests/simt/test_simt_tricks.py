@@ -12,6 +12,7 @@ import tricks_atomics
 import tricks_flags
 import tricks_names
 import tricks_order
+import tricks_together
 from trick import CLEAN, REFUSED
 
 from course_pkg import cuda, simt
@@ -19,7 +20,7 @@ from course_pkg.device.pairs import load_pair, store_pair
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.run.kernel import Kernel
 
-ROOMS = tricks_names, tricks_order, tricks_atomics, tricks_flags
+ROOMS = tricks_names, tricks_order, tricks_atomics, tricks_flags, tricks_together
 TRICKS = {name: trick for room in ROOMS for name, trick in room.TRICKS.items()}
 HELPERS = """
 def ident(q):

@@ -97,7 +97,8 @@ def _otherwise(run, place, old, way):
         return None
     data = np.repeat(old[None], WORLDS, axis=0)
     data[:, *(one[order] for one in np.nonzero(lanes))] = might
-    return dict.fromkeys(events, Strand(data, wave.thread_numbers.reshape(wave.shape)))
+    by = wave.thread_numbers.reshape(wave.shape)
+    return dict.fromkeys(events, Strand(data, by, looks=not changed.any()))
 
 
 def _update(run, name, place, values, mask):

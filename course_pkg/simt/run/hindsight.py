@@ -7,15 +7,17 @@ interpreter follows them through arithmetic, functions, votes, shuffles and memo
 differently in a world, the thread has learnt of the hand-over.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 
+from course_pkg.simt.front.typing import BOOL
 from course_pkg.simt.memory.handover import ANYBODY, WORLDS
 from course_pkg.simt.run.values import Value
 
 FOLLOWED = ("global", "shared", "local")
+TOGETHER = 1 << 62  # the key of the world in which all atomics that change nothing had come earlier
 MOST = 16  # atomics that one value is followed for; no thread learns from an older one
 
 
@@ -29,10 +31,14 @@ class Strand:
         The value in each world, in front of the value's own dimensions.
     by : ndarray of int64
         For each lane, the thread whose atomic it was; ``ANYBODY`` if there were several.
+    looks : bool
+        Whether the atomic changed nothing. Only such an atomic could have come earlier and found the same kind of value;
+        an earlier ticket would be another thread's.
     """
 
     data: np.ndarray
     by: np.ndarray
+    looks: bool = False
 
 
 def follow(value: Value, compute, *operands: Value) -> Value:
@@ -40,18 +46,44 @@ def follow(value: Value, compute, *operands: Value) -> Value:
     if any(o.otherwise for o in operands):
         strands = [o.otherwise or {} for o in operands]
         value.otherwise = {}
-        for event in _newest({event for of_one in strands for event in of_one}):
+        for event in _newest({event for of_one in strands for event in of_one} - {TOGETHER}):
             data = (of_one.get(event, o) for of_one, o in zip(strands, operands, strict=True))
-            by = reduce(_common, (of_one[event].by for of_one in strands if event in of_one))
-            value.otherwise[event] = Strand(compute(*(one.data for one in data)), by)
+            same = [of_one[event] for of_one in strands if event in of_one]
+            by = reduce(_common, (strand.by for strand in same))
+            value.otherwise[event] = Strand(compute(*(one.data for one in data)), by, same[0].looks)
+        if len(looks_of(value)) > 1:
+            value.otherwise[TOGETHER] = Strand(
+                compute(*map(_together, operands)), np.array(ANYBODY).reshape((1,) * 6)
+            )
     return value
+
+
+def looks_of(value: Value) -> list:
+    """Return the atomics that a value comes from, of those that may tell a thread something and change nothing."""
+    strands = (value.otherwise or {}).items()
+    return [event for event, strand in strands if 0 <= event < TOGETHER and strand.looks]
+
+
+def _together(value: Value):
+    """Return what a value would be had all the atomics that look come earlier."""
+    strands = value.otherwise or {}
+    if TOGETHER in strands:
+        return strands[TOGETHER].data
+    events = looks_of(value)
+    data = strands[events[0]].data if events else value.data
+    for event in events[1:]:  # each of them is in an element of its own: see `remember`
+        other = strands[event].data
+        data = np.where(other == value.data, data, other)
+    return data
 
 
 def follow_moved(value: Value, compute, operand: Value) -> Value:
     """Follow a value that lanes exchange; ``compute`` moves numbers between lanes."""
     if operand.otherwise:
         value.otherwise = {
-            event: Strand(np.stack([compute(one) for one in strand.data]), compute(strand.by))
+            event: replace(
+                strand, data=np.stack([compute(one) for one in strand.data]), by=compute(strand.by)
+            )
             for event, strand in operand.otherwise.items()
         }
     return value
@@ -62,7 +94,7 @@ def follow_vote(value: Value, compute, operand: Value) -> Value:
     if operand.otherwise:
         anybody = np.array(ANYBODY).reshape((1,) * 6)
         value.otherwise = {
-            event: Strand(np.stack([compute(one) for one in strand.data]), anybody)
+            event: replace(strand, data=np.stack([compute(one) for one in strand.data]), by=anybody)
             for event, strand in operand.otherwise.items()
         }
     return value
@@ -85,13 +117,33 @@ def decide(run, test: Value, mask) -> None:
         return
     lanes = run.wave.spread(mask.full)
     threads, way = run.wave.thread_numbers[lanes], run.wave.spread(test.data)[lanes]
+    all_of_them = test.otherwise.get(TOGETHER)
     for event, strand in test.otherwise.items():
+        if event == TOGETHER:
+            continue
         decided = np.stack([run.wave.spread(one)[lanes] for one in strand.data]) != way
         by = run.wave.spread(strand.by)[lanes]
         if event >= 0:
+            if (
+                strand.looks and all_of_them is not None
+            ):  # each of two changes `a ^ b`, and both together do not
+                decided &= np.stack([run.wave.spread(one)[lanes] for one in all_of_them.data]) != way
             run.races.handovers.learn(threads, decided, by, event)
         else:
             run.races.doubts.dispel(event, np.where(by == ANYBODY, threads, by)[decided.any(axis=0)])
+
+
+def decide_by_trips(run, trips: Value, at, lanes) -> None:
+    """Note who begins a trip of a ``for``, or ends it, and would not with another number of trips."""
+    if trips.otherwise:
+        test = Value(at < trips.data, BOOL, trips.key)
+        decide(run, follow(test, lambda data: at < data, trips), lanes)
+
+
+def may_be_a_branch(trips: Value) -> bool:
+    """Whether a loop has one trip at most, whatever its atomics found: then it is an ``if`` in another form."""
+    strands = trips.otherwise.values()
+    return max(int(data.max()) for data in (trips.data, *(s.data for s in strands)) if data.size) <= 1
 
 
 def require_no_doubt(run, value: Value, lanes) -> None:
@@ -116,7 +168,8 @@ def remember(run, place, value: Value) -> None:
     for event in value.otherwise or ():
         if event not in kept:
             worlds = np.repeat(array.flat[None], WORLDS, axis=0)
-            kept[event] = Strand(worlds, np.full(array.flat.shape, ANYBODY))
+            looks = value.otherwise[event].looks
+            kept[event] = Strand(worlds, np.full(array.flat.shape, ANYBODY), looks)
     for event in set(kept) - set(_newest(kept)):
         del kept[event]
     shape, lanes = run.wave.shape, place.inside.full
@@ -135,8 +188,10 @@ def recall(place, value: Value) -> None:
     kept = kept.get(memory_name(place.array)) if kept else None
     if kept:
         value.otherwise = {
-            event: Strand(
-                strand.data.take(place.at, axis=1, mode="clip"), strand.by.take(place.at, mode="clip")
+            event: replace(
+                strand,
+                data=strand.data.take(place.at, axis=1, mode="clip"),
+                by=strand.by.take(place.at, mode="clip"),
             )
             for event, strand in kept.items()
         }

@@ -7,9 +7,9 @@ import numpy as np
 from course_pkg.simt.counting.compiler import passes, unrolled_by
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
-from course_pkg.simt.front.typing import dtype_of
+from course_pkg.simt.front.typing import INT64, dtype_of
 from course_pkg.simt.run.expressions import condition, evaluate, unsupported
-from course_pkg.simt.run.hindsight import decide, require_no_doubt
+from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch, require_no_doubt
 from course_pkg.simt.run.sketch import of_one_type, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
@@ -68,8 +68,11 @@ def _for(run, frame, node, mask):
     widen(run, frame, node)
     for end in (start, stop, step):
         run.ledger.demand(end, mask)
+    counted = _trips(run, frame, node, start, stop, step)
+    trips = counted.data
+    counts_from = (start, step) if counted.otherwise and may_be_a_branch(counted) else (start, stop, step)
+    for end in counts_from:
         require_no_doubt(run, end, mask)
-    trips = _trips(frame, node, start, stop, step)
     constant = start.constant and stop.constant and step.constant and int(trips.max()) <= UNROLLED
     together = 1 if constant or trips.size == 1 else unrolled_by(node)
     loop, returned = _begin_loop(run, frame, node, mask, constant), frame.returned
@@ -80,6 +83,7 @@ def _for(run, frame, node, mask):
         if not stay:
             continue
         run.step()
+        decide_by_trips(run, counted, at, stay)
         if not constant:
             run.ledger.new_block()
         with run.ledger.one_pass(keep_all=constant):
@@ -87,6 +91,7 @@ def _for(run, frame, node, mask):
             rest = _one_pass(run, frame, loop, node, stay, constant)
         if rest is not stay:
             gone = gone.union(stay.minus(rest))
+    decide_by_trips(run, counted, trips, mask.minus(gone) if gone else mask)
     return _end_loop(run, frame, node, mask, loop, mask.minus(gone) if gone else mask, returned, constant)
 
 
@@ -161,12 +166,18 @@ def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
     return left.union(loop.broken)
 
 
-def _trips(frame, node, start, stop, step) -> np.ndarray:
+def _trips(run, frame, node, start, stop, step) -> Value:
     """How many trips each lane makes."""
     if not step.data.all():
         raise SimtError(f"{frame.program.name}, line {node.lineno}: the step of range is 0.")
-    first, last, by = (v.data.astype(np.int64) for v in (start, stop, step))
-    return np.maximum(0, -((first - last) // by))
+
+    def counted(first, last, by):
+        first, last, by = (data.astype(np.int64) for data in (first, last, by))
+        return np.maximum(0, -((first - last) // np.where(by == 0, 1, by)))
+
+    ends = start, stop, step
+    trips = Value(counted(*(v.data for v in ends)), INT64, run.numbering.fresh())
+    return follow(trips, counted, *ends)
 
 
 def _loop_value(run, start, step, at, constant, mask) -> Value:
