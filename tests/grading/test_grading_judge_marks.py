@@ -48,16 +48,34 @@ def test_each_point_is_lost_by_some_wrong_submission(source):
     assert set().union(*lost) == set(s.points(source))
 
 
-@pytest.mark.parametrize("path", s.RECIPES, ids=lambda path: f"{path.parent.name[:2]}-{path.stem}")
-def test_a_wrong_submission_gets_what_it_deserves(path):
-    nb, about = s.recipe(path)
+def _name(paths):
+    return f"{paths[0].parent.name[:2]}-{'+'.join(path.stem for path in paths)}"
+
+
+@pytest.mark.parametrize("paths", s.packs(), ids=_name)
+def test_a_wrong_submission_gets_what_it_deserves(paths):
+    """Wrong answers to different parts are graded as one submission; what differs is told of each of them."""
+    source = s.exercise_of(paths[0])
+    abouts = {path.stem: s.recipe(path)[1] for path in paths}
+    owner = {test: stem for stem, about in abouts.items() for test in about["lost"]}
     for seed in SEEDS[:2]:
-        report = s.grade(nb, s.exercise_of(path), seed=seed)
-        assert s.lost(report) == about["lost"], s.said(report)
-        assert report.points == 20 - sum(about["lost"].values())
-        for name, pattern in about.get("says", {}).items():
-            assert re.search(pattern, s.said(report)[name]), s.said(report)[name]
+        report = s.grade(s.packed(paths), source, seed=seed)
+        lost, said, wrong = s.lost(report), s.said(report), {}
+        for test in lost.keys() | owner.keys():
+            stem = owner.get(test, "none of them")
+            deserved = abouts[stem]["lost"][test] if test in owner else 0
+            if lost.get(test, 0) != deserved:
+                wrong.setdefault(stem, []).append((test, lost.get(test, 0), deserved, said[test]))
+        assert not wrong, f"seed {seed}, (test, lost, deserved, said) by wrong answer: {wrong}"
+        assert report.points == 20 - sum(sum(about["lost"].values()) for about in abouts.values())
+        for stem, about in abouts.items():
+            for test, pattern in about.get("says", {}).items():
+                assert re.search(pattern, said[test]), (stem, test, said[test])
         check_feedback(report)
+
+
+def test_each_wrong_submission_is_in_one_pack():
+    assert sorted(path for paths in s.packs() for path in paths) == s.RECIPES
 
 
 def check_feedback(report):
