@@ -202,7 +202,7 @@ def in_the_judges_words(said: str) -> str:
     """Return the interpreter's message; if it recommends a GPU or simulator, recommend plainer code instead."""
     if f"{FALLBACK}." not in said:
         return said
-    knows_a_way = ": " in said.partition(" is outside what the interpreter runs")[2]
+    knows_a_way = " is outside what the interpreter runs: " in said
     return said.replace(f" {FALLBACK}.", "" if knows_a_way else f" For the judge, {PLAIN}.")
 
 

@@ -7,6 +7,7 @@ INSTEAD = {  # the beginning of a construct's name: what to write
     "an assignment inside an expression": "Numba compiles it in few places only, so give "
     "the value to the name on a line of its own, before",
     "a lambda": "write a function with def under @cuda.jit(device=True)",
+    "the function_without_def": "write a function with def under @cuda.jit(device=True)",
     "a function inside a kernel": "write the function beside the kernel, under @cuda.jit(device=True)",
     "the type 'enumerate'": "loop over range and index with its number",
     "the type 'zip'": "loop over range and index each of them",
