@@ -126,6 +126,7 @@ PARTS = {
         "test_gain",
     ),
 }
+PARTS["three"] = (*PARTS["gain"], *PARTS["triad"], "test_balance_hidden")
 
 
 def grade(nb, source=SOURCE, *, part="", **options):

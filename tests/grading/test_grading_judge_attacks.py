@@ -156,7 +156,7 @@ def test_a_function_that_was_deleted_is_named():
     ],
 )
 def test_an_answer_that_does_not_run_costs_its_own_points_alone(source, said):
-    report = s.grade(s.submission({"gain": source}))
+    report = s.grade(s.submission({"gain": source}), part="three")
     assert s.lost(report) == GAIN
     assert s.said(report)["test_gain"].startswith(said)
 
@@ -196,7 +196,7 @@ def test_patches_gain_nothing(name):
         "balance": f"{PATCHES[name]}\n\ndef balance(*a):\n    return 1.0",
     }
     wrong["triad"] = f"{KERNEL}    out[0] = 1\n\n{PATCHES[name]}"
-    lost = s.lost(s.grade(s.submission(wrong)))
+    lost = s.lost(s.grade(s.submission(wrong), part="three"))
     for cell, points in {**GAIN, **TRIAD, "test_balance": 1, "test_balance_hidden": 2}.items():
         assert lost[cell] == points
 
