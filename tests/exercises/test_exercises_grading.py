@@ -146,7 +146,9 @@ def grade_all(name):
                 folder = root / "submitted" / student / name
                 folder.mkdir(parents=True)
                 nbformat.write(submission(), folder / f"{name}.ipynb")
-            outcome = api.autograde(name, "*", force=True, create=True)  # all at once: started and graded ahead
+            outcome = api.autograde(
+                name, "*", force=True, create=True
+            )  # all at once: started and graded ahead
             assert outcome["success"], outcome
             with api.gradebook as gradebook:
                 for student in students:
