@@ -32,7 +32,7 @@ class Strand:
     by : ndarray of int64
         For each lane, the thread whose atomic it was; ``ANYBODY`` if there were several.
     looks : bool
-        Whether the atomic changed nothing. Only such an atomic could have come earlier and found the same kind of value;
+        Whether the atomic changed nothing. Only such an atomic could have come earlier;
         an earlier ticket would be another thread's.
     """
 
