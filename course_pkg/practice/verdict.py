@@ -16,7 +16,7 @@ from course_pkg.viz.threads_scene import element_name
 NOT_BEGUN, WRONG, GOOD = "not begun", "wrong", "good"
 _PLACE = re.compile(r"^(?:(?P<function>\w+), )?line (?P<line>\d+): ?")
 _PLACES = re.compile(r"^lines (?P<one>\d+) and (?P<other>\d+): ?")
-_OUTSIDE = re.compile(r" is outside what the interpreter runs\. .*$", re.DOTALL)
+_OUTSIDE = re.compile(r" is outside what the interpreter runs(: .*?)?\. .*$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _stopped(answer: Answer, outcome: Outcome) -> str:
     """Return the interpreter's error as a sentence with the learner's line."""
     if not outcome.error:
         return ""
-    said = _OUTSIDE.sub(" does not exist in a kernel.", outcome.error)
+    said = _OUTSIDE.sub(lambda found: f" does not exist in a kernel{found[1] or ''}.", outcome.error)
     place = _PLACE.match(said)
     if place is None:
         return said

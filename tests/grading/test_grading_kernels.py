@@ -56,13 +56,16 @@ REFUSED = {
     ),
     "a class within": (
         f"class A:\n    one = 1.0\n@cuda.jit\ndef f{BODY.replace('1.0', 'A.one')}",
-        "names of their own",
+        "a name of its own",
     ),
     "a construct of no name": (
         f"@cuda.jit\ndef f{BODY.replace('1.0', 'cuda.fp16.hadd(1, 1)')}",
         "For the judge, write it",
     ),
-    "a default": (f"@cuda.jit\ndef f{BODY.replace('(x)', '(x, k=1)')}", "plain positional"),
+    "a default": (
+        f"@cuda.jit\ndef f{BODY.replace('(x)', '(x, k=1)')}",
+        "use plain positional ones",
+    ),
     "a plain function": (f"def f{BODY}", "write it with def under @cuda.jit"),
 }
 

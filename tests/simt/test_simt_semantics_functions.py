@@ -97,7 +97,7 @@ REFUSED = {
     "getitem": ("operator.getitem(x, i)", "x[i]"),
     "walrus": ("(y := x[i]) + y", "line of its own"),
     "lambda": ("(lambda v: v)(x[i])", "device=True"),
-    "in": ("i in (1, 2)", "joined by or"),
+    "in": ("i in (1, 2)", "join the comparisons by or"),
     "slice": ("x[1:][0]", "loop over the elements"),
     "transposed": ("out.T[0, i]", "exchange the two indices"),
     "text": ("float('inf')", "math.inf"),

@@ -124,9 +124,8 @@ def decide(run, test: Value, mask) -> None:
         decided = np.stack([run.wave.spread(one)[lanes] for one in strand.data]) != way
         by = run.wave.spread(strand.by)[lanes]
         if event >= 0:
-            if (
-                strand.looks and all_of_them is not None
-            ):  # each of two changes `a ^ b`, and both together do not
+            if strand.looks and all_of_them is not None:
+                # each of two atomics may change `a ^ b` alone, while both together do not
                 decided &= np.stack([run.wave.spread(one)[lanes] for one in all_of_them.data]) != way
             run.races.handovers.learn(threads, decided, by, event)
         else:
@@ -136,7 +135,7 @@ def decide(run, test: Value, mask) -> None:
 def decide_by_trips(run, trips: Value, at, lanes) -> None:
     """Note who begins a trip of a ``for``, or ends it, and would not with another number of trips."""
     if trips.otherwise:
-        test = Value(at < trips.data, BOOL, trips.key)
+        test = run.view(trips, at < trips.data, BOOL, trips.key)
         decide(run, follow(test, lambda data: at < data, trips), lanes)
 
 

@@ -176,7 +176,7 @@ def _trips(run, frame, node, start, stop, step) -> Value:
         return np.maximum(0, -((first - last) // np.where(by == 0, 1, by)))
 
     ends = start, stop, step
-    trips = Value(counted(*(v.data for v in ends)), INT64, run.numbering.fresh())
+    trips = run.fresh(counted(*(v.data for v in ends)), INT64)
     return follow(trips, counted, *ends)
 
 
