@@ -4,7 +4,6 @@ from functools import cached_property
 from math import prod
 
 from course_pkg.bench import Measurement, Recorded
-from course_pkg.cg.cases import BOXES
 from course_pkg.cg.demands import COPY, RTOL
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.program import CG
@@ -101,6 +100,8 @@ class Iterations:
 
     def flops_per_point(self, *kernels: str) -> float:
         """Return the flops that the hardware counted in kernels on the case's 64-wide box; an fma is two flops."""
+        from course_pkg.cg.cases import BOXES  # needs Numba's CUDA: only where it is used
+
         total = 0
         for kernel in kernels:
             seen = self.seen(f"cg_{kernel}_64_float64")

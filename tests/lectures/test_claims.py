@@ -7,12 +7,13 @@ import pytest
 from claim_backing import KINDS, entries, holds, names_a_place
 from claim_sentences import Sentence, Source, of_code, of_markdown
 
+from course_pkg.grading import release
 from course_pkg.paths import repo_root
 
 ROOT = repo_root()
 TABLES = ROOT / "lectures" / "claims"
 SOURCES = {path.stem: path for path in sorted((ROOT / "lectures").glob("[0-9][0-9]_*.py"))}
-SOURCES |= {f"exercise_{path.stem}": path for path in sorted((ROOT / "solutions").glob("*/[0-9][0-9]_*.py"))}
+SOURCES |= {f"exercise_{path.stem}": path for path in release.sources()}
 HOW = (
     "Say in lectures/claims/{name}.toml what backs each, in an entry [[claim]] with cell, says and one of record, "
     "asserts, source, derived or definition; or in [[not_a_claim]] with a reason; or leave the sentence out:\n"
