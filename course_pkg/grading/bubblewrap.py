@@ -1,7 +1,8 @@
 """The sandbox: the command line of bubblewrap, and the files of this machine that are visible inside.
 
 Inside there is no network, no ``/proc``, no ``/sys`` and none of this machine's environment variables; only a small
-``/tmp`` can be written. Of the course, only the modules that a learner's code may import are visible: no reference
+working folder can be written. There is no ``/tmp``: without bubblewrap an answer cannot write there either, and its
+mark must be the same. Of the course, only the modules that a learner's code may import are visible: no reference
 implementation, no judge and no repository.
 
 If an ordinary user starts the sandbox, it gets a user namespace. If root starts it, it gets none: the kernel would
@@ -32,6 +33,7 @@ IMPORTABLE = (
     *("cg/__init__.py", "cg/program.py", "cg/legality.py", "cg/fusion.py"),
 )
 INSIDE = "/course"
+WORK = "/work"
 NOBODY = -1
 FIRST_UID = 1 << 20  # far above the numbers of all users and services
 JUDGE = ("worker.py", "protocol.py", "loop.py")  # what the worker consists of
@@ -93,7 +95,7 @@ def command(tmp_bytes: int, *seccomp_fd: int) -> list[str]:
     Parameters
     ----------
     tmp_bytes : int
-        Size of ``/tmp`` inside.
+        Size of the working folder inside.
     seccomp_fd : int, optional
         An open file that holds a seccomp filter.
     """
@@ -104,13 +106,13 @@ def command(tmp_bytes: int, *seccomp_fd: int) -> list[str]:
     else:
         line += ["--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534"]
         line += ["--disable-userns"] if "--disable-userns" in _help() else []
-    for name, value in environment("/tmp").items():
+    for name, value in environment(WORK).items():
         line += ["--setenv", name, value]
     for fd in seccomp_fd:
         line += ["--seccomp", str(fd)]
     line += _mounts()
-    line += ["--perms", "1777", "--size", str(tmp_bytes), "--tmpfs", "/tmp", "--remount-ro", "/"]
-    return [*line, "--chdir", "/tmp", "--"]
+    line += ["--perms", "1777", "--size", str(tmp_bytes), "--tmpfs", WORK, "--remount-ro", "/"]
+    return [*line, "--chdir", WORK, "--"]
 
 
 def _mounts() -> list[str]:

@@ -39,6 +39,7 @@ def test_nothing_outside_of_its_folder_can_be_written_or_removed(tmp_path):
             f"import os; os.remove({str(gradebook)!r})",
             f"import os; os.truncate({str(gradebook)!r}, 0)",
             f"open({str(tmp_path / 'new')!r}, 'w')",
+            f"open('/tmp/course-{os.getpid()}', 'w')",
             f"import subprocess; subprocess.run(['cp', '/dev/null', {str(gradebook)!r}], check=True)",
         ):
             assert raised(sandbox, attempt).kind in ("PermissionError", "CalledProcessError"), attempt

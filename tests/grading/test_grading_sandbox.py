@@ -280,12 +280,21 @@ def test_gradebook_beside_the_submission_is_not_there(shared, tmp_path):
     assert gradebook.read_bytes() == b"marks"
 
 
+WRITES = """
+import os, tempfile
+with tempfile.NamedTemporaryFile("w+") as file:
+    file.write("x")
+    file.seek(0)
+    read, (folder, name) = file.read(), os.path.split(file.name)
+"""
+
+
 def test_environment_is_cleared(monkeypatch):
     monkeypatch.setenv("SECRET_OF_THE_TEACHER", "42")
     with contained() as sandbox:
         sandbox.run("import os\nfound = dict(os.environ)", "cell")
         found = sandbox.get("found")
-    assert set(found) - {"PWD"} == set(bubblewrap.environment("/tmp"))
+    assert set(found) - {"PWD"} == set(bubblewrap.environment(bubblewrap.WORK))
 
 
 @pytest.mark.parametrize(
@@ -364,9 +373,15 @@ def test_writing_outside(shared, folder):
 
 
 def test_writing_inside_is_not_seen_outside(shared):
-    name = "course-" + secrets.token_hex(8)
-    shared.run(f"open('/tmp/{name}', 'w').write('x')\nread = open('/tmp/{name}').read()", "cell")
+    shared.run(WRITES, "cell")
+    folder, name = shared.get("folder"), shared.get("name")
     assert shared.get("read") == "x"
+    assert folder == bubblewrap.WORK and not Path(folder, name).exists()
+
+
+def test_temporary_files_of_the_machine_cannot_be_written(shared):
+    name = "course-" + secrets.token_hex(8)
+    assert raised(shared, f"open('/tmp/{name}', 'w')").kind == "FileNotFoundError"
     assert not Path("/tmp", name).exists()
 
 
