@@ -113,7 +113,7 @@ def test_each_runs_in_a_process_of_its_own(who):
 
 
 def test_a_failing_process_is_one_sentence():
-    with pytest.raises(CourseError, match=r"alone nobody 4 1 failed \(.*\): run it by itself"):
+    with pytest.raises(CourseError, match=r"alone nobody 4 1 failed \(.*\): run this command by itself"):
         alone.ask("nobody", 4)
 
 
