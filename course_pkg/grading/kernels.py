@@ -29,7 +29,9 @@ class NoKernel(CourseError):
 
 
 class JudgedKernel(Kernel):
-    """A learner's kernel: every launch checks for hazards, also in tests that do not profile."""
+    """A learner's kernel: every launch checks for hazards, also in tests that do not profile, and prints nothing."""
+
+    prints = False
 
     @classmethod
     def of(cls, node: ast.FunctionDef, source: str, names, *, device: bool) -> "JudgedKernel":

@@ -1,5 +1,9 @@
 """Try an answer on the inputs of its step, in the interpreter: what was written, what was counted, what went wrong."""
 
+import ast
+import contextlib
+import copy
+import io
 import sys
 import traceback
 import types
@@ -18,6 +22,7 @@ from course_pkg.practice.step import RESULT, Step, Trial
 from course_pkg.simt import Kernel, KernelProfile, Launch, api
 
 STEPS = 5_000  # statements of the interpreter, each for all threads: a second; puzzles need a few hundred
+MOST_PRINTED = 20_000
 SENTENCES = {
     apart.ENDLESS: "It ran for several seconds and was stopped: look for a loop that never ends.",
     apart.MEMORY: "It asked for more memory than a notebook should take, and was stopped.",
@@ -39,12 +44,15 @@ class Outcome:
         What the arrays of each launch, by the names of the kernel's parameters, held after it.
     error : str
         A sentence on what stopped it; empty if nothing did.
+    printed : str
+        What it printed, up to ``MOST_PRINTED`` characters.
     """
 
     after: dict[str, Any] = field(default_factory=dict)
     profiles: list[KernelProfile] = field(default_factory=list)
     held: list[dict[str, np.ndarray]] = field(default_factory=list)
     error: str = ""
+    printed: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,10 +71,9 @@ def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
         For each trial, up to the first that was stopped.
     """
     outcomes: list[Outcome] = []
-    kernel = answer.kernel
     try:
         _warm_up()
-        for outcome in apart.run(lambda: _all(answer, kernel, trials)):
+        for outcome in apart.run(lambda: _all(answer, trials)):
             outcomes.append(outcome)
             if outcome.error:
                 break
@@ -85,10 +92,29 @@ def _warm_up() -> None:
     simt.profile(Kernel.from_source(text, "warm_up", names)[1, 32], np.zeros(32))
 
 
-def _all(answer: Answer, kernel: Kernel, trials: list[Trial]) -> Iterator[Outcome]:
+def _all(answer: Answer, trials: list[Trial]) -> Iterator[Outcome]:
+    kernel = answer.kernel
+    kernel.prints = False  # a line for debugging counts nothing
     with simt.limits(steps=STEPS):
-        for trial in trials:
-            yield _launched(kernel, trial) if trial.is_launch else _called(answer, trial)
+        for number, trial in enumerate(trials):
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                stopped = _print(answer, trial) if trial.is_launch and not number else ""
+                outcome = _launched(kernel, trial) if trial.is_launch else _called(answer, trial)
+                print("" if outcome.error else stopped, end="")
+            outcome.printed = printed.getvalue()[:MOST_PRINTED]
+            yield outcome
+
+
+def _print(answer: Answer, trial: Trial) -> str:
+    """Launch a kernel that prints, for what it prints alone; return what stopped it."""
+    kernel = answer.kernel
+    if any(isinstance(n, ast.Name) and n.id == "print" for n in ast.walk(kernel.program.tree)):
+        launch = Launch(kernel, trial.grid, trial.block, 0, trial.dynamic_shared)
+        try:
+            launch(*copy.deepcopy(tuple(trial.arguments.values())))
+        except (CourseError, RecursionError) as error:
+            return f"The print was stopped: {error}\n"
+    return ""
 
 
 def _launched(kernel: Kernel, trial: Trial) -> Outcome:

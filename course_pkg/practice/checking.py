@@ -71,4 +71,5 @@ def check_step(step: Step, given) -> Result:
         counts(step, trials[0], first.profiles[-1]) if first.profiles and trials[0].needed else (),
         tuple(h.message for profile in first.profiles for h in profile.hazards),
         tuple(filter(None, notes)),
+        first.printed,
     )

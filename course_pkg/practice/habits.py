@@ -128,16 +128,6 @@ def _returns(node, arrays) -> Iterator[str]:
 
 
 @rule
-def _prints(node, arrays) -> Iterator[str]:
-    """``print``."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-        yield (
-            "every thread would print, thousands of them on a GPU, and nothing is written; remove the print, and "
-            "point at a thread in the picture to see what it did."
-        )
-
-
-@rule
 def _lists(node, arrays) -> Iterator[str]:
     """Lists, dictionaries and strings."""
     kinds = {ast.List: "a list", ast.ListComp: "a list", ast.Dict: "a dictionary", ast.Set: "a set"}

@@ -54,6 +54,8 @@ class Result:
         All that were found; the verdict tells the first.
     notes : sequence of str
         What else there is to say: the time on a GPU, what could not be remembered.
+    printed : str
+        What the answer printed on the inputs that are drawn.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class Result:
     counts: tuple[Count, ...] = ()
     hazards: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    printed: str = ""
 
     @property
     def good(self) -> bool:
@@ -76,7 +79,7 @@ class Result:
         return self.verdict.state == GOOD
 
     def __repr__(self):
-        return self.verdict.sentence
+        return "\n".join(filter(None, [self.verdict.sentence, self.printed]))
 
     def _repr_html_(self):
         state = self.verdict.state
@@ -85,6 +88,7 @@ class Result:
             f'<p style="border-left:5px solid {colour};padding:6px 10px;margin:4px 0 8px;font-size:1.05em" '
             f'class="course-verdict" data-state="{escape(state)}"><strong style="color:{colour}" aria-hidden="true">'
             f"{_MARKS.get(state, '✗')}</strong> {_code(self.verdict.sentence)}</p>",
+            self._printed(),
             *(picture._repr_html_() for picture in self.pictures),
             _table(self.counts),
             *(f'<p style="margin:4px 0">{escape(note)}</p>' for note in self.notes),
@@ -93,6 +97,12 @@ class Result:
             self._what_if() if self.good else "",
         ]
         return f'<div class="course-practice" style="max-width:920px">{"".join(parts)}</div>'
+
+    def _printed(self):
+        if not self.printed:
+            return ""
+        style = f"max-height:12em;overflow:auto;margin:4px 0;padding:4px 10px;border:1px solid {RULE}"
+        return f'<pre class="course-printed" style="{style}">{escape(self.printed)}</pre>'
 
     def _hazards(self):
         if len(self.hazards) < 2:

@@ -137,3 +137,28 @@ def test_marks_stand_in_the_order_of_the_notebook():
     ]
     report = judge.grade_cells([], cells, exercise="small", seed=1)
     assert [cell.grade_id for cell in report.cells] == ["hidden", "seen", "essay"]
+
+
+PRINTING = "@cuda.jit\ndef f(x):\n    i = cuda.grid(1)\n    {}\n    if i < x.size:\n        x[i] = 1.0"
+PROFILED = (
+    "x = np.zeros(40)\nprofile = simt.profile(f[2, 32], x)\ncheck.no_hazards(profile)\n"
+    "check.close(x, np.ones(40), 'x')\ncheck.at_most(profile, {'global_store.sectors': 1.0}, "
+    "compulsory={'global_store.sectors': 10})"
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["print(i)", "print('x', x[39 - i % 40])", "print(x[i + 1])", "if x[39 - i % 40] < i: print('more', i)"],
+)
+@pytest.mark.parametrize("test", [TEST, PROFILED])
+def test_a_kernel_that_prints_has_the_same_mark(line, test):
+    """It is not read for it, so it cannot race or add traffic; and it says nothing to nobody."""
+    report = graded(PRINTING.format(line), test, stub=STUB, given="from course_pkg import simt\n")
+    assert report.points == 2, report.cells[0].feedback
+
+
+@pytest.mark.parametrize("line", ["print(x)", "print(f'{i}')", "print(i, end='')"])
+def test_a_kernel_whose_print_numba_refuses_is_refused(line):
+    report = graded(PRINTING.format(line), TEST, stub=STUB)
+    assert report.points == 0 and "print" in report.cells[0].feedback

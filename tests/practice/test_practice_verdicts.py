@@ -31,7 +31,9 @@ GUARDED = "i = cuda.grid(1)\nif i < a.size:\n    "
         ("i = cuda.grid(1)\nout[i] = a + 10", "`a` is the whole array, and a kernel computes with single numbers"),
         ("i = cuda.grid(1)\nif i < a:\n    out[i] = 1", "`a` is the whole array"),
         ("return a[0] + 10", "a kernel returns nothing"),
-        ("print(a[0])", "every thread would print"),
+        ("print(a)", "Line 3, `print(a)`: a is an array, and print takes numbers: print one element of it."),
+        ("print(f'{a[0]}')", "a kernel cannot put a text together: write print"),
+        ("print(a[0], sep=' ')", "print takes no sep in a kernel"),
         ("i = cuda.grid(1)\nout[i] = np.sum(a)", "`np.sum` works on the whole array a"),
         ("i = cuda.grid(1)\nout[i] = a.sum()", "`a.sum` works on a whole array"),
         ("i = cuda.grid(1)\nout[i] = sum(a)", "`sum` works on the whole array a"),
@@ -187,3 +189,33 @@ def test_a_function_that_launches_a_kernel_is_drawn_and_profiled():
 def test_a_missing_launch_configuration_gets_a_sentence():
     said = check_step(MORE, cells.run_cell(LAUNCHES.format(configuration=""))["launch"])
     assert "kernel is called without a grid: launch it with kernel[blocks, threads_per_block](…)" in str(said)
+
+
+def test_what_a_kernel_prints_is_shown_beside_the_verdict(capsys):
+    printing = (
+        "i = cuda.grid(1)\nif i == 3:\n    print('a <b>', i, a[i])\nif i < a.size:\n    out[i] = a[i] + "
+    )
+    right, wrong = (check_step(ADD, cells.kernel(printing + number)) for number in ("10", "11"))
+    assert right.good and not wrong.good
+    for result in (right, wrong):
+        assert result.printed == "a <b> 3 3.000000\n", "of the inputs that are drawn, and of no others"
+        assert "a &lt;b&gt; 3 3.000000" in result._repr_html_()
+        assert str(result).endswith("\na <b> 3 3.000000\n")
+    assert capsys.readouterr().out == ""
+
+
+def test_a_print_that_fails_says_so_and_does_not_count():
+    result = check_step(
+        ADD, cells.kernel("i = cuda.grid(1)\nif i < a.size:\n    print(a[i + 1])\n    out[i] = a[i] + 10")
+    )
+    assert result.good
+    assert "The print was stopped: line 5: thread 9 of block 0 uses a[10]" in result.printed
+
+
+def test_what_a_function_prints_is_shown_and_cut_where_nobody_would_read_on():
+    def total(n, rng):
+        return Trial({"a": np.ones(n)}, {RESULT: float(n)})
+
+    step = Step("total", "Sum", "Add up.", total, (32, 16), HINTS)
+    assert check_step(step, cells.function("print(a.size)\nreturn a.sum()")).printed == "32\n"
+    assert len(check_step(step, cells.function("print('x' * 10**6)\nreturn a.sum()")).printed) == 20_000

@@ -135,6 +135,7 @@ _ARGUMENTS = {
     "round": [_one("round({r})"), _one("round({r}, 2)")],
     "divmod": [Way("x, y = divmod({r}, 3)", "int64"), Way("y, x = divmod(i, {r})", "int64")],
     "pow": [_one("pow({r}, 2)"), _one("pow({r}, 0.5)"), _one("pow({r}, 20)", "int64"), _one("{r} ** -3")],
+    "print": [Way("print('text', {r})"), Way("if i < 40:\n    print({r}, i)", "int32")],
 }
 BUILTIN_CALLS = {name: _ARGUMENTS[name] for name in BUILTINS.values()}
 TYPE_CALLS = {

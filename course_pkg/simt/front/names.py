@@ -47,7 +47,8 @@ def _types() -> dict:
 
 TYPES = _types()
 BUILTINS = {
-    id(getattr(builtins, n)): n for n in ("range", "len", "min", "max", "abs", "round", "divmod", "pow")
+    id(getattr(builtins, n)): n
+    for n in ("range", "len", "min", "max", "abs", "round", "divmod", "pow", "print")
 }
 MODULES = {
     id(math): "math",

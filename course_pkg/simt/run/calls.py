@@ -14,6 +14,7 @@ from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, unary, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
+from course_pkg.simt.run.printing import print_call
 from course_pkg.simt.run.state import Frame
 from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.ufuncs import ufunc_of_numbers
@@ -26,6 +27,8 @@ def call(run, frame, node: ast.Call, mask):
     function = evaluate(run, frame, node.func, mask)
     if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
         raise unsupported(frame, node, "a call with starred arguments")
+    if isinstance(function, Builtin) and function.name == "print":
+        return print_call(run, frame, node, mask)
     arguments = [evaluate(run, frame, a, mask) for a in node.args]
     named = {k.arg: evaluate(run, frame, k.value, mask) for k in node.keywords}
     if isinstance(function, Intrinsic):

@@ -56,6 +56,9 @@ class Kernel:
         The Python function.
     device : bool
         Whether kernels call it, rather than the host.
+    prints : bool
+        Whether a launch writes what ``print`` in the kernel says. Otherwise a call of ``print`` that does nothing else
+        is left out, with its reads.
 
     Examples
     --------
@@ -64,6 +67,8 @@ class Kernel:
     >>> jit(copy_kernel.py_func)[1, 32](a, out); out
     array([1., 1., 1., 1.])
     """
+
+    prints = True
 
     def __init__(self, function, *, device=False, program: Program | None = None):
         self.py_func, self.device = function, device

@@ -16,6 +16,7 @@ from course_pkg.simt.memory.regions import Array, GlobalMemory
 from course_pkg.simt.run import calls, conditions, loops  # noqa: F401  (they register what they run)
 from course_pkg.simt.run.budget import steps_now
 from course_pkg.simt.run.lanes import waves
+from course_pkg.simt.run.printing import Printer, without
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.values import Variable
@@ -37,6 +38,7 @@ class State:
     dynamic_shared: int
     types: dict | None = None
     steps: int | None = None
+    printer: Printer | None = None
     patience: int = field(default_factory=lambda: PATIENCE)
     programs: dict = field(default_factory=dict)
     local_arrays: list = field(default_factory=list)
@@ -80,13 +82,18 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
         for region in memory.regions.values():
             region.written = any(r is region and name in stored for name, r in memory.regions.items())
         log = HazardLog(races, fatal_only=not check)
-        state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps)
+        printer = Printer() if launch.kernel.prints else None
+        state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps, printer)
         state.programs[id(launch.kernel)] = program
-        for wave in waves(grid, block, WAVE_THREADS):
-            run = Run(wave, state)
-            _run(run, program, arguments, memory)
-            if counters is not None:
-                counters.end_of_wave()
+        try:
+            for wave in waves(grid, block, WAVE_THREADS):
+                run = Run(wave, state)
+                _run(run, program, arguments, memory)
+                if counters is not None:
+                    counters.end_of_wave()
+        finally:
+            if printer is not None:
+                printer.close()
     if counters is not None:
         counters.finish()
     return state
@@ -122,6 +129,9 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool]:
         run = Run(next(waves(one, one, 1)), state)
         _run(run, program, arguments, memory)
         known[kinds] = run.types, run.stored, run.in_parts
+        if not launch.kernel.prints and run.vain:
+            for one in state.programs.values():
+                without(one.tree, run.vain)
     return known[kinds]
 
 

@@ -51,8 +51,8 @@ class Run:
     wave : Wave
     launch : object
         What all waves share: ``counters`` (or None), ``log`` (of hazards), ``races`` (or None), ``static_shared`` and
-        ``dynamic_shared`` (bytes), ``steps`` (statements left), and ``types`` (of variables where two branches meet;
-        None for a sketch of a run).
+        ``dynamic_shared`` (bytes), ``printer`` (or None), ``steps`` (statements left), and ``types`` (of variables where
+        two branches meet; None for a sketch of a run).
     """
 
     def __init__(self, wave: Wave, launch):
@@ -67,6 +67,7 @@ class Run:
         self.static_shared = self.constant_bytes = 0
         self.exited = wave.nobody
         self.stored: set = set()  # in a sketch: names of the global arrays that the kernel may write to
+        self.vain: set = set()  # in a sketch: calls of print that do nothing but print
         self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
         self.clock = Clock(wave, launch.races)
         self.calling: list = []  # programs of the device functions that are being run

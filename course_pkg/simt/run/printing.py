@@ -1,0 +1,139 @@
+"""``print`` in a kernel: what Numba prints on a GPU, thread by thread, and no more lines than a reader can use."""
+
+import ast
+import sys
+
+import numpy as np
+from numba.core import types
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.effects import effects
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.expressions import evaluate
+from course_pkg.simt.run.values import Value
+
+MOST_LINES = 1_000  # of one launch
+MOST_ITEMS = 32  # of one line; of more, Numba prints only a format
+_INSTEAD = 'write print("i =", i), with text and numbers separated by commas.'
+
+
+def print_call(run, frame, node: ast.Call, mask) -> None:
+    """Print a line for each lane at work, in the order of the threads.
+
+    Raises
+    ------
+    SimtError
+        If Numba could not print it.
+    """
+    if node.keywords:
+        raise _refused(frame, node, f"print takes no {node.keywords[0].arg} in a kernel: {_INSTEAD}")
+    if len(node.args) > MOST_ITEMS:
+        raise _refused(
+            frame, node, f"print takes at most {MOST_ITEMS} items in a kernel: use several prints."
+        )
+    items = [_item(run, frame, one, mask) for one in node.args]
+    if run.dry:
+        if not effects(run, frame, [node]):
+            run.vain.add(node)
+        return
+    for item in items:
+        if isinstance(item, Value):
+            run.ledger.demand(item, mask)
+    if run.launch.printer is not None:
+        run.launch.printer.lines(run.wave, mask, items)
+
+
+def _item(run, frame, node, mask) -> "str | Value":
+    """Return a text as it is written, or the number of each lane."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if any(isinstance(part, ast.JoinedStr) or _is_text(part) for part in ast.walk(node)):
+        raise _refused(frame, node, f"a kernel cannot put a text together: {_INSTEAD}")
+    written = ast.unparse(node)
+    value = evaluate(run, frame, node, mask)
+    if isinstance(value, Array):
+        raise _refused(
+            frame, node, f"{written} is an array, and print takes numbers: print one element of it."
+        )
+    if isinstance(value, tuple):
+        raise _refused(
+            frame, node, f"{written} is a tuple, and print takes numbers: print its parts one by one."
+        )
+    if not isinstance(value, Value):
+        raise _refused(frame, node, f"{written} is no number and no text, and a kernel prints nothing else.")
+    if isinstance(value.type, types.Boolean):
+        raise _refused(frame, node, f"Numba does not print truth values in a kernel: print int({written}).")
+    if isinstance(value.type, types.Complex):
+        raise _refused(
+            frame,
+            node,
+            f"Numba does not print complex numbers in a kernel: print ({written}).real and .imag.",
+        )
+    return value
+
+
+def _is_text(node) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _refused(frame, node, why: str) -> SimtError:
+    return SimtError(f"{frame.program.name}, line {node.lineno}: {why}")
+
+
+class Printer:
+    """Writes the lines of one launch to Python's output, up to ``MOST_LINES``."""
+
+    def __init__(self):
+        self.written, self.left_out = 0, 0
+
+    def lines(self, wave, mask, items: list) -> None:
+        """Write the lines of one call."""
+        room = MOST_LINES - self.written
+        threads = np.flatnonzero(wave.spread(mask.full))[:room]
+        self.left_out += mask.threads - threads.size
+        self.written += threads.size
+        if threads.size:
+            columns = [_column(wave, item, threads) for item in items]
+            lines = map(" ".join, zip(*columns, strict=True)) if columns else [""] * threads.size
+            sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+    def close(self) -> None:
+        """Say how many lines were left out."""
+        if self.left_out:
+            sys.stdout.write(
+                f"… and {self.left_out:,} more lines were left out: let one thread print, as in "
+                "`if cuda.grid(1) == 3:`.\n"
+            )
+
+
+def _column(wave, item, threads) -> list[str]:
+    if isinstance(item, str):
+        return [item] * threads.size
+    numbers = wave.spread(item.data).reshape(-1)[threads].tolist()
+    return [f"{n:f}" if isinstance(item.type, types.Float) else str(n) for n in numbers]
+
+
+def without(tree: ast.AST, vain: set) -> None:
+    """Remove calls of ``print`` from a function in place, and branches in which nothing else was done."""
+    for field in ("body", "orelse"):
+        body = getattr(tree, field, None)
+        if not isinstance(body, list) or not body:
+            continue
+        for node in body:
+            without(node, vain)
+        kept = [node for node in body if not (isinstance(node, ast.Expr) and node.value in vain)]
+        if len(kept) < len(body) or any(map(_emptied, kept)):
+            kept = [node for node in kept if not _emptied(node)]
+            if not kept and field == "body":
+                kept = [ast.copy_location(ast.Pass(), body[0])]
+            body[:] = kept
+
+
+def _emptied(node) -> bool:
+    """Return whether a branch does nothing and decides by nothing that does more than give a value."""
+    return (
+        isinstance(node, ast.If)
+        and not node.orelse
+        and all(isinstance(one, ast.Pass) for one in node.body)
+        and not any(isinstance(part, ast.Call) for part in ast.walk(node.test))
+    )
