@@ -17,7 +17,6 @@ INSTEAD = {  # the beginning of a construct's name: what to write
     "the type 'str'": "leave the text out: a kernel works with numbers",
     "the type ": "write helpers as functions under @cuda.jit(device=True), and give each constant a name of its own",
     "the EnumType": "use a number with a name of its own",
-    "the builtin_function_or_method 'print'": "store the value to an array and print it after the launch",
     "the builtin_function_or_method 'sum'": "add in a loop",
     "the builtin_function_or_method 'any'": "join the conditions by or",
     "the builtin_function_or_method 'all'": "join the conditions by and",

@@ -51,7 +51,7 @@ class Run:
     wave : Wave
     launch : object
         What all waves share: ``counters`` (or None), ``log`` (of hazards), ``races`` (or None), ``static_shared`` and
-        ``dynamic_shared`` (bytes), ``printer`` (or None), ``steps`` (statements left), and ``types`` (of variables where
+        ``dynamic_shared`` (bytes), ``printer`` (or None), ``steps`` (statements left), ``types`` (of variables where
         two branches meet; None for a sketch of a run).
     """
 
