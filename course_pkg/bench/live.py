@@ -47,15 +47,30 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
             why = f"Measured on this machine's {devices.gpu().name}, beside what was recorded."
         except (CourseError, ImportError, MemoryError) as error:
             why = f"Not measured on this machine's {devices.gpu().name}: {error}"
-    rows = [_row(m, "this machine") for m in here] + [_row(m, "recorded") for m in recorded]
+    names = _names([*here, *recorded])
+    rows = [_row(m, names, "this machine") for m in here] + [_row(m, names, "recorded") for m in recorded]
     order = {label: i for i, label in enumerate(dict.fromkeys(row["what"] for row in rows))}
     rows.sort(key=lambda row: order[row["what"]])  # the same work stands together, this machine first
     return Table(rows, f"{why} {_origins(recorded)}")
 
 
-def _row(m, how) -> dict:
+def _names(measurements) -> dict[int, str]:
+    """Name each measurement: by its label, and by those parameters in which others of the same label differ."""
+    named = {}
+    for m in measurements:
+        alike = [other.parameters for other in measurements if other.label == m.label]
+        differ = [k for k, v in m.parameters.items() if any(other.get(k, v) != v for other in alike)]
+        values = (
+            f"{m.parameters[k]:,}" if isinstance(m.parameters[k], int) else m.parameters[k] for k in differ
+        )
+        said = (f"{k}\u00a0=\u00a0{value}" for k, value in zip(differ, values, strict=True))
+        named[id(m)] = ", ".join((m.label, *said))
+    return named
+
+
+def _row(m, names, how) -> dict:
     return {
-        "what": m.label,
+        "what": names[id(m)],
         "where": f"{m.device.name}, {how}",
         "time": format_time(m.median_s),
         "spread": f"{m.spread:.1%}",

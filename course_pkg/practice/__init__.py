@@ -1,12 +1,12 @@
 """Steps of a laboratory: a learner completes a kernel, and one call says what it did.
 
 ``practice.check(name, answer)`` ends the cell of a step, and ``practice.progress(lecture)`` lists what is solved. Steps
-are declared in :mod:`course_pkg.practice.lectures`.
+are declared in :mod:`course_pkg.practice.lectures`. ``practice.watch(kernel, trial)`` shows a kernel of a talk in the same way.
 """
 
-from course_pkg.practice.checking import check
+from course_pkg.practice.checking import check, watch
 from course_pkg.practice.page import Result
 from course_pkg.practice.remembered import progress
 from course_pkg.practice.step import RESULT, Step, Trial, WhatIf
 
-__all__ = ["RESULT", "Result", "Step", "Trial", "WhatIf", "check", "progress"]
+__all__ = ["RESULT", "Result", "Step", "Trial", "WhatIf", "check", "progress", "watch"]

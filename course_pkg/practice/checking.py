@@ -1,12 +1,13 @@
-"""``practice.check``: from a learner's answer to what the learner sees."""
+"""``practice.check``: from a learner's answer to what the learner sees; ``practice.watch``: the same for a talk."""
 
 import copy
 
+from course_pkg.core import CourseError
 from course_pkg.practice import answer as answers
 from course_pkg.practice import catalogue, habits, remembered, scene, timing, verdict
 from course_pkg.practice.attempt import attempt
 from course_pkg.practice.page import Result, counts
-from course_pkg.practice.step import Step
+from course_pkg.practice.step import Shown, Step, Trial
 
 _SKELETON_LINES: dict[str, int] = {}  # the most lines with ... that a step had in this session
 
@@ -73,3 +74,41 @@ def check_step(step: Step, given) -> Result:
         tuple(filter(None, notes)),
         first.printed,
     )
+
+
+def watch(kernel, trial: Trial) -> Result:
+    """Run a kernel of a lecture once in the interpreter, and show what its threads did.
+
+    It shows verdict and picture as :func:`check` does, without hints; nothing is remembered.
+
+    Parameters
+    ----------
+    kernel : kernel
+    trial : Trial
+        A launch.
+
+    Raises
+    ------
+    CourseError
+        If this is no kernel.
+
+    Examples
+    --------
+    >>> from course_pkg import cuda
+    >>> from course_pkg.core.checks import unwritten
+    >>> @cuda.jit
+    ... def double(a, out):
+    ...     i = cuda.threadIdx.x
+    ...     out[i] = 2 * a[i]
+    >>> a = np.arange(4.0)
+    >>> watch(double, Trial({"a": a, "out": unwritten(4)}, {"out": 2 * a}, grid=1, block=4))
+    Right: every element is right.
+    """
+    shown = Shown()
+    answer = answers.read(shown, kernel, launched=True)
+    if isinstance(answer, str):
+        raise CourseError(answer)
+    outcomes = attempt(shown, answer, [copy.deepcopy(trial)])
+    found = verdict.judge(shown, answer, [trial], outcomes)
+    picture = scene.picture(shown, trial, outcomes[0])
+    return Result(shown, found, (picture,) if picture is not None else ())

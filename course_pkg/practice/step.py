@@ -80,6 +80,24 @@ class WhatIf:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What judging and drawing ask of a step, for a kernel that a lecture shows: no hints, no limits.
+
+    Examples
+    --------
+    >>> Shown().tell
+    'every element is right'
+    """
+
+    tell: str = "every element is right"
+    rtol: float = 1e-12
+    limits: dict[str, float] = field(default_factory=dict)
+    also: None = None
+    hints: tuple[str, ...] = ()
+    what_if: tuple[WhatIf, ...] = ()
+
+
+@dataclass(frozen=True)
 class Step:
     """A puzzle or a rung.
 

@@ -13,6 +13,8 @@ from course_pkg.viz.threads_layout import WIDTH, Placed, arrange
 from course_pkg.viz.threads_scene import Link, Scene, what, who, whose
 
 MOST_LINKS = 4000
+MOST_ZOOM = 1.4  # of a small picture where there is room
+GAP = 14.0  # between the words of the legend
 LINES = {"load": (MEMORY, "reads"), "store": (MEMORY_WRITE, "writes"), "atomic": (SERIES[5], "updates")}
 FILLS = {
     "right": (GAIN, "white", "right"),
@@ -81,11 +83,12 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
     for link in links:
         if link.array in numbers and link.thread in placed.threads:
             parts.append(_line(placed, link, numbers[link.array], link.thread in scene.shown))
-    parts.append(_legend(scene, placed))
-    height = placed.height + 26
+    legend, end = _legend(scene, placed)
+    parts.append(legend)
+    height, width = placed.height + 26, min(WIDTH, max(placed.right, end) + 4)
     svg = (
         f'<svg id="{name}" class="threads" xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'viewBox="0 0 {WIDTH} {height:.0f}" width="100%" font-family="DejaVu Sans, Verdana, sans-serif" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" width="100%" style="max-width:{MOST_ZOOM * width:.0f}px" font-family="DejaVu Sans, Verdana, sans-serif" '
         f'aria-label="{escape(alt, quote=True)}">{_style(name, scene, links, numbers)}{"".join(parts)}</svg>'
     )
     return LivePicture(svg, alt)
@@ -177,7 +180,7 @@ def _frames(placed: Placed):
 
 
 def _legend(scene: Scene, placed: Placed):
-    """Name the colours that occur, and those of the lines."""
+    """Name the colours that occur, and those of the lines; return this and where it ends."""
     states = dict.fromkeys(state for array in scene.arrays for state in array.states)
     if scene.astray:
         states["astray"] = None
@@ -194,10 +197,10 @@ def _legend(scene: Scene, placed: Placed):
         if kind in kinds:
             parts.append(f'<path d="M{x:.1f} {y + 6:.1f}h18" stroke="{colour}" stroke-width="2.5"/>')
             x = _word(parts, x + 23, y, word)
-    _word(parts, x, y, "point at a thread or an element", WASTED)
-    return "".join(parts)
+    x = _word(parts, x, y, "point at a thread or an element", WASTED)
+    return "".join(parts), x - GAP
 
 
 def _word(parts, x, y, word, ink=INK):
     parts.append(f'<text x="{x:.1f}" y="{y + 10.5:.1f}" font-size="11.5" fill="{ink}">{escape(word)}</text>')
-    return x + 6.6 * len(word) + 14
+    return x + 6.6 * len(word) + GAP

@@ -8,6 +8,7 @@ HEIGHT = 22.0  # of a cell
 LARGEST, SMALLEST = 26.0, 9.0  # width of a cell
 TITLE, BAND, GAP, PAD = 16.0, 40.0, 26.0, 4.0
 ROW = 32  # cells in a row of a one-dimensional array, or of a block: a warp
+LETTER = 7.4  # width of a letter of a title
 MOST = 1024  # threads, or elements of all arrays
 
 
@@ -21,6 +22,19 @@ class Placed:
     titles: list[tuple] = field(default_factory=list)
     height: float = 0.0
     across: bool = False  # whether arrays lie beside the threads, rather than above and below them
+
+    @property
+    def right(self) -> float:
+        """Where the rightmost cell, frame or title ends."""
+        cells = [
+            *self.threads.values(),
+            *self.blocks,
+            *(box for boxes in self.elements.values() for box in boxes),
+        ]
+        return max(
+            [x + width for x, _, width, _ in cells]
+            + [x + LETTER * len(text) for x, _, text, _ in self.titles]
+        )
 
     def label(self, scene, thread: int) -> str:
         """Return what stands in a thread's cell: its index in its block."""
@@ -70,7 +84,7 @@ def _across(scene) -> Placed | None:
             if array.place == part or (array.place, part) == ("shared", "threads"):
                 y = _band(placed, [array], y, x) + 12
                 width = max(left + width for left, _, width, _ in placed.elements[array.name])
-                right = max(right, width, x + 7.4 * len(array.title or array.name))
+                right = max(right, width, x + LETTER * len(array.title or array.name))
         bottom = max(bottom, y)
     placed.height = bottom + 4
     return placed if right <= WIDTH - PAD else None
@@ -87,7 +101,7 @@ def _band(placed: Placed, arrays, y: float, left: float = PAD) -> float:
         size = max(1, len(array.texts))
         columns = max(1, min(_columns(array.shape), size))
         width = _breadth(columns, array.texts)
-        span = max(columns * width, 7.4 * len(array.title or array.name))
+        span = max(columns * width, LETTER * len(array.title or array.name))
         if x > left and x + span > WIDTH - PAD:
             x, y = left, bottom + 12
         placed.titles.append((x, y + TITLE - 5, array.title or array.name, True))
@@ -102,7 +116,7 @@ def _band(placed: Placed, arrays, y: float, left: float = PAD) -> float:
 
 def _breadth(columns: int, texts) -> float:
     """Return the width of a cell: room for its text, and not more than the sheet has."""
-    room = 7.4 * max((len(text) for text in texts), default=1) + 7
+    room = LETTER * max((len(text) for text in texts), default=1) + 7
     return min(max(room, 22.0), 48.0, (WIDTH - 2 * PAD) / columns)
 
 

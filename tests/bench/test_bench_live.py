@@ -1,6 +1,7 @@
 """Live tables: with a GPU they show this machine next to the record, without one only the record."""
 
 import importlib
+from dataclasses import replace
 
 import pytest
 
@@ -54,6 +55,21 @@ def test_with_a_gpu_this_machine_stands_beside_each_record(a_gpu):
         "Measured on this machine's My GPU, beside what was recorded. "
         "Recorded on NVIDIA H200, 2026-11-21; on NVIDIA H100, 2026-11-22."
     )
+
+
+def test_the_same_work_of_two_sizes_is_told_apart_and_each_size_stands_with_its_record(a_gpu):
+    def sized(n, device):
+        return replace(measured("copy", device), parameters={"n": n, "dtype": "float64"})
+
+    recorded = [sized(1024, H200), sized(8192, H200), measured("triad")]
+    table = live(lambda: [sized(1024, MINE), sized(8192, MINE)], recorded)
+    assert [(row["what"], row["where"].split(",")[0]) for row in table.rows] == [
+        ("copy, n\u00a0=\u00a01,024", "My GPU"),
+        ("copy, n\u00a0=\u00a01,024", "NVIDIA H200"),
+        ("copy, n\u00a0=\u00a08,192", "My GPU"),
+        ("copy, n\u00a0=\u00a08,192", "NVIDIA H200"),
+        ("triad", "NVIDIA H200"),
+    ]
 
 
 @pytest.mark.parametrize(
