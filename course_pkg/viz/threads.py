@@ -13,7 +13,7 @@ from course_pkg.viz.threads_layout import WIDTH, Placed, arrange
 from course_pkg.viz.threads_scene import Link, Scene, what, who, whose
 
 MOST_LINKS = 4000
-MOST_ZOOM = 1.4  # of a small picture where there is room
+MOST_ZOOM = 1.2  # of a small picture where there is room
 GAP = 14.0  # between the words of the legend
 LINES = {"load": (MEMORY, "reads"), "store": (MEMORY_WRITE, "writes"), "atomic": (SERIES[5], "updates")}
 FILLS = {
