@@ -91,7 +91,7 @@ guess_launch.reveal(many.median_s * 1e6, note="the call takes longer than the co
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes with the question. Most multiply: 0.4 s. The record takes one call at a time, by a clock on the GPU; while
-# > the GPU waits for the host, it has time for eight million doubles. Lecture 2 measures without this. On another GPU the table shows its own times.
+# > the GPU waits for the host, it has time for eight million doubles. Lecture 2 measures without this wait. On another GPU the table shows that one, too.
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
 # ## A function that every thread runs
@@ -203,7 +203,7 @@ assert guarded.good
 guarded
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Three minutes. If the memory behind the array belongs to nobody, CUDA may stop with an error, but at a later call and without a line.
+# > **For the speaker.** Three minutes. Where there is no memory behind the array, CUDA stops with an error, but at a later call and without a line.
 # > Negative indices are as bad: Numba counts them from the end, as NumPy does, so that a[-1] is a wrong neighbour and no error.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -222,8 +222,8 @@ guarded
 # - Fewer threads than elements? Let each thread take several, in a loop (puzzle 5).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Two minutes. In NumPy nobody chooses such a number. Here a wrong one is no catastrophe: too many blocks cost little, too few
-# > leave elements unwritten, and the puzzles show which.
+# > **For the speaker.** Two minutes. NumPy asks for no such number. Too many blocks waste a little time; with too few, elements stay unwritten, and the
+# > picture shows which.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## To the GPU and back
@@ -319,8 +319,8 @@ Markdown(
 # A kernel is compiled: each name keeps one type. What Numba cannot compile is an error at the first call, and nothing has run.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Two minutes. The table is a summary of Numba's list of supported features. The most frequent first error is the third row: a kernel
-# > sees one element at a time.
+# > **For the speaker.** Two minutes. The table is a summary of Numba's list of supported features. A frequent first mistake is the third row: a kernel sees one
+# > element at a time.
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
 # ## Two dimensions: x counts columns
@@ -380,6 +380,7 @@ def first_load(profile):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+assert [int(x) for x in first_load(by_rows).offsets[:2]] == [0, 8]
 viz.access_strip(first_load(by_rows))
 
 # %% [markdown] slideshow={"slide_type": "-"}
@@ -495,7 +496,7 @@ def shift_racy(a, out):
 
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# A [hazard](glossary.md#hazard), says the interpreter: thread 1 writes `tile[1]`, thread 0 reads it, and a barrier is missing between.
+# A [hazard](glossary.md#hazard), says the interpreter: thread 1 writes `tile[1]`, thread 0 reads it, and nothing makes it wait.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input", "right"]
 a = np.arange(16.0)
@@ -572,12 +573,12 @@ counted = {
     for name, kernel in {"count[0] += 1": count_large_racy, "cuda.atomic.add": count_large}.items()
 }
 assert [result.good for result in counted.values()] == [False, True]
-said = str(counted["count[0] += 1"]).split(": ", 1)[1].split(", blocks")[0]
+said = str(counted["count[0] += 1"]).split(": ", 1)[1].split(", but blocks")[0]
 Markdown(f"With `count[0] += 1`, the interpreter says: *{said}.*")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # `count[0] += 1` reads, adds and writes: two threads may read the same number. An [atomic](glossary.md#atomic) does it without anybody between, across blocks,
-# too. It is slow where many threads meet: first let each block add up its own.
+# too. Threads that meet take turns, which is slow.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. The puzzles build it up: block sum, dot product, histogram. Atomics take turns in any order, so a sum of
@@ -589,7 +590,7 @@ Markdown(f"With `count[0] += 1`, the interpreter says: *{said}.*")
 # 1. **Make it small**: ten elements, two blocks. The picture shows who did what.
 # 2. **Let one thread speak**: `if i == 3: print(i, a[i])`. Without the `if`, all threads print.
 # 3. **Ask for hazards**: races, missing barriers and lost threads, each with its line.
-# 4. **Read the profile**: what each line moved, beside the source.
+# 4. **Read the [profile](glossary.md#profile)**: what each line moved, beside the source.
 
 # %% slideshow={"slide_type": "skip"}
 by_columns  # the profile: requests, sectors and flops beside each line
@@ -716,7 +717,7 @@ practice.check("coalesced", add_ten_coalesced)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Puzzle 9. A stencil.** In a [stencil](glossary.md#stencil), an element follows from its neighbours: here it is the mean of the one to the left and the one
-# to the right. The first and the last element have one neighbour only: copy them.
+# to the right. The first and the last element have one neighbour: copy them.
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
@@ -746,7 +747,7 @@ practice.check("reverse", reverse_blocks)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Puzzle 11. The sum of a block.** Fold the tile in half: 8 threads add the upper 8 elements to the lower 8, then 4 threads, then 2, then 1. The number that
+# **Puzzle 11. The sum of a block.** Fold the [tile](glossary.md#tile) in half: 8 threads add the upper 8 elements to the lower 8, then 4 threads, then 2, then 1. The number that
 # is left is the sum. This is a [reduction](glossary.md#reduction).
 
 # %% slideshow={"slide_type": "skip"}
@@ -866,7 +867,7 @@ practice.progress("01_first_kernels")
 # A kernel is right, and its accesses are coalesced. What is left?
 #
 # - **The launch** costs tens of microseconds. Launch few kernels, and give each much to do.
-# - **Copies** between host and GPU cost more than most kernels. Keep data on the GPU.
+# - **Copies** between host and GPU take long. Keep data on the GPU.
 # - **Memory**: `double` does one [flop](glossary.md#flop) for 16 bytes that it moves. Lecture 2 shows that the bytes decide its time, and how to tell how fast it could be.
 
 # %% [markdown] slideshow={"slide_type": "slide"}

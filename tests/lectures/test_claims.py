@@ -113,7 +113,7 @@ def test_a_new_claim_is_found(text):
     "text",
     [
         "Which is faster?",
-        "See lecture 2, parts 1 and 2.",
+        "See lecture 2, parts 1 and 2, and puzzle 3.",
         "An H200 has `32` of $x_2$.",
         "Rows in, columns out.",
     ],
