@@ -12,7 +12,7 @@ from course_pkg.practice.step import Step, Trial
 from course_pkg.practice.verdict import GOOD, NOT_BEGUN, Verdict
 from course_pkg.simt import KernelProfile
 from course_pkg.viz import Picture
-from course_pkg.viz.style import COMPUTE, GAIN, INK, MUTED, RULE
+from course_pkg.viz.style import COMPUTE, GAIN, MUTED, RULE
 
 _COLOURS = {GOOD: GAIN, NOT_BEGUN: MUTED}
 _MARKS = {GOOD: "✓", NOT_BEGUN: "…"}
@@ -144,7 +144,7 @@ def _table(rows) -> str:
     body = []
     for row in rows:
         over = row.allowed is not None and row.found > row.allowed
-        colour = COMPUTE if over else INK
+        colour = COMPUTE if over else "inherit"
         allowed = "" if row.allowed is None else f"{row.allowed:,.4g}"
         words = row.name.replace("_", " ").replace(".", " ")
         body.append(

@@ -103,7 +103,7 @@ class Progress:
             items.append(
                 f'<li style="border-bottom:1px solid {RULE};padding:3px 0"><span style="color:{colour}" '
                 f'aria-hidden="true">{mark}</span> {escape(title)} '
-                f'<span style="color:{MUTED}">{escape(state)}</span></li>'
+                f'<span style="opacity:.75">{escape(state)}</span></li>'
             )
         title = escape(lecture.replace("_", " ").capitalize())
         return (

@@ -22,7 +22,8 @@ CLAIMING = re.compile(
 NAMES = re.compile(
     r"`[^`]*`|\$[^$]*\$|https?://\S+|\(\d+ points\)|" + re.escape(GAP) + r"|\b[A-Z]{1,2}\d{1,4}\b|\bRTX \d+"
     r"|\b[a-z]\d\b|\b(?:float|int|uint|fp|double)\d+\b|\b[234]D\b|\b2nd\b"
-    r"|\b(?:[Ll]ectures?|[Ee]xercises?|[Pp]arts?|[Rr]ungs?|[Ss]teps?|[Pp]uzzles?|[Aa]ssumption) \d+(?:(?:,| and| to) \d+)*"
+    r"|\b(?:[Ll]ectures?|[Ee]xercises?|[Pp]arts?|[Rr]ungs?|[Ss]teps?|[Pp]uzzles?|[Aa]ssumption)"
+    r" \d+(?:(?:,| and| to) \d+)*"
 )
 _BLOCK = re.compile(r"^\s*(?:[-*] |\d+\. |\||#+ )")
 _MARKER = re.compile(r"^(?:[-*]|\d+\.) ")

@@ -5,9 +5,11 @@ import practice_cells as cells
 import pytest
 
 from course_pkg import practice
+from course_pkg.core import CourseError
 from course_pkg.core.checks import unwritten
 from course_pkg.practice.checking import check_step
 from course_pkg.practice.step import RESULT, Step, Trial
+from course_pkg.viz import style
 
 HINTS = ("Look at the picture.", "`out[i] = …`")
 
@@ -219,3 +221,36 @@ def test_what_a_function_prints_is_shown_and_cut_where_nobody_would_read_on():
     step = Step("total", "Sum", "Add up.", total, (32, 16), HINTS)
     assert check_step(step, cells.function("print(a.size)\nreturn a.sum()")).printed == "32\n"
     assert len(check_step(step, cells.function("print('x' * 10**6)\nreturn a.sum()")).printed) == 20_000
+
+
+def a_launch(block):
+    return Trial({"a": np.arange(5.0), "out": unwritten(5)}, {"out": np.arange(5.0) + 10}, 1, block)
+
+
+def test_a_kernel_of_a_talk_is_shown_without_hints_and_its_trial_stays_as_it_was(learner_dir):
+    trial = a_launch(8)
+    right = practice.watch(cells.kernel(GUARDED + "out[i] = a[i] + 10"), trial)
+    assert right.good and "<svg" in right._repr_html_()
+    assert "Hint" not in right._repr_html_() and "What if" not in right._repr_html_()
+    assert np.isnan(trial.arguments["out"]).all()
+    assert not learner_dir.exists()  # watching solves nothing
+
+
+def test_a_wrong_kernel_of_a_talk_is_shown_with_its_sentence():
+    fell = practice.watch(cells.kernel("i = cuda.grid(1)\nout[i] = a[i] + 10"), a_launch(8))
+    assert not fell.good
+    assert "thread 5 of block 0 uses a[5], outside the array's shape (5,)" in str(fell)
+    assert len(fell.pictures) == 1
+
+
+def test_only_a_kernel_can_be_watched():
+    with pytest.raises(CourseError, match=r"None: hand over the name of your kernel"):
+        practice.watch(None, a_launch(8))
+
+
+def test_numbers_and_states_have_the_page_s_own_colour_so_that_a_dark_page_shows_them():
+    result = check_step(ADD, cells.kernel(GUARDED + "out[i] = a[i] + 10"))
+    assert "<table" in result._repr_html_()
+    assert style.INK not in result._repr_html_().replace(result.pictures[0].svg, "")
+    listed = practice.progress("first_kernels")._repr_html_()
+    assert '<span style="opacity:.75">open</span>' in listed

@@ -56,6 +56,17 @@ def test_no_cell_lies_on_another_and_none_outside(drawn):
         assert y1 > y0 or x1 >= x0 + width
 
 
+def test_a_small_picture_is_cut_to_what_is_drawn_so_that_it_can_be_shown_larger():
+    def width(drawn):
+        return float(ET.fromstring(threads_picture(drawn, "Threads.").svg).get("viewBox").split()[2])
+
+    large = scene(64, 32, 2)
+    small = Scene((1, 1, 1), (4, 1, 1), (Cells("a", (4,), tuple("0123"), ("right",) * 4),), large.links[:2])
+    assert width(small) < 0.7 * WIDTH < width(large) <= WIDTH
+    for drawn in (small, large, scene(blocks=3, block=(4, 4, 1), shape=(6, 9))):
+        assert max(x + w for x, _, w, _ in boxes(arrange(drawn))) <= width(drawn)
+
+
 def test_matrices_lie_beside_their_threads_and_vectors_above_and_below():
     across, along = arrange(scene(blocks=1, block=(4, 4, 1), shape=(4, 4))), arrange(scene())
     assert across.across and not along.across
