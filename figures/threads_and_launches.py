@@ -23,16 +23,18 @@ def pictures() -> dict[str, Picture]:
     return {
         "thread_warp_block_grid": draw(
             _levels,
-            f"A grid of {BLOCKS} blocks. Block {BLOCK} is enlarged: its {THREADS} threads are {WARPS} warps of {WARP}. "
-            f"Warp {warp} is enlarged: its threads are lanes 0 to {WARP - 1}. Lane {lane} is thread {THREAD} of the block, and "
-            f"thread {BLOCK} times {THREADS} plus {THREAD}, that is {BLOCK * THREADS + THREAD}, of the grid.",
+            f"A grid of {BLOCKS} blocks. Block {BLOCK} is enlarged: its {THREADS} threads are {WARPS} warps of "
+            f"{WARP}. Warp {warp} is enlarged: its threads are lanes 0 to {WARP - 1}. Lane {lane} is thread {THREAD} "
+            f"of the block, and thread {BLOCK} times {THREADS} plus {THREAD}, that is {BLOCK * THREADS + THREAD}, of "
+            "the grid.",
             size=(9.6, 4.9),
         ),
         "launches_in_time": draw(
             _timeline,
-            f"Time of {LAUNCHES} launches of a copy of 2²⁷ doubles on an H200, to scale. The host needs {wait * 1e3:.2f} ms for each "
-            f"launch and has made all {LAUNCHES} after {LAUNCHES * wait * 1e3:.1f} ms. The GPU needs {kernel * 1e3:.1f} ms for each "
-            f"kernel, one after the other. The host then waits in copy_to_host until the last kernel has ended.",
+            f"Time of {LAUNCHES} launches of a copy of 2²⁷ doubles on an H200, to scale. The host needs "
+            f"{wait * 1e3:.2f} ms for each launch and has made all {LAUNCHES} after {LAUNCHES * wait * 1e3:.1f} ms. "
+            f"The GPU needs {kernel * 1e3:.1f} ms for each kernel, one after the other. The host then waits in "
+            "copy_to_host until the last kernel has ended.",
             size=(9.6, 3.3),
         ),
     }
@@ -63,14 +65,18 @@ def _levels(figure):
     for w, (left, bottom, *_) in enumerate(cells[0] for cells in rows):
         ax.text(left - 0.12, bottom + 0.085, f"warp {w}", fontsize=10, color=MUTED, ha="right", va="center")
     left, right, bottom, top = LEFT - 0.09, RIGHT + 0.09, 2.98 - 0.2 * (WARPS - 1), 2.98 + 0.17
-    ax.add_patch(Rectangle((left - 0.72, bottom - 0.08), right - left + 0.74, top - bottom + 0.16, fill=False, ec=MEMORY, lw=2))
+    frame = right - left + 0.74, top - bottom + 0.16
+    ax.add_patch(Rectangle((left - 0.72, bottom - 0.08), *frame, fill=False, ec=MEMORY, lw=2))
     _zoom(ax, grid[BLOCK], left - 0.72, right + 0.02, top + 0.08)
     x, y, _, _ = rows[warp][0]
     ax.add_patch(Rectangle((x - 0.04, y - 0.025), RIGHT - LEFT + 0.08, 0.22, fill=False, ec=MEMORY, lw=1.6))
     _zoom(ax, (x - 0.04, bottom - 0.08, RIGHT - LEFT + 0.08, 0), LEFT - 0.04, RIGHT + 0.04, 1.72)
     x, y, w, _ = lanes[lane]
     ax.annotate(
-        "", (x + w / 2, 0.78), (x + w / 2, y - 0.03), arrowprops={"arrowstyle": "-|>", "color": COMPUTE, "lw": 2}
+        "",
+        (x + w / 2, 0.78),
+        (x + w / 2, y - 0.03),
+        arrowprops={"arrowstyle": "-|>", "color": COMPUTE, "lw": 2},
     )
     said = f"i = {BLOCK} · {THREADS} + {THREAD} = {BLOCK * THREADS + THREAD}"
     ax.text(x - 0.1, 0.56, said, fontsize=15, family="monospace", color=COMPUTE, weight="bold", va="center")
@@ -93,7 +99,9 @@ def _row(ax, y, height, n, gap, chosen, texts=(), size=0):
         box = (LEFT + k * pitch, y, pitch - gap, height)
         fill = (COMPUTE if n == WARP else MEMORY) if k == chosen else LIGHT
         rounding = f"round,pad=0,rounding_size={0.04 if size else 0.015}"
-        ax.add_artist(FancyBboxPatch(box[:2], *box[2:], boxstyle=rounding, facecolor=fill, edgecolor=MEMORY, lw=0.7))
+        ax.add_artist(
+            FancyBboxPatch(box[:2], *box[2:], boxstyle=rounding, facecolor=fill, edgecolor=MEMORY, lw=0.7)
+        )
         if texts:
             ink = "white" if k == chosen else INK
             middle = (box[0] + box[2] / 2, y + height / 2)
@@ -105,7 +113,9 @@ def _row(ax, y, height, n, gap, chosen, texts=(), size=0):
 def _zoom(ax, box, left, right, top):
     """Shade what lies between a cell and its enlargement."""
     x, y, width, _ = box
-    ax.add_patch(Polygon([(x, y), (x + width, y), (right, top), (left, top)], fc=RULE, alpha=0.45, lw=0, zorder=0))
+    ax.add_patch(
+        Polygon([(x, y), (x + width, y), (right, top), (left, top)], fc=RULE, alpha=0.45, lw=0, zorder=0)
+    )
 
 
 def _timeline(figure):

@@ -85,7 +85,7 @@ bench.Table(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 many = h200.one(copy_two, n=MANY)
-assert all(more.median_s < 1.1 * less.median_s for less, more in zip(both[::2], both[1::2]))
+assert all(more.median_s < 1.1 * less.median_s for less, more in zip(both[::2], both[1::2], strict=True))
 guess_launch.reveal(many.median_s * 1e6, note="the call takes longer than the copying")
 
 

@@ -88,7 +88,8 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
     height, width = placed.height + 26, min(WIDTH, max(placed.right, end) + 4)
     svg = (
         f'<svg id="{name}" class="threads" xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" width="100%" style="max-width:{MOST_ZOOM * width:.0f}px" font-family="DejaVu Sans, Verdana, sans-serif" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" width="100%" style="max-width:{MOST_ZOOM * width:.0f}px" '
+        f'font-family="DejaVu Sans, Verdana, sans-serif" '
         f'aria-label="{escape(alt, quote=True)}">{_style(name, scene, links, numbers)}{"".join(parts)}</svg>'
     )
     return LivePicture(svg, alt)
