@@ -199,7 +199,12 @@ class Sandbox:
         if self.contained:
             inside = Path(bubblewrap.INSIDE)
             settings = self._settings(
-                str(inside), bubblewrap.packages_inside(), bubblewrap.WORK, bubblewrap.new_uid(), inside / "judge", 0
+                str(inside),
+                bubblewrap.packages_inside(),
+                bubblewrap.WORK,
+                bubblewrap.new_uid(),
+                inside / "judge",
+                0,
             )
             with _file_of(seccomp.program()) as keep:
                 line = [*bubblewrap.command(self._limits.tmp_bytes, *keep), *python]
