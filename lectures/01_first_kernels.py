@@ -576,6 +576,7 @@ assert [result.good for result in counted.values()] == [False, True]
 said = str(counted["count[0] += 1"]).split(": ", 1)[1].split(", but blocks")[0]
 Markdown(f"With `count[0] += 1`, the interpreter says: *{said}.*")
 
+
 # %% [markdown] slideshow={"slide_type": "-"}
 # `count[0] += 1` reads, adds and writes: two threads may read the same number. An [atomic](glossary.md#atomic) does it without anybody between, across blocks,
 # too. Threads that meet take turns, which is slow.
@@ -588,9 +589,22 @@ Markdown(f"With `count[0] += 1`, the interpreter says: *{said}.*")
 # ## When it does not work
 #
 # 1. **Make it small**: ten elements, two blocks. The picture shows who did what.
-# 2. **Let one thread speak**: `if i == 3: print(i, a[i])`. Without the `if`, all threads print.
+# 2. **Let one thread speak**: `print`, under an `if`; otherwise all threads print.
 # 3. **Ask for hazards**: races, missing barriers and lost threads, each with its line.
 # 4. **Read the [profile](glossary.md#profile)**: what each line moved, beside the source.
+
+# %% slideshow={"slide_type": "-"}
+@cuda.jit
+def double_told(a, out):
+    i = cuda.grid(1)
+    out[i] = 2 * a[i]
+    if i == 3:
+        print("thread", i, "wrote", out[i])
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+double_told[2, 8](cuda.to_device(np.arange(16.0)), cuda.device_array(16))
+cuda.synchronize()
 
 # %% slideshow={"slide_type": "skip"}
 by_columns  # the profile: requests, sectors and flops beside each line

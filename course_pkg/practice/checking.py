@@ -111,4 +111,4 @@ def watch(kernel, trial: Trial) -> Result:
     outcomes = attempt(shown, answer, [copy.deepcopy(trial)])
     found = verdict.judge(shown, answer, [trial], outcomes)
     picture = scene.picture(shown, trial, outcomes[0])
-    return Result(shown, found, (picture,) if picture is not None else ())
+    return Result(shown, found, (picture,) if picture is not None else (), printed=outcomes[0].printed)
