@@ -237,7 +237,9 @@ def test_a_kernel_of_a_talk_is_shown_without_hints_and_its_trial_stays_as_it_was
 
 
 def test_a_wrong_kernel_of_a_talk_is_shown_with_its_sentence():
-    fell = practice.watch(cells.kernel("i = cuda.grid(1)\nif i == 3:\n    print(i)\nout[i] = a[i] + 10"), a_launch(8))
+    fell = practice.watch(
+        cells.kernel("i = cuda.grid(1)\nif i == 3:\n    print(i)\nout[i] = a[i] + 10"), a_launch(8)
+    )
     assert not fell.good
     assert "thread 5 of block 0 uses a[5], outside the array's shape (5,)" in str(fell)
     assert len(fell.pictures) == 1 and fell.printed.startswith("3\n")
