@@ -39,15 +39,17 @@ if importlib.util.find_spec("course_pkg") is None:
 
 # %% slideshow={"slide_type": "skip"}
 # Setup, for the notebook only: the parts of the package that this lecture uses.
+import math
+
 import numpy as np
 from IPython.display import Markdown
+from numba import float64
 
-from course_pkg import bench, simt, viz
+from course_pkg import bench, cuda, practice, simt, viz
 from course_pkg.core import Library, machine, occupancy
 from course_pkg.device.launch import blocks_for
 from course_pkg.paths import figure
 from course_pkg.stencil import gpu_numba as gpu
-from course_pkg.stencil.problem import HeatProblem
 from course_pkg.stencil.tuning import planes_for
 from course_pkg.stencil.variants import VARIANTS
 from course_pkg.vector import gpu_numba as vector_gpu
@@ -772,24 +774,155 @@ viz.on_each(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
 #
-# **Choose planes.** A long march reads fewer planes twice; a short one has more threads. Count what the march costs in sectors:
+# Eight steps, each a kernel or a function with its decisive lines missing. Replace the `...` and run the cell. You see at once whether it is right, what your
+# threads read and wrote, and hints if you want them. Accesses are counted, too. The
+# kernels run in the interpreter, with or without a GPU, and what you solve is remembered.
+#
+# **Step 1. One offset.** The vector `u` holds a grid of nz × ny × nx numbers, row by row and plane by plane. Subtract from each number its northern neighbour, the one
+# at j − 1; where there is none, subtract 0. The offset stays in 32 bits.
 
 # %% slideshow={"slide_type": "skip"}
-N = 32
-u, n = HeatProblem.random((N, N, N)).T.reshape(-1), np.uint32(N)
-for planes in (4, 8, 16, 32):
-    launch = blocks_for((N, N, N), gpu.BLOCK_MARCHING, planes=planes), gpu.BLOCK_MARCHING
-    p = simt.profile(gpu.laplacian_marching_kernel[launch], u, n, n, n, np.uint32(planes), np.empty_like(u))
-    print(
-        f"{planes:3} planes per thread: {p.global_load.sectors / (u.nbytes // 32):.2f} × the sectors needed"
-    )
+@cuda.jit
+def north_difference(u, nx, ny, nz, out):
+    i, j, k = cuda.grid(3)
+    if i < nx and j < ny and k < nz:
+        c = np.uint32(...)
+        north = 0.0
+        if j > 0:
+            north = u[np.uint32(...)]
+        out[c] = u[c] - north
+
+
+practice.check("one_offset", north_difference)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Occupancy by hand.** How many blocks of 256 threads with 40 registers live on a multiprocessor of an H200, and what limits them?
-# Divide 65,536 registers first, then look.
+# **Step 2. A queue.** `u[k, i]` is point i of [plane](glossary.md#plane) k. Each thread walks along k through one column, and each result needs five planes.
+# Load each number once: keep four of them in registers.
 
 # %% slideshow={"slide_type": "skip"}
-occupancy(h200, 256, registers_per_thread=40)
+@cuda.jit
+def fourth_difference(u, out):
+    i = cuda.grid(1)
+    if i < u.shape[1]:
+        a, b, c, d = u[0, i], u[1, i], u[2, i], u[3, i]
+        for k in range(out.shape[0]):
+            ...
+
+
+practice.check("plane_queue", fourth_difference)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 3. Chunks.** One thread per column is few threads. Let the block with number `cuda.blockIdx.y` march through `planes` planes of `out` only. How
+# many planes of `u` does a [chunk](glossary.md#chunk) load?
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def fourth_difference_in_chunks(u, planes, out):
+    i = cuda.grid(2)[0]
+    first = ...
+    last = ...
+    if i < u.shape[1]:
+        a, b, c, d = ...
+        for k in range(first, last):
+            ...
+
+
+practice.check("march_in_chunks", fourth_difference_in_chunks)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 4. Pairs.** y becomes a x + y, with two neighbours per thread and one access for both. Where the size is odd, the last number has no partner: that
+# case is written already.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.device.pairs import load_pair, store_pair
+
+
+@cuda.jit
+def axpy_by_pairs(a, x, y):
+    i = ...
+    if i + 1 < x.size:
+        x0, x1 = load_pair(...)
+        ...
+        store_pair(...)
+    elif i < x.size:
+        y[i] = a * x[i] + y[i]
+
+
+practice.check("paired_axpy", axpy_by_pairs)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 5. Little's law, backwards.** How many threads must wait on each multiprocessor, so that a copy reaches `t_eff_gb_s`? Each thread waits for
+# `bytes_per_thread` bytes at a time. Threads come in warps of 32.
+
+# %% slideshow={"slide_type": "skip"}
+def threads_needed(t_eff_gb_s, latency_ns, multiprocessors, bytes_per_thread):
+    bytes_in_flight = ...
+    threads = ...
+    return ...
+
+
+practice.check("threads_in_flight", threads_needed)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 6. From registers to warps.** A multiprocessor of an H200 has four quarters with 16,384 registers each. A warp lives in one of them, and gets its
+# registers in multiples of 256. How many warps are resident, if blocks come whole? (At most 64 warps and 32 blocks.)
+
+# %% slideshow={"slide_type": "skip"}
+def resident_warps(threads, registers):
+    warps = math.ceil(threads / 32)
+    per_warp = ...
+    fed = ...
+    blocks = min(...)
+    return blocks * warps
+
+
+practice.check("warps_that_fit", resident_warps)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 7. A sum.** Two blocks of 64 threads add up a vector of any length. First each thread adds up its share, then each warp its 32 threads, then one
+# thread the two warps. Shared memory is asked once per warp.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def sum_by_shuffles(a, out):
+    per_warp = cuda.shared.array(2, float64)
+    t = cuda.threadIdx.x
+    total = 0.0
+    for i in range(...):
+        total += a[i]
+    for distance in (16, 8, 4, 2, 1):
+        ...
+    if t % 32 == 0:
+        per_warp[t // 32] = ...
+    ...
+    if t == 0:
+        out[cuda.blockIdx.x] = per_warp[0] + per_warp[1]
+
+
+practice.check("strided_sum", sum_by_shuffles)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 8. Where is the largest?** One warp per row of 32 numbers. Find the index of the largest number without shared memory. If it stands there twice, its
+# lower index is asked for, as in NumPy.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def argmax_of_rows(a, out):
+    r, t = cuda.blockIdx.x, cuda.threadIdx.x
+    best, where = a[r, t], t
+    for distance in (16, 8, 4, 2, 1):
+        ...
+    if t == 0:
+        out[r] = where
+
+
+practice.check("warp_argmax", argmax_of_rows)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **What you have solved**, on this computer, today and before:
+
+# %% slideshow={"slide_type": "skip"}
+practice.progress("04_registers")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **On your GPU.** If there is one, this cell measures three rungs of the ladder on it, in a few seconds, beside what was recorded. Without
