@@ -691,7 +691,7 @@ bench.Table([summary(v, what) for v, what in steps.items()], f"512³ doubles. {r
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 3**, `exercises/03_shared_memory`: its parts 2, 4 and 5 write a queue in registers and sums of blocks, and count how many blocks fit.
+# - **Exercise 4**, `exercises/04_registers`: a step in place, numbers in pairs, a wasteful sum, two sums in one, and how many registers a thread may take.
 # - **Next**: lecture 5 takes a whole solver, conjugate gradient, and counts what fusing its parts really saves.
 # - V. Volkov, *Understanding latency hiding on GPUs*, PhD thesis, University of California, Berkeley, 2016: bytes in flight.
 # - P. Micikevicius, *3D finite difference computation on GPUs using CUDA*, GPGPU-2, 2009: the march along z.
@@ -771,6 +771,7 @@ viz.on_each(
     gpus,
 )
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
 #
@@ -795,6 +796,7 @@ def north_difference(u, nx, ny, nz, out):
 
 practice.check("one_offset", north_difference)
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 2. A queue.** `u[k, i]` is point i of [plane](glossary.md#plane) k. Each thread walks along k through one column, and each result needs five planes.
 # Load each number once: keep four of them in registers.
@@ -810,6 +812,7 @@ def fourth_difference(u, out):
 
 
 practice.check("plane_queue", fourth_difference)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 3. Chunks.** One thread per column is few threads. Let the block with number `cuda.blockIdx.y` march through `planes` planes of `out` only. How
@@ -850,6 +853,7 @@ def axpy_by_pairs(a, x, y):
 
 practice.check("paired_axpy", axpy_by_pairs)
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 5. Little's law, backwards.** How many threads must wait on each multiprocessor, so that a copy reaches `t_eff_gb_s`? Each thread waits for
 # `bytes_per_thread` bytes at a time. Threads come in warps of 32.
@@ -862,6 +866,7 @@ def threads_needed(t_eff_gb_s, latency_ns, multiprocessors, bytes_per_thread):
 
 
 practice.check("threads_in_flight", threads_needed)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 6. From registers to warps.** A multiprocessor of an H200 has four quarters with 16,384 registers each. A warp lives in one of them, and gets its
@@ -877,6 +882,7 @@ def resident_warps(threads, registers):
 
 
 practice.check("warps_that_fit", resident_warps)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 7. A sum.** Two blocks of 64 threads add up a vector of any length. First each thread adds up its share, then each warp its 32 threads, then one
@@ -900,6 +906,7 @@ def sum_by_shuffles(a, out):
 
 
 practice.check("strided_sum", sum_by_shuffles)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 8. Where is the largest?** One warp per row of 32 numbers. Find the index of the largest number without shared memory. If it stands there twice, its

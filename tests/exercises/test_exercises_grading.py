@@ -14,7 +14,7 @@ pytestmark = [
 ]  # of nbgrader, SQLAlchemy and the kernel, none of them ours
 
 SOURCES = {path.stem: path for path in release.sources()}
-FIRST, SECOND, THIRD = "02_memory_bound", "03_shared_memory", "05_fusion"
+FIRST, SECOND, REGISTERS, THIRD = "02_memory_bound", "03_shared_memory", "04_registers", "05_fusion"
 
 
 def solved(name):
@@ -91,6 +91,24 @@ SUBMISSIONS = {
             "test_second_difference_hidden": 2,
             "test_blocks_per_sm": 1,
             "test_blocks_per_sm_hidden": 1,
+        },
+    ),
+    # the centre is loaded twice; each thread sums up a sample; the second sum is that of b; all registers are one pool
+    (REGISTERS, "half"): (
+        lambda: answered(
+            REGISTERS,
+            *("carry", "power", "two_sums", "most_registers"),
+            carry={"3 * centre": "3 * u[k, j, i]"},
+            power={"if t < z.size and t % 2 == 0": "if t < z.size - 1"},
+            two_sums={"square += x * x": "square += b[i] * b[i]"},
+            most_registers={"16_384 // -(-warps // 4)": "65_536 // warps"},
+        ),
+        {
+            "test_carry": 1,
+            "test_carry_hidden": 1,
+            "test_carry_planes_hidden": 1,
+            "test_two_sums_dot_hidden": 1,
+            "test_most_registers_unfit_hidden": 1,
         },
     ),
     # no neighbour is ever reused; the dot reads p and s again; the map is not fused into the stencil; s is stored; the
