@@ -25,9 +25,7 @@ def most_registers():
 def fits(threads, registers, shared_bytes, wanted):
     """Return whether CUDA's rules place this many blocks on a multiprocessor."""
     try:
-        found = occupancy(
-            machine("h200"), threads, registers_per_thread=registers, shared_bytes=shared_bytes
-        )
+        found = occupancy(machine("h200"), threads, registers_per_thread=registers, shared_bytes=shared_bytes)
     except CourseError:  # not even one block
         return False
     return found.blocks_per_sm >= wanted
