@@ -44,7 +44,7 @@ import textwrap
 import numpy as np
 from IPython.display import Markdown
 
-from course_pkg import bench, cuda, simt, viz
+from course_pkg import bench, cuda, practice, simt, viz
 from course_pkg.core import Library, machine, occupancy
 from course_pkg.device.launch import blocks_for
 from course_pkg.paths import figure
@@ -630,8 +630,182 @@ viz.intuition("03")
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
 #
-# **Explore a tile.** With 8 threads along x, the 16 lanes of half a warp read two rows of the tile. For each halo, choose the padding that puts them in
-# different banks. A block of 32 × 1 has no conflict; what does it pay instead?
+# Eight kernels, each with a few lines missing. Replace the `...` and run the cell. You see whether it is right, what it moved, and a picture of what **your**
+# threads read and wrote, with hints if you want them. All of them run in the interpreter, with or without a GPU. What you solve is remembered.
+#
+# **Step 1. The shape of a block.** A block is a line of 64 threads here; you decide which thread takes which point. Each block doubles a piece of 8 rows and
+# 8 columns. The numbers have 4 bytes.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def double_by_pieces(a, out):
+    t = cuda.threadIdx.x
+    dx = ...
+    dy = ...
+    x = 8 * cuda.blockIdx.x + dx
+    y = 8 * cuda.blockIdx.y + dy
+    if ...:
+        out[y, x] = 2 * a[y, x]
+
+
+practice.check("piece", double_by_pieces)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 2. A tile for the order.** `z` holds pairs of a real and an imaginary part, one after the other. They are wanted apart, in `re` and `im`. A block of 32
+# threads takes 32 pairs, from `z[first]` on.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def take_apart(z, re, im):
+    tile = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    first = 64 * cuda.blockIdx.x
+    for k in range(t, 64, 32):
+        ...
+    ...
+    if i < re.size:
+        re[i] = ...
+        im[i] = ...
+
+
+practice.check("parts", take_apart)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 3. A tile with its halo.** A block of 16 threads averages over three points, and needs 18. Beyond the ends of `a`, take 0. Which two threads load the
+# halo, and what is still missing before the neighbours may be read?
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def mean_of_three(a, out):
+    tile = cuda.shared.array(18, np.float64)
+    i = cuda.grid(1)
+    t = cuda.threadIdx.x + 1
+    tile[t] = a[i] if i < a.size else 0.0
+    ...
+    if i < a.size:
+        out[i] = (tile[t - 1] + tile[t] + tile[t + 1]) / 3
+
+
+practice.check("halo_line", mean_of_three)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 4. Four edges.** The same for 8 × 8 points and their neighbours in four directions. One edge of the halo is there.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def mean_of_five(a, out):
+    tile = cuda.shared.array((10, 10), np.float64)
+    x, y = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
+    i, j = cuda.grid(2)
+    ny, nx = a.shape
+    tile[y, x] = a[j, i] if i < nx and j < ny else 0.0
+    if x == 1:
+        tile[y, 0] = a[j, i - 1] if i > 0 and j < ny else 0.0
+    ...
+    cuda.syncthreads()
+    if i < nx and j < ny:
+        out[j, i] = (tile[y, x] + tile[y, x - 1] + tile[y, x + 1] + tile[y - 1, x] + tile[y + 1, x]) / 5
+
+
+practice.check("halo_plane", mean_of_five)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 5. Again and again.** The 64 points of a block form a ring. In each round, every point becomes the mean of its two neighbours. The tile holds
+# the points all the time.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def smooth_ring(a, times, out):
+    tile = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    tile[t] = a[cuda.grid(1)]
+    for _ in range(times):
+        ...
+    out[cuda.grid(1)] = tile[t]
+
+
+practice.check("rounds", smooth_ring)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 6. Banks.** Blocks of 8 × 4 threads need a tile of 6 × 10 points. How long must a row of the tile be, so that no read has a bank conflict?
+# Fill the tile in steps of the block, halo and all, and read your five points.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def mean_of_five_narrow(a, out):
+    tile = cuda.shared.array((6, ...), np.float64)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    for r in range(y, 6, 4):
+        for c in range(x, 10, 8):
+            j = ...
+            i = ...
+            tile[r, c] = a[j, i] if 0 <= j < a.shape[0] and 0 <= i < a.shape[1] else 0.0
+    cuda.syncthreads()
+    s = ...
+    i, j = cuda.grid(2)
+    if j < a.shape[0] and i < a.shape[1]:
+        out[j, i] = s / 5
+
+
+practice.check("narrow", mean_of_five_narrow)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 7. The transpose.** The tile is filled. Which row and column of `out` does each thread write, and which element of the tile belongs there?
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def turn(a, out):
+    tile = cuda.shared.array((16, 17), np.float64)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    i, j = cuda.grid(2)
+    if j < a.shape[0] and i < a.shape[1]:
+        tile[y, x] = a[j, i]
+    cuda.syncthreads()
+    row = ...
+    column = ...
+    if ...:
+        out[row, column] = ...
+
+
+practice.check("turn", turn)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 8. Remove it.** This kernel has a tile with four edges and a barrier. Write it without them:
+#
+# ```python
+# def difference_tiled(a, out):
+#     tile = cuda.shared.array((10, 10), np.float64)
+#     x, y = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
+#     i, j = cuda.grid(2)
+#     ny, nx = a.shape
+#     ...                          # fill the tile and its four edges, as in step 4
+#     cuda.syncthreads()
+#     if 0 < i < nx - 1 and 0 < j < ny - 1:
+#         out[j, i] = tile[y, x - 1] + tile[y, x + 1] + tile[y - 1, x] + tile[y + 1, x] - 4 * tile[y, x]
+#     elif i < nx and j < ny:
+#         out[j, i] = tile[y, x]   # the boundary stays as it is
+# ```
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def difference(a, out):
+    i, j = cuda.grid(2)
+    ny, nx = a.shape
+    ...
+
+
+practice.check("no_tile", difference)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **What you have solved**, on this computer, today and before:
+
+# %% slideshow={"slide_type": "skip"}
+practice.progress("03_shared_memory")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **A larger halo.** In step 6 the halo is one point wide. Let it be two: which padding is free of conflicts now, and how many bytes of shared memory does the
+# tile take? A block of 32 × 1 needs no padding; what does it pay instead?
 
 # %% slideshow={"slide_type": "skip"}
 plane = HeatProblem.random((96, 96)).T
@@ -660,27 +834,6 @@ viz.explorer(tile, threads=[(8, 32), (32, 1)], halo=[1, 2], padding=[0, 12, 14])
 narrow = simt.profile(gpu.cross_mean_tiled_kernel((8, 32), 1, 0)[(12, 3), (8, 32)], plane, mean)
 of_tile = narrow.access(next(w for w, c in narrow.by_line.items() if c.shared_load))
 assert len({byte // (10 * 8) for byte in of_tile.offsets[:16]}) == 2  # rows of 8 points and their halo
-
-
-# %% [markdown] slideshow={"slide_type": "skip"}
-# **Break a tile.** Take the barrier out of the kernel below, or change a `+ 1` in its halo, and read what the profile says.
-# Predict the line and the threads that it will name.
-
-# %% slideshow={"slide_type": "skip"}
-@cuda.jit
-def mean_of_three(u, out):
-    tile = cuda.shared.array(66, np.float64)
-    i, t = cuda.grid(1), cuda.threadIdx.x + 1
-    tile[t] = u[i]
-    if t == 1:
-        tile[0] = u[i - 1] if i > 0 else 0.0
-    if t == 64:
-        tile[65] = u[i + 1] if i + 1 < u.size else 0.0
-    cuda.syncthreads()
-    out[i] = (tile[t - 1] + tile[t] + tile[t + 1]) / 3
-
-
-simt.profile(mean_of_three[4, 64], np.arange(256.0), np.empty(256))
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The same idea on this CPU.** A core has no shared memory to fill, but its cache can be used as one: the compiled kernel walks along z
