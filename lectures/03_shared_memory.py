@@ -81,7 +81,7 @@ def ladder(**variants):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Fewer loads
 #
-# The 7-point Laplacian is a [stencil](glossary.md#stencil): 6 times a point minus its six neighbours. It reads each point inside the grid seven times:
+# The 7-point Laplacian is a [stencil](glossary.md#stencil): 6 times a point minus its six neighbours. It reads each inner point seven times:
 # once for itself, six times as a neighbour.
 #
 # - In the **flat** kernel, each thread loads its seven numbers from [global memory](glossary.md#global-memory).
@@ -618,8 +618,8 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 3**, `exercises/03_shared_memory`: its parts 1 and 3 repair a tile and remove a bank conflict.
-# - **Next**: lecture 4 takes the flat kernel to the bound, with registers.
+# - **Exercise 3**, `exercises/03_shared_memory`: a tile to repair, numbers to put in order, a slow kernel to find out about, and an open task.
+# - **Next**: lecture 4 takes the flat kernel to the bound, with [registers](glossary.md#register).
 # - G. Ruetsch, P. Micikevicius, *Optimizing matrix transpose in CUDA*, NVIDIA, 2009: tiles, banks, padding.
 # - P. Micikevicius, *3D finite difference computation on GPUs using CUDA*, GPGPU-2, 2009: tiles for stencils.
 # - NVIDIA, *CUDA C++ Programming Guide*: device memory accesses, shared memory.
@@ -804,7 +804,7 @@ practice.check("no_tile", difference)
 practice.progress("03_shared_memory")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **A larger halo.** In step 6 the halo is one point wide. Let it be two: which padding is free of conflicts now, and how many bytes of shared memory does the
+# **A halo of two points.** In step 6 it is one point wide. Let it be two: which padding is free of conflicts now, and how many bytes of shared memory does the
 # tile take? A block of 32 × 1 needs no padding; what does it pay instead?
 
 # %% slideshow={"slide_type": "skip"}

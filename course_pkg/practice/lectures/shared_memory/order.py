@@ -131,9 +131,9 @@ BANKS = (
         tell="each read of a warp took two wavefronts, one for each half-warp",
         hints=(
             "16 lanes, a half-warp, read 8 doubles of one row of the tile and 8 of the next. Which banks do they take?",
-            "8 doubles take 16 of the 32 banks. The next row has to begin 16 banks further on: 2 × row length, modulo 32.",
-            "2 × 24 = 48 is 16 modulo 32: `(6, 24)`. Element [r, c] of the tile is point [4 * by + r - 1, 8 * bx + c - 1], "
-            "with by and bx for the numbers of the block.",
+            "8 doubles take 16 of the 32 banks. The next row has to begin 16 banks on: 2 × row length, modulo 32.",
+            "2 × 24 = 48 is 16 modulo 32: `(6, 24)`. In block (bx, by), element [r, c] of the tile is point "
+            "[4 * by + r - 1, 8 * bx + c - 1].",
         ),
         what_if=(
             WhatIf(
