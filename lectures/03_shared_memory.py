@@ -627,6 +627,7 @@ bench.Table(
 # %% slideshow={"slide_type": "skip"}
 viz.intuition("03")
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
 #
@@ -650,6 +651,7 @@ def double_by_pieces(a, out):
 
 practice.check("piece", double_by_pieces)
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 2. A tile for the order.** `z` holds pairs of a real and an imaginary part, one after the other. They are wanted apart, in `re` and `im`. A block of 32
 # threads takes 32 pairs, from `z[first]` on.
@@ -671,6 +673,7 @@ def take_apart(z, re, im):
 
 practice.check("parts", take_apart)
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 3. A tile with its halo.** A block of 16 threads averages over three points, and needs 18. Beyond the ends of `a`, take 0. Which two threads load the
 # halo, and what is still missing before the neighbours may be read?
@@ -688,6 +691,7 @@ def mean_of_three(a, out):
 
 
 practice.check("halo_line", mean_of_three)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 4. Four edges.** The same for 8 × 8 points and their neighbours in four directions. One edge of the halo is there.
@@ -710,6 +714,7 @@ def mean_of_five(a, out):
 
 practice.check("halo_plane", mean_of_five)
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 5. Again and again.** The 64 points of a block form a ring. In each round, every point becomes the mean of its two neighbours. The tile holds
 # the points all the time.
@@ -726,6 +731,7 @@ def smooth_ring(a, times, out):
 
 
 practice.check("rounds", smooth_ring)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 6. Banks.** Blocks of 8 × 4 threads need a tile of 6 × 10 points. How long must a row of the tile be, so that no read has a bank conflict?
@@ -750,6 +756,7 @@ def mean_of_five_narrow(a, out):
 
 practice.check("narrow", mean_of_five_narrow)
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 7. The transpose.** The tile is filled. Which row and column of `out` does each thread write, and which element of the tile belongs there?
 
@@ -769,6 +776,7 @@ def turn(a, out):
 
 
 practice.check("turn", turn)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 8. Remove it.** This kernel has a tile with four edges and a barrier. Write it without them:

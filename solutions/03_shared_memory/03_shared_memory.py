@@ -4,13 +4,13 @@
 #     display_name: Python 3 (ipykernel)
 #     language: python
 #     name: python3
-#   title: 'Exercise 3: Shared memory and registers'
+#   title: 'Exercise 3: Shared memory'
 # ---
 
 # %% [markdown]
-# # Exercise 3: Shared memory and registers
+# # Exercise 3: Shared memory
 #
-# **At the Speed of Memory.** This exercise belongs to lectures 3 and 4. It takes about two hours and gives 20 points.
+# **At the Speed of Memory.** This exercise belongs to lecture 3. It takes about two hours and gives 20 points.
 # No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
@@ -23,11 +23,11 @@
 #
 # | part | what | points |
 # |---|---|---|
-# | 1 | repair a tile in shared memory | 5 |
-# | 2 | a queue in registers | 5 |
-# | 3 | a transpose without bank conflicts | 3 |
-# | 4 | sums of blocks | 4 |
-# | 5 | how many blocks fit | 3 |
+# | 1 | repair a tile | 5 |
+# | 2 | a new stencil, and its tile | 4 |
+# | 3 | eight numbers per particle: order without bank conflicts | 4 |
+# | 4 | a slow kernel: find out why | 3 |
+# | 5 | open: halve a field, as near to the bound as you can | 4 |
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "setup"}
 import numpy as np
@@ -166,309 +166,297 @@ for ny, nx in ((3, 3), (9, 33), (21, odd), (17, 65)):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 2: a queue in registers (5 points)
+# ## Part 2: a new stencil, and its tile (4 points)
 #
-# This part computes the second difference of a field `u[k, j, i]` along z. Outside the grid, `u` is zero:
+# The mixed second difference needs the four **diagonal** neighbours, and no other point:
 #
-# $$ \text{out}_{k} = u_{k-1} - 2\,u_{k} + u_{k+1}. $$
+# $$ \text{out}_{j,i} = \tfrac{1}{4} \left( u_{j+1,i+1} - u_{j+1,i-1} - u_{j-1,i+1} + u_{j-1,i-1} \right). $$
 #
-# Each thread takes one column, that is, all points with the same `i` and `j`, and marches along `k`. If it reads three
-# numbers at each step, it reads each number three times. But it has read two of these three in the steps before: keep them
-# in variables, which live in registers, and read only the new one.
-#
-# Write the kernel, with `i, j = cuda.grid(2)`. A thread whose `i` or `j` lies beyond the grid has no column and must do
-# nothing. The kernel must work in single and in double precision, and also for a field with only one plane.
+# On the boundary, `out = 0`. Write `mixed_kernel(u, out)` for blocks of 32 × 8 threads. A block should ask for each point that it needs once:
+# as in part 1, a test compares the traffic with the sectors of all tiles and their halos. Which points does the tile of part 1
+# leave out that this stencil needs?
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "second_difference"}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "mixed"}
 @cuda.jit
-def second_difference_kernel(u, out):
+def mixed_kernel(u, out):
     ### BEGIN SOLUTION
+    tile = cuda.shared.array((10, 34), np.float64)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
     i, j = cuda.grid(2)
-    nz, ny, nx = u.shape
-    if i < nx and j < ny:
-        below, centre = 0.0, u[0, j, i]
-        for k in range(nz):
-            above = 0.0
-            if k + 1 < nz:
-                above = u[k + 1, j, i]
-            out[k, j, i] = below - 2 * centre + above
-            below, centre = centre, above
+    ny, nx = u.shape
+    for k in range(32 * y + x, 340, 256):  # the 256 threads fill the tile as one line, so that corners need no case of their own
+        r, c = k // 34, k % 34
+        row, column = 8 * cuda.blockIdx.y + r - 1, 32 * cuda.blockIdx.x + c - 1
+        if 0 <= row < ny and 0 <= column < nx:
+            tile[r, c] = u[row, column]
+    cuda.syncthreads()
+    if 0 < i < nx - 1 and 0 < j < ny - 1:
+        out[j, i] = (tile[y + 2, x + 2] - tile[y + 2, x] - tile[y, x + 2] + tile[y, x]) / 4
+    elif i < nx and j < ny:
+        out[j, i] = 0.0
     ### END SOLUTION
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_second_difference"}
-def column_field(nz, ny, nx, dtype="float64"):
-    """Return a random field, its second difference, and an array of NaN for the result: what stays NaN was not written."""
-    u = check.rng().uniform(-1, 1, (nz, ny, nx)).astype(dtype)
-    expected = -2 * u.astype("float64")
-    expected[1:] += u[:-1]
-    expected[:-1] += u[1:]
-    return u, expected, np.full_like(u, np.nan)
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_mixed"}
+def run_mixed(ny, nx):
+    """Profile the kernel on a random field; check its hazards, its result and its input; return the profile."""
+    u, out = check.rng().random((ny, nx)), np.full((ny, nx), np.nan)
+    before, expected = u.copy(), np.zeros((ny, nx))
+    expected[1:-1, 1:-1] = (u[2:, 2:] - u[2:, :-2] - u[:-2, 2:] + u[:-2, :-2]) / 4
+    profile = simt.profile(mixed_kernel[((nx + 31) // 32, (ny + 7) // 8), (32, 8)], u, out)
+    check.no_hazards(profile)
+    check.close(out, expected, "out", atol=1e-14)
+    check.that((u == before).all(), "u must stay as it is.")
+    return profile
 
 
-def second_difference_launch(ny, nx):
-    """Return the kernel, configured with enough blocks of 32 × 4 threads for all columns."""
-    return second_difference_kernel[((nx + 31) // 32, (ny + 3) // 4), (32, 4)]
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mixed", "points": 1}
+# The values, on a field of 2 × 2 blocks.
+run_mixed(16, 64)
 
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mixed_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.15}}
+# The traffic: the points of each block and its halo, corners included, each of them once.
+ny, nx = 8 * int(check.rng().integers(3, 6)) + 3, 32 * int(check.rng().integers(2, 5)) + 20
+crossings = (ny // 8) * (nx // 32)  # where four blocks meet, each of them needs one point of the block opposite
+halo = 2 * (ny // 8) * nx * 8 / 32 + 2 * (nx // 32) * ny + 4 * crossings
+needed = {"global_load.sectors": ny * nx * 8 / 32 + halo, "global_store.sectors": ny * nx * 8 / 32}
+check.at_most(run_mixed(ny, nx), limits, compulsory=needed)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_second_difference", "points": 1}
-# 5 rows of 40 columns of 6 points: in each row, the second block has 24 threads without a column.
-u, expected, out = column_field(6, 5, 40)
-out = cuda.to_device(out)
-second_difference_launch(5, 40)(cuda.to_device(u), out)
-check.close(out.copy_to_host(), expected, "out", atol=1e-14)
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_second_difference_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15}}
-# The traffic: each number is read once and written once; no hazards.
-nz, ny, nx = int(check.rng().integers(9, 20)), int(check.rng().integers(5, 11)), 4 * int(check.rng().integers(9, 20))
-u, expected, out = column_field(nz, ny, nx)
-profile = simt.profile(second_difference_launch(ny, nx), u, out)
-check.no_hazards(profile)
-check.close(out, expected, "out", atol=1e-14)
-needed = {"global_load.sectors": u.size * 8 / 32, "global_store.sectors": u.size * 8 / 32}
-check.at_most(profile, limits, compulsory=needed)
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_second_difference_hidden", "points": 2}
-# Hidden tests: other sizes, a single plane, single precision; the input must not change.
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mixed_hidden", "points": 2}
+# Hidden tests: fields whose size is no multiple of the block, and small ones.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
-for nz, ny, nx, dtype in ((1, 3, 33, "f8"), (2, 1, odd, "f8"), (9, 7, 5, "f8"), (5, 3, odd, "f4"), (1, 2, 7, "f4")):
-    u, expected, out = column_field(nz, ny, nx, dtype)
-    before = u.copy()
-    profile = simt.profile(second_difference_launch(ny, nx), u, out)
-    check.no_hazards(profile)
-    precision, error = ("single", 2e-6) if dtype == "f4" else ("double", 1e-14)
-    check.close(out, expected, f"out, in {precision} precision", atol=error)
-    check.that((u == before).all(), "u must stay as it is.")
+for ny, nx in ((3, 3), (9, 33), (21, odd), (17, 65), (1, 5)):
+    run_mixed(ny, nx)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 3: a transpose without bank conflicts (3 points)
+# ## Part 3: eight numbers per particle (4 points)
 #
-# A transpose reads rows and writes columns. The kernel below uses whole sectors for both: each block reads a tile of 32 × 32
-# numbers from global memory row by row, and also writes its transpose row by row. In between, each warp reads a *column* of
-# the tile from shared memory.
+# `a[p, f]` holds eight numbers (fields) of each of n particles, those of a particle side by side. A kernel that needs one field of all
+# particles would rather have them as `out[f, p]`. A block of 256 threads, 32 × 8, takes 32 particles: from `a`, it should read whole
+# sectors; to `out`, warp `y` should write 32 numbers of field `y`.
 #
-# Shared memory has 32 **banks**. Bytes 0 to 3 lie in bank 0, bytes 4 to 7 in bank 1, and so on; byte 128 lies in bank 0
-# again. In one pass, called a **wavefront**, each bank serves one word of 4 bytes. If a warp accesses doubles, each half of
-# the warp has its own wavefronts. Their number is that of the different words which this half needs from the bank with the
-# most such words. For example, the 16 doubles of half a row are 32 words, one in each bank, and take 1 wavefront. A whole row
-# takes 2 wavefronts, and no access to 32 different doubles takes fewer.
+# In between, the numbers lie in shared memory. It has 32 **banks**: bytes 0 to 3 lie in bank 0, bytes 4 to 7 in bank 1, and so on; byte 128
+# lies in bank 0 again. In one **wavefront**, each bank serves one word of 4 bytes. A warp that accesses doubles has wavefronts for each of
+# its halves. For half a warp, their number is that of the different words which it needs from the bank with the most such words.
+# So no access of a warp to 32 different doubles takes fewer than 2 wavefronts.
+#
+# Write `fields_kernel(a, out)`, in which every shared store and every shared load of a warp takes 2 wavefronts. The padding of the lecture's
+# transpose is not enough here: which numbers does half a warp **write** at a time, and in which banks do they lie? With pencil
+# and paper it takes five minutes; `profile.show_access(line)` draws the lanes above their banks.
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "conflicting_transpose"}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "fields"}
 @cuda.jit
-def conflicting_transpose_kernel(a, out):
-    tile = cuda.shared.array((32, 32), np.float64)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    ny, nx = a.shape
-    i, j = 32 * cuda.blockIdx.x + x, 32 * cuda.blockIdx.y + y
-    if i < nx and j < ny:
-        tile[y, x] = a[j, i]
-    cuda.syncthreads()
-    row, column = 32 * cuda.blockIdx.x + y, 32 * cuda.blockIdx.y + x
-    if row < nx and column < ny:
-        out[row, column] = tile[x, y]
-
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "look_at_conflicting_transpose"}
-a = np.random.default_rng(1).random((64, 64))
-print(simt.profile(conflicting_transpose_kernel[(2, 2), (32, 32)], a, np.empty((64, 64))))
-
-
-# %% [markdown]
-# Divide the wavefronts of the shared loads by their requests: how many wavefronts does one request take here? In which banks
-# do `tile[0, 5]`, `tile[1, 5]` and `tile[2, 5]` lie? (`profile.show_access(line)` draws the lanes of a warp above the banks
-# that they touch.)
-#
-# Write `transpose_kernel`, in which each shared load and each shared store of a warp takes 2 wavefronts. Its traffic in
-# global memory must not grow. It is launched in the same way, with blocks of 32 × 32 threads.
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "transpose"}
-@cuda.jit
-def transpose_kernel(a, out):
+def fields_kernel(a, out):
     ### BEGIN SOLUTION
-    tile = cuda.shared.array((32, 33), np.float64)  # from row to row, a column's number moves on by two banks (66 words)
+    # half a warp writes 8 fields of 2 particles: 8 rows have to begin 4 banks apart, and 34 doubles are 4 banks modulo 32
+    tile = cuda.shared.array((8, 34), np.float64)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    ny, nx = a.shape
-    i, j = 32 * cuda.blockIdx.x + x, 32 * cuda.blockIdx.y + y
-    if i < nx and j < ny:
-        tile[y, x] = a[j, i]
+    k = 32 * y + x
+    p, f = k // 8, k % 8
+    first = 32 * cuda.blockIdx.x
+    if first + p < a.shape[0]:
+        tile[f, p] = a[first + p, f]
     cuda.syncthreads()
-    row, column = 32 * cuda.blockIdx.x + y, 32 * cuda.blockIdx.y + x
-    if row < nx and column < ny:
-        out[row, column] = tile[x, y]
+    if first + x < a.shape[0]:
+        out[y, first + x] = tile[y, x]
     ### END SOLUTION
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_transpose"}
-def run_transpose(ny, nx):
-    """Profile the kernel on a random array; check its hazards, its result and its input; return the profile."""
-    a, out = check.rng().random((ny, nx)), np.full((nx, ny), np.nan)
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_fields"}
+def run_fields(n):
+    """Profile the kernel on n random particles; check its hazards, its result and its input; return the profile."""
+    a, out = check.rng().random((n, 8)), np.full((8, n), np.nan)
     before = a.copy()
-    profile = simt.profile(transpose_kernel[((nx + 31) // 32, (ny + 31) // 32), (32, 32)], a, out)
+    profile = simt.profile(fields_kernel[(n + 31) // 32, (32, 8)], a, out)
     check.no_hazards(profile)
     check.close(out, before.T, "out")
     check.that((a == before).all(), "a must stay as it is.")
     return profile
 
 
-def needed_by_transpose(ny, nx):
-    """Return the sectors and wavefronts that a transpose needs if its rows and columns consist of whole sectors."""
-    sectors, wavefronts = ny * nx * 8 / 32, 2 * 32 * ((nx + 31) // 32) * ((ny + 31) // 32)
+def needed_by_fields(n):
+    """Return the sectors and wavefronts that n particles need, for n a multiple of four: half a warp takes one wavefront."""
     return {
-        "global_load.sectors": sectors,
-        "global_store.sectors": sectors,
-        "shared_load.wavefronts": wavefronts,
-        "shared_store.wavefronts": wavefronts,
+        "global_load.sectors": 8 * n * 8 / 32,
+        "global_store.sectors": 8 * n * 8 / 32,
+        "shared_store.wavefronts": 8 * n / 16,
+        "shared_load.wavefronts": 8 * ((n + 15) // 16),
     }
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_transpose", "points": 1} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15, "shared_load.wavefronts": 1.15, "shared_store.wavefronts": 1.15}}
-# An array of 2 × 3 tiles: values, hazards, sectors and wavefronts.
-check.at_most(run_transpose(64, 96), limits, compulsory=needed_by_transpose(64, 96))
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_fields", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
+# 96 particles: values, hazards, and whole sectors in global memory.
+check.at_most(run_fields(96), limits, compulsory=needed_by_fields(96))
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_transpose_hidden", "points": 2} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15, "shared_load.wavefronts": 1.15, "shared_store.wavefronts": 1.15}}
-# Hidden tests: arrays whose size is no multiple of the tile, with the same limits.
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_fields_banks", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1, "shared_load.wavefronts": 1.1, "shared_store.wavefronts": 1.1}}
+# The same launch: no bank conflict either.
+check.at_most(run_fields(96), limits, compulsory=needed_by_fields(96))
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_fields_hidden", "points": 2} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1, "shared_load.wavefronts": 1.1, "shared_store.wavefronts": 1.1}}
+# Hidden tests: other numbers of particles, with all these limits; and numbers that are no multiple of four.
+### BEGIN HIDDEN TESTS
+some = 32 * int(check.rng().integers(2, 6)) + 16
+for n in (64, some):
+    check.at_most(run_fields(n), limits, compulsory=needed_by_fields(n))
+for n in (1, 33, some + 5):
+    run_fields(n)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Part 4: a slow kernel (3 points)
+#
+# The kernel below is right and has no hazards: each point becomes the mean of five points of its column, from `u[j - 2, i]` to `u[j + 2, i]`,
+# with 0 outside the field. Its tile has 12 rows of 32 points, so that it asks for each point of a block and its halo once. And yet
+# it makes many more sectors than these points have.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "slow_column_mean"}
+@cuda.jit
+def slow_column_mean_kernel(u, out):
+    tile = cuda.shared.array((12, 32), np.float64)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    i, j = cuda.grid(2)
+    ny, nx = u.shape
+    for k in range(32 * y + x, 12 * 32, 256):  # 256 threads fill 12 rows of 32 points
+        r, c = k % 12, k // 12
+        row, column = 8 * cuda.blockIdx.y + r - 2, 32 * cuda.blockIdx.x + c
+        inside = 0 <= row < ny and column < nx
+        tile[r, c] = u[row, column] if inside else 0.0
+    cuda.syncthreads()
+    if i < nx and j < ny:
+        total = 0.0
+        for m in range(5):
+            total += tile[y + m, x]
+        out[j, i] = total / 5
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "look_at_slow_column_mean"}
+u = np.random.default_rng(1).random((64, 64))
+slow = simt.profile(slow_column_mean_kernel[(2, 8), (32, 8)], u, np.empty_like(u))
+print(slow)
+for line, counts in slow.by_line.items():
+    print(line, counts.global_load.sectors, counts.shared_store.wavefronts, counts.shared_load.wavefronts)
+
+
+# %% [markdown]
+# Which line is at fault, and what do the lanes of a warp do there? Write `column_mean_kernel`, which asks for no sector twice. Keep the tile.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "column_mean"}
+@cuda.jit
+def column_mean_kernel(u, out):
+    ### BEGIN SOLUTION
+    tile = cuda.shared.array((12, 32), np.float64)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    i, j = cuda.grid(2)
+    ny, nx = u.shape
+    for k in range(32 * y + x, 12 * 32, 256):  # 256 threads fill 12 rows of 32 points
+        r, c = k // 32, k % 32  # neighbours in a warp take neighbours of a row
+        row, column = 8 * cuda.blockIdx.y + r - 2, 32 * cuda.blockIdx.x + c
+        inside = 0 <= row < ny and column < nx
+        tile[r, c] = u[row, column] if inside else 0.0
+    cuda.syncthreads()
+    if i < nx and j < ny:
+        total = 0.0
+        for m in range(5):
+            total += tile[y + m, x]
+        out[j, i] = total / 5
+    ### END SOLUTION
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_column_mean"}
+def run_column_mean(ny, nx):
+    """Profile the kernel on a random field; check its hazards, its result and its input; return the profile."""
+    u, out = check.rng().random((ny, nx)), np.full((ny, nx), np.nan)
+    before, wide = u.copy(), np.pad(u, ((2, 2), (0, 0)))
+    profile = simt.profile(column_mean_kernel[((nx + 31) // 32, (ny + 7) // 8), (32, 8)], u, out)
+    check.no_hazards(profile)
+    check.close(out, sum(wide[m : m + ny] for m in range(5)) / 5, "out", atol=1e-14)
+    check.that((u == before).all(), "u must stay as it is.")
+    return profile
+
+
+def needed_by_column_mean(ny, nx):
+    """Return the sectors of all tiles, for rows of whole sectors: a block reads two rows beyond its own on either side."""
+    rows = sum(min(ny, top + 10) - max(0, top - 2) for top in range(0, ny, 8))
+    return {"global_load.sectors": rows * nx * 8 / 32, "global_store.sectors": ny * nx * 8 / 32}
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_column_mean", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
+# A field of 8 × 2 blocks.
+check.at_most(run_column_mean(64, 64), limits, compulsory=needed_by_column_mean(64, 64))
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_column_mean_hidden", "points": 2} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
+# Hidden tests: fields whose size is no multiple of the block.
 ### BEGIN HIDDEN TESTS
 four = 4 * int(check.rng().integers(9, 15))
-for ny, nx in ((36, four), (four, 60)):
-    check.at_most(run_transpose(ny, nx), limits, compulsory=needed_by_transpose(ny, nx))
-for ny, nx in ((1, 1), (33, 7), (5, four + 1), (31, 65)):
-    run_transpose(ny, nx)
+for ny, nx in ((21, four), (7, 60)):
+    check.at_most(run_column_mean(ny, nx), limits, compulsory=needed_by_column_mean(ny, nx))
+for ny, nx in ((1, 1), (33, 7), (5, four + 1)):
+    run_column_mean(ny, nx)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 4: sums of blocks (4 points)
+# ## Part 5: open (4 points)
 #
-# Many threads add up many numbers in two steps. First, each block adds up its share of the numbers and writes one partial
-# sum. Then these partial sums are added. Write the kernel of the first step, `partial_sums_kernel(a, partial)`, in which each
-# block writes the sum of its share of `a` to `partial[blockIdx.x]`.
+# Multigrid methods halve a field: each point of the coarse field is the mean of 2 × 2 points of the fine one,
 #
-# - Blocks have 256 threads. The number of blocks is arbitrary, so there may be more elements than threads, or fewer. Let each
-#   thread walk through `a` in steps of `cuda.gridsize(1)`, the number of threads in the grid, and add up its elements in a
-#   register.
-# - Then a block turns its 256 numbers into one. Use a tree in shared memory, in which first half of the threads add a number,
-#   then a quarter of them, and so on; or use shuffles.
-# - Each element is read once, the blocks share the work evenly, and each block writes one number. Do not rely on what
-#   `partial` held before the launch. `partial` is in double precision, even if `a` is not.
+# $$ \text{out}_{j,i} = \tfrac{1}{4} \left( u_{2j,2i} + u_{2j,2i+1} + u_{2j+1,2i} + u_{2j+1,2i+1} \right). $$
+#
+# No number is needed twice, so no cache has to save anything. The bound is each sector of `u` read once and each sector of `out` written once. Write
+# `halve_kernel(u, out)` so that a launch stays within **1.1 times** of both, any way you like. It is launched with blocks of
+# 32 × 8 threads, as many as the points of `out` need. Both edges of `u` are even.
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "partial_sums"}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "halve"}
 @cuda.jit
-def partial_sums_kernel(a, partial):
+def halve_kernel(u, out):
     ### BEGIN SOLUTION
-    tile = cuda.shared.array(256, np.float64)
-    t = cuda.threadIdx.x
-    total = 0.0
-    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
-        total += a[i]
-    tile[t] = total
+    tile = cuda.shared.array((16, 64), np.float64)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    i, j = cuda.grid(2)
+    for k in range(32 * y + x, 16 * 64, 256):
+        row, column = 16 * cuda.blockIdx.y + k // 64, 64 * cuda.blockIdx.x + k % 64
+        if row < u.shape[0] and column < u.shape[1]:
+            tile[k // 64, k % 64] = u[row, column]
     cuda.syncthreads()
-    half = 128
-    while half > 0:
-        if t < half:
-            tile[t] += tile[t + half]
-        cuda.syncthreads()
-        half //= 2
-    if t == 0:
-        partial[cuda.blockIdx.x] = tile[0]
+    if i < out.shape[1] and j < out.shape[0]:
+        upper = tile[2 * y, 2 * x] + tile[2 * y, 2 * x + 1]
+        lower = tile[2 * y + 1, 2 * x] + tile[2 * y + 1, 2 * x + 1]
+        out[j, i] = (upper + lower) / 4
     ### END SOLUTION
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_partial_sums"}
-def numbers_to_sum(n, blocks, dtype="float64"):
-    """Return n random numbers, and an array of NaN for the sums of the blocks: what stays NaN was not written."""
-    return check.rng().uniform(0.5, 1.5, n).astype(dtype), np.full(blocks, np.nan)
-
-
-def check_sum(partial, a, rtol=1e-12):
-    """Check that each block wrote its partial sum, and that the partial sums add up to the sum of a."""
-    written = not np.isnan(partial).any()
-    check.that(written, "Each block must write its partial sum, even a block without elements: partial is not zero before.")
-    check.close(partial.sum(), a.sum(dtype="float64"), "the sum of the partial sums", rtol=rtol)
-
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_partial_sums", "points": 1}
-# 1000 elements, 4 blocks: the last 24 threads have no element.
-a, partial = numbers_to_sum(1000, 4)
-partial = cuda.to_device(partial)
-partial_sums_kernel[4, 256](cuda.to_device(a), partial)
-check_sum(partial.copy_to_host(), a)
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_partial_sums_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.02, "global_store.sectors": 1.0, "global_atomics.sectors": 1.0}}
-# Eight elements per thread: each element is read once, a block writes one sector, the shares are equal; no hazards.
-blocks = int(check.rng().choice((3, 5, 6, 7)))
-a, partial = numbers_to_sum(8 * 256 * blocks, blocks)
-profile = simt.profile(partial_sums_kernel[blocks, 256], a, partial)
-check.no_hazards(profile)
-check_sum(partial, a)
-check.that((partial > 0.8 * partial.mean()).all(), "The blocks must share the work evenly.")
-needed = {"global_load.sectors": a.size * 8 / 32, "global_store.sectors": blocks, "global_atomics.sectors": blocks}
-check.at_most(profile, limits, compulsory=needed)
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_partial_sums_hidden", "points": 2}
-# Hidden tests: more elements than threads, fewer, a single one; equal shares; single precision; the input must not change.
-### BEGIN HIDDEN TESTS
-some = int(check.rng().integers(1, 255))
-for n, blocks, dtype in ((256 * 7 + some, 3, "f8"), (some, 5, "f8"), (1, 2, "f8"), (4096 + some, 2, "f4")):
-    a, partial = numbers_to_sum(n, blocks, dtype)
-    before = a.copy()
-    profile = simt.profile(partial_sums_kernel[blocks, 256], a, partial)
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_halve"}
+def run_halve(ny, nx):
+    """Profile the kernel on a random field that gives ny × nx points; check hazards, result, input; return the profile."""
+    u, out = check.rng().random((2 * ny, 2 * nx)), np.full((ny, nx), np.nan)
+    before = u.copy()
+    profile = simt.profile(halve_kernel[((nx + 31) // 32, (ny + 7) // 8), (32, 8)], u, out)
     check.no_hazards(profile)
-    check_sum(partial, before, rtol=1e-5 if dtype == "f4" else 1e-12)
-    even = n < 8 * 256 * blocks or (partial > 0.8 * partial.mean()).all()
-    check.that(even, "The blocks must share the work evenly.")
-    check.that((a == before).all(), "a must stay as it is.")
-### END HIDDEN TESTS
-
-# %% [markdown]
-# ## Part 5: how many blocks fit (3 points)
-#
-# Tiles and queues are not free. The shared memory and the registers of a multiprocessor are limited, and the blocks on it
-# share them. The more one block takes, the fewer blocks fit at the same time, and the fewer loads are in flight.
-#
-# Write `blocks_per_sm(threads, registers, shared_bytes)`: the number of blocks that fit on one multiprocessor of an H200 at
-# the same time. A block has `threads` threads and `shared_bytes` bytes of shared memory; each thread has `registers`
-# registers.
-#
-# | resource | one multiprocessor of an H200 has |
-# |---|---|
-# | threads | 2,048 |
-# | blocks | 32 |
-# | registers | 65,536 |
-# | shared memory | 228 KiB (1 KiB = 1,024 bytes) |
-#
-# In addition, the driver takes 1 KiB of shared memory for each block, even for a block that uses no shared memory. Ignore
-# that a GPU allocates registers and shared memory in units of a fixed size.
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "blocks_per_sm"}
-def blocks_per_sm(threads, registers, shared_bytes):
-    """Return the number of blocks that fit on one multiprocessor of an H200 at the same time."""
-    ### BEGIN SOLUTION
-    return min(2048 // threads, 32, 65536 // (registers * threads), 228 * 1024 // (shared_bytes + 1024))
-    ### END SOLUTION
+    check.close(out, before.reshape(ny, 2, nx, 2).mean(axis=(1, 3)), "out", atol=1e-14)
+    check.that((u == before).all(), "u must stay as it is.")
+    return profile
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_blocks_per_sm", "points": 1}
-# The smoothing kernel of part 1: 256 threads, 32 registers each, a tile of 10 × 34 doubles.
-check.close(blocks_per_sm(256, 32, 10 * 34 * 8), 8, "blocks_per_sm for the smoothing kernel")
-# To check with pencil and paper: 96 threads with 60 registers each, without shared memory and with 44 KiB.
-check.close(blocks_per_sm(96, 60, 0), 11, "blocks_per_sm for 96 threads of 60 registers")
-check.close(blocks_per_sm(96, 60, 44 * 1024), 5, "blocks_per_sm for 96 threads of 60 registers and 44 KiB")
+def bound_of_halve(ny, nx):
+    """Return the sectors of u and of out, whose rows consist of whole sectors."""
+    return {"global_load.sectors": 4 * ny * nx * 8 / 32, "global_store.sectors": ny * nx * 8 / 32}
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_blocks_per_sm_hidden", "points": 1}
-# Hidden tests: launches that threads, blocks or registers limit.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_halve", "points": 1}
+# The values, on 2 × 2 blocks.
+run_halve(16, 64)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_halve_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
+# The same launch against the bound.
+check.at_most(run_halve(16, 64), limits, compulsory=bound_of_halve(16, 64))
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_halve_hidden", "points": 2} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
+# Hidden tests: other fields, against the bound where rows consist of whole sectors.
 ### BEGIN HIDDEN TESTS
-check.close(blocks_per_sm(1024, 16, 0), 2, "blocks_per_sm for a launch that threads limit")
-check.close(blocks_per_sm(32, 16, 0), 32, "blocks_per_sm for a launch that the number of blocks limits")
-for registers in check.rng().choice(np.arange(72, 256, 8), 3, replace=False).tolist():
-    expected = 65536 // (registers * 128)
-    check.close(blocks_per_sm(128, registers, 0), expected, "blocks_per_sm for a launch that registers limit")
-### END HIDDEN TESTS
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_blocks_per_sm_shared_hidden", "points": 1}
-# Hidden tests: launches that shared memory limits.
-### BEGIN HIDDEN TESTS
-for kib in check.rng().permutation([38, 57, 76, 114]).tolist():
-    expected = 228 // (kib + 1)
-    check.close(blocks_per_sm(128, 32, kib * 1024), expected, "blocks_per_sm for a launch that shared memory limits (each block pays the driver 1 KiB)")
+four = 4 * int(check.rng().integers(9, 15))
+for ny, nx in ((21, four), (7, 60)):
+    check.at_most(run_halve(ny, nx), limits, compulsory=bound_of_halve(ny, nx))
+for ny, nx in ((1, 1), (9, 33), (5, four + 1)):
+    run_halve(ny, nx)
 ### END HIDDEN TESTS
