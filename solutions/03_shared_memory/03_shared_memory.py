@@ -309,7 +309,7 @@ for n in (1, 33, some + 5):
 #
 # The kernel below is right and has no hazards: each point becomes the mean of five points of its column, from `u[j - 2, i]` to `u[j + 2, i]`,
 # with 0 outside the field. Its tile has 12 rows of 32 points, so that it asks for each point of a block and its halo once. And yet
-# it makes many more sectors than these points have.
+# it asks for many more sectors than these points have.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "slow_column_mean"}
 @cuda.jit
@@ -340,7 +340,7 @@ for line, counts in slow.by_line.items():
 
 
 # %% [markdown]
-# Which line is at fault, and what do the lanes of a warp do there? Write `column_mean_kernel`, which asks for no sector twice. Keep the tile.
+# Which line is at fault, and what do the lanes of a warp do there? Write `column_mean_kernel`, in which no block asks for a sector twice. Keep the tile.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "column_mean"}
 @cuda.jit
