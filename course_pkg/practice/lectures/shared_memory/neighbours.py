@@ -157,7 +157,7 @@ LAST = (
         needs="halo_plane",
         limits={"global_store.thread_accesses": 1, "shared_load.requests": 1, "shared_store.requests": 1},
         also=_no_barrier,
-        tell="the same result with a third of the lines; the cache keeps what the threads share",
+        tell="the same result in fewer lines; the cache keeps what the threads share",
         hints=(
             "Each thread reads its five points from a directly.",
             "A point is inside if it has four neighbours: 0 < i < nx - 1, and the same for j.",
