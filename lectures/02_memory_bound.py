@@ -863,85 +863,141 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
 #
-# The figures above that say *live* come from your machine. Now change their cells; one thing at a time, and predict first.
-#
-# **Step 1. Find the knee of your machine.** From which degree on does the line leave 1? Compare it with the place where the
-# two clocks agree. (The time has doubled at twice that place.)
+# You write kernels that move fewer bytes, and functions that judge them. In each of the steps 1 to 9, `...` stands for missing lines or for a
+# part of a line. Run the cell: it says what your threads did, in a sentence, a picture and counts. A hint opens on request. When a step is right, it
+# asks what would happen if something were different: answer before you open its answer. 45 minutes.
 
 # %% slideshow={"slide_type": "skip"}
-rate = max(m.gflop_s for m in live_flops)
-knee = rate / live_flops[0].t_eff_gb_s * 16  # bytes per element: one read, one write
-Markdown(
-    f"The most that this loop computes here is {rate:.0f} GFLOP/s, the most that it moves {live_flops[0].t_eff_gb_s:.0f} "
-    f"GB/s. The two clocks agree at **{knee:.0f} flops per element**, degree {knee / 2:.0f}."
-)
+from numba import float64
+
+from course_pkg import practice
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 2. Halve the bytes.** Predict the time of a triad in `float32` against `float64`, then run.
+# **Step 1. Three loops become one.** A program computes $(a \cdot b + c)^2$ by three loops, `t = a * b`, `u = t + c` and `out = u * u`:
+# 3 + 3 + 2 = 8 passes. Write one kernel that reads each input once and writes the result once.
 
 # %% slideshow={"slide_type": "skip"}
-n = big.a.size
-single = [v.astype(np.float32) for v in (big.a, big.b, big.out)]
-precision = bench.compare(
-    {"float64": cpu_numba.triad, "float32": cpu_numba.triad},
-    arguments={"float64": (big.a, big.b, big.s, big.out), "float32": (*single[:2], big.s, single[2])},
-    cost={"float64": cost.triad(n), "float32": cost.triad(n, "float32")},
-    t_peak_gb_s=t_peak,
-    samples=3,
-    warmup=1,
-)
-precision
+@cuda.jit
+def one_pass(a, b, c, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        ...
+
+
+practice.check("one_pass", one_pass)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# Half the bytes: did the time halve, too? Then the throughput stayed, and cannot tell you that you improved.
-#
-# **Step 3. Write statements, count passes.** NumPy's own triad takes two statements, `out = s * b` and `out += a`.
-# Count its passes, predict how much slower it is than the fused loop, then run.
+# **Step 2. Compute it again.** A coefficient $c_i = 1 + (i h)^2$ was stored in an array: do not read it.
 
 # %% slideshow={"slide_type": "skip"}
-bench.compare(
-    {"NumPy, two statements": reference.triad, "Numba, one loop": cpu_numba.triad},
-    big.a,
-    big.b,
-    big.s,
-    big.out,
-    cost={"NumPy, two statements": cost.triad_two_passes(n), "Numba, one loop": cost.triad(n)},
-    t_peak_gb_s=t_peak,
-    samples=3,
-    warmup=1,
-)
+@cuda.jit
+def recompute(u, c, h, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        ...
+
+
+practice.check("recompute", recompute)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# NumPy's statements also run on one core. Which part of the difference is passes, which part is cores? Set the environment
-# variable `NUMBA_NUM_THREADS=1` before you start JupyterLab, and see.
-#
-# **Step 4. Break an assumption.** Run the same compiled heat step on a plate that fits in a cache. T_eff may exceed T_peak
-# although the program is the same: assumption 2 is broken, and the number no longer judges memory.
+# **Step 3. Store fewer bytes.** A mask says which points of a [grid](glossary.md#grid) belong to the body: one bit per point, packed, 32 bits in each integer
+# of `words`. Bit `i % 32` of `words[i // 32]` is that of point `i`; `>>` shifts bits to the right, and `x & 1` is the lowest bit of `x`.
 
 # %% slideshow={"slide_type": "skip"}
-small = HeatProblem.random((512, 512))
-small_out = np.empty_like(small.T)
-in_cache = bench.measure(
-    stencil_cpu.diffusion_step_2d,
-    *small.arguments(),
-    small_out,
-    cost=stencil_cost.diffusion_step(small.T.shape),
-)
-print(
-    f"512 × 512: T_eff {in_cache.t_eff_gb_s:.1f} GB/s; {side} × {side}: {steps['fused'].t_eff_gb_s:.1f} GB/s"
-)
+@cuda.jit
+def mask_bits(u, words, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        bit = ...
+        out[i] = u[i] if bit else 0.0
+
+
+practice.check("mask_bits", mask_bits)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 5. If you have an NVIDIA GPU**, this cell measures yours beside the recorded one; without one, it says so.
+# **Step 4. From records to fields.** Particles lie in memory as records, x y z m x y z m …. A kernel that needs
+# x alone fetches y, z and m as well. Split the records into `fields[0]` to `fields[3]`. The launch has one thread per number, not one per particle.
 
-# %% slideshow={"slide_type": "skip"} tags=["live"]
-bench.live(
-    here.on_this_gpu,
-    [found.one(what, n=2**26) for found in gpus.values() for what in (copies[2], triad)],
-)
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def split(records, fields):
+    i = cuda.grid(1)
+    if i < records.size:
+        ...
+
+
+practice.check("split", split)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 6. Defend your T_peak.** This measures copy and triad over sizes, on your GPU if you have one, else on your CPU.
+# **Step 5. Break an assumption.** On a ring of points, one step replaces each `u[i]` by the mean of itself and its two neighbours. Do **two** steps in one
+# kernel, with the passes of one. A [barrier](glossary.md#barrier) does not help: it holds a block, and the neighbours may be in another one.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def two_steps(u, out):
+    i = cuda.grid(1)
+    if i < u.size:
+        total = 0.0
+        ...
+        out[i] = total / 9
+
+
+practice.check("two_steps", two_steps)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 6. Open: every second.** A coarse grid takes the mean of each pair, `a[2 * i]` and `a[2 * i + 1]`. Ask for each sector
+# once, any way you like; each block has 32 threads and may use its `tile`.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def halve(a, out):
+    tile = cuda.shared.array(64, float64)
+    t, first = cuda.threadIdx.x, 64 * cuda.blockIdx.x
+    i = cuda.grid(1)
+    ...
+
+
+practice.check("halve", halve)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 7. Count what must move.** A function of the host: `fields` is a dictionary such as `{"T": "unknown", "Cp": "known", "qx": "scratch"}`.
+# Scratch fields hold what follows from the others. Return A_eff of one step in bytes.
+
+# %% slideshow={"slide_type": "skip"}
+def must_move(fields, n, itemsize):
+    passes = {"unknown": ..., "known": ..., "scratch": ...}
+    ...
+
+
+practice.check("must_move", must_move)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 8. An honest number.** `samples_s` is an array with the seconds of several runs. The first run compiled the kernel, and other programs disturbed
+# some of the others. Return the bandwidth in GB/s that you would defend.
+
+# %% slideshow={"slide_type": "skip"}
+def bandwidth(samples_s, bytes_moved):
+    typical_s = ...
+    return ...
+
+
+practice.check("bandwidth", bandwidth)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 9. What is left to gain?** Return by which factor a step that takes `t_it_s` seconds could still become faster. If its T_eff exceeds T_peak, its data came
+# from a cache and this bound says nothing: return `float("nan")`.
+
+# %% slideshow={"slide_type": "skip"}
+def gain(a_eff_bytes, t_it_s, t_peak_gb_s):
+    t_eff_gb_s = ...
+    return ...
+
+
+practice.check("gain", gain)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 10. Fix a T_peak.** This measures copy and triad over sizes, on your GPU if you have one, else on your CPU. The cell after it states a
+# T_peak that a sceptic rejects.
 
 # %% slideshow={"slide_type": "skip"}
 mine = list(here.sweep(n=big.a.size // 4, samples=3))
@@ -952,8 +1008,8 @@ viz.t_eff_sweep(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# State a number. The line below takes the peak of the figure. Predict which questions it fails, and run it. Then change both cells until the
-# verdict is that it is defended. (Hint: `here.sweep()`, without arguments, takes long vectors and more samples; its last two measurements,
+# The line below takes the peak of the figure. Predict which of the sceptic's questions it fails, and run it. Then **change both cells until the
+# verdict is that it is defended**. (Hint: `here.sweep()`, without arguments, takes long vectors and more samples; its last two measurements,
 # `mine[-2]` and `mine[-1]`, are a copy and a triad on the longest ones.)
 
 # %% slideshow={"slide_type": "skip"}
@@ -963,6 +1019,15 @@ bench.defend(my_t_peak, mine)
 # %% [markdown] slideshow={"slide_type": "skip"}
 # If a question stays unknown, answer it yourself: look up the bandwidth of your memory, and pass `datasheet_gb_s=`. What would you say to somebody
 # who measured twice your number on the same machine?
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **If you have an NVIDIA GPU**, this cell measures yours beside the recorded one; without one, it says so.
+
+# %% slideshow={"slide_type": "skip"} tags=["live"]
+bench.live(
+    here.on_this_gpu,
+    [found.one(what, n=2**26) for found in gpus.values() for what in (copies[2], triad)],
+)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The limit

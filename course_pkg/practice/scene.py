@@ -31,7 +31,8 @@ def strip(step: Step, outcome: Outcome) -> Picture | None:
         return None
     spaces = {name.partition("_")[0] for name in step.limits}
     profile = outcome.profiles[-1]
-    found = [a for line in profile.by_line for a in profile.accesses(line) if a.space in spaces]
+    lines = dict.fromkeys(site.where for site in profile.sites)
+    found = [a for line in lines for a in profile.accesses(line) if a.space in spaces]
     return access_strip(max(found, key=lambda a: max(a.sectors, a.wavefronts))) if found else None
 
 
