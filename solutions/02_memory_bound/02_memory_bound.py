@@ -10,7 +10,7 @@
 # %% [markdown]
 # # Exercise 2: Memory-bound
 #
-# **At the Speed of Memory.** This exercise belongs to lecture 2. It takes about one hour and gives 20 points.
+# **At the Speed of Memory.** This exercise belongs to lecture 2. It takes about 90 minutes and gives 20 points.
 # No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
@@ -23,22 +23,25 @@
 #
 # | part | what | points |
 # |---|---|---|
-# | 1 | balance from a datasheet | 3 |
-# | 2 | a triad kernel | 4 |
-# | 3 | count the bytes of a heat step | 4 |
-# | 4 | fuse the heat step into one kernel | 5 |
-# | 5 | T_eff from a timing | 2 |
+# | 1 | balance from a datasheet | 2 |
+# | 2 | a triad kernel | 3 |
+# | 3 | count the bytes of a wave | 4 |
+# | 4 | heat around a pipe, in one kernel | 3 |
+# | 5 | T_eff from a log | 2 |
 # | 6 | what is left to gain | 2 |
+# | 7 | right and slow: find out why | 2 |
+# | 8 | open: a picture in grey | 2 |
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "setup"}
 import numpy as np
+from numba import float64
 from course_pkg import cuda  # Numba CUDA with a GPU, the SIMT interpreter without
 from course_pkg import simt
 from course_pkg.grading import check
 
 
 # %% [markdown]
-# ## Part 1: balance from a datasheet (3 points)
+# ## Part 1: balance from a datasheet (2 points)
 #
 # The balance of a machine is the number of flops that it can do in the time in which it moves one number between processor
 # and memory.
@@ -58,7 +61,7 @@ def balance(peak_gflop_s, bandwidth_gb_s, dtype):
 # A Tesla P100 (SXM2): 5300 GFLOP/s in double precision, 732 GB/s.
 check.close(balance(5300, 732, "float64"), 57.92, "flops of a P100 for each double", atol=0.01)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_balance_hidden", "points": 2}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_balance_hidden", "points": 1}
 # Hidden tests: other machines and other precisions.
 ### BEGIN HIDDEN TESTS
 for peak, bandwidth in check.rng().uniform(100, 90000, (3, 2)):
@@ -68,10 +71,10 @@ for peak, bandwidth in check.rng().uniform(100, 90000, (3, 2)):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 2: a triad kernel (4 points)
+# ## Part 2: a triad kernel (3 points)
 #
-# Write a CUDA kernel that computes `out[i] = a[i] + s * b[i]`. Each thread computes one element. The kernel is launched with
-# at least as many threads as there are elements, and usually with more. A thread that has no element must do nothing.
+# Write a CUDA kernel that computes `out[i] = a[i] + s * b[i]` for each element, once. The kernel is launched with at least as
+# many threads as there are elements, and usually with more. A thread that has no element must do nothing.
 #
 # `cuda.grid(1)` is the index of the thread in the whole grid. If a thread reads or writes beyond the end of an array, the
 # SIMT interpreter stops and names the line, the array, the index, the thread and its block.
@@ -87,12 +90,12 @@ def triad_kernel(a, b, s, out):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_triad"}
-def run_triad(n, threads_per_block, dtype="float64", s=3.0, blocks=None):
-    """Launch the kernel on n random elements, by default with enough blocks for all; return the inputs and the result."""
+def run_triad(n, threads_per_block, dtype="float64", s=3.0):
+    """Launch the kernel on n random elements, with enough blocks for all; return the inputs and the result."""
     rng = check.rng()
     a, b = (rng.uniform(-1, 1, n).astype(dtype) for _ in range(2))
     out = cuda.to_device(np.full(n, np.nan, dtype))
-    blocks = blocks or (n + threads_per_block - 1) // threads_per_block
+    blocks = (n + threads_per_block - 1) // threads_per_block
     triad_kernel[blocks, threads_per_block](cuda.to_device(a), cuda.to_device(b), np.dtype(dtype).type(s), out)
     return a, b, out.copy_to_host()
 
@@ -113,8 +116,8 @@ check.close(out, expected, "out", atol=1e-14)
 needed = {"global_load.sectors": 2 * n * 8 / 32, "global_store.sectors": n * 8 / 32, "flops.total": 2 * n}
 check.at_most(profile, limits, compulsory=needed)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad_hidden", "points": 2}
-# Hidden tests: other sizes and blocks, another scalar, single precision, one element per thread.
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad_hidden", "points": 1}
+# Hidden tests: other sizes and blocks, another scalar, single precision.
 ### BEGIN HIDDEN TESTS
 some = int(check.rng().integers(34, 63))
 for n, threads in ((1, 32), (33, 32), (some, 64), (3 * some, 128)):
@@ -122,61 +125,58 @@ for n, threads in ((1, 32), (33, 32), (some, 64), (3 * some, 128)):
     check.close(found, a - 0.5 * b, "out, in double precision", atol=1e-14)
 a, b, found = run_triad(some + 64, 32, dtype="float32", s=2.0)
 check.close(found, a + np.float32(2) * b, "out, in single precision", rtol=1e-6, atol=1e-6)
-a, b, found = run_triad(64, 32, blocks=1)
-check.that(np.isnan(found[32:]).all(), "Each thread must write one element and no more.")
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 3: count the bytes of a heat step (4 points)
+# ## Part 3: count the bytes of a wave (4 points)
 #
-# The four statements below do one step of heat conduction on a grid of `ny` × `nx` points. `T` is the temperature. `Cp` is
-# the heat capacity, which differs from point to point and never changes. All arrays have the size of the grid (ignore that
-# `qx` has one column less and `qy` one row less).
+# The four statements below do one step of a sound wave in a hall of `ny` × `nx` points. The pressure `p` and the velocity `v` change in every
+# step. The square of the speed of sound, `c2`, differs from point to point and never changes. `wall` holds one byte per point, 1 in a wall and 0
+# in air, and never changes either. `gamma` and `dt` are numbers.
 #
 # ```python
-# qx   = -lam * diff(T, axis=x) / h
-# qy   = -lam * diff(T, axis=y) / h
-# dTdt = -(diff(qx, x) + diff(qy, y)) / h / Cp
-# out  = T + dt * dTdt
+# lap = laplacian(p)                       # of each point and its four neighbours
+# a   = c2 * lap - gamma * v
+# v   = v + dt * a
+# p   = where(wall, 0, p + dt * v)
 # ```
 #
-# Each statement is one loop over the grid. A **pass** means that one array is read once, or written once. A neighbour that
-# was read a moment ago comes from the cache, and is not counted again.
+# Each statement is one loop over the grid. A **pass** means that one array is read once, or written once, whatever its elements are. A neighbour
+# that was read a moment ago comes from the cache, and is not counted again.
 #
-# Fill in the number of passes of each statement. Then write `bytes_moved`, the bytes that the four statements move, and
-# `a_eff`, the bytes that *must* move in any implementation: each unknown field once in and once out, each known field once
-# in.
+# Fill in the number of passes of each statement. Then write `bytes_moved`, the bytes that the four statements move, and `a_eff`, the bytes that
+# *must* move in any implementation of the step. `dtype` is that of all arrays except `wall`.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "passes"}
-# arrays read plus arrays written by each statement: passes = {"qx": ..., "qy": ..., "dTdt": ..., "out": ...}
+# arrays read plus arrays written by each statement: passes = {"lap": ..., "a": ..., "v": ..., "p": ...}
 ### BEGIN SOLUTION
-passes = {"qx": 2, "qy": 2, "dTdt": 4, "out": 3}
+passes = {"lap": 2, "a": 4, "v": 3, "p": 4}
 ### END SOLUTION
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "count"}
 def bytes_moved(ny, nx, dtype="float64"):
     """Return the bytes that the four statements move in one step."""
     ### BEGIN SOLUTION
-    return sum(passes.values()) * ny * nx * np.dtype(dtype).itemsize
+    wide = sum(passes.values()) - 1  # all but wall
+    return (wide * np.dtype(dtype).itemsize + 1) * ny * nx
     ### END SOLUTION
 
 
 def a_eff(ny, nx, dtype="float64"):
-    """Return A_eff = 2 D_u + D_k in bytes; D_u and D_k are the bytes of the unknown and of the known fields."""
+    """Return A_eff in bytes."""
     ### BEGIN SOLUTION
-    field = ny * nx * np.dtype(dtype).itemsize
-    return 2 * field + field  # T is unknown, Cp is known
+    return (5 * np.dtype(dtype).itemsize + 1) * ny * nx  # p and v are unknown, c2 and wall are known
     ### END SOLUTION
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_count", "points": 1}
-check.that(set(passes) == {"qx", "qy", "dTdt", "out"}, "Fill in the dictionary and keep its keys.")
-check.close(passes["qx"], 2, "passes of qx, which reads T and writes qx")
+check.that(set(passes) == {"lap", "a", "v", "p"}, "Fill in the dictionary and keep its keys.")
+check.close(passes["lap"], 2, "passes of lap, which reads p and writes lap")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_passes_hidden", "points": 1}
 # Hidden tests: the passes of the other statements.
 ### BEGIN HIDDEN TESTS
-for statement, expected in {"qx": 2, "qy": 2, "dTdt": 4, "out": 3}.items():
+for statement, expected in {"lap": 2, "a": 4, "v": 3, "p": 4}.items():
     check.close(passes[statement], expected, f"passes of {statement}")
 ### END HIDDEN TESTS
 
@@ -184,29 +184,28 @@ for statement, expected in {"qx": 2, "qy": 2, "dTdt": 4, "out": 3}.items():
 # Hidden tests: bytes_moved, in both precisions.
 ### BEGIN HIDDEN TESTS
 for ny, nx in check.rng().integers(10, 5000, (3, 2)).tolist():
-    check.close(bytes_moved(ny, nx), 11 * ny * nx * 8, "bytes_moved in double precision")
-    check.close(bytes_moved(ny, nx, "float32"), 11 * ny * nx * 4, "bytes_moved in single precision")
+    check.close(bytes_moved(ny, nx), 97 * ny * nx, "bytes_moved in double precision")
+    check.close(bytes_moved(ny, nx, "float32"), 49 * ny * nx, "bytes_moved in single precision")
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_a_eff_hidden", "points": 1}
 # Hidden tests: a_eff, in both precisions.
 ### BEGIN HIDDEN TESTS
 for ny, nx in check.rng().integers(10, 5000, (3, 2)).tolist():
-    check.close(a_eff(ny, nx), 3 * ny * nx * 8, "a_eff in double precision")
-    check.close(a_eff(ny, nx, "float32"), 3 * ny * nx * 4, "a_eff in single precision")
+    check.close(a_eff(ny, nx), 41 * ny * nx, "a_eff in double precision")
+    check.close(a_eff(ny, nx, "float32"), 21 * ny * nx, "a_eff in single precision")
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 4: fuse the heat step (5 points)
+# ## Part 4: heat around a pipe, in one kernel (3 points)
 #
-# Write the whole step as **one** kernel that reads `T` and `Cp` and writes `out`, without storing anything in between. Inside
-# the grid
+# The wall of a pipe is cut open and laid flat: `i` runs around the pipe, and `j` along it. So the last point of a row and the first one are
+# neighbours. Write one heat step as **one** kernel that reads `T` and `Cp` and writes `out`, without storing anything in between:
 #
-# $$ \text{out} = T + \frac{\text{factor}}{C_p} \left( T_{j,i-1} + T_{j,i+1} + T_{j-1,i} + T_{j+1,i} - 4\,T_{j,i} \right),
-# \qquad \text{factor} = \frac{\lambda\, \Delta t}{h^2} $$
+# $$ \text{out}_{j,i} = T_{j,i} + \frac{\text{factor}}{C_{p\,j,i}} \left( T_{j,\text{left}} + T_{j,\text{right}} + T_{j-1,i} + T_{j+1,i} - 4\,T_{j,i} \right) $$
 #
-# and on the boundary `out = T`. The arrays are indexed as `[j, i]`, and `i, j = cuda.grid(2)`, so that neighbouring threads
-# have neighbouring `i`.
+# In the first and the last row, at the ends of the pipe, `out = T`. The arrays are indexed as `[j, i]`, and `i, j = cuda.grid(2)`, so that
+# neighbouring threads have neighbouring `i`.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "heat"}
 @cuda.jit
@@ -215,8 +214,9 @@ def heat_kernel(T, Cp, factor, out):
     i, j = cuda.grid(2)
     ny, nx = T.shape
     if i < nx and j < ny:
-        if 0 < i < nx - 1 and 0 < j < ny - 1:
-            total = T[j, i - 1] + T[j, i + 1] + T[j - 1, i] + T[j + 1, i] - 4 * T[j, i]
+        if 0 < j < ny - 1:
+            left, right = (i - 1) % nx, (i + 1) % nx
+            total = T[j, left] + T[j, right] + T[j - 1, i] + T[j + 1, i] - 4 * T[j, i]
             out[j, i] = T[j, i] + factor * total / Cp[j, i]
         else:
             out[j, i] = T[j, i]
@@ -230,26 +230,26 @@ def heat_fields(ny, nx):
     return rng.random((ny, nx)), 1 + rng.random((ny, nx)), np.full((ny, nx), np.nan)
 
 
-def run_heat(ny, nx, block=(8, 4), grid=None):
+def run_heat(ny, nx, block=(8, 4)):
     """Launch the kernel on random fields; return T, Cp, the result, and T and Cp as they are after the launch."""
     T, Cp, out = heat_fields(ny, nx)
     dT, dCp, dout = cuda.to_device(T), cuda.to_device(Cp), cuda.to_device(out)
-    grid = grid or ((nx + block[0] - 1) // block[0], (ny + block[1] - 1) // block[1])
+    grid = ((nx + block[0] - 1) // block[0], (ny + block[1] - 1) // block[1])
     heat_kernel[grid, block](dT, dCp, 0.1, dout)
     return T, Cp, dout.copy_to_host(), dT.copy_to_host(), dCp.copy_to_host()
 
 
-def four_statements(T, Cp, factor):
-    """Return what the four statements compute."""
-    qx, qy = -np.diff(T, axis=1), -np.diff(T, axis=0)
+def pipe_step(T, Cp, factor):
+    """Return what one step gives, by NumPy."""
+    around = np.roll(T, 1, axis=1) + np.roll(T, -1, axis=1)
     out = T.copy()
-    out[1:-1, 1:-1] -= factor * (np.diff(qx, axis=1)[1:-1] + np.diff(qy, axis=0)[:, 1:-1]) / Cp[1:-1, 1:-1]
+    out[1:-1] += factor * (around[1:-1] + T[:-2] + T[2:] - 4 * T[1:-1]) / Cp[1:-1]
     return out
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat", "points": 2}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat", "points": 1}
 T, Cp, found, *_ = run_heat(8, 6)
-check.close(found, four_statements(T, Cp, 0.1), "out", atol=1e-13)
+check.close(found, pipe_step(T, Cp, 0.1), "out", atol=1e-13)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.15, "flops.total": 2.0}}
 # The traffic and the flops: each point needs six reads, one write and 8 flops; no hazards.
@@ -258,67 +258,185 @@ T, Cp, out = heat_fields(n, n)
 before = T.copy(), Cp.copy()
 profile = simt.profile(heat_kernel[((n + 31) // 32, (n + 31) // 32), (32, 32)], T, Cp, 0.1, out)
 check.no_hazards(profile)
-check.close(out, four_statements(*before, 0.1), "out", atol=1e-13)
+check.close(out, pipe_step(*before, 0.1), "out", atol=1e-13)
 needed = {"global_load.sectors": 6 * n**2 * 8 / 32, "global_store.sectors": n**2 * 8 / 32, "flops.total": 8 * n**2}
 check.at_most(profile, limits, compulsory=needed)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_hidden", "points": 2}
-# Hidden tests: other grids, also such that are no multiple of the block; inputs must not change; one point per thread.
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_hidden", "points": 1}
+# Hidden tests: other grids, also such that are no multiple of the block; inputs must not change.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(4, 9)) + 1
 for ny, nx in ((3, 3), (5, odd), (odd, 7)):
     T, Cp, found, T_after, Cp_after = run_heat(ny, nx)
-    check.close(found, four_statements(T, Cp, 0.1), "out", atol=1e-13)
+    check.close(found, pipe_step(T, Cp, 0.1), "out", atol=1e-13)
     check.that((T_after == T).all() and (Cp_after == Cp).all(), "T and Cp must stay as they are.")
-_, _, found, *_ = run_heat(8, 8, grid=(1, 1))
-check.that(np.isnan(found[4:]).all(), "Each thread must write one point and no more.")
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 5: T_eff from a timing (2 points)
+# ## Part 5: T_eff from a log (2 points)
 #
-# Write `t_eff(a_eff_bytes, t_it_s)`, the effective memory throughput in GB/s (1 GB = 10⁹ bytes).
+# Somebody has timed a solver and kept an array `log` with one row per measurement: how many steps were done, and how many **milliseconds** all of
+# them took together. The first row includes the compilation of the kernels. Some of the others were disturbed by other programs, but fewer than half.
+#
+# Write `t_eff(a_eff_bytes, log)`, the typical effective memory throughput in GB/s (1 GB = 10⁹ bytes). `a_eff_bytes` is A_eff of one step.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "t_eff"}
-def t_eff(a_eff_bytes, t_it_s):
+def t_eff(a_eff_bytes, log):
     """Return T_eff in GB/s."""
     ### BEGIN SOLUTION
-    return a_eff_bytes / t_it_s / 1e9
+    steps, milliseconds = log[1:, 0], log[1:, 1]
+    return a_eff_bytes / np.median(milliseconds / 1e3 / steps) / 1e9
     ### END SOLUTION
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_t_eff", "points": 1}
-check.close(t_eff(24e9, 0.01), 2400, "GB/s of 24 GB in 10 ms")
+log = np.array([[1, 950.0], [10, 100.0], [20, 200.0], [5, 50.0], [10, 130.0]])
+check.close(t_eff(24e9, log), 2400, "GB/s of 24 GB in each step of 10 ms")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_t_eff_hidden", "points": 1}
 # Hidden tests: other sizes and times.
 ### BEGIN HIDDEN TESTS
 for size, time in check.rng().uniform(1, 100, (3, 2)):
-    check.close(t_eff(size * 1e6, time * 1e-3), size / time, "T_eff of some megabytes in some milliseconds")
-check.close(t_eff(16, 1e-9), 16, "T_eff of a few bytes in a nanosecond")
+    steps = check.rng().integers(1, 40, 9).astype(float)
+    log = np.stack([steps, steps * time], axis=1)
+    log[[0, 3, 4, 7], 1] *= [0.4, 3.0, 1.2, 9.0]
+    check.close(t_eff(size * 1e6, log), size / time, "T_eff of some megabytes in some milliseconds")
 ### END HIDDEN TESTS
 
 # %% [markdown]
 # ## Part 6: what is left to gain (2 points)
 #
-# By which factor could the program still become faster, at most, on the same machine and with the same algorithm? Write
-# `remaining_gain(t_eff_gb_s, t_peak_gb_s)`, which returns this factor. A factor of 1 means that nothing is left to gain.
+# A program spends the `share` of its time in a memory-bound kernel that reaches `t_eff_gb_s`. The rest of the time it waits for messages, which no
+# better kernel makes shorter. By which factor could the **program** still become faster, at most, on the same machine and with the same algorithm?
+#
+# Write `remaining_gain(t_eff_gb_s, t_peak_gb_s, share)`, which returns this factor. A factor of 1 means that nothing is left to gain.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "gain"}
-def remaining_gain(t_eff_gb_s, t_peak_gb_s):
-    """Return the largest possible speed-up, at least 1 for a memory-bound program."""
+def remaining_gain(t_eff_gb_s, t_peak_gb_s, share):
+    """Return the largest possible speed-up of the whole program."""
     ### BEGIN SOLUTION
-    return t_peak_gb_s / t_eff_gb_s
+    return 1 / (1 - share + share * t_eff_gb_s / t_peak_gb_s)
     ### END SOLUTION
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_gain", "points": 1}
-check.close(remaining_gain(1000, 4000), 4, "the gain that a quarter of the peak leaves")
+# A quarter of the peak in 80 % of the time: 0.8 becomes 0.2, and 0.2 stays.
+check.close(remaining_gain(1000, 4000, 0.8), 2.5, "the gain that a quarter of the peak leaves in 80 % of the time")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_gain_hidden", "points": 1}
 # Hidden tests: at the peak and below it.
 ### BEGIN HIDDEN TESTS
-check.close(remaining_gain(4000, 4000), 1, "the gain at T_peak")
-for peak, share in check.rng().uniform(0.1, 1, (3, 2)):
-    check.close(remaining_gain(1e4 * peak * share, 1e4 * peak), 1 / share, "the gain below T_peak")
+check.close(remaining_gain(4000, 4000, 0.7), 1, "the gain at T_peak")
+check.close(remaining_gain(500, 4000, 1.0), 8, "the gain of a program that is all kernel")
+for peak, part, share in check.rng().uniform(0.1, 1, (3, 3)):
+    expected = 1 / (1 - share + share * part)
+    check.close(remaining_gain(1e4 * peak * part, 1e4 * peak, share), expected, "the gain below T_peak")
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Part 7: right and slow, find out why (2 points)
+#
+# The kernel below smooths a signal with eight weights: `out[i]` is the sum of `w[k] * a[i + k]`, and `a` has seven elements more than `out`.
+# Its result is right, and it moves many times what it must. It has two faults. Look at its profile, find them, and write
+# `smooth_kernel` without them. Each fault that you repair gives a point.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "slow"}
+@cuda.jit
+def slow_kernel(a, w, out):
+    i = cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x
+    if i < out.size:
+        out[i] = 0.0
+        for k in range(8):
+            out[i] += w[k] * a[i + k]
+
+
+signal, weights, smoothed = np.arange(519.0), np.full(8, 0.125), np.empty(512)
+simt.profile(slow_kernel[8, 64], signal, weights, smoothed)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "smooth"}
+@cuda.jit
+def smooth_kernel(a, w, out):
+    ### BEGIN SOLUTION
+    i = cuda.grid(1)
+    if i < out.size:
+        total = 0.0
+        for k in range(8):
+            total += w[k] * a[i + k]
+        out[i] = total
+    ### END SOLUTION
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_smooth"}
+def run_smooth(n):
+    """Launch the kernel for n random elements; return its profile, after the result was checked."""
+    rng = check.rng()
+    a, w, out = rng.random(n + 7), rng.random(8), np.full(n, np.nan)
+    expected = np.correlate(a, w)
+    profile = simt.profile(smooth_kernel[(n + 63) // 64, 64], a, w, out)
+    check.no_hazards(profile)
+    check.close(out, expected, "out", rtol=1e-11)
+    return profile
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth", "points": 1} course={"limits": {"global_store.sectors": 1.15}}
+n = 64 * int(check.rng().integers(6, 12))
+check.at_most(run_smooth(n), limits, compulsory={"global_store.sectors": n * 8 / 32})
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_hidden", "points": 1} course={"limits": {"global_load.sectors": 2.0}}
+# Hidden tests: sectors that are loaded, and sizes that are no multiple of the block.
+### BEGIN HIDDEN TESTS
+n = 64 * int(check.rng().integers(6, 12))
+# eight requests for a and eight for w, by each warp
+check.at_most(run_smooth(n), limits, compulsory={"global_load.sectors": (8 * 8 + 8) * n / 32})
+for n in (1, 65 + int(check.rng().integers(0, 60))):
+    run_smooth(n)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Part 8: open, a picture in grey (2 points)
+#
+# A picture holds the colours of each pixel side by side: `rgb` is `r g b r g b …`, three doubles per pixel. Write a kernel that computes
+# `out[i] = 0.30 * r + 0.59 * g + 0.11 * b` of pixel `i`. It is launched with blocks of 64 threads, one thread per pixel, and a few more.
+#
+# The first point is for the result. The second one is for a kernel that asks for at most 1.1 times the sectors that the picture fills, in any way
+# that you like.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "grey"}
+@cuda.jit
+def grey_kernel(rgb, out):
+    ### BEGIN SOLUTION
+    tile = cuda.shared.array(192, float64)
+    t, first = cuda.threadIdx.x, 192 * cuda.blockIdx.x
+    for k in range(t, 192, 64):
+        if first + k < rgb.size:
+            tile[k] = rgb[first + k]
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = 0.30 * tile[3 * t] + 0.59 * tile[3 * t + 1] + 0.11 * tile[3 * t + 2]
+    ### END SOLUTION
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_grey"}
+def run_grey(n):
+    """Launch the kernel on n random pixels; return its profile, after the result was checked."""
+    rgb, out = check.rng().random(3 * n), np.full(n, np.nan)
+    expected = rgb.reshape(n, 3) @ np.array([0.30, 0.59, 0.11])
+    profile = simt.profile(grey_kernel[(n + 63) // 64, 64], rgb, out)
+    check.no_hazards(profile)
+    check.close(out, expected, "out", rtol=1e-11)
+    return profile
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_grey", "points": 1}
+for n in (128, 65 + int(check.rng().integers(0, 60))):
+    run_grey(n)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_grey_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
+# Hidden tests: within 1.1 times the sectors of the picture and of the result.
+### BEGIN HIDDEN TESTS
+n = 64 * int(check.rng().integers(3, 9))
+needed = {"global_load.sectors": check.sectors(3 * n), "global_store.sectors": check.sectors(n)}
+check.at_most(run_grey(n), limits, compulsory=needed)
+run_grey(1)
 ### END HIDDEN TESTS
