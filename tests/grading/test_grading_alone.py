@@ -93,7 +93,7 @@ def test_right_answers_stay_far_below_the_budget_of_statements(nb, source, monke
 def test_endless_kernels_cost_their_points_and_no_others(handed_in):
     nb = s.submission({"triad": KERNEL + ENDLESS})
     report = alone.grade_file(handed_in(nb), seed=1)
-    assert s.lost(report) == {"test_triad": 1, "test_triad_traffic": 1, "test_triad_hidden": 2}
+    assert s.lost(report) == {"test_triad": 1, "test_triad_traffic": 1, "test_triad_hidden": 1}
     assert "runs on and on" in s.said(report)["test_triad"]
     assert report.notes == [] and report.ungraded == ""
 
@@ -275,7 +275,7 @@ def test_children_share_nothing_that_one_of_them_changed():
 
 
 def test_stopping_ends_children_at_once_and_tells_who_waits():
-    nb = s.submission({"gain": "import time\ntime.sleep(600)\ndef remaining_gain(a, b): return 1"})
+    nb = s.submission({"gain": "import time\ntime.sleep(600)\ndef remaining_gain(a, b, share): return 1"})
     found = []
 
     def ask():

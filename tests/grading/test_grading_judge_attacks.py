@@ -12,9 +12,9 @@ from course_pkg.grading.sandbox import Limits
 
 pytestmark = pytest.mark.slow(90)
 
-WRONG_GAIN = "def remaining_gain(t_eff_gb_s, t_peak_gb_s):\n    return 0.5"
+WRONG_GAIN = "def remaining_gain(t_eff_gb_s, t_peak_gb_s, share):\n    return 0.5"
 GAIN = {"test_gain": 1, "test_gain_hidden": 1}
-TRIAD = {"test_triad": 1, "test_triad_traffic": 1, "test_triad_hidden": 2}
+TRIAD = {"test_triad": 1, "test_triad_traffic": 1, "test_triad_hidden": 1}
 PASSES = {"test_count": 1, "test_passes_hidden": 1, "test_bytes_hidden": 1}
 KERNEL = "@cuda.jit\ndef triad_kernel(a, b, s, out):\n"
 RIGHT = KERNEL + "    i = cuda.grid(1)\n    if i < out.size:\n        out[i] = a[i] + s * b[i]\n"
@@ -197,7 +197,7 @@ def test_patches_gain_nothing(name):
     }
     wrong["triad"] = f"{KERNEL}    out[0] = 1\n\n{PATCHES[name]}"
     lost = s.lost(s.grade(s.submission(wrong), part="three"))
-    for cell, points in {**GAIN, **TRIAD, "test_balance": 1, "test_balance_hidden": 2}.items():
+    for cell, points in {**GAIN, **TRIAD, "test_balance": 1, "test_balance_hidden": 1}.items():
         assert lost[cell] == points
 
 
@@ -220,7 +220,7 @@ EQUALS = {
 
 @pytest.mark.parametrize("name", EQUALS)
 def test_values_that_claim_to_be_equal_gain_nothing(name, capfd):
-    gain = f"{EQUALS[name]}\n\ndef remaining_gain(t_eff_gb_s, t_peak_gb_s):\n    return Equal()"
+    gain = f"{EQUALS[name]}\n\ndef remaining_gain(t_eff_gb_s, t_peak_gb_s, share):\n    return Equal()"
     report = s.grade(s.submission({"gain": gain}), part="gain")
     assert s.lost(report) == GAIN
     assert "unpickled" not in capfd.readouterr().out
@@ -293,7 +293,7 @@ def test_right_kernels_in_other_words_get_all_points(kernel):
 
 
 def test_a_function_that_never_ends_costs_its_own_points_alone():
-    endless = "def remaining_gain(a, b):\n    while True:\n        pass"
+    endless = "def remaining_gain(*a):\n    while True:\n        pass"
     report = s.grade(s.submission({"gain": endless}), part="gain")
     assert s.lost(report) == GAIN
     assert "took more than 3 s of processor time: is there an endless loop?" in s.said(report)["test_gain"]
@@ -307,8 +307,8 @@ def test_a_warning_or_a_print_costs_nothing():
 
 
 def test_hidden_values_do_not_come_out_with_an_error():
-    leak = "def remaining_gain(a, b):\n    if (a, b) != (1000, 4000):\n"
-    leak += "        raise type(f'Secret{a}', (Exception,), {})(f'values {a} {b}')\n    return 4"
+    leak = "def remaining_gain(a, b, share):\n    if (a, b) != (1000, 4000):\n"
+    leak += "        raise type(f'Secret{a}', (Exception,), {})(f'values {a} {b}')\n    return 2.5"
     report = s.grade(s.submission({"gain": leak}))
     assert s.lost(report) == {"test_gain_hidden": 1}
     assert s.said(report)["test_gain_hidden"] == (

@@ -96,7 +96,7 @@ def graded(monkeypatch):
     monkeypatch.setenv("COURSE_HIDE", "bwrap")
     own = warm.WarmParent()
     monkeypatch.setattr(warm, "parent", lambda: own)
-    right = "def remaining_gain(t_eff_gb_s, t_peak_gb_s):\n    return t_peak_gb_s / t_eff_gb_s"
+    right = "def remaining_gain(had, could, share):\n    return 1 / (1 - share + share * had / could)"
 
     def grade(source):
         data = nbformat.writes(s.submission({"gain": f"{source}\n{right}"})).encode()
