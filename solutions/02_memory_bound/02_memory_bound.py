@@ -130,8 +130,8 @@ check.close(found, a + np.float32(2) * b, "out, in single precision", rtol=1e-6,
 # %% [markdown]
 # ## Part 3: count the bytes of a wave (4 points)
 #
-# The four statements below do one step of a sound wave in a hall of `ny` × `nx` points. The pressure `p` and the velocity `v` change in every
-# step. The square of the speed of sound, `c2`, differs from point to point and never changes. `wall` holds one byte per point, 1 in a wall and 0
+# The four statements below do one step of a sound wave in a hall of `ny` × `nx` points. The pressure `p` and the velocity `v` change in
+# each step. The square of the speed of sound, `c2`, differs from point to point and never changes. `wall` holds one byte per point, 1 in a wall and 0
 # in air, and never changes either. `gamma` and `dt` are numbers.
 #
 # ```python
@@ -337,7 +337,7 @@ for peak, part, share in check.rng().uniform(0.1, 1, (3, 3)):
 # ## Part 7: right and slow, find out why (2 points)
 #
 # The kernel below smooths a signal with eight weights: `out[i]` is the sum of `w[k] * a[i + k]`, and `a` has seven elements more than `out`.
-# Its result is right, and it moves many times what it must. It has two faults. Look at its profile, find them, and write
+# Its result is right, but it has two faults. Look at its profile, find them, and write
 # `smooth_kernel` without them. Each fault that you repair gives a point.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "slow"}

@@ -56,9 +56,7 @@ SUBMISSIONS = {
             FIRST,
             *("balance", "triad", "passes", "count", "t_eff", "gain"),
             balance={"np.dtype(dtype).itemsize": "8"},
-            triad={
-                "s * b[i]": "3.0 * b[i]"
-            },
+            triad={"s * b[i]": "3.0 * b[i]"},
             count={"(wide * np.dtype(dtype).itemsize + 1) * ny * nx": "97 * ny * nx"},
             gain={"share * t_eff_gb_s / t_peak_gb_s": "0.8 * t_eff_gb_s / t_peak_gb_s"},
         ),

@@ -207,13 +207,13 @@ EQUALS = {
     "array": "class Equal(np.ndarray):\n    def __new__(cls):\n        return np.zeros(()).view(cls)\n"
     "    def __array_function__(self, *a):\n        return True",
     "objects": "def Equal():\n    return np.array([None, 1], object)",
-    "text": "def Equal():\n    return '4'",
+    "text": "def Equal():\n    return '2.5'",
     "nan": "def Equal():\n    return float('nan')",
     "empty": "def Equal():\n    return np.array([])",
     "huge": "def Equal():\n    return 10**5000",
-    "long": "def Equal():\n    return [[4.0], [4.0, 1]]",
+    "long": "def Equal():\n    return [[2.5], [2.5, 1]]",
     "function": "def Equal():\n    return print",
-    "generator": "def Equal():\n    yield 4",
+    "generator": "def Equal():\n    yield 2.5",
     "pickle": "class Equal:\n    def __reduce__(self):\n        return (print, ('unpickled',))",
 }
 
