@@ -909,7 +909,7 @@ def mask_bits(u, words, out):
     i = cuda.grid(1)
     if i < out.size:
         bit = ...
-        out[i] = u[i] if bit else 0.0
+        out[i] = u[i] * bit
 
 
 practice.check("mask_bits", mask_bits)

@@ -47,7 +47,7 @@ def mask_bits(u, words, out):
     i = cuda.grid(1)
     if i < out.size:
         bit = (words[i // 32] >> (i % 32)) & 1
-        out[i] = u[i] if bit else 0.0
+        out[i] = u[i] * bit
 
 # %% mask_bits wrong: divide with `//`
 @cuda.jit
@@ -55,7 +55,7 @@ def mask_bits(u, words, out):
     i = cuda.grid(1)
     if i < out.size:
         bit = (words[i / 32] >> (i % 32)) & 1
-        out[i] = u[i] if bit else 0.0
+        out[i] = u[i] * bit
 
 # %% mask_bits wrong: elements are wrong
 @cuda.jit
@@ -63,7 +63,7 @@ def mask_bits(u, words, out):
     i = cuda.grid(1)
     if i < out.size:
         bit = words[i // 32] >> (i % 32)
-        out[i] = u[i] if bit else 0.0
+        out[i] = u[i] * bit
 
 # %% mask_bits wrong: outside the array's shape (2,)
 @cuda.jit
@@ -71,7 +71,7 @@ def mask_bits(u, words, out):
     i = cuda.grid(1)
     if i < out.size:
         bit = words[i] & 1
-        out[i] = u[i] if bit else 0.0
+        out[i] = u[i] * bit
 
 # %% split
 @cuda.jit
