@@ -872,6 +872,7 @@ from numba import float64
 
 from course_pkg import practice
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 1. Three loops become one.** A program computes $(a \cdot b + c)^2$ by three loops, `t = a * b`, `u = t + c` and `out = u * u`:
 # 3 + 3 + 2 = 8 passes. Write one kernel that reads each input once and writes the result once.
@@ -886,6 +887,7 @@ def one_pass(a, b, c, out):
 
 practice.check("one_pass", one_pass)
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 2. Compute it again.** A coefficient $c_i = 1 + (i h)^2$ was stored in an array: do not read it.
 
@@ -898,6 +900,7 @@ def recompute(u, c, h, out):
 
 
 practice.check("recompute", recompute)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 3. Store fewer bytes.** A mask says which points of a [grid](glossary.md#grid) belong to the body: one bit per point, packed, 32 bits in each integer
@@ -914,6 +917,7 @@ def mask_bits(u, words, out):
 
 practice.check("mask_bits", mask_bits)
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 4. From records to fields.** Particles lie in memory as records, x y z m x y z m …. A kernel that needs
 # x alone fetches y, z and m as well. Split the records into `fields[0]` to `fields[3]`. The launch has one thread per number, not one per particle.
@@ -927,6 +931,7 @@ def split(records, fields):
 
 
 practice.check("split", split)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 5. Break an assumption.** On a ring of points, one step replaces each `u[i]` by the mean of itself and its two neighbours. Do **two** steps in one
@@ -944,6 +949,7 @@ def two_steps(u, out):
 
 practice.check("two_steps", two_steps)
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 6. Open: every second.** A coarse grid takes the mean of each pair, `a[2 * i]` and `a[2 * i + 1]`. Ask for each sector
 # once, any way you like; each block has 32 threads and may use its `tile`.
@@ -959,6 +965,7 @@ def halve(a, out):
 
 practice.check("halve", halve)
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 7. Count what must move.** A function of the host: `fields` is a dictionary such as `{"T": "unknown", "Cp": "known", "qx": "scratch"}`.
 # Scratch fields hold what follows from the others. Return A_eff of one step in bytes.
@@ -971,6 +978,7 @@ def must_move(fields, n, itemsize):
 
 practice.check("must_move", must_move)
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 8. An honest number.** `samples_s` is an array with the seconds of several runs. The first run compiled the kernel, and other programs disturbed
 # some of the others. Return the bandwidth in GB/s that you would defend.
@@ -982,6 +990,7 @@ def bandwidth(samples_s, bytes_moved):
 
 
 practice.check("bandwidth", bandwidth)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 9. What is left to gain?** Return by which factor a step that takes `t_it_s` seconds could still become faster. If its T_eff exceeds T_peak, its data came
