@@ -51,7 +51,7 @@ from course_pkg.cg import gpu_numba as gpu
 from course_pkg.cg.problem import PUBLISHED, PoissonProblem
 from course_pkg.cg.program import CG
 from course_pkg.cg.variants import METHODS, VARIANTS
-from course_pkg.core import CourseError, Library, machine
+from course_pkg.core import Library, machine
 from course_pkg.device import sums as device_sums
 from course_pkg.device.launch import blocks_for
 from course_pkg.paths import figure
@@ -775,7 +775,171 @@ assert more_halo_s > on_h200.pass_s(LARGE) / 64 and more_halo_s < on_h200.pass_s
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
 #
-# **Step 1. Plan freely.** Switch boundaries on and off. Which plan has the fewest bytes if s must be stored?
+# You write an iteration of conjugate gradients, fused step by step, until nothing is left to ask the host. In each step `...` stands for
+# missing lines. Run the cell: it says what your threads did, in a sentence, a picture and counts. Try the variations below it, and answer
+# their questions before you open the answer. The grids are two-dimensional here, so that they can be drawn:
+# $(A p)_{j,i} = 4 p_{j,i}$ minus the four neighbours.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg import practice
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 1. In place.** A map first, because it is the simplest kernel of the iteration: $p \leftarrow r + \beta p$. It has one field p, and overwrites it.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def update_p(r, beta, p):
+    i = cuda.grid(1)
+    ...
+
+
+practice.check("update_p", update_p)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 2. Map and stencil.** The fused kernel of the talk, for an operator in which c weighs the neighbours above and below:
+# $s = 2 (1 + c)\, p_2 - p_2^\text{west} - p_2^\text{east} - c\,(p_2^\text{north} + p_2^\text{south})$, where $p_2 = r + \beta p_1$. Which counts will
+# the bytes follow, those with a cache or those without?
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def map_stencil(r, p1, beta, c, p2, s):
+    i, j = cuda.grid(2)
+    ny, nx = p1.shape
+    if i < nx and j < ny:
+        new = ...
+        total = 2 * (1 + c) * new
+        for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            weight = c if di == 0 else 1.0
+            ...
+        ...
+
+
+practice.check("map_stencil", map_stencil)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 3. Without the [race](glossary.md#race).** The kernel is complete here. Its parameters are called `old` and `new`, but nothing keeps a caller from handing over the
+# same field for both. Write the loop of the host that launches it again and again. Neither a barrier nor a copy is needed.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def search(r, old, beta, new, s):
+    i, j = cuda.grid(2)
+    ny, nx = old.shape
+    if i < nx and j < ny:
+        mine = r[j, i] + beta * old[j, i]
+        total = 4 * mine
+        for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            if 0 <= j + dj < ny and 0 <= i + di < nx:
+                total -= r[j + dj, i + di] + beta * old[j + dj, i + di]
+        new[j, i] = mine
+        s[j, i] = total
+
+def alternate(r, p1, p2, beta, s, times):
+    grid = -(-r.shape[1] // 8), -(-r.shape[0] // 4)
+    for _ in range(times):
+        ...
+    return p1
+
+
+practice.check("alternate", alternate)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 4. A dot on its way.** `block_total(value)` gives the first thread of a block the sum of `value` over the block. Where does ⟨p, s⟩ cost no load?
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.device.sums import block_total
+
+@cuda.jit
+def stencil_dot(p, s, partial):
+    i, j = cuda.grid(2)
+    ny, nx = p.shape
+    product = 0.0
+    if i < nx and j < ny:
+        centre = p[j, i]
+        total = 4 * centre
+        for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            if 0 <= j + dj < ny and 0 <= i + di < nx:
+                total -= p[j + dj, i + di]
+        s[j, i] = total
+        ...
+    ...
+
+
+practice.check("stencil_dot", stencil_dot)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 5. Two maps and a dot.** Which r belongs into ⟨r, r⟩, the one that was read or the one that is written? Mind the order of loads and stores:
+# after a store to one array the compiler reads from the others again, because two names may mean the same memory.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.device.sums import block_total
+
+@cuda.jit
+def update_x_r_dot(p, s, alpha, x, r, partial):
+    i = cuda.grid(1)
+    square = 0.0
+    if i < x.size:
+        x[i] += alpha * p[i]
+        ...
+    part = block_total(square)
+    if cuda.threadIdx.x == 0:
+        partial[cuda.blockIdx.x] = part
+
+
+practice.check("update_x_r_dot", update_x_r_dot)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 6. Throw A p away.** The same step without s. `leave_total(value, partial)` sums over the block and stores the sum in the block's place.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.device.sums import leave_total
+
+@cuda.jit
+def advance(p, alpha, x, r, partial):
+    i, j = cuda.grid(2)
+    ny, nx = p.shape
+    square = 0.0
+    if i < nx and j < ny:
+        centre = p[j, i]
+        total = 4 * centre
+        for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            if 0 <= j + dj < ny and 0 <= i + di < nx:
+                ...
+        ...
+    leave_total(square, partial)
+
+
+practice.check("advance", advance)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 7. Stop without being told.** One warp, launched after all blocks of step 6 have ended. `state` holds ⟨r, r⟩ of the last iteration, β, and the
+# flag; `warp_sum(value)` gives the first lane the sum of `value` over the warp.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.device.sums import warp_sum
+
+@cuda.jit
+def stop_flag(partial, enough, state):
+    t = cuda.threadIdx.x
+    mine = 0.0
+    ...
+    total = warp_sum(mine)
+    if ...:
+        state[1] = total / state[0]
+        state[0] = total
+        ...
+
+
+practice.check("stop_flag", stop_flag)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# What have you solved?
+
+# %% slideshow={"slide_type": "skip"}
+practice.progress("fusion")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Plan freely.** Switch boundaries on and off. Which plan has the fewest bytes if s must be stored? Which of the kernels above does it contain?
 
 # %% slideshow={"slide_type": "skip"}
 def judge(starts, chosen):
@@ -789,7 +953,7 @@ viz.free_planner(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 2. On this CPU.** The two kernels, compiled for all cores, against SciPy with a stored matrix, in turns; a call does five
+# **On this CPU.** The two kernels, compiled for all cores, against SciPy with a stored matrix, in turns; a call does five
 # iterations. The yardstick is a triad of the same numbers. Which of them is nearer to it?
 
 # %% slideshow={"slide_type": "skip"}
@@ -830,34 +994,6 @@ ours, theirs = (
     xeon.one(what, shape=[SMALL] * 3) for what in (two_kernel.by(Library.NUMBA_CPU), VARIANTS["cg_csr"].by(Library.SCIPY))
 )
 print(f"{SMALL}³ unknowns: {theirs.median_s / ours.median_s:.1f} times as fast as SciPy. {xeon.origin}")
-
-# %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 3. Solve, and compare with the textbook.** The GPU's solver runs here in the interpreter, on a small grid; it is the same code.
-
-# %% slideshow={"slide_type": "skip"}
-small = PoissonProblem.ones(12)
-found = gpu.cg_two_kernel(cuda.to_device(small.b))
-print(found)
-print(reference.cg(small.matvec, small.b))
-
-# %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 4. Make it fail.** Each of these says what is wrong and what to try. Predict which raises an error, and which returns a `Solution`
-# that has not converged.
-
-# %% slideshow={"slide_type": "skip"}
-spoilt = small.b.copy()
-spoilt[3, 4, 5] = np.nan
-for what, call in {
-    "NaN in b": lambda: gpu.cg_two_kernel(cuda.to_device(spoilt)),
-    "too few iterations": lambda: gpu.cg_two_kernel(cuda.to_device(small.b), maxiter=5),
-    "b is zero": lambda: gpu.cg_two_kernel(cuda.to_device(0 * small.b)),
-    "A of the wrong sign": lambda: reference.cg(lambda u: -small.matvec(u), small.b),
-    "x0 of another shape": lambda: reference.cg(small.matvec, small.b, np.ones((3, 3, 3))),
-}.items():
-    try:
-        print(f"{what}: {call()}\n")
-    except CourseError as error:
-        print(f"{what}: CourseError: {error}\n")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **On your GPU.** If there is one, this cell measures two iterations of two methods on it, in a few seconds, beside what was recorded. Without

@@ -29,8 +29,22 @@ def html_table(rows: list[dict], caption: str = "") -> str:
         + "</tr>"
         for row in rows
     )
-    under = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    under = f"<caption>{with_code(caption)}</caption>" if caption else ""
     return f'<table class="course-table">{under}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def with_code(text: str) -> str:
+    """Return a text as HTML, with what stands in backquotes set as code.
+
+    Examples
+    --------
+    >>> with_code("Recorded by `course bench cg` at 2 < 3.")
+    'Recorded by <code>course bench cg</code> at 2 &lt; 3.'
+    """
+    pieces = html.escape(text).split("`")
+    if len(pieces) % 2 == 0:
+        return html.escape(text)
+    return "".join(f"<code>{piece}</code>" if n % 2 else piece for n, piece in enumerate(pieces))
 
 
 class Table:

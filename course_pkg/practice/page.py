@@ -7,6 +7,7 @@ notebook, on a slide and in an exported page, with or without a kernel.
 from dataclasses import dataclass
 from html import escape
 
+from course_pkg.core.table import with_code
 from course_pkg.grading.limits import bounds, counter
 from course_pkg.practice.step import Step, Trial
 from course_pkg.practice.verdict import GOOD, NOT_BEGUN, Verdict
@@ -87,7 +88,7 @@ class Result:
         parts = [
             f'<p style="border-left:5px solid {colour};padding:6px 10px;margin:4px 0 8px;font-size:1.05em" '
             f'class="course-verdict" data-state="{escape(state)}"><strong style="color:{colour}" aria-hidden="true">'
-            f"{_MARKS.get(state, '✗')}</strong> {_code(self.verdict.sentence)}</p>",
+            f"{_MARKS.get(state, '✗')}</strong> {with_code(self.verdict.sentence)}</p>",
             self._printed(),
             *(picture._repr_html_() for picture in self.pictures),
             _table(self.counts),
@@ -113,13 +114,14 @@ class Result:
     def _hints(self):
         last = len(self.step.hints)
         return "".join(
-            _fold(f"Hint {n} of {last}", f"<p>{_code(hint)}</p>") for n, hint in enumerate(self.step.hints, 1)
+            _fold(f"Hint {n} of {last}", f"<p>{with_code(hint)}</p>")
+            for n, hint in enumerate(self.step.hints, 1)
         )
 
     def _what_if(self):
         asked = [
-            f"<p>{_code(w.change)} <em>{_code(w.why)}</em></p>"
-            f"<div>{_fold('Answer', f'<p>{_code(w.answer)}</p>')}</div>"
+            f"<p>{with_code(w.change)} <em>{with_code(w.why)}</em></p>"
+            f"<div>{_fold('Answer', f'<p>{with_code(w.answer)}</p>')}</div>"
             for w in self.step.what_if
         ]
         return _fold("What if …?", "".join(asked)) if asked else ""
@@ -157,11 +159,3 @@ def _table(rows) -> str:
 
 def _fold(title: str, inner: str) -> str:
     return f'<details {_FOLD}><summary style="cursor:pointer">{escape(title)}</summary>{inner}</details>'
-
-
-def _code(text: str) -> str:
-    """Escape a text and set what stands in backquotes as code."""
-    pieces = escape(text).split("`")
-    if len(pieces) % 2 == 0:
-        return escape(text)
-    return "".join(f"<code>{piece}</code>" if n % 2 else piece for n, piece in enumerate(pieces))

@@ -11,6 +11,7 @@ from course_pkg.practice import habits
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome, Strange
 from course_pkg.practice.step import RESULT, Step, Trial
+from course_pkg.simt import KernelProfile
 from course_pkg.viz.threads_scene import element_name
 
 NOT_BEGUN, WRONG, GOOD = "not begun", "wrong", "good"
@@ -98,28 +99,44 @@ def _stopped(answer: Answer, outcome: Outcome) -> str:
 
 
 def _hazard(answer: Answer, trial: Trial, outcome: Outcome) -> str:
-    hazards = [h for profile in outcome.profiles for h in profile.hazards]
+    hazards = [(h, profile) for profile in outcome.profiles for h in profile.hazards]
     if not hazards:
         return ""
     order = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
-    worst = min(hazards, key=lambda h: order.index(h.kind) if h.kind in order else len(order))
+    worst, profile = min(hazards, key=lambda h: order.index(h[0].kind) if h[0].kind in order else len(order))
     said = worst.message.rstrip(".")
-    where = f"Line {worst.line}, {habits.quoted(answer.program, worst.line)}"
-    if two := _PLACES.match(said):
-        quoted = " and ".join(habits.quoted(answer.program, int(line)) for line in two.groups())
-        where = f"Lines {two['one']} and {two['other']}, {quoted}"
+    two = _PLACES.match(said)
+    where = _where(answer, profile, worst.function, [int(n) for n in two.groups()] if two else [worst.line])
     said = _PLACES.sub("", _PLACE.sub("", said))
     if worst.kind == "out_of_bounds":
         said = said.removesuffix(": a GPU would touch whatever lies there")
         said += _why_outside(trial, worst, outcome)
-    elif worst.kind == "race" and _adds_up(answer, worst.line):
+    elif worst.kind == "race" and _adds_up(answer, worst):
         said += "; or update it with cuda.atomic.add, so that they take turns"
     return f"{where}: {said}" + "." * (said[-1] not in "?!")
 
 
-def _adds_up(answer: Answer, line: int) -> bool:
-    """Return whether a line is like ``counts[k] += 1``."""
-    return any(isinstance(n, ast.AugAssign) and n.lineno == line for n in ast.walk(answer.program.tree))
+def _where(answer: Answer, profile: KernelProfile, function: str, lines: list[int]) -> str:
+    """Quote the learner's lines, which may be those of a kernel that the answer launches; name a function of others."""
+    source = profile.sources.get(function, answer.program.source)
+    if source.file != answer.program.source.file:
+        return f"In {function}, which it calls"
+    quoted = " and ".join(f"`{source.text(line)}`" for line in lines)
+    return f"Line{'s' * (len(lines) > 1)} {_listed(lines)}, {quoted}"
+
+
+def _adds_up(answer: Answer, hazard) -> bool:
+    """Return whether a hazard is about the array that a line like ``counts[k] += 1`` changes."""
+    return any(
+        isinstance(n, ast.AugAssign) and n.lineno == hazard.line and _array_of(n.target) == hazard.array
+        for n in ast.walk(answer.program.tree)
+    )
+
+
+def _array_of(target) -> str | None:
+    return (
+        target.value.id if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) else None
+    )
 
 
 def _why_outside(trial: Trial, hazard, outcome: Outcome) -> str:
@@ -133,12 +150,25 @@ def _why_outside(trial: Trial, hazard, outcome: Outcome) -> str:
     index = hazard.index
     inside = [0 <= i < n for i, n in zip(index, array.shape, strict=False)]
     turned = [0 <= i < n for i, n in zip(reversed(index), array.shape, strict=False)]
-    if len(index) == 2 and not all(inside) and all(turned):
+    if (
+        len(index) == 2
+        and not all(inside)
+        and all(turned)
+        and index == _across_and_down(trial, hazard.threads[0])
+    ):
         return ": x and y are swapped; x counts columns, the last index, and y counts rows, the first index"
     return (
         ": on a GPU it would touch whatever lies there; guard the access, so that a thread without an element "
         "does nothing"
     )
+
+
+def _across_and_down(trial: Trial, thread) -> tuple[int, ...]:
+    """Return what ``cuda.grid(2)`` gives a thread."""
+    if trial.block is None:
+        return ()
+    size = (*np.atleast_1d(trial.block), 1)
+    return tuple(int(b * n + t) for b, n, t in zip(thread.block[:2], size, thread.thread[:2], strict=False))
 
 
 def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:

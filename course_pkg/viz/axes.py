@@ -35,6 +35,7 @@ def draw_bound(ax, value, label) -> None:
 
 def note_below(figure, note):
     if note:
+        note = note.replace("`", "")  # a figure has one font, so commands stand without quotes
         width = int(13 * figure.get_figwidth())  # characters of this size that fit
         note = "\n".join(textwrap.fill(line, width) for line in note.splitlines())
         figure.supxlabel(note, fontsize=10.5, color=MUTED, x=0.01, ha="left")

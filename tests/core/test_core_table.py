@@ -33,3 +33,10 @@ def test_html_is_escaped():
     assert [cell.text for cell in table.iter("th")] == ["<k>", "b & c", "<a>"]
     assert table.findtext(".//td") == "<script>"
     assert table.findtext("caption") == "1 < 2"
+
+
+def test_a_caption_sets_commands_as_code():
+    table = ElementTree.fromstring(Table(ROWS, "Recorded by `course bench cg`.")._repr_html_())
+    assert table.findtext("caption/code") == "course bench cg"
+    assert "`" not in "".join(table.itertext())
+    assert "a ` b" in Table(ROWS, "a ` b")._repr_html_()

@@ -4,9 +4,11 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from matplotlib.figure import Figure
 
 from course_pkg.core import CourseError
 from course_pkg.viz import passes_picture
+from course_pkg.viz.axes import note_below
 from course_pkg.viz.passes import _Row
 
 
@@ -66,3 +68,9 @@ def test_a_plan_of_two_iterations_is_as_wide_as_one_of_them():
 def test_what_cannot_be_drawn_is_said(plans, measured, complaint):
     with pytest.raises(CourseError, match=complaint):
         passes_picture(plans, per_pass=8, xlabel="bytes", measured=measured)
+
+
+def test_a_note_below_a_figure_has_no_backquotes():
+    figure = Figure(figsize=(8, 2))
+    note_below(figure, "Recorded by `course bench cg`.")
+    assert figure.get_supxlabel() == "Recorded by course bench cg."
