@@ -115,7 +115,7 @@ SUBMISSIONS = {
             *("count", "scale_and_correct", "stencil_dot", "plans"),
             count={"(2 + 2 + 2 + 1)": "(8 + 2 + 2 + 1)"},
             stencil_dot={"centre * result": "p[j, i] * s[j, i]"},
-            plans={'"recompute": ["s"]': '"recompute": []'},
+            plans={'"recompute": ["q"]': '"recompute": []'},
         ),
         {
             "test_count": 1,
