@@ -9,7 +9,12 @@ from course_pkg.cg.fusion import plan
 from course_pkg.grading import release
 
 SHAPE, GPUS = (4, 5, 6), 4
-PLANS = {"cr_stored": "RESIDUALS", "cr_recomputed": "RESIDUALS", "jacobi_plan": "JACOBI", "power_plan": "POWER"}
+PLANS = {
+    "cr_stored": "RESIDUALS",
+    "cr_recomputed": "RESIDUALS",
+    "jacobi_plan": "JACOBI",
+    "power_plan": "POWER",
+}
 
 
 @pytest.fixture(scope="module")
