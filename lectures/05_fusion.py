@@ -767,7 +767,6 @@ bench.Table(
 more_halo_s = (cost.halo((LARGE,) * 3, 64, fields=2)[1] - cost.halo((LARGE,) * 3, 64)[1]) * 8 / LINK_GB_S / 1e9
 assert more_halo_s > on_h200.pass_s(LARGE) / 64 and more_halo_s < on_h200.pass_s(LARGE) / 8
 
-
 # %% [markdown] slideshow={"slide_type": "-"}
 # Map and stencil fused save one pass and double the halo. On 64 GPUs the additional halo takes **longer** than the pass, unless it travels while
 # the GPU computes. And two sums per iteration let all GPUs wait: lectures 7 and 9.
@@ -783,6 +782,7 @@ assert more_halo_s > on_h200.pass_s(LARGE) / 64 and more_halo_s < on_h200.pass_s
 # %% slideshow={"slide_type": "skip"}
 from course_pkg import practice
 
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 1. In place.** A map first, because it is the simplest kernel of the iteration: $p \leftarrow r + \beta p$. It has one field p, and overwrites it.
 
@@ -794,6 +794,7 @@ def update_p(r, beta, p):
 
 
 practice.check("update_p", update_p)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 2. Map and stencil.** The fused kernel of the talk, for an operator in which c weighs the neighbours above and below:
@@ -815,6 +816,7 @@ def map_stencil(r, p1, beta, c, p2, s):
 
 
 practice.check("map_stencil", map_stencil)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 3. Without the [race](glossary.md#race).** The kernel is complete here. Its parameters are called `old` and `new`, but nothing keeps a caller from handing over the
@@ -937,6 +939,7 @@ practice.check("stop_flag", stop_flag)
 
 # %% slideshow={"slide_type": "skip"}
 practice.progress("fusion")
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Plan freely.** Switch boundaries on and off. Which plan has the fewest bytes if s must be stored? Which of the kernels above does it contain?
