@@ -171,6 +171,7 @@ def print_loads(kernel, n=1024, blocks=2):
 
 print_loads(wasteful_kernel)
 
+
 # %% [markdown]
 # Two things are wasted, for two reasons. Which elements does a warp touch at the same time? And why does the second line load
 # what the first one had? (What does the compiler know about the memory behind `u` and `c`?)
