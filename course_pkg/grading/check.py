@@ -4,6 +4,9 @@
 message with values, for visible tests, and by a verdict without values, for hidden tests.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from course_pkg.core.access import BANK_BYTES, BANKS, SECTOR_BYTES
@@ -137,6 +140,41 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
         what,
         f": some elements are wrong{' or were written by no thread' if missing.any() else ''}.",
     )
+
+
+@contextmanager
+def explained(kernel, *arrays: str) -> Iterator[None]:
+    """Let a test that fails within a ``with`` block name the habit of NumPy's that is behind it, if there is one.
+
+    Parameters
+    ----------
+    kernel : kernel
+        The learner's.
+    *arrays : str
+        The names of its parameters that are arrays.
+
+    Raises
+    ------
+    Failed
+        With the habit's sentence in place of an error, or after it.
+    """
+    from course_pkg.grading import habits  # what it needs is not there where answers run
+    from course_pkg.simt.errors import HazardError
+    from course_pkg.simt.front.source import program_of
+
+    try:
+        yield
+    except Exception as error:
+        program = getattr(kernel, "program", None)
+        if program is None and (function := getattr(kernel, "py_func", kernel)) is kernel:
+            name = getattr(function, "__name__", "This")
+            raise Failed(f"{name} is no kernel: write @cuda.jit on the line above its def.") from None
+        program = program or program_of(function)
+        if said := habits.first(program, frozenset(arrays)):
+            raise Failed(said) from None
+        if isinstance(error, (Failed, HazardError)) and (said := habits.likely(program)):
+            raise Failed(f"{error} {said}") from None
+        raise
 
 
 def no_hazards(profile) -> None:

@@ -3,8 +3,9 @@
 import copy
 
 from course_pkg.core import CourseError
+from course_pkg.grading import habits
 from course_pkg.practice import answer as answers
-from course_pkg.practice import catalogue, habits, remembered, scene, timing, verdict
+from course_pkg.practice import catalogue, remembered, scene, timing, verdict
 from course_pkg.practice.attempt import attempt
 from course_pkg.practice.page import Result, counts
 from course_pkg.practice.step import Shown, Step, Trial
@@ -60,6 +61,8 @@ def check_step(step: Step, given) -> Result:
         return Result(step, verdict.Verdict(verdict.WRONG, said))
     outcomes = attempt(step, answer, copy.deepcopy(trials))
     found = verdict.judge(step, answer, trials, outcomes)
+    if found.state == verdict.WRONG and trials[0].is_launch and (said := habits.likely(answer.program)):
+        found = verdict.Verdict(verdict.WRONG, f"{found.sentence} {said}")
     first = outcomes[0]
     pictures = [scene.picture(step, trials[0], first), scene.strip(step, first)]
     notes = []

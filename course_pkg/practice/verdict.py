@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_pkg.grading import check
-from course_pkg.practice import habits
+from course_pkg.grading import check, habits
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome, Strange
 from course_pkg.practice.step import RESULT, Step, Trial

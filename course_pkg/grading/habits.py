@@ -1,9 +1,11 @@
 """The first mistakes of those who come from NumPy, each with a sentence that teaches.
 
-They are looked for in the text, before anything runs: the interpreter's own message would name a symptom.
+They are looked for in the text, since the interpreter's own message would name a symptom. What :func:`first` finds cannot
+be right; what :func:`likely` finds can, and is said only of a kernel that has failed.
 """
 
 import ast
+import builtins
 from collections.abc import Callable, Iterator
 
 from course_pkg.simt.front.source import Program
@@ -47,6 +49,34 @@ def first(program: Program, arrays: frozenset[str]) -> str | None:
         return None
     line, _, said = min(found)
     return f"Line {line}, {quoted(program, line)}: {said}"
+
+
+def likely(program: Program) -> str | None:
+    """Return a sentence about what may be wrong with a kernel that runs and fails, or None."""
+    nodes = list(ast.walk(program.tree))
+    subscripts = [n for n in nodes if isinstance(n, ast.Subscript)]
+    if any(isinstance(n.ctx, ast.Store) for n in subscripts) and not any(map(_asks_who, nodes)):
+        return (
+            "No line asks which thread it is: every thread runs the whole kernel and does the same. "
+            "`i = cuda.grid(1)` gives each thread a number of its own."
+        )
+    tables = {n.value.id for n in subscripts if _names(n.value) and isinstance(n.slice, ast.Tuple)}
+    for node in nodes:
+        if isinstance(node, ast.Call) and _names(node.func) == {"len"} and node.args:
+            for name in _names(node.args[0]) & tables:
+                return (
+                    f"`len({name})` is the number of rows, {name}.shape[0]; the number of columns is "
+                    f"{name}.shape[1]."
+                )
+    return None
+
+
+def _asks_who(node) -> bool:
+    """Return whether a part of a kernel may tell threads apart; a function that it calls may, too."""
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return name in ("grid", "threadIdx", "blockIdx", "laneid") or (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not hasattr(builtins, node.func.id)
+    )
 
 
 def quoted(program: Program, line: int) -> str:
