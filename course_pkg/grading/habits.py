@@ -1,7 +1,7 @@
 """The first mistakes of those who come from NumPy, each with a sentence that teaches.
 
-They are looked for in the text, since the interpreter's own message would name a symptom. What :func:`first` finds cannot
-be right; what :func:`likely` finds can, and is said only of a kernel that has failed.
+They are looked for in the text, since the interpreter's own message would name a symptom. What :func:`first` finds
+cannot be right; what :func:`likely` finds can, and is said only of a kernel that has failed.
 """
 
 import ast

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from course_pkg.practice.step import Step
 from course_pkg.simt import Kernel, Launch, SimtError
+from course_pkg.simt.front.names import is_device_function
 from course_pkg.simt.front.source import Program, program_of
 
 
@@ -62,7 +63,7 @@ def read(step: Step, given, launched: bool) -> "Answer | str":
     is_kernel = function is not given
     if launched and not is_kernel:
         return f"{function.__name__} is a plain Python function: write @cuda.jit on the line above its def."
-    if launched and getattr(given, "device", False):
+    if launched and is_device_function(given):
         return f"{function.__name__} is a device function, which kernels call: write @cuda.jit without device=True."
     if not launched and is_kernel:
         return f"{function.__name__} is a kernel, and this step wants a plain function: remove its @cuda.jit."

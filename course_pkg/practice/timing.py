@@ -1,4 +1,4 @@
-"""The time of a right answer, where there is a GPU: beside the time of a copy of as many bytes."""
+"""The time of a right answer, where there is a GPU, and the bytes that it moves in it."""
 
 from course_pkg.bench import device as devices
 from course_pkg.bench.measure import measure

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from course_pkg.core import Cost
 from course_pkg.core.checks import unwritten
 from course_pkg.device.launch import blocks_for
 from course_pkg.grading import check
@@ -45,6 +46,13 @@ def _row_sums(shape, rng):
     a = numbers(shape, rng)
     needed = {"global_load.sectors": check.sectors(a.size), "global_store.requests": shape[0]}
     return Trial({"a": a, "out": unwritten(shape[0])}, {"out": a.sum(axis=1)}, shape[0], 16, needed)
+
+
+def _many_row_sums():
+    """Return row sums of 128 MiB, more than a GPU's L2 cache holds, and what they move."""
+    trial = _row_sums((1 << 14, 1 << 10), np.random.default_rng(0))
+    a, out = trial.arrays["a"], trial.arrays["out"]
+    return trial, Cost(a.nbytes, out.nbytes, flops=a.size, known_bytes=a.nbytes + out.nbytes)
 
 
 def _uses_tile(profile, trial):
@@ -174,6 +182,7 @@ STEPS = (
         sizes=((3, 64), (2, 48), (1, 16)),
         needs="block_sum",
         limits={"global_load.sectors": 1, "global_store.requests": 1},
+        speed=_many_row_sums,
         tell="no byte was moved twice, and none for nothing",
         hints=(
             "Which elements of a row should 16 neighbours read in one pass?",

@@ -1,0 +1,147 @@
+"""Where there is a GPU: kernels are Numba's, are tried in the interpreter all the same, and right ones are timed.
+
+Numba makes such kernels without a GPU as well, and anything that touches CUDA then raises an error. The GPU that takes
+time is a fake.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import practice_cells as cells
+import pytest
+
+from course_pkg import practice
+from course_pkg.core import Cost, CourseError
+from course_pkg.practice import catalogue, timing
+from course_pkg.practice import checking as checking
+from course_pkg.practice.step import Step, Trial
+
+sys.path.append(str(Path(__file__).parents[1] / "bench"))  # fake_gpu: several files of tests use it
+
+numba_cuda = pytest.importorskip("numba.cuda")
+LABS = cells.labs()
+RIGHT = {lab.step: lab for lab in LABS if not lab.says}
+N = 1000
+
+
+@pytest.fixture
+def untouched(monkeypatch):
+    """Fail where anything asks for the driver, here or in a copy of this process."""
+    from numba.cuda.cudadrv import driver
+
+    def refuse(*_):
+        raise AssertionError("CUDA was touched")
+
+    monkeypatch.setattr(driver.Driver, "__getattr__", refuse)
+    monkeypatch.setattr(timing, "note", lambda step, answer: "")
+
+
+@pytest.mark.parametrize("step", RIGHT)
+def test_a_kernel_of_numbas_is_tried_without_its_gpu(step, untouched):
+    answer = RIGHT[step].answer_by(numba_cuda)
+    if type(answer).__module__.startswith("numba."):
+        result = practice.check(step, answer)
+        assert result.good, result
+
+
+def test_a_wrong_kernel_of_numbas_gets_its_sentence(untouched):
+    lab = next(lab for lab in LABS if lab.says)
+    assert lab.says in str(practice.check(lab.step, lab.answer_by(numba_cuda)))
+
+
+def test_a_device_function_of_numbas_is_no_answer():
+    names = cells.run_cell("@cuda.jit(device=True)\ndef f(a, out):\n    out[0] = a[0]\n", numba_cuda)
+    assert "f is a device function, which kernels call" in str(practice.check("map", names["f"]))
+
+
+def doubled(n, rng):
+    a = np.arange(n, dtype=float)
+    return Trial({"a": a, "n": n, "out": np.full(n, np.nan)}, {"out": 2 * a}, grid=-(-n // 32), block=32)
+
+
+def at_speed():
+    return doubled(N, None), Cost(bytes_read=8 * N, bytes_written=8 * N, known_bytes=16 * N)
+
+
+DOUBLE = Step("double", "Twice", "Double a.", doubled, (40, 7), ("?", "2 * a[i]"), speed=at_speed)
+SOURCE = (
+    "@cuda.jit\ndef kernel(a, n, out):\n    i = cuda.grid(1)\n    if i < n:\n        out[i] = {} * a[i]\n"
+)
+
+
+class Compiled:
+    """A kernel that Numba compiled, as far as ``practice`` can see, for a GPU on which a launch takes 100 µs."""
+
+    def __init__(self, gpu, factor=2):
+        self.py_func = cells.run_cell(SOURCE.format(factor))["kernel"].py_func
+        self.targetoptions, self.launches, self.gpu = {}, [], gpu
+
+    def __getitem__(self, configuration):
+        self.launches.append(configuration)
+        return self.gpu.call
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    from fake_gpu import Array, FakeGpu
+
+    made = FakeGpu(monkeypatch, launch_s=1e-6)
+    made.copied = []
+    monkeypatch.setattr(
+        "course_pkg.cuda.to_device", lambda a: made.copied.append(a) or Array(), raising=False
+    )
+    monkeypatch.setattr("course_pkg.practice.remembered.remember", lambda step: "")
+    return made
+
+
+def test_a_right_answer_is_timed_on_the_gpu(gpu):
+    answer = Compiled(gpu)
+    result = checking.check_step(DOUBLE, answer)
+    assert result.good, result
+    assert result.notes == ("On this machine's A GPU: 100 µs, 0 GB/s.",)
+    assert answer.launches == [(-(-N // 32), 32, 0, 0)] or answer.launches == [((-(-N // 32)), 32, 0, 0)]
+    assert [a.size for a in gpu.copied] == [N, N], "arrays are copied, numbers are not"
+    assert "On this machine" in result._repr_html_()
+
+
+def test_gigabytes_per_second_are_those_of_the_cost(gpu, monkeypatch):
+    large = Step(**{**vars(DOUBLE), "speed": lambda: (doubled(N, None), Cost(known_bytes=250_000_000))})
+    assert checking.check_step(large, Compiled(gpu)).notes == (
+        "On this machine's A GPU: 100 µs, 2,500 GB/s.",
+    )
+
+
+def test_a_wrong_answer_is_not_timed(gpu):
+    answer = Compiled(gpu, factor=3)
+    result = checking.check_step(DOUBLE, answer)
+    assert not result.good and not result.notes
+    assert not answer.launches and not gpu.events
+
+
+def test_a_launch_that_the_gpu_refuses_is_told_and_the_verdict_stays(gpu):
+    def refuse(*arguments):
+        raise CourseError("the GPU has no room.")
+
+    answer = Compiled(gpu)
+    gpu.call = refuse
+    result = checking.check_step(DOUBLE, answer)
+    assert result.good
+    assert result.notes == ("Not timed on this machine's A GPU: the GPU has no room.",)
+
+
+def test_without_a_gpu_nothing_is_timed():
+    kernel = cells.run_cell(SOURCE.format(2))["kernel"]
+    result = checking.check_step(DOUBLE, kernel)
+    assert result.good
+    assert type(kernel).__module__.startswith("numba.") or not result.notes
+
+
+def test_the_puzzle_at_the_end_is_timed_with_all_that_it_moves():
+    steps = {step.name: step for step in catalogue.lectures()["first_kernels"]}
+    assert {name for name, step in steps.items() if step.speed} == {"row_sums"}
+    trial, cost = steps["row_sums"].speed()
+    assert cost.bytes == trial.arrays["a"].nbytes + trial.arrays["out"].nbytes == cost.a_eff_bytes
+    assert trial.arrays["a"].nbytes > 100 << 20, "no cache of a GPU holds it"
+    assert trial.grid == trial.arrays["a"].shape[0]
+    np.testing.assert_array_equal(trial.expected["out"], trial.arrays["a"].sum(axis=1))
