@@ -46,7 +46,8 @@ from course_pkg.grading import check
 # An image is an array of `ny` rows and `nx` columns. Write the kernel `mirror_kernel(image, out)`, which swaps left and right:
 # the pixel in row `y` and column `x` of `out` is the one as far from the right end of row `y` of `image`. The kernel is launched
 # on a two-dimensional [grid](../../lectures/glossary.md#grid) with at least `nx` threads along x and `ny` threads along y. A
-# thread without a pixel must do nothing.
+# thread without a pixel must do nothing. The tests take a negative index for a mistake, since in kernels it often is one: count
+# columns from the left.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "mirror"}
 @cuda.jit

@@ -126,3 +126,53 @@ def test_atomics_of_global_memory_have_a_limit_of_their_own():
     error = failure(profile, "global_atomics.sectors", 1)
     assert "global atomic sectors" in str(error)
     assert "each element is updated 32.0 times" in str(error)
+
+
+HABITS = {
+    "out[:] = a": "Line 3, `out[:] = a`: `out[:]` means the whole array",
+    "out[0, 0] = len(a[0]) + 2.0": "No line asks which thread it is: every thread runs the whole kernel",
+    "i = cuda.grid(1)\n    if i < len(a):\n        out[i, 0] = a[i, 0] + 2.0": "`len(a)` is the number of rows, a.shape[0]",
+}
+
+
+def tried(body, explain=True):
+    """Launch a kernel on 2 × 3 elements; return what the test says."""
+    kernel = simt.Kernel.from_source(
+        f"@cuda.jit\ndef kernel(a, out):\n    {body}\n", "kernel", {"cuda": cuda}
+    )
+    a, out = np.ones((2, 3)), np.zeros((2, 3))
+    with (
+        pytest.raises((check.Failed, simt.SimtError)) as caught,
+        check.explained(kernel, *["a", "out"] * explain),
+    ):
+        kernel[1, 1](a, out)
+        check.close(out, a, "out")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("body", HABITS)
+def test_a_kernel_that_fails_is_explained_by_the_habit_in_its_text(body):
+    assert HABITS[body] in tried(body)
+
+
+def test_an_error_that_no_habit_explains_stays():
+    assert tried("raise NotImplementedError()").endswith(
+        "raises NotImplementedError: the kernel is not written yet."
+    )
+
+
+def test_a_kernel_that_is_right_may_look_like_a_habit():
+    kernel = simt.Kernel.from_source("def kernel(a, out):\n    a = a[0]\n    out[0] = a\n", "kernel", {})
+    out = np.zeros(1)
+    with check.explained(kernel, "a", "out"):
+        kernel[1, 1](np.ones(1), out)
+    assert out[0] == 1
+
+
+def test_a_function_without_its_decorator_is_named():
+    def plain(a, out):
+        out[0] = a[0]
+
+    said = r"plain is no kernel: write @cuda\.jit on the line above its def"
+    with pytest.raises(check.Failed, match=said), check.explained(plain, "a", "out"):
+        plain[1, 1](np.ones(1), np.zeros(1))
