@@ -31,6 +31,8 @@ def read_solution(source: Path, text: str | None = None):
         text = source.read_text(encoding="utf-8")
     nb = jupytext.reads(text, fmt=source.suffix)
     nb.metadata.pop("jupytext", None)
+    for cell in nb.cells:
+        cell.metadata.pop("lines_to_next_cell", None)  # blank lines of the .py file, which Jupytext keeps
     ids = [cell.metadata.nbgrader.grade_id for cell in nb.cells if "nbgrader" in cell.metadata]
     if not ids:
         raise CourseError(

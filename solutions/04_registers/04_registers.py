@@ -10,8 +10,8 @@
 # %% [markdown]
 # # Exercise 4: Registers
 #
-# **At the Speed of Memory.** This exercise belongs to lecture 4. It takes about two hours and gives 20 points. No GPU is
-# needed.
+# **At the Speed of Memory.** This exercise belongs to lecture 4. It takes about two hours and gives 20 points.
+# No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
 # - The cell after your answer tests a part of what will be graded; further tests are hidden. The inputs are random, and
