@@ -149,7 +149,7 @@ def test_a_function_that_was_deleted_is_named():
         ("def remaining_gain(:", "Your answer cannot be read: line 1: "),
         ("x = " + "-" * 30000 + "1", "Your answer cannot be read: "),
         ("x = '\0'", "Your answer cannot be read: "),
-        ("#" * 200_000, "Your answer cannot be read: the answer cell holds more than 100,000 characters."),
+        ("#" * 200_000, "Your answer cannot be read: the answer cell has more than 100,000 characters."),
         ("1 / 0", "Your code raises ZeroDivisionError on line 1: division by zero."),
         ("raise KeyboardInterrupt", "Your code raises KeyboardInterrupt on line 1."),
         ("import sys\nsys.exit('bye')", "Your code raises SystemExit on line 2: bye."),
