@@ -189,6 +189,21 @@ def _division_as_index(node, arrays) -> Iterator[str]:
 
 
 @rule
+def _atomic_on_element(node, arrays) -> Iterator[str]:
+    """``cuda.atomic.add(counts[k], 1)``: an atomic takes the array and the index apart."""
+    if not isinstance(node, ast.Call) or len(node.args) != 2 or not isinstance(node.args[0], ast.Subscript):
+        return
+    called, place = ast.unparse(node.func), node.args[0]
+    if called.startswith("cuda.atomic."):
+        index = ast.unparse(place.slice)
+        index = f"({index})" if isinstance(place.slice, ast.Tuple) and not index.startswith("(") else index
+        yield (
+            "an atomic takes array, index and value: "
+            f"`{called}({ast.unparse(place.value)}, {index}, {ast.unparse(node.args[1])})`."
+        )
+
+
+@rule
 def _deletes(node, arrays) -> Iterator[str]:
     """``del out``."""
     if isinstance(node, ast.Delete):

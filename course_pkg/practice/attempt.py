@@ -100,7 +100,7 @@ def _all(answer: Answer, trials: list[Trial]) -> Iterator[Outcome]:
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 stopped = _print(answer, trial) if trial.is_launch and not number else ""
                 outcome = _launched(kernel, trial) if trial.is_launch else _called(answer, trial)
-                print("" if outcome.error else stopped, end="")
+                print("" if outcome.error or _told_again(stopped, outcome) else stopped, end="")
             outcome.printed = printed.getvalue()[:MOST_PRINTED]
             yield outcome
 
@@ -115,6 +115,12 @@ def _print(answer: Answer, trial: Trial) -> str:
         except (CourseError, RecursionError) as error:
             return f"The print was stopped: {error}\n"
     return ""
+
+
+def _told_again(stopped: str, outcome: Outcome) -> bool:
+    """Return whether what stopped the print is a hazard of the kernel, which the verdict tells."""
+    told = (h.message for profile in outcome.profiles for h in profile.hazards)
+    return any(message.rstrip(".") in stopped for message in told)
 
 
 def _launched(kernel: Kernel, trial: Trial) -> Outcome:

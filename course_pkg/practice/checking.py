@@ -5,7 +5,7 @@ import copy
 from course_pkg.core import CourseError
 from course_pkg.grading import habits
 from course_pkg.practice import answer as answers
-from course_pkg.practice import catalogue, remembered, scene, timing, verdict
+from course_pkg.practice import catalogue, hazards, remembered, scene, timing, verdict
 from course_pkg.practice.attempt import attempt
 from course_pkg.practice.page import Result, counts
 from course_pkg.practice.step import Shown, Step, Trial
@@ -73,7 +73,7 @@ def check_step(step: Step, given) -> Result:
         found,
         tuple(p for p in pictures if p is not None),
         counts(step, trials[0], first.profiles[-1]) if first.profiles and trials[0].needed else (),
-        tuple(h.message for profile in first.profiles for h in profile.hazards),
+        hazards.listed(answer, trials[0], first),
         tuple(filter(None, notes)),
         first.printed,
     )

@@ -83,7 +83,7 @@ class Progress:
 
     def _done(self, lecture: str) -> str:
         steps = self.lectures[lecture]
-        return f"{sum(step.name in self.solved for step in steps)} of {len(steps)} steps solved"
+        return f"{sum(step.name in self.solved for step in steps)} of {len(steps)} solved"
 
     def __repr__(self):
         lines = []

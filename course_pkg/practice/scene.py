@@ -6,6 +6,7 @@ import numpy as np
 
 from course_pkg.core.access import Touches
 from course_pkg.practice.attempt import Outcome
+from course_pkg.practice.hazards import thread_number
 from course_pkg.practice.step import RESULT, Step, Trial
 from course_pkg.practice.verdict import unwritten_elements, wrong_elements
 from course_pkg.simt import KernelProfile
@@ -43,7 +44,7 @@ def scene_of(step: Step, trial: Trial, outcome: Outcome) -> Scene:
     size = prod(profile.block)
     arrays = [
         *(_global(step, trial, name, array, found, profile) for name, array in held.items()),
-        *_shared(found),
+        *_shared(found, prod(profile.grid)),
     ]
     links = [
         Link(int(b) * size + int(t), touch.array, int(e), touch.kind)
@@ -52,7 +53,10 @@ def scene_of(step: Step, trial: Trial, outcome: Outcome) -> Scene:
         if touch.space == "global" or b == 0
     ]
     astray = frozenset(
-        _number(thread, profile) for h in profile.hazards if h.kind == "out_of_bounds" for thread in h.threads
+        thread_number(profile, thread)
+        for h in profile.hazards
+        if h.kind == "out_of_bounds"
+        for thread in (*h.threads, *h.alike)
     )
     shown = _shown(profile, arrays, links)
     return Scene(profile.grid, profile.block, tuple(arrays), tuple(links), shown, astray)
@@ -76,7 +80,7 @@ def _global(step, trial, name, array, found: list[Touches], profile: KernelProfi
     return Cells(name, shape, texts, tuple(flat), "below")
 
 
-def _shared(found: list[Touches]) -> list[Cells]:
+def _shared(found: list[Touches], blocks: int) -> list[Cells]:
     """Return the shared arrays of the first block, with indices: a profile does not keep what they hold."""
     shapes = {t.array: t.shape for t in found if t.space == "shared"}
     made = []
@@ -84,7 +88,8 @@ def _shared(found: list[Touches]) -> list[Cells]:
         mine = [t for t in found if t.array == name and t.space == "shared"]
         size = prod(shape)
         texts = tuple(map(str, range(size)))
-        title = f"{name}: shared memory of block 0, by index"
+        title = f"{name}: shared memory of block 0{' alone' * (blocks > 1)}, by index"
+        title += "; each block has its own" * (blocks > 1)
         made.append(Cells(name, shape, texts, _touched(mine, size), "shared", title))
     return made
 
@@ -115,16 +120,8 @@ def _shown(profile, arrays, links) -> frozenset[int]:
         if touching:
             return frozenset(sorted(touching)[:4])
     for hazard in profile.hazards:
-        return frozenset(_number(thread, profile) for thread in hazard.threads)
+        return frozenset(thread_number(profile, thread) for thread in hazard.threads)
     return frozenset([min(k.thread for k in links)] if links else [])
-
-
-def _number(thread, profile) -> int:
-    """Return a thread's number in the launch."""
-    (gx, gy, _), (nx, ny, nz) = profile.grid, profile.block
-    bx, by, bz = thread.block
-    x, y, z = thread.thread
-    return (bx + gx * (by + gy * bz)) * nx * ny * nz + x + nx * (y + ny * z)
 
 
 def _text(value) -> str:

@@ -1,21 +1,20 @@
 """The verdict on an attempt: one sentence, the most helpful one that can be said."""
 
-import ast
 import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from course_pkg.grading import check, habits
+from course_pkg.practice import hazards
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome, Strange
 from course_pkg.practice.step import RESULT, Step, Trial
-from course_pkg.simt import KernelProfile
+from course_pkg.simt.report.touches import touches
 from course_pkg.viz.threads_scene import element_name
 
 NOT_BEGUN, WRONG, GOOD = "not begun", "wrong", "good"
 _PLACE = re.compile(r"^(?:(?P<function>\w+), )?line (?P<line>\d+): ?")
-_PLACES = re.compile(r"^lines (?P<one>\d+) and (?P<other>\d+): ?")
 _OUTSIDE = re.compile(r" is outside what the interpreter runs(: .*?)?\. .*$", re.DOTALL)
 
 
@@ -50,7 +49,7 @@ def judge(step: Step, answer: Answer, trials: list[Trial], outcomes: list[Outcom
         trial = trials[number]
         fault = (
             _stopped(answer, outcome)
-            or _hazard(answer, trial, outcome)
+            or hazards.told(answer, trial, outcome)
             or _wrong(step, trial, outcome)
             or _changed(trial, outcome)
         )
@@ -97,79 +96,6 @@ def _stopped(answer: Answer, outcome: Outcome) -> str:
     return f"Line {place['line']}, {habits.quoted(answer.program, int(place['line']))}: {rest}"
 
 
-def _hazard(answer: Answer, trial: Trial, outcome: Outcome) -> str:
-    hazards = [(h, profile) for profile in outcome.profiles for h in profile.hazards]
-    if not hazards:
-        return ""
-    order = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
-    worst, profile = min(hazards, key=lambda h: order.index(h[0].kind) if h[0].kind in order else len(order))
-    said = worst.message.rstrip(".")
-    two = _PLACES.match(said)
-    where = _where(answer, profile, worst.function, [int(n) for n in two.groups()] if two else [worst.line])
-    said = _PLACES.sub("", _PLACE.sub("", said))
-    if worst.kind == "out_of_bounds":
-        said = said.removesuffix(": a GPU would touch whatever lies there")
-        said += _why_outside(trial, worst, outcome)
-    elif worst.kind == "race" and _adds_up(answer, worst):
-        said += "; or update it with cuda.atomic.add, so that they take turns"
-    return f"{where}: {said}" + "." * (said[-1] not in "?!")
-
-
-def _where(answer: Answer, profile: KernelProfile, function: str, lines: list[int]) -> str:
-    """Quote the learner's lines, which may be those of a kernel that the answer launches; name a function of others."""
-    source = profile.sources.get(function, answer.program.source)
-    if source.file != answer.program.source.file:
-        return f"In {function}, which it calls"
-    quoted = " and ".join(f"`{source.text(line)}`" for line in lines)
-    return f"Line{'s' * (len(lines) > 1)} {_listed(lines)}, {quoted}"
-
-
-def _adds_up(answer: Answer, hazard) -> bool:
-    """Return whether a hazard is about the array that a line like ``counts[k] += 1`` changes."""
-    return any(
-        isinstance(n, ast.AugAssign) and n.lineno == hazard.line and _array_of(n.target) == hazard.array
-        for n in ast.walk(answer.program.tree)
-    )
-
-
-def _array_of(target) -> str | None:
-    return (
-        target.value.id if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) else None
-    )
-
-
-def _why_outside(trial: Trial, hazard, outcome: Outcome) -> str:
-    """Say what to do about an index outside an array: swap the axes, or guard."""
-    array = trial.arrays.get(hazard.array)
-    shared = [p.by_array[hazard.array] for p in outcome.profiles if hazard.array in p.by_array]
-    if array is None and any(counts.shared_store or counts.shared_load for counts in shared):
-        return f": each block has a {hazard.array} of its own, indexed from 0 by cuda.threadIdx.x"
-    if array is None or hazard.index is None:
-        return ": on a GPU it would touch whatever lies there"
-    index = hazard.index
-    inside = [0 <= i < n for i, n in zip(index, array.shape, strict=False)]
-    turned = [0 <= i < n for i, n in zip(reversed(index), array.shape, strict=False)]
-    if (
-        len(index) == 2
-        and not all(inside)
-        and all(turned)
-        and index == _across_and_down(trial, hazard.threads[0])
-    ):
-        return ": x and y are swapped; x counts columns, the last index, and y counts rows, the first index"
-    return (
-        ": on a GPU it would touch whatever lies there; guard the access, so that a thread without an element "
-        "does nothing"
-    )
-
-
-def _across_and_down(trial: Trial, thread) -> tuple[int, ...]:
-    """Return what ``cuda.grid(2)`` gives a thread."""
-    if trial.block is None:
-        return ()
-    size = (*np.atleast_1d(trial.block), 1)
-    return tuple(int(b * n + t) for b, n, t in zip(thread.block[:2], size, thread.thread[:2], strict=False))
-
-
 def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:
     """Compare what there is with what there should be."""
     for name, expected in trial.expected.items():
@@ -183,7 +109,7 @@ def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:
         except check.Failed as failed:
             if not isinstance(expected, np.ndarray) or np.shape(found) != expected.shape:
                 return _capital(str(failed))
-            return _first_wrong(step, name, found, expected, outcome)
+            return _read_wrongly(step, trial, outcome) or _first_wrong(step, name, found, expected)
     return ""
 
 
@@ -197,7 +123,28 @@ def _no_numbers(found, expected) -> str:
     return ""
 
 
-def _first_wrong(step: Step, name: str, found, expected, outcome: Outcome) -> str:
+def _read_wrongly(step: Step, trial: Trial, outcome: Outcome) -> str:
+    """Say which input was read twice or by nobody, where each element is needed once and few results come of many."""
+    inputs = {name: a for name, a in trial.arrays.items() if name not in trial.expected}
+    each_once = sum(a.size for a in inputs.values())
+    counted = "global_load.thread_accesses"
+    if counted not in step.limits or trial.needed.get(counted) != each_once or len(outcome.profiles) != 1:
+        return ""
+    found = [t for t in touches(outcome.profiles[0]) if (t.space, t.kind) == ("global", "load")]
+    for name, array in inputs.items():
+        mine = [t.element for t in found if t.array == name]
+        times = np.bincount(np.concatenate([*mine, np.empty(0, int)]).astype(int), minlength=array.size)
+        if times.any() and (times > 1).any():
+            first = int(np.argmax(times > 1))
+            where = element_name(name, array.shape, first)
+            return f"{where} is read {times[first]} times, and once is enough: how many threads has the grid?"
+        if times.any() and not times.all():
+            where = element_name(name, array.shape, int(np.argmin(times)))
+            return f"{where} is read by nobody: which thread should take it?"
+    return ""
+
+
+def _first_wrong(step: Step, name: str, found, expected) -> str:
     """Say which element is wrong, and what its thread did."""
     wrong = wrong_elements(found, expected, step.rtol).reshape(-1)
     unwritten = unwritten_elements(found, expected).reshape(-1)

@@ -70,7 +70,7 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
     widest = max(len(placed.label(scene, thread)) for thread in placed.threads)
     for thread, box in placed.threads.items():
         kind = "astray" if thread in scene.astray else "thread" if thread in by_thread else "resting"
-        said = what(whose(scene, thread), by_thread.get(thread, []), scene)
+        said = what(whose(scene.grid, scene.block, thread), by_thread.get(thread, []), scene)
         parts.append(_cell(box, placed.label(scene, thread), kind, f"t{thread}", said, widest))
     for number, array in enumerate(scene.arrays):
         longest = max(map(len, array.texts), default=1)

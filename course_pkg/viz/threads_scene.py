@@ -71,10 +71,10 @@ class Scene:
     astray: frozenset[int] = field(default_factory=frozenset)
 
 
-def whose(scene: Scene, thread: int) -> str:
-    size = scene.block[0] * scene.block[1] * scene.block[2]
-    block, own = divmod(thread, size)
-    return f"thread {index_text(own, scene.block)} of block {index_text(block, scene.grid)}"
+def whose(grid, block, thread: int) -> str:
+    """Return the name of a thread, given its number in the launch: ``"thread 3 of block (1, 0)"``."""
+    number, own = divmod(thread, block[0] * block[1] * block[2])
+    return f"thread {index_text(own, block)} of block {index_text(number, grid)}"
 
 
 def index_text(number: int, extents) -> str:
@@ -116,7 +116,7 @@ def who(array: Cells, element: int, links, scene: Scene) -> str:
     """Say who touches an element."""
     said = []
     for kind, verb in (("load", "read"), ("store", "written"), ("atomic", "updated")):
-        names = [whose(scene, link.thread) for link in links if link.kind == kind]
+        names = [whose(scene.grid, scene.block, link.thread) for link in links if link.kind == kind]
         if names:
             said.append(f"{verb} by {_listed(names)}")
     name = element_name(array.name, array.shape, element)

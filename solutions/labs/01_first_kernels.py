@@ -14,11 +14,18 @@ def add_ten(a, out):
     i = cuda.threadIdx.x
     out[:] = a + 10
 
-# %% map wrong: thread 0 of block 0 writes it
+# %% map wrong: thread 0 of block 0 and thread 9 of block 0 both write out[0], and each element should belong to one thread: which element is this thread's own?
 @cuda.jit
 def add_ten(a, out):
     i = cuda.threadIdx.x
     out[0] = a[i] + 10
+
+# %% map wrong: is the loop needed, and if so, where must each thread begin, and how far must it jump?
+@cuda.jit
+def add_ten(a, out):
+    i = cuda.threadIdx.x
+    for i in range(a.size):
+        out[i] = a[i] + 10
 
 # %% guard
 @cuda.jit
@@ -47,10 +54,17 @@ def add_ten_blocks(a, out):
     if i < a.size:
         out[i] = a[i] + 10
 
-# %% blocks wrong: thread 0 of block 2 writes out[0] and thread 0 of block 0 writes it
+# %% blocks wrong: thread 0 of block 0 and thread 0 of block 2 both write out[0], and each element should belong to one thread: does i count the threads of the blocks before?
 @cuda.jit
 def add_ten_blocks(a, out):
     i = cuda.threadIdx.x
+    if i < a.size:
+        out[i] = a[i] + 10
+
+# %% blocks wrong: does i count the threads of the blocks before?
+@cuda.jit
+def add_ten_blocks(a, out):
+    i = cuda.blockIdx.x + cuda.threadIdx.x
     if i < a.size:
         out[i] = a[i] + 10
 
@@ -107,10 +121,22 @@ def add_ten_stride(a, out):
     if i < a.size:
         out[i] = a[i] + 10
 
-# %% stride wrong: blocks of one launch run in any order
+# %% stride wrong: do the loop's first number and its jump count the threads of all blocks?
 @cuda.jit
 def add_ten_stride(a, out):
     for i in range(cuda.threadIdx.x, a.size, cuda.blockDim.x):
+        out[i] = a[i] + 10
+
+# %% stride wrong: each element should belong to one thread: how far must the loop jump?
+@cuda.jit
+def add_ten_stride(a, out):
+    for i in range(cuda.grid(1), a.size):
+        out[i] = a[i] + 10
+
+# %% stride wrong: each element should belong to one thread: where must each thread begin?
+@cuda.jit
+def add_ten_stride(a, out):
+    for i in range(0, a.size, 16):
         out[i] = a[i] + 10
 
 # %% broadcast
@@ -120,7 +146,7 @@ def outer_sum(column, row, out):
     if y < out.shape[0] and x < out.shape[1]:
         out[y, x] = column[y] + row[x]
 
-# %% broadcast wrong: thread 2 of block 1 uses column[6], outside the array's shape (6,)
+# %% broadcast wrong: thread (2, 0) of block (1, 0) uses column[6], outside the array's shape (6,): column has one element per row, and y counts the rows
 @cuda.jit
 def outer_sum(column, row, out):
     x, y = cuda.grid(2)
@@ -173,6 +199,15 @@ def neighbours(a, out):
     if 0 < i < a.size - 1:
         out[i] = (a[i - 1] + a[i + 1]) / 2
 
+# %% stencil wrong: every thread runs this line; let only one do it
+@cuda.jit
+def neighbours(a, out):
+    i = cuda.grid(1)
+    if 0 < i < a.size - 1:
+        out[i] = (a[i - 1] + a[i + 1]) / 2
+    out[0] = a[0]
+    out[-1] = a[-1]
+
 # %% reverse
 @cuda.jit
 def reverse_blocks(a, out):
@@ -183,7 +218,7 @@ def reverse_blocks(a, out):
     cuda.syncthreads()
     out[i] = tile[7 - t]
 
-# %% reverse wrong: a cuda.syncwarp() or a cuda.syncthreads() is missing between
+# %% reverse wrong: nothing makes one wait for the other: a cuda.syncthreads() is missing between them
 @cuda.jit
 def reverse_blocks(a, out):
     tile = cuda.shared.array(8, float64)
@@ -210,6 +245,16 @@ def reverse_blocks(a, out):
     cuda.syncthreads()
     out[i] = tile[7 - t]
 
+# %% reverse wrong: write 7 - t, since the course takes negative indices for mistakes
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[t] = a[i]
+    cuda.syncthreads()
+    out[i] = tile[-1 - t]
+
 # %% block_sum
 @cuda.jit
 def sum_blocks(a, out):
@@ -225,7 +270,7 @@ def sum_blocks(a, out):
     if t == 0:
         out[cuda.blockIdx.x] = tile[0]
 
-# %% block_sum wrong: never comes to it
+# %% block_sum wrong: never comes to it: all threads of a block must pass the same barrier, so move it out of the branch.
 @cuda.jit
 def sum_blocks(a, out):
     tile = cuda.shared.array(16, float64)
@@ -298,6 +343,42 @@ def dot(a, b, out):
         s += a[i] * b[i]
     cuda.atomic.add(out, 0, s)
 
+# %% dot wrong: a[16] is read 2 times, and once is enough: how many threads has the grid?
+@cuda.jit
+def dot(a, b, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    s = 0.0
+    for i in range(cuda.grid(1), a.size, 16):
+        s += a[i] * b[i]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        cuda.atomic.add(out, 0, tile[0])
+
+# %% dot wrong: a[32] is read by nobody: which thread should take it?
+@cuda.jit
+def dot(a, b, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    s = 0.0
+    for i in range(cuda.grid(1), min(a.size, 32), cuda.gridsize(1)):
+        s += a[i] * b[i]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        cuda.atomic.add(out, 0, tile[0])
+
 # %% histogram
 @cuda.jit
 def histogram(a, counts):
@@ -311,6 +392,13 @@ def histogram(a, counts):
     i = cuda.grid(1)
     if i < a.size:
         counts[a[i]] += 1
+
+# %% histogram wrong: an atomic takes array, index and value: `cuda.atomic.add(counts, a[i], 1)`.
+@cuda.jit
+def histogram(a, counts):
+    i = cuda.grid(1)
+    if i < a.size:
+        cuda.atomic.add(counts[a[i]], 1)
 
 # %% convolution
 @cuda.jit
@@ -395,7 +483,7 @@ def row_sums(a, out):
     if t == 0:
         out[r] = tile[0]
 
-# %% row_sums wrong: writes it
+# %% row_sums wrong: both write out[0]: every thread runs this line; let only one do it
 @cuda.jit
 def row_sums(a, out):
     r = cuda.blockIdx.x

@@ -93,7 +93,7 @@ def fourth_difference_in_chunks(u, planes, out):
             out[k, i] = a - 4 * b + 6 * c - 4 * d + e
             a, b, c, d = b, c, d, e
 
-# %% march_in_chunks wrong: blocks of one launch run in any order
+# %% march_in_chunks wrong: which part of the loop belongs to this block?
 @cuda.jit
 def fourth_difference_in_chunks(u, planes, out):
     i = cuda.grid(2)[0]

@@ -1,5 +1,7 @@
 """The steps of all laboratories: solutions are right, typical wrong answers get their sentence, skeletons fit."""
 
+import re
+
 import practice_cells as cells
 import pytest
 
@@ -40,6 +42,12 @@ def test_a_step_has_a_solution_a_wrong_answer_and_a_variation(lecture, step):
     assert {lab.lecture.partition("_")[2] for lab in mine} == {lecture}
     assert step.what_if, "a variation asks why"
     assert len(step.sizes) >= 2
+
+
+def test_a_puzzle_has_the_same_title_in_the_notebook_and_in_the_list_of_what_is_solved():
+    text = (repo_root() / "lectures" / "01_first_kernels.py").read_text(encoding="utf-8")
+    titles = [title for _, title in re.findall(r"\*\*Puzzle (\d+)\. (.+?)\.\*\*", text)]
+    assert [step.title for step in catalogue.lectures()["first_kernels"]] == titles
 
 
 def test_every_solved_cell_belongs_to_a_step():

@@ -76,4 +76,4 @@ def test_a_right_cell_shows_verdict_and_picture(executed, step):
 
 def test_lines_are_those_of_the_cell_and_progress_is_kept(executed):
     steps = len(catalogue.lectures()["first_kernels"])
-    assert f"{steps} of {steps} steps solved" in executed["progress"]["text/plain"]
+    assert f"{steps} of {steps} solved" in executed["progress"]["text/plain"]

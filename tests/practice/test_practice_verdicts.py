@@ -7,6 +7,9 @@ import pytest
 from course_pkg import practice
 from course_pkg.core import CourseError
 from course_pkg.core.checks import unwritten
+from course_pkg.practice import answer as answers
+from course_pkg.practice import scene
+from course_pkg.practice.attempt import attempt
 from course_pkg.practice.checking import check_step
 from course_pkg.practice.step import RESULT, Step, Trial
 from course_pkg.viz import style
@@ -50,7 +53,7 @@ GUARDED = "i = cuda.grid(1)\nif i < a.size:\n    "
         ("i = cuda.grid(1)\nout[i] = a[i] + 10", "thread 10 of block 0 uses a[10], outside the array's shape (10,)"),
         ("i = cuda.grid(1)\nout[i] = a[i] + 10", "guard the access, so that a thread without an element does nothing"),
         (GUARDED + "out[i] = a[i]", "10 of 10 elements are wrong; out[0] is 0 and should be 10"),
-        (GUARDED + "out[0] = a[i] + 10", "thread 0 of block 0 writes it"),
+        (GUARDED + "out[0] = a[i] + 10", "both write out[0], and each element should belong to one thread"),
         (GUARDED + "if i > 3:\n        out[i] = a[i] + 10", "4 of 10 elements of out were written by nobody"),
         (GUARDED + "a[i] += 10", "Nobody has written out: which thread is to write out[0]?"),
         (GUARDED + "a[i] += 10\n    out[i] = a[i]", "a was changed, and is only to be read"),
@@ -243,6 +246,57 @@ def test_a_wrong_kernel_of_a_talk_is_shown_with_its_sentence():
     assert not fell.good
     assert "thread 5 of block 0 uses a[5], outside the array's shape (5,)" in str(fell)
     assert len(fell.pictures) == 1 and fell.printed.startswith("3\n")
+
+
+def test_a_print_stopped_by_the_mistake_that_the_verdict_tells_is_told_once():
+    left = cells.kernel("i = cuda.grid(1)\nout[i] = a[i] + 10\nprint(i)")
+    result = practice.watch(left, a_launch(8))
+    assert "thread 5 of block 0 uses a[5]" in str(result)
+    assert "The print was stopped" not in result.printed
+
+
+def test_an_endless_loop_is_told_without_a_word_on_how_threads_run():
+    said = str(check_step(ADD, cells.kernel("while True:\n    pass")))
+    assert "a thread that waits in a loop for another may wait for ever" in said.lower()
+    assert "step" not in said
+
+
+def test_a_thread_that_leaves_is_named_as_in_the_picture_and_by_its_number_in_the_grid():
+    a = np.arange(12.0)
+    trial = Trial({"a": a, "out": unwritten(12)}, {"out": a + 10}, 2, 8)
+    result = practice.watch(cells.kernel("i = cuda.grid(1)\nout[i] = a[i] + 10"), trial)
+    assert "thread 4 of block 1 (thread 12 of the grid) uses a[12]" in str(result)
+
+
+def test_all_threads_that_leave_are_marked():
+    answer = answers.read(ADD, cells.kernel("i = cuda.grid(1)\nout[i] = a[i] + 10"), launched=True)
+    trial = Trial({"a": np.arange(12.0), "out": unwritten(12)}, {"out": np.arange(12.0) + 10}, 2, 8)
+    outcome = attempt(ADD, answer, [trial])[0]
+    assert scene.scene_of(ADD, trial, outcome).astray == frozenset(range(12, 16))
+
+
+def test_a_picture_says_whose_shared_memory_it_shows():
+    lab = next(lab for lab in cells.labs() if lab.step == "reverse" and not lab.says)
+    assert "tile: shared memory of block 0 alone, by index; each block has its own" in (
+        practice.check("reverse", lab.answer).pictures[0].svg
+    )
+
+
+def test_the_list_of_hazards_advises_no_second_launch_where_two_threads_took_one_element():
+    body = "i = cuda.threadIdx.x\nif i < a.size:\n    out[i] = a[i] + 10\n    out[i] = a[i] + 10"
+    hazards = practice.check("blocks", cells.kernel(body)).hazards
+    assert len(hazards) > 1
+    assert not [said for said in hazards if "split the kernel" in said]
+
+
+def test_a_kernel_that_waits_for_a_warp_is_told_of_it():
+    body = (
+        "tile = cuda.shared.array(8, float64)\nt = cuda.threadIdx.x\ntile[t] = a[cuda.grid(1)]\n"
+        "out[cuda.grid(1)] = tile[7 - t]\ncuda.syncwarp()"
+    )
+    assert "a cuda.syncwarp() or a cuda.syncthreads() is missing" in str(
+        practice.check("reverse", cells.kernel(body))
+    )
 
 
 def test_only_a_kernel_can_be_watched():

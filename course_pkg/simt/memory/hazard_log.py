@@ -11,6 +11,7 @@ from course_pkg.simt.memory.shadow import Shadow
 
 FATAL = ("out_of_bounds", "divergent_barrier")
 MOST = 200
+MOST_ALIKE = 256
 
 
 class HazardLog:
@@ -59,7 +60,9 @@ class HazardLog:
                 f"line {where.line}: {who} uses {what}, outside the array's shape {shape}: "
                 "a GPU would touch whatever lies there."
             )
-        self.add(Hazard(kind, where.line, array.name, index, (who,), message, where.function))
+        more = np.flatnonzero(lanes.full.reshape(-1))[1 : MOST_ALIKE + 1]
+        alike = tuple(place_of_thread(run.wave, *divmod(int(at), run.wave.threads_per_block)) for at in more)
+        self.add(Hazard(kind, where.line, array.name, index, (who,), message, where.function, alike=alike))
 
     def divergent(self, run, where, mask, alive, torn) -> None:
         """Report a barrier that only some threads of a block reach."""

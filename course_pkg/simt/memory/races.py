@@ -53,6 +53,8 @@ class Hazard:
     function : str
     other_line : int or None
         Where the other thread touched the element.
+    alike : tuple of Thread
+        Other threads, up to 256, that left the array in the same access.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Hazard:
     message: str
     function: str
     other_line: int | None = None
+    alike: tuple[Thread, ...] = ()
 
     def __str__(self):
         return self.message

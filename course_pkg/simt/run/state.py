@@ -123,6 +123,5 @@ class Run:
         if self.patience < 0 or (launch.steps is not None and launch.steps < 0):
             raise SimtError(
                 f"{launch.name} runs on and on, and was stopped: look for a loop whose condition never becomes false. "
-                "The interpreter runs all threads in lock step, so a thread that waits in a loop for another thread "
-                "waits for ever."
+                "A thread that waits in a loop for another may wait for ever."
             )

@@ -116,7 +116,7 @@ STEPS = (
     ),
     Step(
         name="guard",
-        title="More threads than elements: a guard",
+        title="A guard",
         ask="The block has 32 threads and a only 10 elements: let the threads beyond the end do nothing.",
         trial=_guard,
         sizes=(10, 31, 32, 1),
@@ -222,7 +222,7 @@ STEPS = (
     ),
     Step(
         name="coalesced",
-        title="Which neighbour takes which element",
+        title="Neighbours read neighbours",
         ask="A block has one thread for each column: write the loop's body so that neighbours read neighbours.",
         trial=_coalesced,
         sizes=(8, 32),
@@ -230,7 +230,7 @@ STEPS = (
         limits={"global_load.sectors": 1, "global_store.sectors": 1},
         tell="in every request, neighbouring threads touched neighbouring elements",
         hints=(
-            "All threads are in the same pass k of the loop at the same time. Which elements do they read then?",
+            "Think of all threads in trip k of the loop. Which elements do they read in it?",
             "An array lies in memory row by row: a[k, 0], a[k, 1], a[k, 2] are neighbours.",
             "`out[k, t] = a[k, t] + 10`",
         ),
@@ -238,14 +238,14 @@ STEPS = (
             WhatIf(
                 "Write `out[t, k] = a[t, k] + 10`.",
                 "The result is the same. Why are there four times as many sectors?",
-                "In each pass the threads now touch elements a row apart, each in a sector of its own, and one element "
+                "In each trip the threads now touch elements a row apart, each in a sector of its own, and one element "
                 "of four in a sector is used. Reads by neighbours from neighbours are called coalesced.",
             ),
         ),
     ),
     Step(
         name="stencil",
-        title="Neighbours",
+        title="A stencil",
         ask="Let out[i] be the mean of a[i - 1] and a[i + 1]; the first and the last element are copied.",
         trial=_stencil,
         sizes=(20, 8, 33),

@@ -65,7 +65,7 @@ def _uses_tile(profile, trial):
 STEPS = (
     Step(
         name="reverse",
-        title="Shared memory: turn each piece round",
+        title="Shared memory",
         ask="Let each block of 8 threads write its 8 elements in reverse order, by way of the shared tile.",
         trial=_reverse,
         sizes=(16, 8, 40),
@@ -176,7 +176,7 @@ STEPS = (
     ),
     Step(
         name="row_sums",
-        title="Row sums near the least possible",
+        title="As fast as memory allows",
         ask="Let the 16 threads of block r add up row r of the matrix, with as few sectors as possible.",
         trial=_row_sums,
         sizes=((3, 64), (2, 48), (1, 16)),
@@ -185,7 +185,7 @@ STEPS = (
         speed=_many_row_sums,
         tell="no byte was moved twice, and none for nothing",
         hints=(
-            "Which elements of a row should 16 neighbours read in one pass?",
+            "Which elements of a row should 16 neighbours read in one trip?",
             "Thread t takes t, t + 16, t + 32, …; then the block adds up the 16 sums.",
             "`for c in range(t, a.shape[1], 16): s += a[r, c]`",
         ),
@@ -193,7 +193,7 @@ STEPS = (
             WhatIf(
                 "Give each thread 4 neighbours: `range(4 * t, 4 * t + 4)`.",
                 "Which count grows, though each element is still read once?",
-                "The sectors: each lane's four elements fill a sector, and each of its four passes asks for it again.",
+                "The sectors: each lane's four elements fill a sector, and each of its four trips asks for it again.",
             ),
         ),
     ),

@@ -1,0 +1,224 @@
+"""A hazard in the words of a puzzle: which line, which threads as the picture names them, and what to ask oneself."""
+
+import ast
+import re
+
+import numpy as np
+
+from course_pkg.core.checks import unwritten
+from course_pkg.practice import lanes
+from course_pkg.practice.answer import Answer
+from course_pkg.practice.attempt import Outcome
+from course_pkg.practice.step import Trial
+from course_pkg.simt import KernelProfile
+from course_pkg.simt.memory.races import Hazard, Thread
+from course_pkg.simt.report.touches import touches
+from course_pkg.viz.threads_scene import whose
+
+_ORDER = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
+_PLACE = re.compile(r"^(?:\w+, )?lines? [\d and]+: ?")
+_WARP = (
+    "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between them"
+)
+_BLOCK = "nothing makes one wait for the other: a cuda.syncthreads() is missing between them"
+
+
+def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
+    """Return the worst hazard of an attempt as a sentence with the learner's line; empty if there is none."""
+    found = [(profile, hazard) for profile in outcome.profiles for hazard in profile.hazards]
+    if not found:
+        return ""
+    profile, worst = min(
+        found, key=lambda pair: _ORDER.index(pair[1].kind) if pair[1].kind in _ORDER else len(_ORDER)
+    )
+    where = _where(answer, profile, worst)
+    said = _PLACE.sub("", plain(answer, profile, worst)).rstrip(".")
+    if worst.kind == "out_of_bounds":
+        said = _with_number(said, profile, worst).removesuffix(": a GPU would touch whatever lies there")
+        said += _why_outside(trial, worst, outcome)
+    elif worst.kind == "negative_index":
+        said = _from_the_front(answer, profile, worst, said)
+    elif worst.kind == "divergent_barrier":
+        said = _out_of_what(answer, worst, said)
+    elif _both_write(worst) and _waits_for_results(trial, worst.array):
+        said = _belongs_to_one(answer, profile, worst)
+    elif worst.kind == "race" and _adds_up(answer, worst):
+        said += "; or update it with cuda.atomic.add, so that they take turns"
+    return f"{where}: {said}" + "." * (said[-1] not in "?!")
+
+
+def _where(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
+    """Quote the learner's lines, which may be those of a kernel that the answer launches; name a function of others."""
+    source = profile.sources.get(hazard.function, answer.program.source)
+    if source.file != answer.program.source.file:
+        return f"In {hazard.function}, which it calls"
+    lines = [n for n in (hazard.other_line, hazard.line) if n is not None]
+    lines = list(dict.fromkeys(lines))
+    quoted = " and ".join(f"`{source.text(line)}`" for line in lines)
+    return f"Line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))}, {quoted}"
+
+
+def listed(answer: Answer, trial: Trial, outcome: Outcome) -> tuple[str, ...]:
+    """Return all hazards of an attempt, each with its line; what to do about the first is said by :func:`told`."""
+    found = []
+    for profile in outcome.profiles:
+        for hazard in profile.hazards:
+            said = plain(answer, profile, hazard)
+            own = _both_write(hazard) and _waits_for_results(trial, hazard.array)
+            found.append(said.partition(", but ")[0] + "." if own else said)
+    return tuple(found)
+
+
+def plain(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
+    """Return a hazard's message with threads named as in the picture, and without what no lecture has taught."""
+    said = hazard.message
+    for thread in hazard.threads:
+        said = re.sub(rf"{re.escape(str(thread))}(?!\d)", thread_name(profile, thread), said)
+    return said if "syncwarp" in ast.unparse(answer.program.tree) else said.replace(_WARP, _BLOCK)
+
+
+def thread_name(profile: KernelProfile, thread: Thread) -> str:
+    """Return a thread's name in the picture: ``"thread (2, 0) of block (1, 0)"``."""
+    return whose(profile.grid, profile.block, thread_number(profile, thread))
+
+
+def thread_number(profile: KernelProfile, thread: Thread) -> int:
+    """Return a thread's number in the launch, where each block's threads follow each other."""
+    (gx, gy, _), (nx, ny, nz) = profile.grid, profile.block
+    bx, by, bz = thread.block
+    x, y, z = thread.thread
+    return (bx + gx * (by + gy * bz)) * nx * ny * nz + x + nx * (y + ny * z)
+
+
+def _with_number(said: str, profile: KernelProfile, hazard: Hazard) -> str:
+    """Add a thread's number in the grid, where it is the index that the thread used."""
+    number = thread_number(profile, hazard.threads[0])
+    line_of_threads = profile.grid[1:] == (1, 1) and profile.block[1:] == (1, 1)
+    if not line_of_threads or hazard.index != (number,) or number < profile.block[0]:
+        return said
+    name = thread_name(profile, hazard.threads[0])
+    return said.replace(name, f"{name} (thread {number} of the grid)", 1)
+
+
+def _adds_up(answer: Answer, hazard: Hazard) -> bool:
+    """Return whether a hazard is about the array that a line like ``counts[k] += 1`` changes."""
+    return any(
+        isinstance(n, ast.AugAssign) and n.lineno == hazard.line and _array_of(n.target) == hazard.array
+        for n in ast.walk(answer.program.tree)
+    )
+
+
+def _array_of(target) -> str | None:
+    return (
+        target.value.id if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) else None
+    )
+
+
+def _why_outside(trial: Trial, hazard: Hazard, outcome: Outcome) -> str:
+    """Say what to do about an index outside an array: swap the axes, or guard."""
+    array = trial.arrays.get(hazard.array)
+    shared = [p.by_array[hazard.array] for p in outcome.profiles if hazard.array in p.by_array]
+    if array is None and any(counts.shared_store or counts.shared_load for counts in shared):
+        return f": each block has a {hazard.array} of its own, indexed from 0 by cuda.threadIdx.x"
+    if array is None or hazard.index is None:
+        return ": on a GPU it would touch whatever lies there"
+    index = hazard.index
+    inside = [0 <= i < n for i, n in zip(index, array.shape, strict=False)]
+    turned = [0 <= i < n for i, n in zip(reversed(index), array.shape, strict=False)]
+    across = _across_and_down(trial, hazard.threads[0])
+    if len(index) == 2 and not all(inside) and all(turned) and index == across:
+        return ": x and y are swapped; x counts columns, the last index, and y counts rows, the first index"
+    results = [a for a in trial.expected.values() if np.ndim(a) == 2]
+    if array.ndim == 1 and results and hazard.index[0] < max(results[0].shape):
+        rows, columns = results[0].shape
+        for extent, what, axis in ((rows, "row", "y"), (columns, "column", "x")):
+            if array.size == extent and rows != columns:
+                return f": {hazard.array} has one element per {what}, and {axis} counts the {what}s"
+    return (
+        ": on a GPU it would touch whatever lies there; guard the access, so that a thread without an element "
+        "does nothing"
+    )
+
+
+def _across_and_down(trial: Trial, thread) -> tuple[int, ...]:
+    """Return what ``cuda.grid(2)`` gives a thread."""
+    if trial.block is None:
+        return ()
+    size = (*np.atleast_1d(trial.block), 1)
+    return tuple(int(b * n + t) for b, n, t in zip(thread.block[:2], size, thread.thread[:2], strict=False))
+
+
+def _from_the_front(answer: Answer, profile: KernelProfile, hazard: Hazard, said: str) -> str:
+    """Say how to write ``tile[-1 - t]`` without a negative index."""
+    for node in ast.walk(answer.program.tree):
+        if not isinstance(node, ast.Subscript) or node.lineno != hazard.line:
+            continue
+        if ast.unparse(node.value) != hazard.array or not isinstance(node.slice, ast.BinOp):
+            continue
+        index = node.slice
+        if isinstance(index.op, ast.Sub) and re.fullmatch(r"-\d+", ast.unparse(index.left)):
+            shape = next((t.shape for t in touches(profile) if t.array == hazard.array), ())
+            if len(shape) == 1:
+                front = f"{shape[0] + int(ast.unparse(index.left))} - {ast.unparse(index.right)}"
+                said = said.removesuffix(": is a boundary test missing?")
+                return f"{said}: write {front}, since the course takes negative indices for mistakes"
+    return said
+
+
+def _out_of_what(answer: Answer, hazard: Hazard, said: str) -> str:
+    """Name what a barrier stands in, a branch or a loop, where it is certain."""
+    if hazard.function != answer.program.name:
+        return said
+    around = lanes.around(answer.program.tree, hazard.line)
+    if around and isinstance(around[-1], ast.If):
+        return said.replace("the branch or the loop", "the branch")
+    if around and not any(isinstance(node, ast.If) for node in around):
+        return said.replace("the branch or the loop", "the loop")
+    return said
+
+
+def _both_write(hazard: Hazard) -> bool:
+    return hazard.kind == "race" and hazard.message.count(" writes ") == 2
+
+
+def _waits_for_results(trial: Trial, name: str | None) -> bool:
+    """Return whether each element of an array is a result of its own, rather than a sum of what many threads add."""
+    array = trial.arrays.get(name)
+    if array is None or name not in trial.expected:
+        return False
+    return np.array_equal(array, unwritten(array.shape, array.dtype), equal_nan=array.dtype.kind in "fc")
+
+
+def _belongs_to_one(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
+    """Say that two threads took one element, and ask what may have led them there."""
+    both = sorted(hazard.threads, key=lambda thread: thread_number(profile, thread))
+    names = " and ".join(thread_name(profile, thread) for thread in both)
+    what = f"{hazard.array}[{', '.join(map(str, hazard.index))}]"
+    said = f"{names} both write {what}"
+    question = "which element is this thread's own?"
+    if hazard.function == answer.program.name:
+        stores = lanes.stores(answer.program.tree, hazard.array, (hazard.line, hazard.other_line))
+        other_block = hazard.threads[0].block != hazard.threads[1].block
+        for store in stores:
+            if not store.loop and not store.own_index and not store.own_value:
+                return f"{said}: every thread runs this line; let only one do it"
+        if stores:
+            question = _question(stores[0], other_block)
+    return f"{said}, and each element should belong to one thread: {question}"
+
+
+def _question(store: lanes.Store, other_block: bool) -> str:
+    if store.loop is None:
+        if other_block and store.own_index:
+            return f"does {store.index} count the threads of the blocks before?"
+        return "which element is this thread's own?"
+    if other_block and "," in store.index:
+        return "which part of the loop belongs to this block?"
+    numbers = store.loop.iter.args
+    if len(numbers) == 1 or (len(numbers) == 2 and not store.own_start):
+        return "is the loop needed, and if so, where must each thread begin, and how far must it jump?"
+    if not store.own_start:
+        return "where must each thread begin?"
+    if len(numbers) == 3 and other_block:
+        return "do the loop's first number and its jump count the threads of all blocks?"
+    return "how far must the loop jump?"
