@@ -134,10 +134,7 @@ def _why_outside(trial: Trial, hazard: Hazard, outcome: Outcome) -> str:
         for extent, what, axis in ((rows, "row", "y"), (columns, "column", "x")):
             if array.size == extent and rows != columns:
                 return f": {hazard.array} has one element per {what}, and {axis} counts the {what}s"
-    return (
-        ": on a GPU it would touch whatever lies there; guard the access, so that a thread without an element "
-        "does nothing"
-    )
+    return ": a GPU would touch other data; guard the access, so that threads without an element do nothing"
 
 
 def _across_and_down(trial: Trial, thread) -> tuple[int, ...]:

@@ -51,7 +51,7 @@ GUARDED = "i = cuda.grid(1)\nif i < a.size:\n    "
         ("kernel(a, out)", "a kernel cannot call or launch itself"),
         ("kernel[1, 32](a, out)", "a kernel cannot call or launch itself"),
         ("i = cuda.grid(1)\nout[i] = a[i] + 10", "thread 10 of block 0 uses a[10], outside the array's shape (10,)"),
-        ("i = cuda.grid(1)\nout[i] = a[i] + 10", "guard the access, so that a thread without an element does nothing"),
+        ("i = cuda.grid(1)\nout[i] = a[i] + 10", "guard the access, so that threads without an element do nothing"),
         (GUARDED + "out[i] = a[i]", "10 of 10 elements are wrong; out[0] is 0 and should be 10"),
         (GUARDED + "out[0] = a[i] + 10", "both write out[0], and each element should belong to one thread"),
         (GUARDED + "if i > 3:\n        out[i] = a[i] + 10", "4 of 10 elements of out were written by nobody"),
