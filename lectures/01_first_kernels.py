@@ -346,7 +346,6 @@ practice.watch(
     double_2d, practice.Trial({"a": a, "out": unwritten((5, 6))}, {"out": 2 * a}, grid=(2, 2), block=(4, 4))
 )
 
-
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. `double_2d[(2, 2), (4, 4)]`: blocks along x and y, threads along x and y. Two guards, one for each direction. Why x
 # > and columns belong together is the next question: the warp decides it.
@@ -389,6 +388,7 @@ guess_swap = viz.Prediction(
     ["nothing", "the result is transposed", "4 times as many sectors", "32 times as many sectors"],
 )
 guess_swap
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Coalesced, and not

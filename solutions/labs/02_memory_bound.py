@@ -146,7 +146,7 @@ def halve(a, out):
     if i < out.size:
         out[i] = (a[2 * i] + a[2 * i + 1]) / 2
 
-# %% halve wrong: lanes of a warp do not run in step
+# %% halve wrong: nothing makes one wait for the other: a cuda.syncthreads() is missing between them
 @cuda.jit
 def halve(a, out):
     tile = cuda.shared.array(64, float64)

@@ -49,7 +49,7 @@ def take_apart(z, re, im):
         re[i] = tile[2 * t]
         im[i] = tile[2 * t + 1]
 
-# %% parts wrong: lanes of a warp do not run in step
+# %% parts wrong: nothing makes one wait for the other: a cuda.syncthreads() is missing between them
 @cuda.jit
 def take_apart(z, re, im):
     tile = cuda.shared.array(64, np.float64)

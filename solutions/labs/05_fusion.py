@@ -7,7 +7,7 @@ def update_p(r, beta, p):
     if i < p.size:
         p[i] = r[i] + beta * p[i]
 
-# %% update_p wrong: guard the access, so that a thread without an element does nothing
+# %% update_p wrong: guard the access, so that threads without an element do nothing
 @cuda.jit
 def update_p(r, beta, p):
     i = cuda.grid(1)
@@ -35,7 +35,7 @@ def map_stencil(r, p1, beta, c, p2, s):
         p2[j, i] = new
         s[j, i] = total
 
-# %% map_stencil wrong: and thread 0 of block (0, 1) reads it, but blocks of one launch run in any order
+# %% map_stencil wrong: of block (0, 1) reads it, but blocks of one launch run in any order
 @cuda.jit
 def map_stencil(r, p1, beta, c, p2, s):
     i, j = cuda.grid(2)
@@ -50,7 +50,7 @@ def map_stencil(r, p1, beta, c, p2, s):
                 total -= weight * p2[j + dj, i + di]
         s[j, i] = total
 
-# %% map_stencil wrong: guard the access, so that a thread without an element does nothing
+# %% map_stencil wrong: guard the access, so that threads without an element do nothing
 @cuda.jit
 def map_stencil(r, p1, beta, c, p2, s):
     i, j = cuda.grid(2)
@@ -85,7 +85,7 @@ def alternate(r, p1, p2, beta, s, times):
         p1, p2 = p2, p1
     return p1
 
-# %% alternate wrong: `new[j, i] = mine`: thread 0 of block 1 reads new[0, 7] and thread 7 of block 0 writes it
+# %% alternate wrong: `new[j, i] = mine`: thread (0, 0) of block (1, 0) reads new[0, 7] and thread (7, 0) of block (0, 0) writes it
 @cuda.jit
 def search(r, old, beta, new, s):
     i, j = cuda.grid(2)
@@ -145,7 +145,7 @@ def stencil_dot(p, s, partial):
     if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
         partial[cuda.blockIdx.y, cuda.blockIdx.x] = part
 
-# %% stencil_dot wrong: In warp_sum, which it calls: thread 0 of block 1 waits at this shfl_down_sync
+# %% stencil_dot wrong: In warp_sum, which it calls: thread (0, 0) of block (1, 0) waits at this shfl_down_sync
 from course_pkg.device.sums import block_total
 
 @cuda.jit
