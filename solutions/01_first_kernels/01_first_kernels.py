@@ -35,6 +35,7 @@
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "setup"}
 import numpy as np
+from numba import float64, int64  # types for cuda.shared.array
 from course_pkg import cuda  # Numba CUDA with a GPU, the SIMT interpreter without
 from course_pkg import simt
 from course_pkg.grading import check
@@ -350,7 +351,9 @@ profile_rotate(rotate_kernel, 128, 64, "int32")
 #
 # Many threads want to change the same four numbers. `cuda.atomic.min(array, index, value)` and `cuda.atomic.max` let them take
 # turns. That is enough for two of the points. For the third one, let the threads of each block agree in shared memory first:
-# then `box` needs no more than four [atomic](../../lectures/glossary.md#atomic) operations for each block.
+# then `box` needs no more than four [atomic](../../lectures/glossary.md#atomic) operations for each block. An atomic works on
+# a shared array as on a global one. In a two-dimensional block, `cuda.threadIdx.x == 0` is a whole column: the first thread also
+# has `cuda.threadIdx.y == 0`.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "box"}
 @cuda.jit
