@@ -359,7 +359,7 @@ profile_rotate(rotate_kernel, 128, 64, "int32")
 @cuda.jit
 def box_kernel(image, threshold, box):
     ### BEGIN SOLUTION
-    own = cuda.shared.array(4, np.int64)
+    own = cuda.shared.array(4, int64)
     x, y = cuda.grid(2)
     ny, nx = image.shape
     is_first = cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0
@@ -436,7 +436,7 @@ for ny, nx, block in ((24, wide, (8, 8)), (wide, 40, (32, 4))):
 @cuda.jit
 def power_kernel(z, power):
     ### BEGIN SOLUTION
-    tile = cuda.shared.array(256, np.float64)
+    tile = cuda.shared.array(256, float64)
     t, k = cuda.threadIdx.x, cuda.grid(1)
     first = 256 * cuda.blockIdx.x
     for m in range(t, 256, 128):  # neighbouring threads read neighbouring numbers
