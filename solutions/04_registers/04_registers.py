@@ -359,7 +359,7 @@ needed = {"global_load.sectors": 2 * a.size * 8 / 32, "global_store.sectors": 2 
 check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_two_sums_dot_hidden", "points": 1}
-# Hidden tests of the dot product: more elements than threads, fewer, a single one; single precision; the inputs must not change.
+# Hidden tests: the dot product of more elements than threads, fewer, a single one; single precision; the inputs must not change.
 ### BEGIN HIDDEN TESTS
 for n, blocks, dtype in random_launches():
     a, b, partial = vectors_to_sum(n, blocks, dtype)
@@ -370,7 +370,7 @@ for n, blocks, dtype in random_launches():
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_two_sums_square_hidden", "points": 1}
-# Hidden tests of the sum of squares, on the same sizes.
+# Hidden tests: the sum of squares, on the same sizes.
 ### BEGIN HIDDEN TESTS
 for n, blocks, dtype in random_launches():
     a, b, partial = vectors_to_sum(n, blocks, dtype)

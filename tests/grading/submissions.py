@@ -80,12 +80,13 @@ def recipe(path):
 def packs() -> list[list[Path]]:
     """Group wrong submissions of one exercise that answer different parts and lose different points.
 
-    A pack is graded as one submission, which takes as long as one of them.
+    A pack is graded as one submission, which takes as long as one of them. A wrong answer that calls the right answer to
+    another cell names that cell in ``uses``.
     """
     found: list[tuple[str, set, list]] = []
     for path in RECIPES:
         about = recipe(path)[1]
-        touched = {*about["answers"], *about.get("untouched", ()), *about["lost"]}
+        touched = {*about["answers"], *about.get("untouched", ()), *about.get("uses", ()), *about["lost"]}
         for exercise_name, taken, paths in found:
             if exercise_name == path.parent.name and not taken & touched:
                 taken |= touched
