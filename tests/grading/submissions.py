@@ -80,8 +80,8 @@ def recipe(path):
 def packs() -> list[list[Path]]:
     """Group wrong submissions of one exercise that answer different parts and lose different points.
 
-    A pack is graded as one submission, which takes as long as one of them. A wrong answer that calls the right answer to
-    another cell names that cell in ``uses``.
+    A pack is graded as one submission, which takes as long as one of them. A wrong answer that calls the right
+    answer to another cell names that cell in ``uses``.
     """
     found: list[tuple[str, set, list]] = []
     for path in RECIPES:
