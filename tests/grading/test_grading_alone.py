@@ -42,7 +42,7 @@ def graded(data: bytes, **options) -> Report:
 
 def test_a_file_is_graded_as_in_this_process(handed_in):
     nb, about = s.recipe(s.RECIPES[0])
-    here = s.grade(nb, seed=7)
+    here = s.grade(nb, s.exercise_of(s.RECIPES[0]), seed=7)
     there = alone.grade_file(handed_in(nb), seed=7)
     assert there == here
     assert s.lost(there) == about["lost"]
