@@ -29,7 +29,7 @@ IMPORTABLE = (
     *("__init__.py", "core", "simt", "viz"),
     *("cuda.py", "setup", "paths.py", "notebook.py"),
     # exercises import these, so answers may use them
-    *("grading/__init__.py", "grading/check.py", "grading/limits.py"),
+    *("grading/__init__.py", "grading/check.py", "grading/causes.py", "grading/limits.py"),
     *("cg/__init__.py", "cg/program.py", "cg/legality.py", "cg/fusion.py"),
 )
 INSIDE = "/course"

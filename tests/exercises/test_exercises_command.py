@@ -11,7 +11,7 @@ from course_pkg.grading import command, release
 
 CHECK = argparse.Namespace(check=True, register=False)
 WRITE = argparse.Namespace(check=False, register=False)
-SOURCE = release.sources()[0]
+SOURCE = next(path for path in release.sources() if path.stem == "02_memory_bound")
 TEXT = release.released(SOURCE).read_text(encoding="utf-8")
 
 
