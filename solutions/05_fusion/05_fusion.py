@@ -205,6 +205,7 @@ check.at_most(profile, limits, compulsory={"global_load.thread_accesses": 4 * n,
 n = 256 * int(check.rng().integers(4, 8))
 c, z, u, v, expected_u, expected_v = map_fields(n)
 profile = simt.profile(scale_and_correct_kernel[2, 128], c, z, 0.5, u, v)
+check.no_hazards(profile)
 check.close(u, expected_u, "u", atol=1e-14)
 check.close(v, expected_v, "v", atol=1e-14)
 needed = {
