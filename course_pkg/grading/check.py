@@ -147,6 +147,8 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
 def explained(kernel, *arrays: str) -> Iterator[None]:
     """Let a test that fails within a ``with`` block name the habit of NumPy's that is behind it, if there is one.
 
+    What the interpreter says of a kernel becomes a failed check, so that no notebook prints the way to it.
+
     Parameters
     ----------
     kernel : kernel
@@ -160,7 +162,7 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
         With the habit's sentence in place of an error, or after it.
     """
     from course_pkg.grading import habits  # what it needs is not there where answers run
-    from course_pkg.simt.errors import HazardError
+    from course_pkg.simt.errors import HazardError, SimtError
     from course_pkg.simt.front.source import program_of
 
     try:
@@ -175,6 +177,8 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
             raise Failed(said) from None
         if isinstance(error, (Failed, HazardError)) and (said := habits.likely(program)):
             raise Failed(f"{error} {said}") from None
+        if isinstance(error, SimtError):
+            raise Failed(str(error)) from None
         raise
 
 
@@ -252,6 +256,12 @@ def _words(name: str) -> str:
 
 
 def _numbers(found, what: str) -> np.ndarray:
+    if hasattr(found, "copy_to_host"):
+        raise Failed(
+            f"{what}: got an array in GPU memory; copy it to the host, `array.copy_to_host()`.",
+            what,
+            ": got an array in GPU memory, and expected one of the host.",
+        )
     try:
         array = np.asarray(found)
     except (ValueError, TypeError):

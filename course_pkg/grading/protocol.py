@@ -101,7 +101,8 @@ def _encode(value, blobs, seen, limit, depth):
         return {"array": _blob(value, blobs, seen, limit)}
     if kind in SCALARS:
         return {"scalar": _blob(np.asarray(value), blobs, {}, limit)}
-    raise NotPlain(f"a {kind.__name__}")
+    on_gpu = hasattr(kind, "copy_to_host")
+    raise NotPlain("an array in GPU memory, which copy_to_host() brings back" if on_gpu else f"a {kind.__name__}")
 
 
 def _as_plain(value):

@@ -12,7 +12,7 @@ _WHAT = (
     r"|an? \w+ of more than \d+ (?:entries|bits|MiB)"
     r"|something nested more than \d+ deep|something larger than \d+ MiB, or too many numbers outside of arrays"
     r"|a dictionary whose keys are not plain numbers, texts or tuples of them"
-    r"|a text with half of a surrogate pair)"
+    r"|a text with half of a surrogate pair|an array in GPU memory, which copy_to_host\(\) brings back)"
 )
 _NOT_PLAIN = re.compile(
     rf"\w{{1,80}} (?:is {_WHAT}: make it a number or an array|returned {_WHAT}: return numbers or arrays"

@@ -13,7 +13,6 @@ from course_pkg.practice.step import Trial
 from course_pkg.simt import KernelProfile
 from course_pkg.simt.memory.races import Hazard, Thread
 from course_pkg.simt.report.touches import touches
-from course_pkg.viz.threads_scene import whose
 
 _ORDER = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
 _PLACE = re.compile(r"^(?:\w+, )?lines? [\d and]+: ?")
@@ -32,7 +31,7 @@ def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
         found, key=lambda pair: _ORDER.index(pair[1].kind) if pair[1].kind in _ORDER else len(_ORDER)
     )
     where = _where(answer, profile, worst)
-    said = _PLACE.sub("", plain(answer, profile, worst)).rstrip(".")
+    said = _PLACE.sub("", plain(answer, worst)).rstrip(".")
     if worst.kind == "out_of_bounds":
         said = _with_number(said, profile, worst).removesuffix(": a GPU would touch whatever lies there")
         said += _why_outside(trial, worst, outcome)
@@ -63,23 +62,16 @@ def listed(answer: Answer, trial: Trial, outcome: Outcome) -> tuple[str, ...]:
     found = []
     for profile in outcome.profiles:
         for hazard in profile.hazards:
-            said = plain(answer, profile, hazard)
+            said = plain(answer, hazard)
             own = _both_write(hazard) and _waits_for_results(trial, hazard.array)
             found.append(said.partition(", but ")[0] + "." if own else said)
     return tuple(found)
 
 
-def plain(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
-    """Return a hazard's message with threads named as in the picture, and without what no lecture has taught."""
+def plain(answer: Answer, hazard: Hazard) -> str:
+    """Return a hazard's message without what no lecture has taught."""
     said = hazard.message
-    for thread in hazard.threads:
-        said = re.sub(rf"{re.escape(str(thread))}(?!\d)", thread_name(profile, thread), said)
     return said if "syncwarp" in ast.unparse(answer.program.tree) else said.replace(_WARP, _BLOCK)
-
-
-def thread_name(profile: KernelProfile, thread: Thread) -> str:
-    """Return a thread's name in the picture: ``"thread (2, 0) of block (1, 0)"``."""
-    return whose(profile.grid, profile.block, thread_number(profile, thread))
 
 
 def thread_number(profile: KernelProfile, thread: Thread) -> int:
@@ -96,7 +88,7 @@ def _with_number(said: str, profile: KernelProfile, hazard: Hazard) -> str:
     line_of_threads = profile.grid[1:] == (1, 1) and profile.block[1:] == (1, 1)
     if not line_of_threads or hazard.index != (number,) or number < profile.block[0]:
         return said
-    name = thread_name(profile, hazard.threads[0])
+    name = str(hazard.threads[0])
     return said.replace(name, f"{name} (thread {number} of the grid)", 1)
 
 
@@ -189,7 +181,7 @@ def _waits_for_results(trial: Trial, name: str | None) -> bool:
 def _belongs_to_one(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
     """Say that two threads took one element, and ask what may have led them there."""
     both = sorted(hazard.threads, key=lambda thread: thread_number(profile, thread))
-    names = " and ".join(thread_name(profile, thread) for thread in both)
+    names = " and ".join(map(str, both))
     what = f"{hazard.array}[{', '.join(map(str, hazard.index))}]"
     said = f"{names} both write {what}"
     question = "which element is this thread's own?"

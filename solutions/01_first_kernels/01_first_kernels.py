@@ -63,30 +63,27 @@ def mirror_kernel(image, out):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_mirror"}
 def run_mirror(ny, nx, block):
-    """Launch the kernel on a random image; return the image before and after the launch, and the result."""
+    """Profile the kernel on a random image; check its hazards, the result, and that the image stays as it is."""
     image, out = check.rng().random((ny, nx)), check.out((ny, nx))
     before = image.copy()
     blocks = (nx + block[0] - 1) // block[0], (ny + block[1] - 1) // block[1]
-    on_gpu, result = cuda.to_device(image), cuda.to_device(out)
-    mirror_kernel[blocks, block](on_gpu, result)
-    return before, on_gpu.copy_to_host(), result.copy_to_host()
+    profile = simt.profile(mirror_kernel[blocks, block], image, out)
+    check.no_hazards(profile)
+    check.close(out, np.fliplr(before), "out")
+    check.that((image == before).all(), "The image must stay as it is.")
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirror", "points": 1}
 # 5 rows of 9 pixels, blocks of 4 × 4 threads.
 with check.explained(mirror_kernel, "image", "out"):
-    image, after, found = run_mirror(5, 9, (4, 4))
-    check.close(found, np.fliplr(image), "out")
-    check.that((after == image).all(), "The image must stay as it is.")
+    run_mirror(5, 9, (4, 4))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirror_hidden", "points": 1}
 # Hidden tests: other images and other blocks; the image must stay as it is.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(10, 20)) + 1
 for ny, nx, block in ((1, 1, (8, 8)), (odd, 3, (32, 4)), (2, odd, (4, 16)), (32, 32, (16, 8))):
-    image, after, found = run_mirror(ny, nx, block)
-    check.close(found, np.fliplr(image), "out")
-    check.that((after == image).all(), "The image must stay as it is.")
+    run_mirror(ny, nx, block)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -110,9 +107,10 @@ def mirrored(image):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirrored", "points": 1}
-# 20 rows of 20 pixels.
-image = check.rng().random((20, 20))
-check.close(mirrored(image), np.fliplr(image), "the mirrored image")
+# 20 rows of 40 pixels.
+with check.explained(mirror_kernel, "image", "out"):
+    image = check.rng().random((20, 40))
+    check.close(mirrored(image), np.fliplr(image), "the mirrored image")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirrored_hidden", "points": 1}
 # Hidden tests: images of other shapes, higher than wide and wider than high; single precision.
@@ -222,9 +220,11 @@ sectors_per_request = {
 ### END SOLUTION
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_sectors_hidden", "points": 1}
-# Hidden tests: the sectors of one request for each of the three arrays.
-### BEGIN HIDDEN TESTS
+# Hidden tests: the sectors of one request for each of the three arrays. Their range is tested here.
 check.that(set(sectors_per_request) == {"image", "gain", "dark"}, "Fill in the dictionary and keep its keys.")
+possible = all(1 <= sectors <= 32 for sectors in sectors_per_request.values())
+check.that(possible, "The 32 lanes of a request ask for at least one sector, and for at most 32.")
+### BEGIN HIDDEN TESTS
 for name, expected in {"image": 32, "gain": 1, "dark": 8}.items():
     check.close(sectors_per_request[name], expected, f"sectors of one request for {name}")
 ### END HIDDEN TESTS
@@ -303,7 +303,8 @@ for hazard in simt.profile(racing_rotate_kernel[2, 64], a).hazards:
 
 # %% [markdown]
 # Which thread may read an element that another one has already overwritten? Write `rotate_kernel`, which does what is meant,
-# without a hazard, for blocks of any size.
+# without a hazard, for blocks of any size. (If you want a shared array: its size must be a constant, and no block has more than
+# 1,024 threads.)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "rotate"}
 @cuda.jit
@@ -352,8 +353,9 @@ profile_rotate(rotate_kernel, 128, 64, "int32")
 # Many threads want to change the same four numbers. `cuda.atomic.min(array, index, value)` and `cuda.atomic.max` let them take
 # turns. That is enough for two of the points. For the third one, let the threads of each block agree in shared memory first:
 # then `box` needs no more than four [atomic](../../lectures/glossary.md#atomic) operations for each block. An atomic works on
-# a shared array as on a global one. In a two-dimensional block, `cuda.threadIdx.x == 0` is a whole column: the first thread also
-# has `cuda.threadIdx.y == 0`.
+# a shared array as on a global one. One thread of the block gives the four shared numbers their first values, those that `box`
+# has before the launch. In a two-dimensional block, `cuda.threadIdx.x == 0` is a whole column: the first thread also has
+# `cuda.threadIdx.y == 0`.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "box"}
 @cuda.jit

@@ -161,6 +161,20 @@ def test_an_error_that_no_habit_explains_stays():
     )
 
 
+def test_what_the_interpreter_says_is_a_failed_check_without_its_frames():
+    kernel = simt.Kernel.from_source(
+        "def kernel(a):\n    a[cuda.grid(1)] = a.nothing\n", "kernel", {"cuda": cuda}
+    )
+    with pytest.raises(check.Failed, match="nothing") as caught, check.explained(kernel, "a"):
+        kernel[1, 1](np.ones(1))
+    assert caught.value.__suppress_context__
+
+
+def test_an_array_that_was_left_on_the_gpu_is_named():
+    with pytest.raises(check.Failed, match=r"the sum: got an array in GPU memory.*copy_to_host\(\)"):
+        check.close(cuda.to_device(np.ones(3)), np.ones(3), "the sum")
+
+
 def test_a_kernel_that_is_right_may_look_like_a_habit():
     kernel = simt.Kernel.from_source("def kernel(a, out):\n    a = a[0]\n    out[0] = a\n", "kernel", {})
     out = np.zeros(1)

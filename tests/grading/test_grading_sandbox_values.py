@@ -168,6 +168,10 @@ class Array(np.ndarray):
         ("{1, 2}", "a set"),
         ("(k for k in 'ab')", "a generator"),
         ("np", "a module"),
+        (
+            "type('Far', (), {'copy_to_host': 0})()",
+            "an array in GPU memory, which copy_to_host() brings back",
+        ),
         ("2 ** 5000", "an integer of more than 4096 bits"),
         ("'\\ud800'", "a text with half of a surrogate pair"),
         ("np.broadcast_to(1.0, 10**10)", "an array of more than 256 MiB"),

@@ -6,7 +6,7 @@ import numpy as np
 
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.memory.order import SITES, thread_of
-from course_pkg.simt.memory.races import Access, Hazard, Thread, place
+from course_pkg.simt.memory.races import Access, Hazard, Thread, dimensions_of, place
 from course_pkg.simt.memory.shadow import Shadow
 
 FATAL = ("out_of_bounds", "divergent_barrier")
@@ -222,7 +222,8 @@ def place_of_thread(wave, block: int, thread: int) -> Thread:
 def launch_thread(wave, number: int) -> Thread:
     """Return the indices of a thread, given its number in the launch."""
     block, thread = divmod(number, wave.threads_per_block)
-    return Thread(place(block, wave.grid[::-1]), place(thread, wave.block[::-1]))
+    grid, shape = wave.grid[::-1], wave.block[::-1]
+    return Thread(place(block, grid), place(thread, shape), (dimensions_of(grid), dimensions_of(shape)))
 
 
 def _first(lanes) -> tuple[int, int]:
