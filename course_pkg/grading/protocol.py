@@ -102,7 +102,9 @@ def _encode(value, blobs, seen, limit, depth):
     if kind in SCALARS:
         return {"scalar": _blob(np.asarray(value), blobs, {}, limit)}
     on_gpu = hasattr(kind, "copy_to_host")
-    raise NotPlain("an array in GPU memory, which copy_to_host() brings back" if on_gpu else f"a {kind.__name__}")
+    raise NotPlain(
+        "an array in GPU memory, which copy_to_host() brings back" if on_gpu else f"a {kind.__name__}"
+    )
 
 
 def _as_plain(value):

@@ -194,6 +194,10 @@ INTRINSICS = {
     **{name: [_one(f"cuda.{name}({{r}})", "int64")] for name in
        ("syncthreads_count", "syncthreads_and", "syncthreads_or")},
     "syncwarp": [Way("cuda.syncwarp({r} | 0xFFFFFFFF)\nx = 1.0", "int64")],
+    **{name: [Way(f"x = cuda.{name}({{a}}, {{i}})", spaces=("global",)),
+              Way(f"x = cuda.{name}(small, {{r}})", "int64")] for name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")},
+    **{name: [Way(f"cuda.{name}(out, i, {{r}})"), Way(f"cuda.{name}(out, i * {{r}}, 1.0)", "int64")]
+       for name in ("stcg", "stcs", "stwb", "stwt")},
     "load_pair": [Way("x, y = load_pair({a}, 2 * i)", spaces=("global",)),
                   Way("y, x = load_pair({a}, 2 * i)", spaces=("global",)),
                   Way("x, y = load_pair(small, 2 * {r})", "int64")],

@@ -12,6 +12,7 @@ EVERYWHERE = frozenset(("global", "shared", "local"))
 HARMLESS = (
     *("grid", "gridsize", "popc", "brev", "clz", "ffs", "fma", "cbrt", "selp", "lanemask_lt"),
     *("shared.array", "local.array", "const.array_like"),
+    *("ldca", "ldcg", "ldcs", "ldlu", "ldcv"),
 )
 
 

@@ -15,7 +15,7 @@ from course_pkg.simt.memory.regions import (
     row_major,
     shape_values,
 )
-from course_pkg.simt.run import atomics, hindsight, pairs, warp
+from course_pkg.simt.run import atomics, hindsight, hints, pairs, warp
 from course_pkg.simt.run.expressions import cast, unsupported
 from course_pkg.simt.run.values import TypeName, Value
 
@@ -288,4 +288,6 @@ _INTRINSICS = {
     "selp": _selp,
     "load_pair": pairs.load_pair,
     "store_pair": pairs.store_pair,
+    **dict.fromkeys(hints.LOADS, hints.hinted_load),
+    **dict.fromkeys(hints.STORES, hints.hinted_store),
 }
