@@ -6,8 +6,9 @@ Each raises a :class:`CourseError` that names the first offending entry and how 
 import numpy as np
 
 from course_pkg.core import CourseError
-from course_pkg.core.checks import FLOATS
+from course_pkg.core.checks import FLOATS, require_arrays, require_distinct, require_ndim, require_shape
 
+PARTS = ("indptr", "indices", "data", "shape")
 INTEGERS = ("int32", "int64")
 MOST_ENTRIES = 2**31 - 1  # the largest int32: row pointers of 32 bits count no further
 
@@ -116,9 +117,7 @@ def check_csr(A, *, square: bool = False, name: str = "A") -> None:
     Traceback (most recent call last):
     course_pkg.core.errors.CourseError: A has 2 rows and 3 columns, but must be square: ...
     """
-    if getattr(A, "format", "csr") != "csr" or not all(
-        hasattr(A, a) for a in ("indptr", "indices", "data", "shape")
-    ):
+    if getattr(A, "format", "csr") != "csr" or not all(hasattr(A, part) for part in PARTS):
         raise CourseError(
             f"{name} is a {type(A).__name__}, not a matrix in compressed rows: use scipy.sparse.csr_array({name})."
         )
@@ -206,3 +205,34 @@ def _check_columns(indptr, indices, columns, name):
 def _row_of(indptr, k) -> int:
     """Return the row that holds entry ``k``."""
     return int(np.searchsorted(indptr, k, side="right")) - 1
+
+
+def check_permute_vector(perm, x, out, *, device: bool) -> None:
+    """Check the arguments of a permutation of a vector, but not the values of ``perm``."""
+    require_arrays(device=device, x=x, out=out)
+    require_ndim(1, x=x)
+    check_index_vector(perm, x.shape[0])
+    require_arrays(device=device, dtypes=INTEGERS, perm=perm)
+    require_distinct(perm=perm, x=x, out=out)
+
+
+def check_permute_matrix(perm, A, out, *, device: bool, square: bool = False) -> None:
+    """Check the arrays of a permutation of a matrix in compressed rows, but not the values of the index vectors."""
+    for name, matrix in (("A", A), ("out", out)):
+        if not all(hasattr(matrix, part) for part in PARTS):
+            raise CourseError(
+                f"{name} is a {type(matrix).__name__}, not a matrix in compressed rows: pass a CSR of arrays."
+            )
+    check_index_vector(perm, A.shape[0])
+    if square:
+        check_square(A)
+    require_arrays(device=device, dtypes=INTEGERS, perm=perm)
+    require_arrays(device=device, **{"A.data": A.data})
+    dtypes = {"indptr": ("int32",), "indices": ("int32",), "data": (str(A.data.dtype),)}
+    for part, allowed in dtypes.items():
+        given, made = getattr(A, part), getattr(out, part)
+        require_arrays(device=device, dtypes=allowed, **{f"A.{part}": given, f"out.{part}": made})
+        require_ndim(1, least=0, **{f"A.{part}": given})
+        require_distinct(perm=perm, **{f"A.{part}": given, f"out.{part}": made})
+    require_shape((A.shape[0] + 1,), **{"A.indptr": A.indptr})
+    require_shape(A.data.shape, **{"A.indices": A.indices})

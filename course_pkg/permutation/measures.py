@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_pkg.core import CourseError
+from course_pkg.core.access import SECTOR_BYTES
 from course_pkg.core.checks import require_count
 from course_pkg.permutation.checks import check_csr
 
-SECTOR, LINE = 32, 128  # bytes
+SECTORS_PER_LINE = 4
 ENTRIES_AT_A_TIME = 1 << 22  # a sort of so many numbers stays in a cache
 
 
@@ -115,7 +116,7 @@ def x_footprint(A, dtype="float64", rows_per_warp: int = 32) -> XFootprint:
     rows, columns = A.shape
     itemsize = np.dtype(dtype).itemsize
     warps = -(-rows // rows_per_warp)
-    sectors_of_x = -(-columns * itemsize // LINE) * (LINE // SECTOR)  # whole lines
+    sectors_of_x = -(-columns * itemsize // (SECTORS_PER_LINE * SECTOR_BYTES)) * SECTORS_PER_LINE
     seen = np.zeros(sectors_of_x, bool)
     sectors = lines = 0
     ends = A.indptr[np.minimum(np.arange(warps + 1) * rows_per_warp, rows)].astype(np.int64)
@@ -125,11 +126,11 @@ def x_footprint(A, dtype="float64", rows_per_warp: int = 32) -> XFootprint:
         end = max(begin + 1, int(np.searchsorted(ends, ends[begin] + ENTRIES_AT_A_TIME, side="right")) - 1)
         entries = slice(ends[begin], ends[end])
         warp = np.repeat(np.arange(end - begin), np.diff(ends[begin : end + 1]))
-        sector = A.indices[entries] // (SECTOR // itemsize)
+        sector = A.indices[entries] // (SECTOR_BYTES // itemsize)
         seen[sector] = True
         touched = np.sort(warp * sectors_of_x + sector)  # no two warps share a number
         sectors += _distinct(touched)
-        lines += _distinct(touched // (LINE // SECTOR))
+        lines += _distinct(touched // SECTORS_PER_LINE)
         begin = end
     least = max(warps, 1)
     return XFootprint(sectors / least, lines / least, warps, int(np.count_nonzero(seen)))

@@ -152,6 +152,26 @@ def random_permutation(n: int, seed: int = 0, dtype="int32"):
     return np.random.default_rng(seed).permutation(np.arange(n, dtype=dtype))
 
 
+def local_permutation(n: int, window: int, seed: int = 0, dtype="int32"):
+    """Draw a permutation in which elements move only within windows of so many consecutive places.
+
+    It stands for an order such as that of Cuthill and McKee, in which neighbours are near, but not in line.
+
+    Examples
+    --------
+    >>> local_permutation(6, window=2, seed=3) // 2
+    array([0, 0, 1, 1, 2, 2], dtype=int32)
+    """
+    require_count(n=n, window=window)
+    if window < 1:
+        raise CourseError("window is 0: elements move within windows of at least 1 place.")
+    rng = np.random.default_rng(seed)
+    order, whole = np.arange(n, dtype=dtype), n - n % window
+    rng.permuted(order[:whole].reshape(-1, window), axis=1, out=order[:whole].reshape(-1, window))
+    rng.shuffle(order[whole:])
+    return order
+
+
 def strided_permutation(n: int, stride: int, dtype="int32"):
     """Return the order in which every stride-th element comes first: 0, s, 2s, …, then 1, 1 + s, and so on.
 
