@@ -69,7 +69,7 @@ def _arguments(name, size, dtype, inverse):
     indptr = reference.permute_rows(perm, A).indptr
     given = (perm, reference.invert(perm)) if inverse else (perm,)
     made = zeros(A.nnz, "int32"), zeros(A.nnz, dtype)
-    return *given, A.indptr, A.indices, A.data.astype(dtype), indptr, *made
+    return *given, A.indptr.copy(), A.indices.copy(), A.data.astype(dtype), indptr, *made
 
 
 for label, (name, size, rows, dtype) in MATRICES.items():
