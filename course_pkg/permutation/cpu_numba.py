@@ -40,9 +40,7 @@ def permute_vector(perm, x, out):
     >>> permute_vector(np.array([2, 0, 1]), np.array([10.0, 20.0, 30.0]), out); out
     array([30., 10., 20.])
     """
-    check_permute_vector(perm, x, out, device=False)
-    if _gather(perm, x, out):
-        check_permutation(perm)
+    _run(_gather, perm, x, out)
 
 
 @parallel()
@@ -66,8 +64,12 @@ def unpermute_vector(perm, x, out):
     >>> unpermute_vector(np.array([2, 0, 1]), np.array([30.0, 10.0, 20.0]), out); out
     array([10., 20., 30.])
     """
+    _run(_scatter, perm, x, out)
+
+
+def _run(loop, perm, x, out):
     check_permute_vector(perm, x, out, device=False)
-    if _scatter(perm, x, out):
+    if loop(perm, x, out):  # it has met a place that does not exist: which one is it?
         check_permutation(perm)
 
 

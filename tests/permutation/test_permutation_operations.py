@@ -53,17 +53,22 @@ def test_the_inverse_on_a_gpu(n, index, rng):
 # ---- matrices
 
 
+def each(function, matrix):
+    """Return a matrix whose three arrays are what the function makes of them."""
+    return CSR(*(function(part) for part in (matrix.indptr, matrix.indices, matrix.data)), matrix.shape)
+
+
 def permuted(backend, operation, perm, A):
     """Permute a matrix into memory that is full of NaN and 85; check that the input stays as it is."""
-    given = backend.put(A)
+    given = each(backend.put, A)
     out = empty_like(A)
     for part, value in zip(out, (85, 85, np.nan), strict=False):
         part[...] = value
-    out = backend.put(out)
+    out = each(backend.put, out)
     getattr(backend.ops, operation)(backend.put(perm), given, out)
-    for part, before in zip(backend.get(given)[:3], (A.indptr, A.indices, A.data), strict=True):
+    for part, before in zip(each(backend.get, given)[:3], (A.indptr, A.indices, A.data), strict=True):
         np.testing.assert_array_equal(part, before, err_msg="the matrix was changed")
-    return backend.get(out)
+    return each(backend.get, out)
 
 
 def assert_same(found, expected):
@@ -147,11 +152,10 @@ def test_on_a_cpu_an_index_out_of_range_touches_no_foreign_memory(operation):
 def test_wrong_matrices_are_named_before_anything_is_written(checked, operation, draw):
     ops, put, put_elsewhere = checked
     host = draw(3, 3, density=1)
-    make = lambda A: CSR(put(A.indptr), put(A.indices), put(A.data), A.shape)  # noqa: E731
-    perm, A = put(np.array([2, 0, 1])), make(host)
+    perm, A = put(np.array([2, 0, 1])), each(put, host)
     out = empty_like(host)
     out.data[:] = GUARD
-    out = make(out)
+    out = each(put, out)
     call = getattr(ops, operation)
     for arguments, message in (
         ((perm, host.toarray(), out), "A is a ndarray, not a matrix in compressed rows"),
@@ -177,7 +181,7 @@ def test_wrong_matrices_are_named_before_anything_is_written(checked, operation,
 def test_a_rectangular_matrix_has_no_symmetric_permutation(checked, draw):
     ops, put, _ = checked
     host = draw(3, 5)
-    A, out = (CSR(put(M.indptr), put(M.indices), put(M.data), (3, 5)) for M in (host, empty_like(host)))
+    A, out = (each(put, M) for M in (host, empty_like(host)))
     with pytest.raises(CourseError, match="A has 3 rows and 5 columns, but must be square"):
         ops.permute_symmetric(put(np.array([2, 0, 1])), A, out)
 
