@@ -65,9 +65,8 @@ def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
 
 def _compare(vectors, chosen, parameters, samples):
     """Yield the measurements of implementations in one order; their samples are taken in turn."""
-    vectors.out.fill(
-        np.nan
-    )  # the samples before have left a result there, which may be the right one here, too
+    # the samples before have left a result there, which may be the right one here, too
+    vectors.out.fill(np.nan)
     size = {name: parameters[name] for name in ("n", "dtype", "index") if name in parameters}
     whats = {variant.by(library): (variant, library) for variant, library in chosen}
     return compare(

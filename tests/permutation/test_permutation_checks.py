@@ -97,6 +97,10 @@ BAD_MATRICES = [
     ),
     (parts(indices=(0, 2, 2, 1)), r"Row 2 of A has column 1 behind 2, at indices\[3\]"),
     (
+        parts(indptr=(0, 0, 0, 4), indices=(0, 1, 2, 1)),
+        r"Row 2 of A has column 1 behind 2, at indices\[3\]",
+    ),
+    (
         parts(indices=(0, 2, 1, 1)),
         r"Row 2 of A has column 1 twice, at indices\[3\]: A.sum_duplicates\(\) adds",
     ),
