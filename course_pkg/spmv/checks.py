@@ -1,0 +1,43 @@
+"""Checks of arguments, shared by the files of this topic."""
+
+import numpy as np
+
+from course_pkg.core import CourseError
+from course_pkg.core.checks import (
+    on_device,
+    require_arrays,
+    require_distinct,
+    require_ndim,
+)
+
+def check_product(A, x, y, kind, *, device: bool) -> None:
+    """Check the arguments of ``y = A x``: the format, memory spaces, shapes and precisions, and memory of y's own.
+
+    The values have the precision of x and y, or they are float32 beside float64 vectors.
+    """
+    if not isinstance(A, kind):
+        there = ".to_device()" if device else ""
+        raise CourseError(
+            f"A is a {type(A).__name__}, but this function takes a {kind.__name__}: make it with "
+            f"{kind.__name__}.from_scipy(matrix){there}."
+        )
+    if on_device(A.data) != device:
+        raise CourseError(
+            "A lives in host memory but this function runs on the GPU: pass A.to_device()."
+            if device
+            else "A lives in GPU memory but this function runs on the CPU: pass the container that to_device() was called of."
+        )
+    require_arrays(device=device, x=x)
+    require_arrays(device=device, dtypes=(str(x.dtype),), y=y)
+    require_ndim(1, x=x, y=y)
+    rows, columns = A.shape
+    for name, vector, size, what in (("x", x, columns, "column"), ("y", y, rows, "row")):
+        if vector.size != size:
+            raise CourseError(
+                f"{name} has {vector.size} elements, but A has {size} {what}s: {name} needs one for each {what}."
+            )
+    if A.dtype != np.dtype(x.dtype) and (A.dtype.name, str(x.dtype)) != ("float32", "float64"):
+        raise CourseError(
+            f"A has dtype {A.dtype} but x has {x.dtype}: use one precision, or float32 for A beside float64 vectors."
+        )
+    require_distinct(data=A.data, x=x, y=y)

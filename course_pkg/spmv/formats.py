@@ -1,0 +1,302 @@
+"""Formats of a sparse matrix: containers of plain arrays, made from a ``scipy.sparse.csr_array``; host code.
+
+    Csr          the nonzeros row by row, and where each row begins
+    CsrBalanced  the same arrays, and the row with which each tile of equal work begins
+    Ell          a table with one line per row, stored column by column; short rows are padded
+    EllR         as Ell, and the length of each row
+    SellCSigma   rows sorted by length within windows of sigma; slices of C rows, each padded by itself
+
+A container says nothing about where its arrays are: ``to_device()`` returns the same container in GPU memory. Padding
+has the column index -1 and the value 0.
+
+Sources: N. Bell and M. Garland, Implementing sparse matrix-vector multiplication on throughput-oriented processors,
+SC 2009 (CSR by threads and warps, ELL); F. Vázquez, J. J. Fernández and E. M. Garzón, A new approach for sparse matrix
+vector product on NVIDIA GPUs, Concurrency Computat.: Pract. Exper. 23, 2011 (ELLR); M. Kreutzer et al., A unified
+sparse matrix data format for efficient general sparse matrix-vector multiplication on modern processors with wide SIMD
+units, SIAM J. Sci. Comput. 36, 2014 (SELL-C-sigma); D. Merrill and M. Garland, Merge-based parallel sparse
+matrix-vector multiplication, SC 2016 (tiles of equal work).
+"""
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from course_pkg.core import CourseError
+from course_pkg.core.access import WARP
+from course_pkg.core.checks import on_device, require_count
+from course_pkg.permutation.checks import MOST_ENTRIES, check_csr
+from course_pkg.spmv.tuning import CHUNK, SIGMA, TILE
+
+PADDING = -1  # the column index where a table holds no nonzero
+
+
+class _Format:
+    """What all formats do, which have fields ``data`` and ``nonzeros``."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Precision of the values."""
+        return np.dtype(self.data.dtype)
+
+    @property
+    def stored(self) -> int:
+        """Number of values in memory, padding included."""
+        return int(self.data.size)
+
+    @property
+    def fill(self) -> float:
+        """Values in memory over nonzeros: 1 if nothing is padded."""
+        return self.stored / max(1, self.nonzeros)
+
+    def to_device(self):
+        """Return the same container with its arrays in GPU memory."""
+        from course_pkg import cuda
+
+        arrays = {f.name: getattr(self, f.name) for f in fields(self) if hasattr(getattr(self, f.name), "dtype")}
+        return replace(self, **{name: cuda.to_device(a) for name, a in arrays.items() if not on_device(a)})
+
+
+@dataclass(frozen=True, eq=False)
+class Csr(_Format):
+    """Compressed sparse rows: the nonzeros of row i are ``indptr[i]`` to ``indptr[i + 1]``, without the last.
+
+    Attributes
+    ----------
+    indptr : array of int32, shape (rows + 1,)
+    indices : array of int32, shape (nonzeros,)
+        Column of each nonzero; in each row they ascend.
+    data : array of float64 or float32, shape (nonzeros,)
+    shape : tuple of int
+        Rows and columns.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> A = Csr.from_scipy(sp.csr_array(np.array([[4.0, 1.0], [0.0, 2.0]])))
+    >>> A.indptr, A.indices, A.data, A.fill
+    (array([0, 2, 3], dtype=int32), array([0, 1, 1], dtype=int32), array([4., 1., 2.]), 1.0)
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    shape: tuple[int, int]
+
+    @classmethod
+    def from_scipy(cls, A, dtype=None, **more):
+        """Return a checked matrix as CSR with 32-bit indices; its arrays are shared, not copied, where they fit.
+
+        Raises
+        ------
+        CourseError
+            If column indices are unsorted, repeated or out of range, there are too many nonzeros for 32-bit indices,
+            or the values are neither float64 nor float32.
+        """
+        check_csr(A)
+        indptr, indices = (np.ascontiguousarray(a, np.int32) for a in (A.indptr, A.indices))
+        data = np.ascontiguousarray(A.data, dtype)
+        return cls(indptr, indices, data, tuple(map(int, A.shape)), **more)
+
+    @property
+    def nonzeros(self) -> int:
+        """Number of entries that are stored in the sparse matrix, whatever their value."""
+        return int(self.data.size)
+
+
+@dataclass(frozen=True, eq=False)
+class CsrBalanced(Csr):
+    """CSR in tiles of equal work: a tile has ``tile`` items, where each nonzero and each end of a row is one item.
+
+    So a long row is shared by several tiles, and many empty rows fill a tile as well as nonzeros do.
+
+    Attributes
+    ----------
+    tile_rows : array of int32, shape (tiles + 1,)
+        The row in which each tile begins. Before it lie ``tile_rows[b]`` ends of rows, and so
+        ``b * tile - tile_rows[b]`` nonzeros.
+    tile : int
+        Items of a tile.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> A = CsrBalanced.from_scipy(sp.csr_array(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 4.0]])), tile=2)
+    >>> A.tile_rows  # two nonzeros | a nonzero and the end of row 0 | a nonzero and the end of row 1
+    array([0, 0, 1, 2], dtype=int32)
+    """
+
+    tile_rows: np.ndarray
+    tile: int
+
+    @classmethod
+    def from_scipy(cls, A, dtype=None, tile: int = TILE):
+        """Return a checked matrix in tiles."""
+        require_count(tile=tile)
+        if tile < 1:
+            raise CourseError(f"tile is {tile}: a tile needs at least 1 item.")
+        check_csr(A)
+        rows, items = A.shape[0], A.shape[0] + A.nnz
+        _require_stored(items, "rows and nonzeros together")
+        ends = np.asarray(A.indptr[1:], np.int64) + np.arange(rows)
+        begins = np.minimum(np.arange(-(-items // tile) + 1) * tile, items)
+        return super().from_scipy(
+            A, dtype, tile_rows=np.searchsorted(ends, begins).astype(np.int32), tile=tile
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Ell(_Format):
+    """A table with one line per row, as wide as the longest row, stored column by column.
+
+    Column j of the table is ``indices[j * pitch : j * pitch + rows]``. ``pitch`` is a multiple of 32, so that in each
+    column a warp begins with a whole sector.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> A = Ell.from_scipy(sp.csr_array(np.array([[4.0, 1.0], [0.0, 2.0]])))
+    >>> A.width, A.pitch, A.indices[:2], A.indices[32:34], A.nonzeros
+    (2, 32, array([0, 1], dtype=int32), array([ 1, -1], dtype=int32), 3)
+    """
+
+    indices: np.ndarray
+    data: np.ndarray
+    shape: tuple[int, int]
+    nonzeros: int
+    pitch: int
+
+    @classmethod
+    def from_scipy(cls, A, dtype=None):
+        """Return a checked matrix as a table."""
+        return cls(**_table(A, dtype)[0])
+
+    @property
+    def width(self) -> int:
+        """Number of nonzeros in the longest row."""
+        return self.stored // self.pitch
+
+
+@dataclass(frozen=True, eq=False)
+class EllR(Ell):
+    """As :class:`Ell`, and the length of each row, so that nobody reads the padding.
+
+    Attributes
+    ----------
+    lengths : array of int32, shape (rows,)
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> EllR.from_scipy(sp.csr_array(np.array([[4.0, 1.0], [0.0, 2.0]]))).lengths
+    array([2, 1], dtype=int32)
+    """
+
+    lengths: np.ndarray
+
+    @classmethod
+    def from_scipy(cls, A, dtype=None):
+        """Return a checked matrix as a table with row lengths."""
+        table, lengths = _table(A, dtype)
+        return cls(**table, lengths=lengths.astype(np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class SellCSigma(_Format):
+    """SELL-C-sigma: slices of C rows, each a table of its own, after rows were sorted by length within windows.
+
+    Line i of the sorted matrix is row ``perm[i]`` of the matrix. Its j-th nonzero is at
+    ``offsets[i // chunk] + j * chunk + i % chunk``.
+
+    Attributes
+    ----------
+    offsets : array of int32, shape (slices + 1,)
+        Where each slice begins.
+    perm : array of int32, shape (rows,), or (0,) if sigma is 1 and nothing is sorted
+    nonzeros : int
+    chunk, sigma : int
+        C, a multiple of 32, and the number of rows of a window.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> A = SellCSigma.from_scipy(sp.csr_array(np.array([[4.0, 0.0], [1.0, 2.0]])), sigma=2)
+    >>> A.perm, A.offsets, A.indices[:2], A.indices[32:34]
+    (array([1, 0], dtype=int32), array([ 0, 64], dtype=int32), array([0, 0], dtype=int32), array([ 1, -1], dtype=int32))
+    """
+
+    offsets: np.ndarray
+    perm: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    shape: tuple[int, int]
+    nonzeros: int
+    chunk: int
+    sigma: int
+
+    @classmethod
+    def from_scipy(cls, A, dtype=None, chunk: int = CHUNK, sigma: int = SIGMA):
+        """Return a checked matrix in slices.
+
+        Parameters
+        ----------
+        A : scipy.sparse.csr_array
+        chunk : int
+            Rows of a slice: a multiple of 32, so that a warp stays within one slice.
+        sigma : int
+            Rows of a window: 1 keeps the order of the rows. Otherwise rows are sorted by falling length.
+        """
+        check_csr(A)
+        require_count(chunk=chunk, sigma=sigma)
+        if chunk < 1 or chunk % WARP:
+            raise CourseError(f"chunk is {chunk}: a slice has a multiple of {WARP} rows.")
+        if sigma < 1:
+            raise CourseError(f"sigma is {sigma}: a window has at least 1 row; 1 keeps the order.")
+        rows, lengths = A.shape[0], np.diff(A.indptr).astype(np.int64)
+        perm = by_row_length(A, sigma) if sigma > 1 else np.arange(rows)
+        widths = np.maximum.reduceat(lengths[perm], np.arange(0, rows, chunk))
+        offsets = np.concatenate([[0], np.cumsum(widths * chunk)])
+        _require_stored(offsets[-1], f"values in slices of {chunk} rows")
+        line = np.empty(rows, np.int64)
+        line[perm] = np.arange(rows)
+        places = _places(A, (offsets[line // chunk] + line % chunk), chunk)
+        indices, data = _scattered(A, dtype, places, offsets[-1])
+        kept = perm if sigma > 1 else perm[:0]
+        shape, offsets, kept = tuple(map(int, A.shape)), offsets.astype(np.int32), kept.astype(np.int32)
+        return cls(offsets, kept, indices, data, shape, int(A.nnz), chunk, sigma)
+
+
+def by_row_length(A, window: int):
+    """Sort."""
+    lengths = np.diff(A.indptr).astype(np.int64)
+    return np.lexsort((-lengths, np.arange(lengths.size) // window))
+
+
+def _table(A, dtype):
+    """Return the fields of an Ell, and the lengths of the rows."""
+    check_csr(A)
+    rows, lengths = A.shape[0], np.diff(A.indptr)
+    pitch, width = WARP * -(-rows // WARP), int(lengths.max())
+    _require_stored(width * pitch, f"values in a table of rows of {width}")
+    indices, data = _scattered(A, dtype, _places(A, np.arange(rows), pitch), width * pitch)
+    shape = tuple(map(int, A.shape))
+    return {"indices": indices, "data": data, "shape": shape, "nonzeros": int(A.nnz), "pitch": pitch}, lengths
+
+
+def _places(A, first, stride):
+    """Return where each nonzero goes: the one at place j of row i to ``first[i] + j * stride``."""
+    lengths = np.diff(A.indptr)
+    return np.repeat(first - stride * A.indptr[:-1].astype(np.int64), lengths) + stride * np.arange(A.nnz)
+
+
+def _scattered(A, dtype, places, size):
+    indices, data = np.full(size, PADDING, np.int32), np.zeros(size, dtype or A.data.dtype)
+    indices[places], data[places] = A.indices, A.data
+    return indices, data
+
+
+def _require_stored(number, what) -> None:
+    if number > MOST_ENTRIES:
+        raise CourseError(
+            f"The matrix has {number:,} {what}, more than 32-bit offsets reach ({MOST_ENTRIES:,}): "
+            "use another format, or split it by rows."
+        )

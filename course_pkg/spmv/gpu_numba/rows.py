@@ -1,0 +1,107 @@
+"""The product by rows of CSR: a thread per row, or some neighbouring lanes of a warp per row."""
+
+from functools import cache
+
+from course_pkg import cuda
+from course_pkg.core import CourseError
+from course_pkg.core.access import WARP
+from course_pkg.core.limits import ALL_LANES
+from course_pkg.device.launch import blocks_for
+from course_pkg.spmv.checks import check_product
+from course_pkg.spmv.formats import Csr
+from course_pkg.spmv.tuning import LANES, THREADS_PER_BLOCK
+
+
+@cuda.jit
+def spmv_csr_scalar_kernel(indptr, indices, data, x, y):
+    """One thread per row: the 32 threads of a warp read at 32 places, as far apart as their rows are long."""
+    row = cuda.grid(1)
+    if row < y.size:
+        total = y.dtype.type(0)
+        for k in range(indptr[row], indptr[row + 1]):
+            total += data[k] * x[indices[k]]
+        y[row] = total
+
+
+def spmv_csr_scalar(A, x, y):
+    """Compute ``y = A x`` on the GPU, one thread per row of CSR; no synchronisation.
+
+    Parameters
+    ----------
+    A : Csr, in GPU memory
+    x, y : device array, shape (columns,) and (rows,)
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> A = Csr.from_scipy(sp.csr_array(np.array([[4.0, 1.0], [0.0, 2.0]]))).to_device()
+    >>> x, y = cuda.to_device(np.array([10.0, 1.0])), cuda.device_array(2)
+    >>> spmv_csr_scalar(A, x, y); y.copy_to_host()
+    array([41.,  2.])
+    """
+    check_product(A, x, y, Csr, device=True)
+    blocks = blocks_for(y.size, THREADS_PER_BLOCK)
+    spmv_csr_scalar_kernel[blocks, THREADS_PER_BLOCK](A.indptr, A.indices, A.data, x, y)
+
+
+@cache
+def spmv_csr_vector_kernel(lanes):
+    """Return the kernel for rows that are shared by ``lanes`` neighbouring lanes: 2, 4, 8, 16 or 32."""
+    steps = lanes.bit_length() - 1
+
+    @cuda.jit
+    def spmv_csr_vector(indptr, indices, data, x, y):
+        """As scalar, but lanes share a row: they read neighbours, and those beyond the row's end have nothing to do."""
+        thread = cuda.grid(1)
+        row, lane = thread // lanes, thread % lanes
+        total = y.dtype.type(0)
+        if row < y.size:
+            for k in range(indptr[row] + lane, indptr[row + 1], lanes):
+                total += data[k] * x[indices[k]]
+        for step in range(steps):  # all lanes of the warp take part, also those without a row
+            total += cuda.shfl_xor_sync(ALL_LANES, total, lanes >> (step + 1))
+        if lane == 0 and row < y.size:
+            y[row] = total
+
+    return spmv_csr_vector
+
+
+def spmv_csr_vector(A, x, y, lanes=None):
+    """Compute ``y = A x`` on the GPU, several lanes per row of CSR; no synchronisation.
+
+    Parameters
+    ----------
+    A : Csr, in GPU memory
+    x, y : device array, shape (columns,) and (rows,)
+    lanes : int, optional
+        Lanes per row: 2, 4, 8, 16, or 32 for a whole warp. By default, :func:`lanes_for` of the mean row.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> A = Csr.from_scipy(sp.csr_array(np.array([[4.0, 1.0], [0.0, 2.0]]))).to_device()
+    >>> x, y = cuda.to_device(np.array([10.0, 1.0])), cuda.device_array(2)
+    >>> spmv_csr_vector(A, x, y, lanes=32); y.copy_to_host()
+    array([41.,  2.])
+    """
+    check_product(A, x, y, Csr, device=True)
+    lanes = lanes_for(A) if lanes is None else lanes
+    if lanes not in LANES:
+        raise CourseError(f"lanes is {lanes!r}: a row is shared by {', '.join(map(str, LANES))} lanes.")
+    blocks = blocks_for(y.size, THREADS_PER_BLOCK // lanes)
+    spmv_csr_vector_kernel(lanes)[blocks, THREADS_PER_BLOCK](A.indptr, A.indices, A.data, x, y)
+
+
+def lanes_for(A) -> int:
+    """Return how many lanes should share a row: the largest power of two that is no longer than the mean row.
+
+    Then few lanes have nothing to do. It is at least 2 and at most 32, a whole warp.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> lanes_for(Csr.from_scipy(sp.csr_array(np.ones((10, 7)))))
+    4
+    """
+    mean = A.nonzeros // A.shape[0]
+    return max(LANES[0], min(WARP, 1 << max(0, mean.bit_length() - 1)))

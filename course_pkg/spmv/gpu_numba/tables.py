@@ -1,0 +1,146 @@
+"""The product by tables that are stored column by column: a warp reads 32 neighbours, and every fetched byte is used.
+
+In all of them a thread computes one row. All offsets are unsigned numbers of 32 bits: a signed index may count from the
+end of an array, and Numba would test each one for it, in 64 bits.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.core.checks import require_count
+from course_pkg.device.launch import blocks_for
+from course_pkg.spmv.checks import check_product
+from course_pkg.spmv.formats import Ell, EllR, SellCSigma
+from course_pkg.spmv.tuning import THREADS_PER_BLOCK, UNROLL
+
+
+@cuda.jit
+def spmv_ell_kernel(indices, data, pitch, x, y):
+    """One thread per row of a table: neighbouring threads read neighbours in each column, padding included."""
+    row = np.uint32(cuda.grid(1))
+    if row < y.size:
+        total = y.dtype.type(0)
+        for k in range(row, np.uint32(data.size), pitch):
+            column = indices[k]
+            if column >= 0:
+                total += data[k] * x[np.uint32(column)]
+        y[row] = total
+
+
+def spmv_ell(A, x, y):
+    """Compute ``y = A x`` on the GPU from a table as wide as the longest row; no synchronisation.
+
+    Parameters
+    ----------
+    A : Ell, in GPU memory
+    x, y : device array, shape (columns,) and (rows,)
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> A = Ell.from_scipy(sp.csr_array(np.array([[4.0, 1.0], [0.0, 2.0]]))).to_device()
+    >>> x, y = cuda.to_device(np.array([10.0, 1.0])), cuda.device_array(2)
+    >>> spmv_ell(A, x, y); y.copy_to_host()
+    array([41.,  2.])
+    """
+    check_product(A, x, y, Ell, device=True)
+    blocks = blocks_for(y.size, THREADS_PER_BLOCK)
+    spmv_ell_kernel[blocks, THREADS_PER_BLOCK](A.indices, A.data, np.uint32(A.pitch), x, y)
+
+
+@cuda.jit
+def spmv_ellr_kernel(lengths, indices, data, pitch, x, y):
+    """As ell, but each thread knows the length of its row and stops there: 4 bytes more per row, and no padding."""
+    row = np.uint32(cuda.grid(1))
+    if row < y.size:
+        total = y.dtype.type(0)
+        k = row
+        for _ in range(lengths[row]):
+            total += data[k] * x[np.uint32(indices[k])]
+            k = np.uint32(k + pitch)
+        y[row] = total
+
+
+def spmv_ellr(A, x, y):
+    """Compute ``y = A x`` on the GPU from a table with row lengths; no synchronisation.
+
+    Parameters
+    ----------
+    A : EllR, in GPU memory
+    x, y : device array, shape (columns,) and (rows,)
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> A = EllR.from_scipy(sp.csr_array(np.array([[4.0, 1.0], [0.0, 2.0]]))).to_device()
+    >>> x, y = cuda.to_device(np.array([10.0, 1.0])), cuda.device_array(2)
+    >>> spmv_ellr(A, x, y); y.copy_to_host()
+    array([41.,  2.])
+    """
+    check_product(A, x, y, EllR, device=True)
+    blocks = blocks_for(y.size, THREADS_PER_BLOCK)
+    spmv_ellr_kernel[blocks, THREADS_PER_BLOCK](A.lengths, A.indices, A.data, np.uint32(A.pitch), x, y)
+
+
+@cache
+def spmv_sell_kernel(chunk, unroll, sorted_rows):
+    """Return the kernel for slices of ``chunk`` rows, of which a thread asks for ``unroll`` nonzeros at a time."""
+
+    @cuda.jit
+    def spmv_sell(offsets, perm, indices, data, x, y):
+        """As ell, but each slice is as wide as its own longest row. A thread asks for several nonzeros, then waits once.
+
+        Beyond the slice's end, a thread asks again for the first nonzero of the group; its value is not used. So no
+        branch stands between the loads, and all of them are on their way before the first one has arrived.
+        """
+        i = np.uint32(cuda.grid(1))
+        if i < y.size:
+            piece = np.uint32(i // np.uint32(chunk))
+            k = np.uint32(offsets[piece] + np.uint32(i % np.uint32(chunk)))
+            end = np.uint32(offsets[np.uint32(piece + 1)])
+            zero = y.dtype.type(0)
+            total = zero
+            while k < end:
+                for j in range(unroll):
+                    at = np.uint32(k + np.uint32(j * chunk))
+                    used = at < end
+                    at = at if used else k
+                    column = indices[at]
+                    product = data[at] * x[np.uint32(max(column, 0))]
+                    total += product if used and column >= 0 else zero
+                k = np.uint32(k + np.uint32(unroll * chunk))
+            y[perm[i] if sorted_rows else i] = total
+
+    return spmv_sell
+
+
+def spmv_sell(A, x, y, unroll=UNROLL, in_order=True):
+    """Compute ``y = A x`` on the GPU from slices of rows that were sorted by length; no synchronisation.
+
+    Parameters
+    ----------
+    A : SellCSigma, in GPU memory
+    x, y : device array, shape (columns,) and (rows,)
+    unroll : int
+        Nonzeros of a row that a thread asks for before it uses one.
+    in_order : bool
+        True to write each element of y to its row's place; False to leave y sorted: ``y[i]`` is then the result of row
+        ``A.perm[i]``.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> A = SellCSigma.from_scipy(sp.csr_array(np.array([[4.0, 0.0], [1.0, 2.0]])), sigma=2).to_device()
+    >>> x, y = cuda.to_device(np.array([10.0, 1.0])), cuda.device_array(2)
+    >>> spmv_sell(A, x, y); y.copy_to_host()
+    array([40., 12.])
+    >>> spmv_sell(A, x, y, in_order=False); y.copy_to_host()
+    array([12., 40.])
+    """
+    check_product(A, x, y, SellCSigma, device=True)
+    require_count(unroll=unroll)
+    kernel = spmv_sell_kernel(A.chunk, max(1, unroll), in_order and A.sigma > 1)
+    blocks = blocks_for(y.size, THREADS_PER_BLOCK)
+    kernel[blocks, THREADS_PER_BLOCK](A.offsets, A.perm, A.indices, A.data, x, y)
