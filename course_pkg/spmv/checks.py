@@ -10,6 +10,7 @@ from course_pkg.core.checks import (
     require_ndim,
 )
 
+
 def check_product(A, x, y, kind, *, device: bool) -> None:
     """Check the arguments of ``y = A x``: the format, memory spaces, shapes and precisions, and memory of y's own.
 
@@ -25,7 +26,7 @@ def check_product(A, x, y, kind, *, device: bool) -> None:
         raise CourseError(
             "A lives in host memory but this function runs on the GPU: pass A.to_device()."
             if device
-            else "A lives in GPU memory but this function runs on the CPU: pass the container that to_device() was called of."
+            else "A lives in GPU memory but this function runs on the CPU: pass the one that to_device() was called of."
         )
     require_arrays(device=device, x=x)
     require_arrays(device=device, dtypes=(str(x.dtype),), y=y)

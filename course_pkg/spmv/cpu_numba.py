@@ -25,7 +25,7 @@ def _row_at(indptr, work):
 
 @parallel()
 def _spmv(indptr, indices, data, x, y, shares):
-    rows, work = y.size, y.size + data.size
+    work = y.size + data.size
     for share in prange(shares):
         first = _row_at(indptr, share * work // shares)
         last = _row_at(indptr, (share + 1) * work // shares)

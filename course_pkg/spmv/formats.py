@@ -52,7 +52,9 @@ class _Format:
         """Return the same container with its arrays in GPU memory."""
         from course_pkg import cuda
 
-        arrays = {f.name: getattr(self, f.name) for f in fields(self) if hasattr(getattr(self, f.name), "dtype")}
+        arrays = {
+            f.name: getattr(self, f.name) for f in fields(self) if hasattr(getattr(self, f.name), "dtype")
+        }
         return replace(self, **{name: cuda.to_device(a) for name, a in arrays.items() if not on_device(a)})
 
 

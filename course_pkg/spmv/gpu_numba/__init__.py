@@ -1,15 +1,16 @@
-"""Products of a sparse matrix and a vector as CUDA kernels: by rows (``rows``), tables (``tables``), or tiles of equal work.
+"""Products of a sparse matrix and a vector as CUDA kernels: by ``rows``, by ``tables``, and by tiles (``balanced``).
 
 The variants, each with its idea, are listed in ``course_pkg/spmv/variants.py``. The docstring of each kernel says what
 differs from the kernel before it, and why.
 
-Arguments and equation are those of ``reference.py``; A is the format that a variant is named after, in GPU memory. If an
-argument does not fit, a function raises ``CourseError`` before anything is written. A launch does not synchronise.
+Arguments and equation are those of ``reference.py``; A is the format that a variant is named after, in GPU memory. If
+an argument does not fit, a function raises ``CourseError`` before anything is written. A launch does not synchronise.
 """
 
 from course_pkg.spmv.gpu_numba.balanced import (
     add_carries_kernel,
     carries,
+    load_products,
     spmv_csr_balanced,
     spmv_csr_balanced_kernel,
     sum_of_row,
@@ -40,6 +41,7 @@ __all__ = [
     "add_carries_kernel",
     "carries",
     "lanes_for",
+    "load_products",
     "spmv_csr_balanced",
     "spmv_csr_balanced_kernel",
     "spmv_csr_scalar",

@@ -29,19 +29,19 @@ def sum_of_row(products, first, last):
 
     A lane adds up a short row alone. The long ones of the warp come one after the other, each by all lanes.
     """
-    lane = cuda.threadIdx.x % WARP
+    lane = np.uint32(cuda.threadIdx.x % WARP)
     total = products.dtype.type(0)
-    is_long = last - first > LONG_ROW
+    is_long = np.uint32(last - first) > LONG_ROW
     if not is_long:
         for k in range(first, last):
             total += products[k]
     waiting = cuda.ballot_sync(ALL_LANES, is_long)
     while waiting != 0:
         owner = cuda.ffs(waiting) - 1
-        begin = cuda.shfl_sync(ALL_LANES, first, owner)
-        end = cuda.shfl_sync(ALL_LANES, last, owner)
+        begin = np.uint32(cuda.shfl_sync(ALL_LANES, np.int32(first), owner))
+        end = np.uint32(cuda.shfl_sync(ALL_LANES, np.int32(last), owner))
         part = products.dtype.type(0)
-        for k in range(begin + lane, end, WARP):
+        for k in range(np.uint32(begin + lane), end, np.uint32(WARP)):
             part += products[k]
         for step in range(5):
             part += cuda.shfl_xor_sync(ALL_LANES, part, 16 >> step)
@@ -49,6 +49,21 @@ def sum_of_row(products, first, last):
             total = part
         waiting &= waiting - 1
     return total
+
+
+@cuda.jit(device=True)
+def load_products(products, begin, end, items, indices, data, x):
+    """Put ``data[k] * x[indices[k]]`` of the nonzeros from ``begin`` to ``end`` into shared memory.
+
+    Beyond the end comes the last nonzero once more: so no branch stands between the loads, and all ``items`` loads of a
+    thread are on their way before the first has arrived.
+    """
+    if begin < end:
+        last = np.uint32(end - 1)
+        for j in range(items):
+            slot = np.uint32(cuda.threadIdx.x + j * THREADS_PER_BLOCK)
+            k = min(np.uint32(begin + slot), last)
+            products[slot] = data[k] * x[np.uint32(indices[k])]
 
 
 @cache
@@ -60,20 +75,19 @@ def spmv_csr_balanced_kernel(items):
     def spmv_csr_balanced(indptr, indices, data, tile_rows, x, y, carry):
         """A block per tile: products of neighbouring nonzeros by neighbouring threads, then a thread per row."""
         products = cuda.shared.array(tile, y.dtype)
-        t, b, rows = cuda.threadIdx.x, cuda.blockIdx.x, y.size
-        first_row, last_row = tile_rows[b], tile_rows[b + 1]
-        begin = b * tile - first_row
-        end = min((b + 1) * tile - last_row, data.size)
-        if begin < end:
-            for j in range(items):  # beyond the end, the last nonzero once more: no branch between the loads
-                k = np.uint32(min(begin + j * THREADS_PER_BLOCK + t, end - 1))
-                products[j * THREADS_PER_BLOCK + t] = data[k] * x[np.uint32(indices[k])]
+        b, rows = np.uint32(cuda.blockIdx.x), np.uint32(y.size)
+        next_b = np.uint32(b + 1)
+        first_row, last_row = np.uint32(tile_rows[b]), np.uint32(tile_rows[next_b])
+        begin = np.uint32(b * tile - first_row)
+        end = min(np.uint32(next_b * tile - last_row), np.uint32(data.size))
+        load_products(products, begin, end, items, indices, data, x)
         cuda.syncthreads()
-        for start in range(first_row, last_row + 1, THREADS_PER_BLOCK):
-            row, first, last = start + t, 0, 0
+        for start in range(first_row, np.uint32(last_row + 1), np.uint32(THREADS_PER_BLOCK)):
+            row = np.uint32(start + cuda.threadIdx.x)
+            first = last = np.uint32(0)
             if row <= last_row and row < rows:
-                first = max(indptr[row], begin) - begin
-                last = min(indptr[row + 1], end) - begin
+                first = np.uint32(max(np.uint32(indptr[row]), begin) - begin)
+                last = np.uint32(min(np.uint32(indptr[np.uint32(row + 1)]), end) - begin)
             total = sum_of_row(products, first, last)
             if row < last_row:
                 y[row] = total

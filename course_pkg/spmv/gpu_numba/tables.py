@@ -90,7 +90,7 @@ def spmv_sell_kernel(chunk, unroll, sorted_rows):
 
     @cuda.jit
     def spmv_sell(offsets, perm, indices, data, x, y):
-        """As ell, but each slice is as wide as its own longest row. A thread asks for several nonzeros, then waits once.
+        """As ell, but each slice is as wide as its own longest row. A thread asks for several nonzeros at a time.
 
         Beyond the slice's end, a thread asks again for the first nonzero of the group; its value is not used. So no
         branch stands between the loads, and all of them are on their way before the first one has arrived.
