@@ -25,6 +25,7 @@ from course_pkg.core import CourseError
 from course_pkg.core.access import WARP
 from course_pkg.core.checks import on_device, require_count
 from course_pkg.permutation.checks import MOST_ENTRIES, check_csr
+from course_pkg.permutation.reference import by_row_length
 from course_pkg.spmv.tuning import CHUNK, SIGMA, TILE
 
 PADDING = -1  # the column index where a table holds no nonzero
@@ -47,6 +48,21 @@ class _Format:
     def fill(self) -> float:
         """Values in memory over nonzeros: 1 if nothing is padded."""
         return self.stored / max(1, self.nonzeros)
+
+    @property
+    def layout(self) -> dict[str, int]:
+        """What of this format tells its cost, besides the matrix."""
+        return {}
+
+    def sizes(self) -> dict:
+        """Return the arguments of its function in ``cost.py``, except the dtype of the vectors."""
+        rows, columns = self.shape
+        matrix = {"rows": rows, "columns": columns, "nonzeros": self.nonzeros}
+        return {**matrix, "values": self.dtype.name, **self.layout}
+
+    def astype(self, dtype):
+        """Return the same container with values of another precision."""
+        return replace(self, data=self.data.astype(dtype))
 
     def to_device(self):
         """Return the same container with its arrays in GPU memory."""
@@ -130,6 +146,11 @@ class CsrBalanced(Csr):
     tile_rows: np.ndarray
     tile: int
 
+    @property
+    def layout(self) -> dict[str, int]:
+        """The items of a tile."""
+        return {"tile": self.tile}
+
     @classmethod
     def from_scipy(cls, A, dtype=None, tile: int = TILE):
         """Return a checked matrix in tiles."""
@@ -173,6 +194,11 @@ class Ell(_Format):
         return cls(**_table(A, dtype)[0])
 
     @property
+    def layout(self) -> dict[str, int]:
+        """The values that are stored, with padding."""
+        return {"stored": self.stored}
+
+    @property
     def width(self) -> int:
         """Number of nonzeros in the longest row."""
         return self.stored // self.pitch
@@ -194,6 +220,11 @@ class EllR(Ell):
     """
 
     lengths: np.ndarray
+
+    @property
+    def layout(self) -> dict[str, int]:
+        """Nothing: the padding is not read."""
+        return {}
 
     @classmethod
     def from_scipy(cls, A, dtype=None):
@@ -235,6 +266,11 @@ class SellCSigma(_Format):
     chunk: int
     sigma: int
 
+    @property
+    def layout(self) -> dict[str, int]:
+        """The values that are stored, with padding, and how rows were put together."""
+        return {"stored": self.stored, "chunk": self.chunk, "sigma": self.sigma}
+
     @classmethod
     def from_scipy(cls, A, dtype=None, chunk: int = CHUNK, sigma: int = SIGMA):
         """Return a checked matrix in slices.
@@ -265,12 +301,6 @@ class SellCSigma(_Format):
         kept = perm if sigma > 1 else perm[:0]
         shape, offsets, kept = tuple(map(int, A.shape)), offsets.astype(np.int32), kept.astype(np.int32)
         return cls(offsets, kept, indices, data, shape, int(A.nnz), chunk, sigma)
-
-
-def by_row_length(A, window: int):
-    """Sort."""
-    lengths = np.diff(A.indptr).astype(np.int64)
-    return np.lexsort((-lengths, np.arange(lengths.size) // window))
 
 
 def _table(A, dtype):
