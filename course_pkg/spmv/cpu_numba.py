@@ -7,8 +7,6 @@ from course_pkg.core.parallel import parallel
 from course_pkg.spmv.checks import check_product
 from course_pkg.spmv.formats import Csr
 
-SHARES = 16  # of the work, for each core: a core that is held up by others leaves some to its neighbours
-
 
 @njit
 def _row_at(indptr, work):
@@ -42,7 +40,7 @@ def _spmv(indptr, indices, data, x, y, shares):
 def spmv(A, x, y):
     """Compute ``y = A x``; each nonzero and its column index are read once.
 
-    Rows are shared out so that each share has equally many nonzeros and rows together. One row is never divided.
+    Each core takes consecutive rows with an equal share of all nonzeros and rows together. One row is never divided.
 
     Examples
     --------
@@ -52,4 +50,4 @@ def spmv(A, x, y):
     array([41.,  2.])
     """
     check_product(A, x, y, Csr, device=False)
-    _spmv(A.indptr, A.indices, A.data, x, y, SHARES * get_num_threads())
+    _spmv(A.indptr, A.indices, A.data, x, y, get_num_threads())

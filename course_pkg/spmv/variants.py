@@ -11,7 +11,7 @@ VARIANTS = Variants(
     _variant(
         "spmv",
         "",
-        "shares of equally many nonzeros and rows, one after the other per core; or the library's own product",
+        "consecutive rows per core, with equal shares of nonzeros and rows; or the library's own product",
         cost.csr,
         (CPU, CUPY),
         rivals={Library.SCIPY: "scipy_csr", Library.PYTORCH: "torch_csr"},

@@ -1,0 +1,188 @@
+"""What ``course bench spmv`` measures on a GPU: every format in three precisions, beside cuSPARSE and PyTorch."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.bench import Measurement, measure, progress
+from course_pkg.core import Library
+from course_pkg.permutation.problem import problem
+from course_pkg.spmv import gpu_cupy, gpu_numba
+from course_pkg.spmv.formats import Csr
+from course_pkg.spmv.gpu_cupy import cp
+from course_pkg.spmv.suite import COPY, CUDA, CUPY, PRODUCT, described, tolerance
+from course_pkg.spmv.tuning import CHUNK, LANES, SIGMA, THREADS_PER_BLOCK, TILE, UNROLL
+from course_pkg.spmv.variants import FORMATS, VARIANTS
+from course_pkg.vector.variants import VARIANTS as STREAMS
+
+COPIED, COPIED_QUICK = 2**27, 2**16  # doubles
+PRECISIONS = (("float64", "float64"), ("float32", "float32"), ("float64", "float32"))  # of vectors, of values
+MOST_FILL = 4  # a table with more values per nonzero is not made
+SWEPT = ("poisson_3d", "tetrahedral")  # matrices for which all settings are tried
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a variant is measured: what its format is made with, and what its launcher is called with."""
+
+    made: tuple = ()
+    called: tuple = ()
+
+
+def _sell(sigma=SIGMA, chunk=CHUNK, unroll=UNROLL) -> Setting:
+    return Setting((("sigma", sigma), ("chunk", chunk)), (("unroll", unroll),))
+
+
+# what is measured for every matrix, in every precision; a variant that is not named here has one setting
+SETTINGS = {
+    "spmv_csr_vector": [Setting((), (("lanes", lanes),)) for lanes in LANES],
+    "spmv_csr_balanced": [Setting((("tile", TILE),))],
+    "spmv_sell": [_sell(sigma=1), _sell()],
+}
+# what is tried besides, in double precision, to find the numbers of tuning.py
+TRIED = {
+    "spmv_csr_balanced": [Setting((("tile", items * THREADS_PER_BLOCK),)) for items in (4, 6, 12, 16)],
+    "spmv_sell": [
+        *(_sell(sigma=sigma, unroll=unroll) for sigma in (1, SIGMA) for unroll in (1, 2, 3, 8)),
+        *(_sell(sigma=sigma) for sigma in (64, 1024, 16384)),
+        *(_sell(sigma=sigma, chunk=chunk) for sigma in (1, SIGMA) for chunk in (64, 128)),
+    ],
+}
+
+
+class Vectors:
+    """x and y in one precision on the device, and the right result for values of one precision."""
+
+    def __init__(self, A, dtype: str, values: str):
+        x = np.random.default_rng(0).uniform(-1, 1, A.shape[1]).astype(dtype)
+        rounded = A.astype(values).astype("float64")
+        self.dtype, self.values = dtype, values
+        self.x, self.y = cp.asarray(x), cp.full(A.shape[0], cp.nan, dtype)
+        self.expected = cp.asarray(rounded @ x.astype("float64"))
+        self.largest = cp.asarray(tolerance(rounded, x.astype("float64"), dtype))
+        self.for_numba = tuple(cuda.as_cuda_array(a) for a in (self.x, self.y))
+
+    def check(self, found=None):
+        """Compare a result with the right one, then overwrite it, so that the next variant must write its own."""
+        found = self.y if found is None else found
+        worst = float((cp.abs(found - self.expected) - self.largest).max())
+        if not worst <= 0:
+            raise AssertionError(f"an error is larger than rounding explains, by {worst}")
+        self.y.fill(cp.nan)
+
+
+def products(matrices, *, quick: bool) -> Iterator[Measurement]:
+    """Yield a copy, and then all products with each matrix."""
+    options = {"samples": 3 if quick else 20, "hold": True}
+    yield _copy(COPIED_QUICK if quick else COPIED, options)
+    with progress(len(matrices)) as step:
+        for name, size in matrices:
+            step(name)
+            yield from _with(name, problem(name, size).matrix, options)
+            cp.get_default_memory_pool().free_all_blocks()
+
+
+def launches(name: str, A) -> Iterator[tuple]:
+    """Yield variant, setting, and the precisions in which it is measured with a matrix."""
+    longest, mean = int(np.diff(A.indptr).max()), A.nnz / A.shape[0]
+    for variant in VARIANTS.of("spmv", CUDA):
+        if variant.name in ("ell", "ellr") and longest > MOST_FILL * mean:
+            continue
+        for setting in SETTINGS.get(variant.function_name, [Setting()]):
+            yield variant, setting, PRECISIONS
+        for setting in TRIED.get(variant.function_name, ()) if name in SWEPT else ():
+            yield variant, setting, PRECISIONS[:1]
+
+
+def _with(name, A, options) -> Iterator[Measurement]:
+    vectors = {precisions: Vectors(A, *precisions) for precisions in PRECISIONS}
+    for dtype, values in PRECISIONS:
+        if dtype == values:
+            yield from _libraries(name, A, vectors[dtype, values], options)
+    format_made, made = None, None
+    for variant, setting, precisions in launches(name, A):
+        wanted = FORMATS[variant.function_name], setting.made
+        if wanted != format_made:  # the last one stays as long as it is needed again
+            format_made, made = wanted, wanted[0].from_scipy(A, **dict(setting.made))
+        for one in precisions:
+            yield _ours(name, A, made, variant, setting, vectors[one], options)
+
+
+def _ours(name, A, made, variant, setting, vectors, options) -> Measurement:
+    on_device = made.astype(vectors.values).to_device()
+    vectors.y.fill(cp.nan)
+    call = partial(variant.function(CUDA), **dict(setting.called))
+    if variant.name == "csr_balanced":
+        call = partial(call, carry=gpu_numba.carries(on_device))
+    its_cost = variant.cost(**on_device.sizes(), dtype=vectors.dtype)
+    return measure(
+        call,
+        on_device,
+        *vectors.for_numba,
+        cost=its_cost,
+        check=vectors.check,
+        name=variant.by(CUDA),
+        parameters={
+            **described(name, A, vectors.dtype, vectors.values),
+            **dict(setting.made),
+            **dict(setting.called),
+        },
+        footprint=its_cost.bytes,
+        observe=lambda: {"fill": round(made.fill, 4)},
+        **options,
+    )
+
+
+def _libraries(name, A, vectors, options) -> Iterator[Measurement]:
+    """Yield cuSPARSE's product, and PyTorch's if it is installed."""
+    whole = Csr.from_scipy(A, vectors.values)
+    matrix, its_cost = gpu_cupy.matrix(whole), PRODUCT.cost(**whole.sizes(), dtype=vectors.dtype)
+    common = {
+        "cost": its_cost,
+        "parameters": described(name, A, vectors.dtype, vectors.values),
+        "footprint": its_cost.bytes,
+    }
+    yield measure(
+        gpu_cupy.spmv,
+        matrix,
+        vectors.x,
+        vectors.y,
+        check=vectors.check,
+        name=PRODUCT.by(CUPY),
+        **common,
+        **options,
+    )
+    for library in (Library.PYTORCH,):
+        try:
+            rival = PRODUCT.rival(library)(matrix, vectors.x)
+        except ImportError as error:
+            print(f"Not measured: {PRODUCT.by(library)} ({error}).")
+            continue
+        yield measure(
+            lambda x, rival=rival: rival.call(),
+            vectors.x,
+            check=lambda rival=rival: (rival.wait(), vectors.check(rival.result())),
+            name=PRODUCT.by(library),
+            wait=rival.wait,
+            observe=lambda rival=rival: {"version": rival.version},
+            min_sample_s=0.05,
+            samples=options["samples"],
+            **common,
+        )
+
+
+def _copy(n, options) -> Measurement:
+    source, out = cp.ones(n), cp.empty(n)
+    return measure(
+        lambda a, b: b.data.copy_from_device_async(a.data, a.nbytes),
+        source,
+        out,
+        cost=STREAMS["copy"].cost(n),
+        check=lambda: cp.testing.assert_array_equal(out, source),
+        name=COPY,
+        parameters={"n": n, "dtype": "float64"},
+        **options,
+    )
