@@ -202,7 +202,7 @@ def _of_slices(A, unroll):
     piece = np.repeat(np.arange(widths.size), padded * A.chunk)
     place, lane = np.divmod(np.arange(piece.size) - first, A.chunk)
     line = piece * A.chunk + lane
-    place_read = np.where(place < widths[piece], place, place // unroll * unroll)
+    place_read = np.minimum(place, widths[piece] - 1)
     used = line < A.shape[0]
     columns = A.indices[(A.offsets[piece] + place_read * A.chunk + lane)[used]]
     return _numbered((line // WARP)[used], place[used]), np.maximum(columns, 0)

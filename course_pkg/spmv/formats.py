@@ -110,7 +110,7 @@ class Csr(_Format):
             If column indices are unsorted, repeated or out of range, there are too many nonzeros for 32-bit indices,
             or the values are neither float64 nor float32.
         """
-        check_csr(A)
+        _check(A)
         indptr, indices = (np.ascontiguousarray(a, np.int32) for a in (A.indptr, A.indices))
         data = np.ascontiguousarray(A.data, dtype)
         return cls(indptr, indices, data, tuple(map(int, A.shape)), **more)
@@ -157,7 +157,7 @@ class CsrBalanced(Csr):
         require_count(tile=tile)
         if tile < 1:
             raise CourseError(f"tile is {tile}: a tile needs at least 1 item.")
-        check_csr(A)
+        _check(A)
         rows, items = A.shape[0], A.shape[0] + A.nnz
         _require_stored(items, "rows and nonzeros together")
         ends = np.asarray(A.indptr[1:], np.int64) + np.arange(rows)
@@ -283,7 +283,7 @@ class SellCSigma(_Format):
         sigma : int
             Rows of a window: 1 keeps the order of the rows. Otherwise rows are sorted by falling length.
         """
-        check_csr(A)
+        _check(A)
         require_count(chunk=chunk, sigma=sigma)
         if chunk < 1 or chunk % WARP:
             raise CourseError(f"chunk is {chunk}: a slice has a multiple of {WARP} rows.")
@@ -305,7 +305,7 @@ class SellCSigma(_Format):
 
 def _table(A, dtype):
     """Return the fields of an Ell, and the lengths of the rows."""
-    check_csr(A)
+    _check(A)
     rows, lengths = A.shape[0], np.diff(A.indptr)
     pitch, width = WARP * -(-rows // WARP), int(lengths.max())
     _require_stored(width * pitch, f"values in a table of rows of {width}")
@@ -324,6 +324,12 @@ def _scattered(A, dtype, places, size):
     indices, data = np.full(size, PADDING, np.int32), np.zeros(size, dtype or A.data.dtype)
     indices[places], data[places] = A.indices, A.data
     return indices, data
+
+
+def _check(A) -> None:
+    check_csr(A)
+    if min(A.shape) < 1:
+        raise CourseError(f"A has shape {A.shape}: a matrix has rows and columns, at least one of each.")
 
 
 def _require_stored(number, what) -> None:

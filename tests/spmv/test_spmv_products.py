@@ -1,4 +1,4 @@
-"""All products against the oracle: every kernel, precision and kind of matrix, in host memory and in the interpreter."""
+"""All products against the oracle: every kernel, precision and kind of matrix, on the CPU and in the interpreter."""
 
 import numpy as np
 import pytest

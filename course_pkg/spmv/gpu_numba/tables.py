@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from course_pkg import cuda
+from course_pkg.core import CourseError
 from course_pkg.core.checks import require_count
 from course_pkg.device.launch import blocks_for
 from course_pkg.spmv.checks import check_product
@@ -92,26 +93,27 @@ def spmv_sell_kernel(chunk, unroll, sorted_rows):
     def spmv_sell(offsets, perm, indices, data, x, y):
         """As ell, but each slice is as wide as its own longest row. A thread asks for several nonzeros at a time.
 
-        Beyond the slice's end, a thread asks again for the first nonzero of the group; its value is not used. So no
-        branch stands between the loads, and all of them are on their way before the first one has arrived.
+        Beyond the slice's end, it asks for its last nonzero once more, and does not use it. So no branch stands between
+        the loads, and all of them are on their way before the first one has arrived.
         """
         i = np.uint32(cuda.grid(1))
         if i < y.size:
-            piece = np.uint32(i // np.uint32(chunk))
-            k = np.uint32(offsets[piece] + np.uint32(i % np.uint32(chunk)))
+            row = np.uint32(perm[i]) if sorted_rows else i  # asked for early: nothing waits for it at the end
+            piece, lane = np.uint32(i // np.uint32(chunk)), np.uint32(i % np.uint32(chunk))
+            k = np.uint32(offsets[piece] + lane)
             end = np.uint32(offsets[np.uint32(piece + 1)])
+            last = np.uint32(end - np.uint32(chunk) + lane)
             zero = y.dtype.type(0)
             total = zero
             while k < end:
                 for j in range(unroll):
-                    at = np.uint32(k + np.uint32(j * chunk))
-                    used = at < end
-                    at = at if used else k
+                    wanted = np.uint32(k + np.uint32(j * chunk))
+                    at = min(wanted, last)
                     column = indices[at]
                     product = data[at] * x[np.uint32(max(column, 0))]
-                    total += product if used and column >= 0 else zero
+                    total += product if wanted == at and column >= 0 else zero
                 k = np.uint32(k + np.uint32(unroll * chunk))
-            y[perm[i] if sorted_rows else i] = total
+            y[row] = total
 
     return spmv_sell
 
@@ -141,6 +143,8 @@ def spmv_sell(A, x, y, unroll=UNROLL, in_order=True):
     """
     check_product(A, x, y, SellCSigma, device=True)
     require_count(unroll=unroll)
-    kernel = spmv_sell_kernel(A.chunk, max(1, unroll), in_order and A.sigma > 1)
+    if unroll < 1:
+        raise CourseError("unroll is 0: a thread asks for at least 1 nonzero at a time.")
+    kernel = spmv_sell_kernel(A.chunk, int(unroll), bool(in_order and A.sigma > 1))
     blocks = blocks_for(y.size, THREADS_PER_BLOCK)
     kernel[blocks, THREADS_PER_BLOCK](A.offsets, A.perm, A.indices, A.data, x, y)
