@@ -9,6 +9,23 @@ from course_pkg.core.checks import (
     require_distinct,
     require_ndim,
 )
+from course_pkg.permutation.checks import MOST_ENTRIES, check_csr
+
+
+def check_matrix(A) -> None:
+    """Check a matrix in compressed rows that has rows and columns. Rows may be empty: their result is 0."""
+    check_csr(A)
+    if min(A.shape) < 1:
+        raise CourseError(f"A has shape {A.shape}: a matrix has rows and columns, at least one of each.")
+
+
+def check_stored(number: int, what: str) -> None:
+    """Check that 32-bit offsets reach so many values."""
+    if number > MOST_ENTRIES:
+        raise CourseError(
+            f"The matrix has {number:,} {what}, more than 32-bit offsets reach ({MOST_ENTRIES:,}): "
+            "use another format, or split it by rows."
+        )
 
 
 def check_product(A, x, y, kind, *, device: bool) -> None:

@@ -6,8 +6,7 @@
     EllR         as Ell, and the length of each row
     SellCSigma   rows sorted by length within windows of sigma; slices of C rows, each padded by itself
 
-A container says nothing about where its arrays are: ``to_device()`` returns the same container in GPU memory. Padding
-has the column index -1 and the value 0.
+A container may be in host or in GPU memory: ``to_device()`` copies it. Padding has the column index -1 and the value 0.
 
 Sources: N. Bell and M. Garland, Implementing sparse matrix-vector multiplication on throughput-oriented processors,
 SC 2009 (CSR by threads and warps, ELL); F. Vázquez, J. J. Fernández and E. M. Garzón, A new approach for sparse matrix
@@ -24,11 +23,10 @@ import numpy as np
 from course_pkg.core import CourseError
 from course_pkg.core.access import WARP
 from course_pkg.core.checks import on_device, require_count
-from course_pkg.permutation.checks import MOST_ENTRIES, check_csr
 from course_pkg.permutation.reference import by_row_length
+from course_pkg.spmv import placing
+from course_pkg.spmv.checks import check_matrix, check_stored
 from course_pkg.spmv.tuning import CHUNK, SIGMA, TILE
-
-PADDING = -1  # the column index where a table holds no nonzero
 
 
 class _Format:
@@ -110,7 +108,7 @@ class Csr(_Format):
             If column indices are unsorted, repeated or out of range, there are too many nonzeros for 32-bit indices,
             or the values are neither float64 nor float32.
         """
-        _check(A)
+        check_matrix(A)
         indptr, indices = (np.ascontiguousarray(a, np.int32) for a in (A.indptr, A.indices))
         data = np.ascontiguousarray(A.data, dtype)
         return cls(indptr, indices, data, tuple(map(int, A.shape)), **more)
@@ -157,9 +155,9 @@ class CsrBalanced(Csr):
         require_count(tile=tile)
         if tile < 1:
             raise CourseError(f"tile is {tile}: a tile needs at least 1 item.")
-        _check(A)
+        check_matrix(A)
         rows, items = A.shape[0], A.shape[0] + A.nnz
-        _require_stored(items, "rows and nonzeros together")
+        check_stored(items, "rows and nonzeros together")
         ends = np.asarray(A.indptr[1:], np.int64) + np.arange(rows)
         begins = np.minimum(np.arange(-(-items // tile) + 1) * tile, items)
         return super().from_scipy(
@@ -191,7 +189,7 @@ class Ell(_Format):
     @classmethod
     def from_scipy(cls, A, dtype=None):
         """Return a checked matrix as a table."""
-        return cls(**_table(A, dtype)[0])
+        return cls(**placing.table(A, dtype)[0])
 
     @property
     def layout(self) -> dict[str, int]:
@@ -229,7 +227,7 @@ class EllR(Ell):
     @classmethod
     def from_scipy(cls, A, dtype=None):
         """Return a checked matrix as a table with row lengths."""
-        table, lengths = _table(A, dtype)
+        table, lengths = placing.table(A, dtype)
         return cls(**table, lengths=lengths.astype(np.int32))
 
 
@@ -283,7 +281,7 @@ class SellCSigma(_Format):
         sigma : int
             Rows of a window: 1 keeps the order of the rows. Otherwise rows are sorted by falling length.
         """
-        _check(A)
+        check_matrix(A)
         require_count(chunk=chunk, sigma=sigma)
         if chunk < 1 or chunk % WARP:
             raise CourseError(f"chunk is {chunk}: a slice has a multiple of {WARP} rows.")
@@ -293,48 +291,11 @@ class SellCSigma(_Format):
         perm = by_row_length(A, sigma) if sigma > 1 else np.arange(rows)
         widths = np.maximum.reduceat(lengths[perm], np.arange(0, rows, chunk))
         offsets = np.concatenate([[0], np.cumsum(widths * chunk)])
-        _require_stored(offsets[-1], f"values in slices of {chunk} rows")
+        check_stored(offsets[-1], f"values in slices of {chunk} rows")
         line = np.empty(rows, np.int64)
         line[perm] = np.arange(rows)
-        places = _places(A, (offsets[line // chunk] + line % chunk), chunk)
-        indices, data = _scattered(A, dtype, places, offsets[-1])
+        where = placing.places(A, offsets[line // chunk] + line % chunk, chunk)
+        indices, data = placing.scattered(A, dtype, where, offsets[-1])
         kept = perm if sigma > 1 else perm[:0]
         shape, offsets, kept = tuple(map(int, A.shape)), offsets.astype(np.int32), kept.astype(np.int32)
         return cls(offsets, kept, indices, data, shape, int(A.nnz), chunk, sigma)
-
-
-def _table(A, dtype):
-    """Return the fields of an Ell, and the lengths of the rows."""
-    _check(A)
-    rows, lengths = A.shape[0], np.diff(A.indptr)
-    pitch, width = WARP * -(-rows // WARP), int(lengths.max())
-    _require_stored(width * pitch, f"values in a table of rows of {width}")
-    indices, data = _scattered(A, dtype, _places(A, np.arange(rows), pitch), width * pitch)
-    shape = tuple(map(int, A.shape))
-    return {"indices": indices, "data": data, "shape": shape, "nonzeros": int(A.nnz), "pitch": pitch}, lengths
-
-
-def _places(A, first, stride):
-    """Return where each nonzero goes: the one at place j of row i to ``first[i] + j * stride``."""
-    lengths = np.diff(A.indptr)
-    return np.repeat(first - stride * A.indptr[:-1].astype(np.int64), lengths) + stride * np.arange(A.nnz)
-
-
-def _scattered(A, dtype, places, size):
-    indices, data = np.full(size, PADDING, np.int32), np.zeros(size, dtype or A.data.dtype)
-    indices[places], data[places] = A.indices, A.data
-    return indices, data
-
-
-def _check(A) -> None:
-    check_csr(A)
-    if min(A.shape) < 1:
-        raise CourseError(f"A has shape {A.shape}: a matrix has rows and columns, at least one of each.")
-
-
-def _require_stored(number, what) -> None:
-    if number > MOST_ENTRIES:
-        raise CourseError(
-            f"The matrix has {number:,} {what}, more than 32-bit offsets reach ({MOST_ENTRIES:,}): "
-            "use another format, or split it by rows."
-        )

@@ -11,8 +11,9 @@ from course_pkg.core import CourseError
 from course_pkg.core.checks import on_device
 from course_pkg.permutation import checks as of_matrices
 from course_pkg.permutation.problem import problem
-from course_pkg.spmv import formats
-from course_pkg.spmv.formats import PADDING, Csr, CsrBalanced, Ell, EllR, SellCSigma
+from course_pkg.spmv import checks, formats
+from course_pkg.spmv.formats import Csr, CsrBalanced, Ell, EllR, SellCSigma
+from course_pkg.spmv.placing import PADDING
 
 FORMATS = (Csr, CsrBalanced, Ell, EllR, SellCSigma)
 
@@ -172,7 +173,7 @@ def test_more_nonzeros_than_32_bits_count_are_refused(kind, monkeypatch):
 )
 def test_padding_may_not_overflow_either(kind, what, monkeypatch):
     A = sp.csr_array(np.ones((6, 5)))
-    monkeypatch.setattr(formats, "MOST_ENTRIES", 32)
+    monkeypatch.setattr(checks, "MOST_ENTRIES", 32)
     with pytest.raises(CourseError, match=f"The matrix has .* {what}, more than 32-bit offsets reach"):
         kind.from_scipy(A)
 
