@@ -55,7 +55,8 @@ def by_rows(A, values, dtype, kernel_lanes=1):
 def by_table(A, values, dtype):
     """Return blocks and arguments of the kernel on a table."""
     M = Ell.from_scipy(A, values)
-    return blocks_for(A.shape[0], THREADS), (M.indices, M.data, np.uint32(M.pitch), *vectors(A, dtype))
+    table = np.uint32(M.width), M.indices, M.data, np.uint32(M.pitch)
+    return blocks_for(A.shape[0], THREADS), (*table, *vectors(A, dtype))
 
 
 def by_lengths(A, values, dtype):

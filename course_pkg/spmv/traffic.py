@@ -58,7 +58,7 @@ def _csr(A):
 
 def _tables(A):
     M = Ell.from_scipy(A)
-    return M.indices, M.data, np.uint32(M.pitch)
+    return np.uint32(M.width), M.indices, M.data, np.uint32(M.pitch)
 
 
 def _tables_with_lengths(A):

@@ -51,7 +51,10 @@ def vector(A, dtype="float64", lanes=8):
 
 def ell(A, dtype="float64"):
     M = Ell.from_scipy(A, dtype)
-    blocks, table = blocks_for(A.shape[0], THREADS), (M.indices, M.data, np.uint32(M.pitch))
+    blocks, table = (
+        blocks_for(A.shape[0], THREADS),
+        (np.uint32(M.width), M.indices, M.data, np.uint32(M.pitch)),
+    )
     return M, {}, profile(gpu_numba.spmv_ell_kernel, blocks, *table, *vectors(A, dtype))
 
 

@@ -18,15 +18,17 @@ from course_pkg.spmv.tuning import THREADS_PER_BLOCK, UNROLL
 
 
 @cuda.jit
-def spmv_ell_kernel(indices, data, pitch, x, y):
+def spmv_ell_kernel(width, indices, data, pitch, x, y):
     """One thread per row of a table: neighbouring threads read neighbours in each column, padding included."""
     row = np.uint32(cuda.grid(1))
     if row < y.size:
         total = y.dtype.type(0)
-        for k in range(row, np.uint32(data.size), pitch):
+        k = row
+        for _ in range(width):
             column = indices[k]
             if column >= 0:
                 total += data[k] * x[np.uint32(column)]
+            k = np.uint32(k + pitch)
         y[row] = total
 
 
@@ -48,7 +50,8 @@ def spmv_ell(A, x, y):
     """
     check_product(A, x, y, Ell, device=True)
     blocks = blocks_for(y.size, THREADS_PER_BLOCK)
-    spmv_ell_kernel[blocks, THREADS_PER_BLOCK](A.indices, A.data, np.uint32(A.pitch), x, y)
+    width, pitch = np.uint32(A.width), np.uint32(A.pitch)
+    spmv_ell_kernel[blocks, THREADS_PER_BLOCK](width, A.indices, A.data, pitch, x, y)
 
 
 @cuda.jit
@@ -57,10 +60,9 @@ def spmv_ellr_kernel(lengths, indices, data, pitch, x, y):
     row = np.uint32(cuda.grid(1))
     if row < y.size:
         total = y.dtype.type(0)
-        k = row
-        for _ in range(lengths[row]):
+        for j in range(lengths[row]):
+            k = np.uint32(row + np.uint32(j) * pitch)
             total += data[k] * x[np.uint32(indices[k])]
-            k = np.uint32(k + pitch)
         y[row] = total
 
 
