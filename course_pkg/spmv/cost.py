@@ -13,7 +13,7 @@ import numpy as np
 from course_pkg.core import Cost
 from course_pkg.core.access import SECTOR_BYTES, WARP
 from course_pkg.spmv.formats import CsrBalanced, Ell, EllR, SellCSigma
-from course_pkg.spmv.tuning import CHUNK, SIGMA, THREADS_PER_BLOCK, TILE, UNROLL
+from course_pkg.spmv.tuning import CHUNK, SIGMA, THREADS_PER_BLOCK, TILE, unroll_for
 
 INDEX = 4  # bytes of a column index and of a row pointer
 TOGETHER = 4  # trips of a loop that a compiler writes out one after the other, see simt/counting/compiler.py
@@ -130,7 +130,7 @@ def with_gather(cost: Cost, columns: int, dtype, gathered: Gather) -> Cost:
     return replace(cost, bytes_read=cost.bytes_read + more)
 
 
-def gather(A, dtype="float64", lanes=1, unroll=UNROLL) -> Gather:
+def gather(A, dtype="float64", lanes=1, unroll=None) -> Gather:
     """Count the sectors that the kernel of a format loads from x, from the columns of the matrix.
 
     The count follows the order in which compiled loops run. If rows differ in length, trips that do not fill a group of
@@ -143,8 +143,8 @@ def gather(A, dtype="float64", lanes=1, unroll=UNROLL) -> Gather:
         Of x, which begins at a multiple of 32 bytes.
     lanes : int
         Lanes that share a row of CSR: 1 for ``spmv_csr_scalar``.
-    unroll : int
-        Nonzeros that ``spmv_sell`` asks for at a time.
+    unroll : int, optional
+        Nonzeros that ``spmv_sell`` asks for at a time; by default, those that it chooses.
 
     Examples
     --------
@@ -196,6 +196,7 @@ def _table(A):
 
 
 def _of_slices(A, unroll):
+    unroll = unroll_for(A) if unroll is None else unroll
     widths = np.diff(A.offsets).astype(np.int64) // A.chunk
     padded = -(-widths // unroll) * unroll  # the kernel asks for whole groups
     first = np.repeat(np.cumsum(padded * A.chunk) - padded * A.chunk, padded * A.chunk)

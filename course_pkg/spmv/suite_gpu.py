@@ -14,7 +14,7 @@ from course_pkg.spmv import gpu_cupy, gpu_numba
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.gpu_cupy import cp
 from course_pkg.spmv.suite import COPY, CUDA, CUPY, PRODUCT, described, tolerance
-from course_pkg.spmv.tuning import CHUNK, LANES, SIGMA, THREADS_PER_BLOCK, TILE, UNROLL
+from course_pkg.spmv.tuning import CHUNK, LANES, SIGMA, THREADS_PER_BLOCK, TILE, unroll_for
 from course_pkg.spmv.variants import FORMATS, VARIANTS
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
@@ -32,8 +32,8 @@ class Setting:
     called: tuple = ()
 
 
-def _sell(sigma=SIGMA, chunk=CHUNK, unroll=UNROLL) -> Setting:
-    return Setting((("sigma", sigma), ("chunk", chunk)), (("unroll", unroll),))
+def _sell(sigma=SIGMA, chunk=CHUNK, unroll=None) -> Setting:
+    return Setting((("sigma", sigma), ("chunk", chunk)), (("unroll", unroll),) if unroll else ())
 
 
 # what is measured for every matrix, in every precision; a variant that is not named here has one setting
@@ -46,7 +46,7 @@ SETTINGS = {
 TRIED = {
     "spmv_csr_balanced": [Setting((("tile", items * THREADS_PER_BLOCK),)) for items in (4, 6, 12, 16)],
     "spmv_sell": [
-        *(_sell(sigma=sigma, unroll=unroll) for sigma in (1, SIGMA) for unroll in (1, 2, 3, 8)),
+        *(_sell(sigma=sigma, unroll=unroll) for sigma in (1, SIGMA) for unroll in (1, 2, 4, 6)),
         *(_sell(sigma=sigma) for sigma in (64, 1024, 16384)),
         *(_sell(sigma=sigma, chunk=chunk) for sigma in (1, SIGMA) for chunk in (64, 128)),
     ],
@@ -91,10 +91,11 @@ def launches(name: str, A) -> Iterator[tuple]:
     for variant in VARIANTS.of("spmv", CUDA):
         if variant.name in ("ell", "ellr") and longest > MOST_FILL * mean:
             continue
-        for setting in SETTINGS.get(variant.function_name, [Setting()]):
-            yield variant, setting, PRECISIONS
-        for setting in TRIED.get(variant.function_name, ()) if name in SWEPT else ():
-            yield variant, setting, PRECISIONS[:1]
+        measured = [(s, PRECISIONS) for s in SETTINGS.get(variant.function_name, [Setting()])]
+        if name in SWEPT:
+            measured += [(s, PRECISIONS[:1]) for s in TRIED.get(variant.function_name, ())]
+        for setting, precisions in sorted(measured, key=lambda one: one[0].made):  # each format is made once
+            yield variant, setting, precisions
 
 
 def _with(name, A, options) -> Iterator[Measurement]:
@@ -131,9 +132,14 @@ def _ours(name, A, made, variant, setting, vectors, options) -> Measurement:
             **dict(setting.called),
         },
         footprint=its_cost.bytes,
-        observe=lambda: {"fill": round(made.fill, 4)},
+        observe=partial(_observed, variant, setting, made),
         **options,
     )
+
+
+def _observed(variant, setting, made) -> dict:
+    chosen = {"unroll": unroll_for(made)} if variant.name == "sell" and not setting.called else {}
+    return {"fill": round(made.fill, 4), **chosen}
 
 
 def _libraries(name, A, vectors, options) -> Iterator[Measurement]:

@@ -85,7 +85,7 @@ _add("ell", spmv.spmv_ell_kernel, BLOCKS, _tables, cost.ell(**WHOLE, stored=7 * 
 _add("ellr", spmv.spmv_ellr_kernel, BLOCKS, _tables_with_lengths, cost.ellr(**WHOLE))
 _add(
     "sell",
-    spmv.spmv_sell_kernel(CHUNK, spmv.UNROLL, False),
+    spmv.spmv_sell_kernel(CHUNK, 7, False),
     BLOCKS,
     _slices,
     cost.sell(**WHOLE, stored=stored_in_slices(EDGE), sigma=1),

@@ -8,6 +8,7 @@ from course_pkg import cuda
 from course_pkg.core import CourseError, Library
 from course_pkg.spmv import cpu_numba, gpu_numba
 from course_pkg.spmv.formats import Csr, CsrBalanced, SellCSigma
+from course_pkg.spmv.tuning import lanes_for
 from course_pkg.spmv.variants import FORMATS, VARIANTS
 
 A = sp.csr_array(np.arange(1.0, 13.0).reshape(3, 4))
@@ -110,4 +111,4 @@ def test_wrong_settings_of_a_launcher_are_named():
 def test_a_row_is_shared_by_no_more_lanes_than_it_is_long(mean, lanes):
     dense = np.zeros((3, 128))
     dense[:, :mean] = 1.0
-    assert gpu_numba.lanes_for(Csr.from_scipy(sp.csr_array(dense))) == lanes
+    assert lanes_for(Csr.from_scipy(sp.csr_array(dense))) == lanes

@@ -22,7 +22,7 @@ PAD, GUARD = 5, -77.0
 MADE = {"spmv_sell": [{"sigma": 1}, {"sigma": 64, "chunk": 64}], "spmv_csr_balanced": [{"tile": 256}]}
 CALLED = {
     "spmv_csr_vector": [{"lanes": lanes} for lanes in gpu_numba.LANES],
-    "spmv_sell": [{"unroll": unroll} for unroll in (1, 3, 8)],
+    "spmv_sell": [{"unroll": unroll} for unroll in (1, 3, 9)],
 }
 
 

@@ -16,7 +16,6 @@ from course_pkg.spmv.gpu_numba.balanced import (
     sum_of_row,
 )
 from course_pkg.spmv.gpu_numba.rows import (
-    lanes_for,
     spmv_csr_scalar,
     spmv_csr_scalar_kernel,
     spmv_csr_vector,
@@ -40,7 +39,6 @@ __all__ = [
     "UNROLL",
     "add_carries_kernel",
     "carries",
-    "lanes_for",
     "load_products",
     "spmv_csr_balanced",
     "spmv_csr_balanced_kernel",

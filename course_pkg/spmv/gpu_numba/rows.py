@@ -6,12 +6,11 @@ import numpy as np
 
 from course_pkg import cuda
 from course_pkg.core import CourseError
-from course_pkg.core.access import WARP
 from course_pkg.core.limits import ALL_LANES
 from course_pkg.device.launch import blocks_for
 from course_pkg.spmv.checks import check_product
 from course_pkg.spmv.formats import Csr
-from course_pkg.spmv.tuning import LANES, THREADS_PER_BLOCK
+from course_pkg.spmv.tuning import LANES, THREADS_PER_BLOCK, lanes_for
 
 
 @cuda.jit
@@ -80,7 +79,7 @@ def spmv_csr_vector(A, x, y, lanes=None):
     A : Csr, in GPU memory
     x, y : device array, shape (columns,) and (rows,)
     lanes : int, optional
-        Lanes per row: 2, 4, 8, 16, or 32 for a whole warp. By default, :func:`lanes_for` of the mean row.
+        Lanes per row: 2, 4, 8, 16, or 32 for a whole warp. By default, :func:`~course_pkg.spmv.tuning.lanes_for` says.
 
     Examples
     --------
@@ -96,18 +95,3 @@ def spmv_csr_vector(A, x, y, lanes=None):
         raise CourseError(f"lanes is {lanes!r}: a row is shared by {', '.join(map(str, LANES))} lanes.")
     blocks = blocks_for(y.size, THREADS_PER_BLOCK // lanes)
     spmv_csr_vector_kernel(lanes)[blocks, THREADS_PER_BLOCK](A.indptr, A.indices, A.data, x, y)
-
-
-def lanes_for(A) -> int:
-    """Return how many lanes should share a row: the largest power of two that is no longer than the mean row.
-
-    Then few lanes have nothing to do. It is at least 2 and at most 32, a whole warp.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> lanes_for(Csr.from_scipy(sp.csr_array(np.ones((10, 7)))))
-    4
-    """
-    mean = A.nonzeros // A.shape[0]
-    return max(LANES[0], min(WARP, 1 << max(0, mean.bit_length() - 1)))

@@ -14,7 +14,7 @@ from course_pkg.core.checks import require_count
 from course_pkg.device.launch import blocks_for
 from course_pkg.spmv.checks import check_product
 from course_pkg.spmv.formats import Ell, EllR, SellCSigma
-from course_pkg.spmv.tuning import THREADS_PER_BLOCK, UNROLL
+from course_pkg.spmv.tuning import THREADS_PER_BLOCK, unroll_for
 
 
 @cuda.jit
@@ -120,15 +120,16 @@ def spmv_sell_kernel(chunk, unroll, sorted_rows):
     return spmv_sell
 
 
-def spmv_sell(A, x, y, unroll=UNROLL, in_order=True):
+def spmv_sell(A, x, y, unroll=None, in_order=True):
     """Compute ``y = A x`` on the GPU from slices of rows that were sorted by length; no synchronisation.
 
     Parameters
     ----------
     A : SellCSigma, in GPU memory
     x, y : device array, shape (columns,) and (rows,)
-    unroll : int
-        Nonzeros of a row that a thread asks for before it uses one.
+    unroll : int, optional
+        Nonzeros of a row that a thread asks for before it uses one; by default,
+        :func:`~course_pkg.spmv.tuning.unroll_for` says.
     in_order : bool
         True to write each element of y to its row's place; False to leave y sorted: ``y[i]`` is then the result of row
         ``A.perm[i]``.
@@ -144,6 +145,7 @@ def spmv_sell(A, x, y, unroll=UNROLL, in_order=True):
     array([12., 40.])
     """
     check_product(A, x, y, SellCSigma, device=True)
+    unroll = unroll_for(A) if unroll is None else unroll
     require_count(unroll=unroll)
     if unroll < 1:
         raise CourseError("unroll is 0: a thread asks for at least 1 nonzero at a time.")
