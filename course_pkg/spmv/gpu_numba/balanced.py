@@ -63,7 +63,8 @@ def load_products(products, begin, end, items, indices, data, x):
         for j in range(items):
             slot = np.uint32(cuda.threadIdx.x + j * THREADS_PER_BLOCK)
             k = min(np.uint32(begin + slot), last)
-            products[slot] = data[k] * x[np.uint32(indices[k])]
+            # each nonzero is read once, so it is the first to leave the caches, and x stays
+            products[slot] = cuda.ldcs(data, k) * x[np.uint32(cuda.ldcs(indices, k))]
 
 
 @cache

@@ -96,7 +96,8 @@ def spmv_sell_kernel(chunk, unroll, sorted_rows):
         """As ell, but each slice is as wide as its own longest row. A thread asks for several nonzeros at a time.
 
         Beyond the slice's end, it asks for its last nonzero once more, and does not use it. So no branch stands between
-        the loads, and all of them are on their way before the first one has arrived.
+        the loads, and all of them are on their way before the first one has arrived. Each nonzero is read once
+        (``ldcs``), so it is the first to leave the caches, and x stays.
         """
         i = np.uint32(cuda.grid(1))
         if i < y.size:
@@ -111,8 +112,8 @@ def spmv_sell_kernel(chunk, unroll, sorted_rows):
                 for j in range(unroll):
                     wanted = np.uint32(k + np.uint32(j * chunk))
                     at = min(wanted, last)
-                    column = indices[at]
-                    product = data[at] * x[np.uint32(max(column, 0))]
+                    column = cuda.ldcs(indices, at)
+                    product = cuda.ldcs(data, at) * x[np.uint32(max(column, 0))]
                     total += product if wanted == at and column >= 0 else zero
                 k = np.uint32(k + np.uint32(unroll * chunk))
             y[row] = total
