@@ -5,6 +5,7 @@ from numba import get_num_threads, njit, prange
 
 from course_pkg.core.parallel import parallel
 from course_pkg.spmv.checks import check_product
+from course_pkg.spmv.checks_jacobi import check_step
 from course_pkg.spmv.formats import Csr
 
 
@@ -51,3 +52,68 @@ def spmv(A, x, y):
     """
     check_product(A, x, y, Csr, device=False)
     _spmv(A.indptr, A.indices, A.data, x, y, get_num_threads())
+
+
+@parallel()
+def _jacobi(indptr, indices, data, d, b, rows, x, out):
+    for row in prange(out.size):
+        total = 0.0
+        for k in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
+            total += np.float64(data[k]) * np.float64(x[np.uint32(indices[k])])
+        place = np.int64(row)
+        if rows is not None:  # known when Numba compiles: one loop for an array, one for None
+            place = np.int64(rows[row])
+        out[place] = (b[row] - total) / d[row]
+
+
+def jacobi_plain(system, x, out):
+    """Compute ``out = (b - E x) / d``; an equal share of the rows per core, sums in float64.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from course_pkg.spmv.jacobi import plain_system
+    >>> system = plain_system(sp.csr_array(np.array([[4.0, 1.0], [2.0, 8.0]])), np.array([6.0, 18.0]))
+    >>> out = np.empty(2)
+    >>> jacobi_plain(system, np.array([2.0, 1.0]), out); out
+    array([1.25, 1.75])
+    """
+    check_step(system, x, out, "plain", device=False)
+    _sweep(system, x, out)
+
+
+def jacobi_row_permuted(system, x, out):
+    """Compute ``out[rows] = (b - E x) / d``: as plain, but neighbouring results are written far apart.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from course_pkg.spmv.jacobi import system_of
+    >>> A = sp.csr_array(np.array([[4.0, 1.0], [2.0, 8.0]]))
+    >>> system, out = system_of("row_permuted", A, np.array([6.0, 18.0]), np.array([1, 0])), np.empty(2)
+    >>> jacobi_row_permuted(system, np.array([2.0, 1.0]), out); out
+    array([1.25, 1.75])
+    """
+    check_step(system, x, out, "row_permuted", device=False)
+    _sweep(system, x, out)
+
+
+def jacobi_symmetric(system, x, out):
+    """Compute ``out = (b - E x) / d`` in the permuted order, which x has, too; the loop is that of plain.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from course_pkg.spmv.jacobi import system_of
+    >>> A = sp.csr_array(np.array([[4.0, 1.0], [2.0, 8.0]]))
+    >>> system, out = system_of("symmetric", A, np.array([6.0, 18.0]), np.array([1, 0])), np.empty(2)
+    >>> jacobi_symmetric(system, system.taken(np.array([2.0, 1.0])), out); system.given(out)
+    array([1.25, 1.75])
+    """
+    check_step(system, x, out, "symmetric", device=False)
+    _sweep(system, x, out)
+
+
+def _sweep(system, x, out):
+    E = system.E
+    _jacobi(E.indptr, E.indices, E.data, system.d, system.b, system.rows, x, out)

@@ -1,0 +1,305 @@
+"""Jacobi's method on ``A = D + E``: the system that a step reads, in three orders of the rows, and the solver.
+
+D is the diagonal of A and E the rest. The three forms do the same arithmetic on the same numbers, in rows and columns
+of different order. A permutation ``perm`` is an index vector: ``new[i] = old[perm[i]]``.
+
+=============  =====================================  =============================================================
+form           what is permuted                       what a step does with the new x
+=============  =====================================  =============================================================
+plain          nothing                                writes it as it comes
+row_permuted   the rows of E, d and b                 puts it back in order, in every step
+symmetric      rows and columns of E; d, b and x      writes it as it comes; x is put back once, after the last step
+=============  =====================================  =============================================================
+
+The solver's steps have numbers:
+
+====  =====================  ==============================================================================
+step  formula                when
+====  =====================  ==============================================================================
+1     A = D + E              once; so are all permutations of E, d and b
+2     x_new = (b - E x) / d  each iteration
+3     r = d (x_new - x)      each iteration: this is b - A x, the residual of the *old* x, at no extra product
+4     x = x_new              each iteration, if r is not small enough yet
+====  =====================  ==============================================================================
+
+Source: Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, SIAM 2003, section 4.1 (his E is the negative
+of the lower triangle; here E is the whole of A without its diagonal).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from course_pkg.core import CourseError, Solution
+from course_pkg.core.systems import check_norm, check_system, check_target, squared
+from course_pkg.permutation.checks import check_csr, check_permutation
+from course_pkg.permutation.reference import permute_rows, permute_symmetric
+from course_pkg.spmv import jacobi_reference
+from course_pkg.spmv.formats import Csr
+from course_pkg.spmv.jacobi_outcome import finish_jacobi, nothing_to_solve
+
+FORMS = ("plain", "row_permuted", "symmetric")
+
+
+@dataclass(frozen=True)
+class JacobiSystem:
+    """``A x = b`` with ``A = D + E``, as a step of Jacobi's method reads it.
+
+    Attributes
+    ----------
+    E : Csr
+        A without its diagonal; n rows, all arrays in one memory space.
+    d, b : array, shape (n,)
+        The diagonal and the right-hand side, in the order of E's rows.
+    rows : array of int, shape (n,), or None
+        Row i of E is row ``rows[i]`` of A, while the columns have their old order; None if rows and columns agree.
+    order : array of int, shape (n,), or None
+        Row and column i of E are row and column ``order[i]`` of A; None if both are in A's order. Host memory.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> A = scipy.sparse.csr_array(np.array([[4.0, 1.0], [2.0, 8.0]]))
+    >>> system = plain_system(A, np.array([6.0, 16.0]))
+    >>> system.d, system.E.data, system.form
+    (array([4., 8.]), array([1., 2.]), 'plain')
+    """
+
+    E: Csr
+    d: Any
+    b: Any
+    rows: Any = None
+    order: Any = None
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return self.d.shape[0]
+
+    @property
+    def form(self) -> str:
+        """The form of the step that this system needs: one of ``FORMS``."""
+        return "row_permuted" if self.rows is not None else "symmetric" if self.order is not None else "plain"
+
+    def taken(self, x):
+        """Return a vector of A's order, in host memory, in the order that a step expects."""
+        return x.copy() if self.order is None else x[self.order]
+
+    def given(self, x):
+        """Return a vector that a step has written, in host memory, in A's order."""
+        if self.order is None:
+            return x.copy()
+        back = np.empty_like(x)
+        back[self.order] = x
+        return back
+
+    def residual(self, x, new):
+        """Return ``d (new - x)``, the residual of x in the order of E's rows, if ``new`` is the step after x.
+
+        Both vectors are in host memory, as a step reads and writes them.
+        """
+        change = new - x
+        return self.d * (change if self.rows is None else change[self.rows])
+
+    def to_device(self) -> "JacobiSystem":
+        """Return this system with E, d, b and ``rows`` in GPU memory."""
+        from course_pkg import cuda
+
+        rows = None if self.rows is None else cuda.to_device(self.rows)
+        return replace(
+            self, E=self.E.to_device(), d=cuda.to_device(self.d), b=cuda.to_device(self.b), rows=rows
+        )
+
+
+def plain_system(A, b) -> JacobiSystem:
+    """Split ``A = D + E``, with all rows where they are.
+
+    Parameters
+    ----------
+    A : scipy.sparse.csr_array or Csr, shape (n, n)
+        float64 or float32, indices sorted, no entry twice; host memory.
+    b : ndarray, shape (n,)
+        Of A's precision.
+
+    Raises
+    ------
+    CourseError
+        If the diagonal has a zero (the message names the first such row), or if A is not square or b does not fit.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> plain_system(scipy.sparse.csr_array(np.array([[4.0, 1.0], [2.0, 0.0]])), np.ones(2))
+    Traceback (most recent call last):
+    course_pkg.core.errors.CourseError: Row 1 of A has no diagonal entry, and Jacobi's method divides by it: ...
+    """
+    check_csr(A)
+    n = A.shape[0]
+    if A.shape[1] != n or b.shape != (n,) or b.dtype != A.data.dtype:
+        raise CourseError(
+            f"A is {n} × {A.shape[1]}, {A.data.dtype}, and b has shape {b.shape}, {b.dtype}: A must be square, and b "
+            "must have its length and dtype."
+        )
+    row_of = np.repeat(np.arange(n, dtype=A.indices.dtype), np.diff(A.indptr))
+    on_diagonal = A.indices == row_of
+    d = np.zeros(n, A.data.dtype)
+    d[row_of[on_diagonal]] = A.data[on_diagonal]
+    if not d.all():
+        row = int(np.flatnonzero(d == 0)[0])
+        what = "a 0 on the diagonal" if row in row_of[on_diagonal] else "no diagonal entry"
+        raise CourseError(
+            f"Row {row} of A has {what}, and Jacobi's method divides by it: permute the rows so that no diagonal entry "
+            "is zero, or use another method."
+        )
+    removed = np.concatenate(([0], np.cumsum(on_diagonal)))
+    indptr = (A.indptr - removed[A.indptr]).astype(A.indptr.dtype)
+    return JacobiSystem(Csr(indptr, A.indices[~on_diagonal], A.data[~on_diagonal], (n, n)), d, b.copy())
+
+
+def row_permuted_system(system: JacobiSystem, perm) -> JacobiSystem:
+    """Permute the rows of a plain system: E's rows, d and b; the columns, and so x, stay.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> A = scipy.sparse.csr_array(np.array([[4.0, 1.0], [2.0, 8.0]]))
+    >>> swapped = row_permuted_system(plain_system(A, np.array([6.0, 16.0])), np.array([1, 0]))
+    >>> swapped.d, swapped.E.data, swapped.E.indices
+    (array([8., 4.]), array([2., 1.]), array([0, 1], dtype=int32))
+    """
+    perm = _checked(perm, system)
+    return replace(
+        system, E=_permuted(permute_rows, perm, system.E), d=system.d[perm], b=system.b[perm], rows=perm
+    )
+
+
+def symmetric_system(system: JacobiSystem, perm) -> JacobiSystem:
+    """Permute the rows and the columns of a plain system, and d and b; x is permuted by ``taken``, once.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> A = scipy.sparse.csr_array(np.array([[4.0, 1.0], [2.0, 8.0]]))
+    >>> swapped = symmetric_system(plain_system(A, np.array([6.0, 16.0])), np.array([1, 0]))
+    >>> swapped.E.data, swapped.E.indices, swapped.taken(np.array([5.0, 7.0]))
+    (array([2., 1.]), array([1, 0], dtype=int32), array([7., 5.]))
+    """
+    perm = _checked(perm, system)
+    E = _permuted(permute_symmetric, perm, system.E)
+    return replace(system, E=E, d=system.d[perm], b=system.b[perm], order=perm)
+
+
+def system_of(form: str, A, b, perm=None) -> JacobiSystem:
+    """Return the system of one of the three forms; ``perm`` is needed for all but the plain one.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> A = scipy.sparse.csr_array(np.array([[4.0, 1.0], [2.0, 8.0]]))
+    >>> system_of("symmetric", A, np.array([6.0, 16.0]), np.array([1, 0])).form
+    'symmetric'
+    """
+    if form not in FORMS:
+        raise CourseError(f"form is {form!r}: choose from {', '.join(FORMS)}.")
+    if (perm is None) != (form == "plain"):
+        raise CourseError(
+            "perm is given, but the plain form permutes nothing: leave it out."
+            if form == "plain"
+            else f"The {form} form needs a permutation: pass perm."
+        )
+    system = plain_system(A, b)
+    permuted = {"row_permuted": row_permuted_system, "symmetric": symmetric_system}
+    return system if form == "plain" else permuted[form](system, perm)
+
+
+def jacobi(
+    A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None, form="plain", perm=None, step=None
+) -> Solution:
+    """Solve ``A x = b`` by Jacobi's method, on the host.
+
+    Parameters
+    ----------
+    A : scipy.sparse.csr_array or Csr, shape (n, n)
+        float64 or float32, indices sorted; no zero on the diagonal. It need not be symmetric.
+    b, x0 : ndarray, shape (n,)
+        Right-hand side and first guess (zero when it is left out), of A's precision; host memory.
+    rtol, atol : float
+        Stop when ``‖b - A x‖ ≤ max(rtol ‖b‖, atol)``.
+    maxiter : int, optional
+        Most iterations; ten times the number of unknowns when it is left out.
+    callback : callable, optional
+        Called with x, in A's order, after each iteration.
+    form : str
+        ``"plain"``, ``"row_permuted"`` or ``"symmetric"``: all give the same x, up to rounding.
+    perm : ndarray of int, optional
+        The permutation of a form that permutes.
+    step : callable, optional
+        ``step(system, x, out)``: by default NumPy's step of the form; that of ``cpu_numba.py`` uses all cores.
+
+    Returns
+    -------
+    Solution
+        ``converged`` is confirmed on the true residual. If the method did not converge, ``reason`` says at which rate
+        the residual fell or grew, and what to try.
+
+    Raises
+    ------
+    CourseError
+        If the diagonal has a zero, if A, b and x0 do not fit, or if values are not finite.
+
+    Notes
+    -----
+    An iteration makes one sweep over E, d, b and x. The norm in step 3 is the only synchronisation point; it concerns
+    the x before, so a solver may test it later.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> A = scipy.sparse.csr_array(np.array([[4.0, 1.0], [2.0, 8.0]]))
+    >>> found = jacobi(A, np.array([6.0, 18.0]))
+    >>> found.status.name, found.iterations, found.x.round(4)
+    ('CONVERGED', 15, array([1., 2.]))
+    """
+    check_system(b, x0, rtol, atol, maxiter)
+    system = system_of(form, A, b, perm)  # 1
+    if not b.any():
+        return nothing_to_solve(np.zeros_like(b))
+    step = step or getattr(jacobi_reference, f"jacobi_{form}")
+    target = check_target(max(rtol * float(np.sqrt(squared(b))), atol))
+    x = np.zeros_like(b) if x0 is None else system.taken(x0)
+    limit = 10 * b.size if maxiter is None else maxiter
+    norms: list[float] = []
+    with np.errstate(over="ignore", invalid="ignore"):  # a number that overflows is told by the norm
+        while True:
+            new = np.empty_like(x)
+            step(system, x, new)  # 2
+            norms.append(float(np.sqrt(squared(system.residual(x, new)))))  # 3
+            if len(norms) == 1:
+                check_norm(norms[0], "x0")
+            if norms[-1] <= target or len(norms) > limit or not np.isfinite(norms[-1]):
+                break
+            x = new  # 4
+            if callback is not None:
+                callback(system.given(x))
+        x = system.given(x)
+        true = float(np.sqrt(squared(b - _product(A, x))))
+    return finish_jacobi(x, norms, target, true, A)
+
+
+def _product(A, x):
+    row_of = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    return np.bincount(row_of, A.data * x[A.indices], A.shape[0])
+
+
+def _checked(perm, system):
+    if system.form != "plain":
+        raise CourseError(f"The system is {system.form} already: permute the plain one.")
+    check_permutation(perm, system.n)
+    return np.asarray(perm)
+
+
+def _permuted(permute, perm, E) -> Csr:
+    moved = permute(perm, csr_array((E.data, E.indices, E.indptr), shape=E.shape))
+    return Csr(moved.indptr, moved.indices, moved.data, E.shape)

@@ -1,0 +1,394 @@
+"""Jacobi's method in three forms: the same iterates, what a form costs, and a solver that says how it ended."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from course_pkg import cuda, simt
+from course_pkg.core import CourseError, Status
+from course_pkg.permutation.problem import poisson
+from course_pkg.permutation.reference import invert, random_permutation
+from course_pkg.spmv import cpu_numba, jacobi_cost, jacobi_reference
+from course_pkg.spmv.gpu_numba import jacobi as kernels
+from course_pkg.spmv.gpu_numba.jacobi_rows import lanes_for
+from course_pkg.spmv.jacobi import (
+    FORMS,
+    jacobi,
+    plain_system,
+    row_permuted_system,
+    symmetric_system,
+    system_of,
+)
+from course_pkg.spmv.tuning import THREADS_PER_BLOCK
+
+STEPS = 6
+HOST = {"reference": jacobi_reference, "cpu_numba": cpu_numba}
+PERMUTING = FORMS[1:]
+# row 0 of the document's example goes to place 1, row 1 to place 2, and row 2 to place 0
+DOCUMENTS = np.array([2, 0, 1], np.int32)
+
+
+def dominant(n=70, dtype="float64", seed=5):
+    """Return a matrix that is not symmetric, with rows of many lengths: row 3 is its diagonal, row 5 is full."""
+    rng = np.random.default_rng(seed)
+    dense = np.where(rng.random((n, n)) < 0.08, rng.uniform(-1, 1, (n, n)), 0)
+    dense[3], dense[5] = 0, rng.uniform(-1, 1, n)
+    np.fill_diagonal(dense, 0)
+    np.fill_diagonal(dense, 1.5 * np.abs(dense).sum(axis=1) + 0.3)
+    return csr_array(dense.astype(dtype))
+
+
+def vectors(n, dtype="float64", seed=7):
+    return np.random.default_rng(seed).uniform(-1, 1, (2, n)).astype(dtype)
+
+
+def perm_for(form, n):
+    return None if form == "plain" else random_permutation(n, seed=11)
+
+
+def on_host(ops, form):
+    step = getattr(ops, f"jacobi_{form}")
+
+    def one(system, x):
+        out = np.full_like(x, np.nan)
+        step(system, x, out)
+        return out
+
+    return one
+
+
+def on_gpu(form, lanes):
+    step = getattr(kernels, f"jacobi_{form}")
+
+    def one(system, x):
+        out = cuda.to_device(np.full_like(x, np.nan))
+        step(system.to_device(), cuda.to_device(x), out, lanes=lanes)
+        return out.copy_to_host()
+
+    return one
+
+
+def iterates(one, form, A, b, x, perm=None):
+    system = system_of(form, A, b, perm_for(form, x.size) if perm is None and form != "plain" else perm)
+    x, found = system.taken(x), []
+    for _ in range(STEPS):
+        x = one(system, x)
+        found.append(system.given(x))
+    return np.array(found)
+
+
+# ---- the three forms
+
+
+def textbook(A, b, x):
+    """Return the iterates by dense arithmetic that shares nothing with the package."""
+    dense, found = A.toarray().astype(np.float64), []
+    d = np.diag(dense)
+    for _ in range(STEPS):
+        x = (b - (dense - np.diag(d)) @ x) / d
+        found.append(x)
+    return np.array(found)
+
+
+EVERYWHERE = {
+    **{name: (lambda form, ops=ops: on_host(ops, form)) for name, ops in HOST.items()},
+    **{f"gpu_numba, {lanes} lanes": (lambda form, lanes=lanes: on_gpu(form, lanes)) for lanes in (1, 4, 32)},
+}
+
+
+@pytest.mark.parametrize("where", EVERYWHERE)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "A", [dominant(), poisson((5, 6, 7)), csr_array(np.array([[2.0]]))], ids=["any", "poisson", "1 × 1"]
+)
+def test_every_form_gives_the_textbooks_iterates_everywhere(where, form, A):
+    b, x = vectors(A.shape[0])
+    found = iterates(EVERYWHERE[where](form), form, A, b, x)
+    np.testing.assert_allclose(found, textbook(A, b, x), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("where", EVERYWHERE)
+@pytest.mark.parametrize("form", FORMS)
+def test_single_precision_sums_in_double_and_rounds_once(where, form):
+    A = dominant(dtype="float32")
+    b, x = vectors(A.shape[0], "float32")
+    system = system_of(form, A, b, perm_for(form, x.size))
+    found = system.given(EVERYWHERE[where](form)(system, system.taken(x)))
+    assert found.dtype == np.float32
+    exact = textbook(A, b.astype(float), x.astype(float))[0]
+    np.testing.assert_allclose(found, exact, rtol=2**-24, atol=1e-13)
+
+
+@pytest.mark.parametrize("where", EVERYWHERE)
+def test_permuted_rows_change_no_bit_because_each_row_is_added_up_in_the_same_order(where):
+    A = dominant()
+    b, x = vectors(A.shape[0])
+    plain, permuted = (iterates(EVERYWHERE[where](form), form, A, b, x) for form in ("plain", "row_permuted"))
+    np.testing.assert_array_equal(permuted, plain)
+
+
+def test_permuted_columns_change_last_bits_only_because_rows_are_added_up_in_another_order():
+    """With the entries of each row left in their old order, there is no difference at all."""
+    A = dominant()
+    b, x = vectors(A.shape[0])
+    one = on_host(cpu_numba, "symmetric")
+    plain = iterates(on_host(cpu_numba, "plain"), "plain", A, b, x)
+    symmetric = iterates(one, "symmetric", A, b, x)
+    assert (symmetric != plain).any()
+    np.testing.assert_allclose(symmetric, plain, rtol=0, atol=1e-15)
+
+    perm = random_permutation(x.size, seed=11)
+    system = symmetric_system(plain_system(A, b), perm)
+    rows = row_permuted_system(plain_system(A, b), perm).E
+    system.E.indices[:], system.E.data[:] = invert(perm)[rows.indices], rows.data
+    now = system.taken(x)
+    for expected in plain:
+        now = one(system, now)
+        np.testing.assert_array_equal(system.given(now), expected)
+
+
+def test_the_documents_example_of_three_rows():
+    """[1 → 2, 2 → 3, 3 → 1]: E' begins with row 3; only the symmetric form renumbers the columns."""
+    A = csr_array(np.array([[11.0, 12, 13], [21, 22, 23], [31, 32, 33]]))
+    b = np.array([1.0, 2.0, 3.0])
+    rows = row_permuted_system(plain_system(A, b), DOCUMENTS)
+    both = symmetric_system(plain_system(A, b), DOCUMENTS)
+    for system in (rows, both):
+        np.testing.assert_array_equal(system.b, [3, 1, 2])
+        np.testing.assert_array_equal(system.d, [33, 11, 22])
+    for system, E in (
+        (rows, [[31, 32, 0], [0, 12, 13], [21, 0, 23]]),
+        (both, [[0, 31, 32], [13, 0, 12], [23, 21, 0]]),
+    ):
+        dense = csr_array((system.E.data, system.E.indices, system.E.indptr), shape=(3, 3)).toarray()
+        np.testing.assert_array_equal(dense, E)
+    x = np.array([10.0, 20.0, 30.0])
+    np.testing.assert_array_equal(rows.taken(x), x)
+    np.testing.assert_array_equal(both.taken(x), [30, 10, 20])
+    np.testing.assert_array_equal(both.given(both.taken(x)), x)
+
+
+# ---- what a step moves
+
+
+def profile_of(form, A, lanes, perm=None, dtype="float64"):
+    n = A.shape[0]
+    b, x = vectors(n, dtype)
+    perm = perm_for(form, n) if perm is None and form != "plain" else perm
+    s = system_of(form, A.astype(dtype), b, perm)
+    kernel = getattr(kernels, f"jacobi_{'row_permuted' if form == 'row_permuted' else 'plain'}_kernel")(lanes)
+    launch = kernel[-(-n * lanes // THREADS_PER_BLOCK), THREADS_PER_BLOCK]
+    rows = (s.rows,) if form == "row_permuted" else ()
+    return s, simt.profile(launch, s.E.indptr, s.E.indices, s.E.data, s.d, s.b, *rows, x, np.zeros_like(x))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("lanes", [1, 8])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("A", [poisson((6, 7, 9)), dominant()], ids=["poisson", "any"])
+def test_the_cost_is_what_the_interpreter_counts_and_there_is_no_hazard(form, lanes, A, dtype):
+    system, found = profile_of(form, A, lanes, dtype=dtype)
+    cost = getattr(jacobi_cost, f"jacobi_{form}")(system.n, system.E.nonzeros, dtype)
+    counted = found.cost("perfect")
+    assert (counted.bytes_read, counted.bytes_written) == (cost.bytes_read, cost.bytes_written)
+    assert found.hazards == []
+    if lanes == 1:
+        assert found.flops.total == cost.flops
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_only_the_row_permuted_form_scatters_and_its_sectors_are_foreseen(lanes, dtype):
+    A = poisson((8, 8, 16))
+    n, perm = A.shape[0], random_permutation(A.shape[0], seed=11)
+    stores = {form: profile_of(form, A, lanes, dtype=dtype)[1].global_store.sectors for form in FORMS}
+    in_order = jacobi_cost.scattered_sectors(np.arange(n), lanes, dtype)
+    assert stores["plain"] == stores["symmetric"] == in_order
+    assert stores["row_permuted"] == jacobi_cost.scattered_sectors(perm, lanes, dtype) > 2 * in_order
+    _, kept = profile_of("row_permuted", A, lanes, np.arange(n, dtype=np.int32), dtype)
+    assert kept.global_store.sectors == in_order
+
+
+def test_few_lanes_suit_short_rows():
+    assert lanes_for(plain_system(poisson((4, 4, 4)), np.ones(64)).E) == 4
+
+
+# ---- the solver
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("where", HOST)
+def test_it_solves_what_a_direct_method_solves(form, where):
+    A = dominant()
+    b, x0 = vectors(A.shape[0])
+    step = getattr(HOST[where], f"jacobi_{form}")
+    found = jacobi(A, b, x0, rtol=1e-12, form=form, perm=perm_for(form, b.size), step=step)
+    assert found.converged, found.reason
+    np.testing.assert_allclose(found.x, np.linalg.solve(A.toarray(), b), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_its_norms_are_those_of_the_true_residuals(form):
+    A = dominant()
+    b, x0 = vectors(A.shape[0])
+    seen, perm = [x0], perm_for(form, b.size)
+    found = jacobi(A, b, x0, form=form, perm=perm, callback=lambda x: seen.append(x.copy()))
+    assert found.converged and len(seen) == len(found.residual_norms) == found.iterations + 1
+    true = [np.linalg.norm(b - A @ x) for x in seen]
+    np.testing.assert_allclose(found.residual_norms, true, rtol=1e-8)
+    assert true[-1] <= 1e-6 * np.linalg.norm(b) < true[-2]
+    np.testing.assert_array_equal(found.x, seen[-1])
+
+
+def test_what_it_was_given_stays_as_it_was():
+    A = dominant()
+    b, x0 = vectors(A.shape[0])
+    kept = A.copy(), b.copy(), x0.copy()
+    for form in FORMS:
+        jacobi(A, b, x0, form=form, perm=perm_for(form, b.size))
+    for now, before in zip(
+        (A.data, A.indices, A.indptr, b, x0),
+        (kept[0].data, kept[0].indices, kept[0].indptr, *kept[1:]),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(now, before)
+
+
+def test_zero_is_the_answer_to_zero():
+    found = jacobi(dominant(), np.zeros(70), np.ones(70))
+    assert (found.converged, found.iterations, found.x.any()) == (True, 0, False)
+
+
+def test_a_solution_as_first_guess_takes_no_iteration():
+    A = poisson((4, 5))
+    x = vectors(20)[1]
+    assert jacobi(A, A @ x, x).iterations == 0
+
+
+def test_too_few_iterations_say_how_many_more_are_needed():
+    """On Poisson's problem the error falls by a factor of cos(π h) per iteration, in the end."""
+    A, edge = poisson((9, 9)), 9
+    b = vectors(81)[0]
+    short = jacobi(A, b, maxiter=100)
+    assert (short.status, short.iterations) == (Status.MAXITER, 100)
+    assert short.extra["rate"] == pytest.approx(np.cos(np.pi / (edge + 1)), rel=1e-3)
+    more = int(short.reason.split("about ")[1].split()[0])
+    assert abs(jacobi(A, b).iterations - (100 + more)) <= 3
+    assert "use cg if A is symmetric and positive definite" in short.reason
+
+
+def test_a_single_iteration_has_no_rate_yet():
+    assert "about" in jacobi(poisson((9, 9)), vectors(81)[0], maxiter=1).reason
+    assert jacobi(poisson((9, 9)), vectors(81)[0], rtol=0, atol=1e300).extra == {"rate": None}
+
+
+def test_divergence_is_a_result_that_names_the_first_weak_row():
+    dense = np.array([[3.0, 1.0, 0.0], [2.0, 1.0, 2.0], [0.0, 2.0, 1.0]])
+    found = jacobi(csr_array(dense), np.ones(3), maxiter=20)
+    assert (found.status, found.iterations) == (Status.MAXITER, 20)
+    spectral_radius = np.abs(np.linalg.eigvals(np.eye(3) - dense / np.diag(dense)[:, None])).max()
+    assert found.extra["rate"] == pytest.approx(spectral_radius, rel=1e-2)
+    assert (
+        "Row 1 is the first whose diagonal entry, 1, is smaller than the sum of the others, 4" in found.reason
+    )
+    assert "GMRES" in found.reason
+    for_long = jacobi(csr_array(dense), np.ones(3), maxiter=10_000)
+    assert for_long.status is Status.OVERFLOW
+    assert "Row 1 is the first" in for_long.reason and "grew by a factor of" in for_long.reason
+
+
+def test_single_precision_that_cannot_go_on_is_told():
+    A = poisson((6, 6)).astype("float32")
+    b = vectors(36, "float32")[0]
+    found = jacobi(A, b, rtol=1e-12, maxiter=2000)
+    assert found.status is Status.STAGNATED and "use double precision" in found.reason
+    assert np.linalg.norm(b - A @ found.x) > 1e-8 * np.linalg.norm(b)
+    assert jacobi(A, b, rtol=1e-5).converged
+
+
+def test_a_change_that_vanishes_before_the_residual_is_no_convergence():
+    """The step says that nothing changes any more, and the true residual says what is left."""
+
+    def stuck(system, x, out):
+        out[:] = x
+
+    found = jacobi(dominant(), vectors(70)[0], step=stuck)
+    assert found.status is Status.STAGNATED and "double precision" in found.reason
+
+
+# ---- what it refuses
+
+
+def test_a_zero_on_the_diagonal_is_named_by_its_first_row():
+    b = np.ones(4)
+    missing = csr_array(np.array([[2.0, 1, 0, 0], [1, 2, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]]))
+    with pytest.raises(
+        CourseError, match="Row 2 of A has no diagonal entry, and Jacobi's method divides by it"
+    ):
+        jacobi(missing, b)
+    stored = csr_array(np.eye(4))
+    stored.data[1] = 0
+    with pytest.raises(CourseError, match="Row 1 of A has a 0 on the diagonal"):
+        jacobi(stored, b)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"form": "columns"}, "form is 'columns': choose from plain, row_permuted, symmetric"),
+        ({"form": "symmetric"}, "The symmetric form needs a permutation: pass perm"),
+        ({"perm": np.arange(70)}, "the plain form permutes nothing"),
+        ({"form": "row_permuted", "perm": np.zeros(70, int)}, r"perm\[1\] is 0, as perm\[0\] is"),
+        ({"form": "row_permuted", "perm": np.arange(69)}, "perm has 69 entries, but what it permutes has 70"),
+        ({"rtol": -1}, "rtol is -1"),
+        ({"maxiter": 0}, "maxiter is 0"),
+        ({"x0": np.ones(69)}, "x0 has shape"),
+    ],
+)
+def test_wrong_arguments_are_named(options, message):
+    with pytest.raises(CourseError, match=message):
+        jacobi(dominant(), vectors(70)[0], **options)
+
+
+def test_matrices_that_do_not_fit_are_named():
+    with pytest.raises(CourseError, match="A is 2 × 3"):
+        jacobi(csr_array(np.ones((2, 3))), np.ones(2))
+    with pytest.raises(CourseError, match=r"b has shape .*, float32: A must be square"):
+        jacobi(dominant(), np.ones(70, "float32"))
+    with pytest.raises(CourseError, match="Row 0 of A has column 0 behind 1"):
+        indices, indptr = np.array([1, 0], np.int32), np.array([0, 2, 2], np.int32)
+        jacobi(csr_array((np.ones(2), indices, indptr), shape=(2, 2)), np.ones(2))
+    with pytest.raises(CourseError, match=r"b has 70 value\(s\) that are not finite"):
+        jacobi(dominant(), np.full(70, np.nan))
+
+
+@pytest.mark.parametrize("device", [False, True], ids=["cpu_numba", "gpu_numba"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_system_of_another_form_is_refused(form, device):
+    A, (b, x) = dominant(), vectors(70)
+    other = FORMS[FORMS.index(form) - 1]
+    system, step = (
+        system_of(other, A, b, perm_for(other, 70)),
+        getattr(kernels if device else cpu_numba, f"jacobi_{form}"),
+    )
+    with pytest.raises(
+        CourseError, match=rf"The system is {other}: call jacobi_{other}, or build a {form} system"
+    ):
+        step(*((system.to_device(), *map(cuda.to_device, (x, b))) if device else (system, x, b)))
+
+
+def test_a_step_refuses_vectors_that_do_not_fit():
+    A, (b, x) = dominant(), vectors(70)
+    system = plain_system(A, b)
+    with pytest.raises(CourseError, match="x and out share memory"):
+        cpu_numba.jacobi_plain(system, x, x)
+    with pytest.raises(CourseError, match="x has dtype float32"):
+        cpu_numba.jacobi_plain(system, x.astype("float32"), b)
+    with pytest.raises(CourseError, match="lives in host memory but this function runs on the GPU"):
+        kernels.jacobi_plain(system, x, b)
+    with pytest.raises(CourseError, match="out has shape"):
+        cpu_numba.jacobi_plain(system, x, np.ones(71))
+    with pytest.raises(CourseError, match="lanes is 3: a row is shared by"):
+        kernels.jacobi_plain(system.to_device(), cuda.to_device(x), cuda.to_device(b), lanes=3)
+    with pytest.raises(CourseError, match="The system is symmetric already"):
+        row_permuted_system(symmetric_system(system, perm_for("symmetric", 70)), np.arange(70))
