@@ -12,6 +12,11 @@ y : array, shape (rows,), dtype of x
 
 import numpy as np
 
+from course_pkg.spmv.jacobi_reference import jacobi_plain, jacobi_row_permuted, jacobi_symmetric
+from course_pkg.spmv.swap import swap
+
+__all__ = ["jacobi_plain", "jacobi_row_permuted", "jacobi_symmetric", "spmv", "swap"]
+
 
 def spmv(A, x, y):
     """Compute ``y = A x``: ``y[i]`` is the sum of ``data[k] * x[indices[k]]`` over the nonzeros k of row i.

@@ -13,7 +13,7 @@ hybrid  a kernel copies y64 to x32; x64 and y64 are swapped by their pointers  x
 ======  =====================================================================  ======================  ==============
 
 All four give the same bits: a float64 that is cast in a register is the same float32 as one that was cast before it was
-stored. "Bytes per row" is memory, not traffic: that is in ``jacobi_cost.py``. The fused way cannot write into x32
+stored. "Bytes per row" is memory, not traffic: that is in ``swap_cost.py``. The fused way cannot write into x32
 itself, because other threads still read it.
 """
 

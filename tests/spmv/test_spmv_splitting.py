@@ -187,7 +187,7 @@ def test_the_cost_is_what_the_interpreter_counts_and_there_is_no_hazard(name, la
     split = HOW[name.split("_")[0]](A)
     found = profiles(name, split, np.ones(70, dtype), lanes)
     counted = sum((p.cost("perfect") for p in found), Cost())
-    cost = getattr(splitting_cost, f"splitting_{name}")(70, A.nnz, dtype, low=split.low.nonzeros)
+    cost = getattr(splitting_cost, f"splitting_{name}")(70, 70, A.nnz, dtype, low=split.low.nonzeros)
     assert (counted.bytes_read, counted.bytes_written) == (cost.bytes_read, cost.bytes_written)
     assert (len(found), [p.hazards for p in found]) == (LAUNCHES[name], [[]] * len(found))
 
@@ -212,15 +212,15 @@ def of_double(n, nnz):
 def test_short_rows_lose_bytes_by_two_launches_even_if_all_but_the_diagonal_is_single():
     """Seven nonzeros per row: x and y are moved again, which costs more than four bytes less for six of them."""
     n, nnz, low = 10**6, 7 * 10**6, 6 * 10**6
-    assert splitting_cost.splitting_entries_apart(n, nnz, low=low).bytes > of_double(n, nnz).bytes
-    assert splitting_cost.splitting_entries_together(n, nnz, low=low).bytes < of_double(n, nnz).bytes
-    longer = splitting_cost.splitting_entries_apart(n, 30 * n, low=29 * n)
+    assert splitting_cost.splitting_entries_apart(n, n, nnz, low=low).bytes > of_double(n, nnz).bytes
+    assert splitting_cost.splitting_entries_together(n, n, nnz, low=low).bytes < of_double(n, nnz).bytes
+    longer = splitting_cost.splitting_entries_apart(n, n, 30 * n, low=29 * n)
     assert longer.bytes < of_double(n, 30 * n).bytes
 
 
 def test_small_matrices_lose_by_the_second_launch_although_fewer_bytes_move():
     def gain(n):
-        low = splitting_cost.splitting_entries_apart(n, 50 * n, low=50 * n)
+        low = splitting_cost.splitting_entries_apart(n, n, 50 * n, low=50 * n)
         assert low.bytes < of_double(n, 50 * n).bytes
         return expected_s(of_double(n, 50 * n), 1, 3500, 3e-6) / expected_s(low, 2, 3500, 3e-6)
 

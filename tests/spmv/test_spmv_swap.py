@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from course_pkg import cuda, simt
 from course_pkg.core import Cost, CourseError
 from course_pkg.permutation.problem import poisson, problem
-from course_pkg.spmv import jacobi_cost
+from course_pkg.spmv import swap_cost
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.gpu_numba import jacobi_rows, swaps
 from course_pkg.spmv.swap import WAYS, Vectors, stepping_matrix, swap, vectors_for
@@ -130,7 +130,7 @@ def test_the_cost_is_what_the_interpreter_counts_and_there_is_no_hazard(matrix, 
     A = stepping_matrix(MATRICES[matrix], dtype)
     found = profiles(way, A, lanes)
     counted = sum((p.cost("perfect") for p in found), Cost())
-    cost = getattr(jacobi_cost, f"swap_{way}")(A.shape[0], A.nonzeros, dtype)
+    cost = getattr(swap_cost, f"swap_{way}")(A.shape[0], A.nonzeros, dtype)
     assert (counted.bytes_read, counted.bytes_written) == (cost.bytes_read, cost.bytes_written)
     assert [p.hazards for p in found] == [[]] * len(found)
     if lanes == 1:
@@ -139,8 +139,8 @@ def test_the_cost_is_what_the_interpreter_counts_and_there_is_no_hazard(matrix, 
 
 def test_by_bytes_the_hybrid_way_lies_between_the_fused_and_the_naive_one():
     n, nnz = 1000, 7000
-    cost = {way: getattr(jacobi_cost, f"swap_{way}")(n, nnz) for way in WAYS}
-    swapped = {way: c.bytes - jacobi_cost.swap_cast(n, nnz).bytes for way, c in cost.items()}
+    cost = {way: getattr(swap_cost, f"swap_{way}")(n, nnz) for way in WAYS}
+    swapped = {way: c.bytes - swap_cost.swap_cast(n, nnz).bytes for way, c in cost.items()}
     assert swapped == {"cast": 0, "fused": 0, "hybrid": 8 * n, "naive": 16 * n}
     assert len({c.a_eff_bytes for c in cost.values()}) == 1
 

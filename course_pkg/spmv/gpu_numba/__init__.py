@@ -15,11 +15,38 @@ from course_pkg.spmv.gpu_numba.balanced import (
     spmv_csr_balanced_kernel,
     sum_of_row,
 )
+from course_pkg.spmv.gpu_numba.jacobi import (
+    jacobi_plain,
+    jacobi_plain_kernel,
+    jacobi_row_permuted,
+    jacobi_row_permuted_kernel,
+    jacobi_symmetric,
+)
+from course_pkg.spmv.gpu_numba.jacobi_rows import row_product_kernel
 from course_pkg.spmv.gpu_numba.rows import (
     spmv_csr_scalar,
     spmv_csr_scalar_kernel,
     spmv_csr_vector,
     spmv_csr_vector_kernel,
+)
+from course_pkg.spmv.gpu_numba.splitting import (
+    splitting_add_kernel,
+    splitting_entries_apart,
+    splitting_entries_together,
+    splitting_entries_together_kernel,
+    splitting_rows_apart,
+    splitting_rows_kernel,
+    splitting_rows_together,
+    splitting_rows_together_kernel,
+)
+from course_pkg.spmv.gpu_numba.swaps import (
+    copy_both_kernel,
+    copy_rounded_kernel,
+    swap_cast,
+    swap_fused,
+    swap_hybrid,
+    swap_naive,
+    swap_product_both_kernel,
 )
 from course_pkg.spmv.gpu_numba.tables import (
     spmv_ell,
@@ -39,7 +66,23 @@ __all__ = [
     "UNROLL",
     "add_carries_kernel",
     "carries",
+    "copy_both_kernel",
+    "copy_rounded_kernel",
+    "jacobi_plain",
+    "jacobi_plain_kernel",
+    "jacobi_row_permuted",
+    "jacobi_row_permuted_kernel",
+    "jacobi_symmetric",
     "load_products",
+    "row_product_kernel",
+    "splitting_add_kernel",
+    "splitting_entries_apart",
+    "splitting_entries_together",
+    "splitting_entries_together_kernel",
+    "splitting_rows_apart",
+    "splitting_rows_kernel",
+    "splitting_rows_together",
+    "splitting_rows_together_kernel",
     "spmv_csr_balanced",
     "spmv_csr_balanced_kernel",
     "spmv_csr_scalar",
@@ -53,4 +96,9 @@ __all__ = [
     "spmv_sell",
     "spmv_sell_kernel",
     "sum_of_row",
+    "swap_cast",
+    "swap_fused",
+    "swap_hybrid",
+    "swap_naive",
+    "swap_product_both_kernel",
 ]
