@@ -13,12 +13,12 @@ from course_pkg.spmv.gpu_numba import jacobi as kernels
 from course_pkg.spmv.gpu_numba.jacobi_rows import lanes_for
 from course_pkg.spmv.jacobi import (
     FORMS,
-    jacobi,
     plain_system,
     row_permuted_system,
     symmetric_system,
     system_of,
 )
+from course_pkg.spmv.jacobi_solver import jacobi
 from course_pkg.spmv.tuning import THREADS_PER_BLOCK
 
 STEPS = 6
