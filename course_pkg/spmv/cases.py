@@ -9,6 +9,7 @@ from course_pkg.device.case import SEED, Cases, numbers, zeros
 from course_pkg.device.launch import blocks_for
 from course_pkg.permutation.problem import problem
 from course_pkg.spmv import gpu_numba as spmv
+from course_pkg.spmv.cases_jacobi import add_cases
 from course_pkg.spmv.formats import Csr, CsrBalanced, Ell, EllR, SellCSigma
 
 cases = Cases()
@@ -134,3 +135,5 @@ for kernel_name, (kernel, make, what) in KERNELS.items():
             name=f"spmv_{kernel_name}_{name}_{precision}",
             data_dependent=True,
         )
+
+add_cases(cases, matrix)

@@ -94,7 +94,7 @@ def scattered_sectors(perm, lanes: int, dtype="float64") -> int:
     Examples
     --------
     >>> perm = np.arange(64)
-    >>> scattered_sectors(perm, lanes=1), scattered_sectors(perm.reshape(8, 8).T.reshape(-1), lanes=1)
+    >>> scattered_sectors(perm, lanes=1), scattered_sectors(perm.reshape(16, 4).T.reshape(-1), lanes=1)
     (16, 32)
     """
     per_warp, per_sector = WARP // lanes, SECTOR_BYTES // np.dtype(dtype).itemsize

@@ -70,7 +70,7 @@ def jacobi(
     >>> A = scipy.sparse.csr_array(np.array([[4.0, 1.0], [2.0, 8.0]]))
     >>> found = jacobi(A, np.array([6.0, 18.0]))
     >>> found.status.name, found.iterations, found.x.round(4)
-    ('CONVERGED', 15, array([1., 2.]))
+    ('CONVERGED', 10, array([1., 2.]))
     """
     check_system(b, x0, rtol, atol, maxiter)
     system = system_of(form, A, b, perm)  # 1

@@ -152,8 +152,8 @@ def split_rows(A, tol: float = 0.0) -> RowSplit:
     --------
     >>> from scipy.sparse import csr_array
     >>> A = csr_array(np.array([[4.0, 0.1], [0.0, 0.5]]))
-    >>> split_rows(A).low_share, split_rows(A, 1e-7).low_share, split_rows(A, 1e-7).row_errors.max() < 1e-8
-    (0.3333333333333333, 1.0, True)
+    >>> split_rows(A).low_share, split_rows(A, 1e-7).low_share
+    (0.3333333333333333, 1.0)
     """
     errors, fits, row_of = _fitting(A, tol)
     misfits = np.bincount(row_of, ~fits, A.shape[0]).astype(np.int64)

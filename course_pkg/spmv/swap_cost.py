@@ -12,7 +12,7 @@ from course_pkg.spmv.cost import csr
 DOUBLE, SINGLE = 8, 4  # bytes
 
 
-def swap_naive(rows, nonzeros, dtype="float32") -> Cost:
+def swap_naive(rows, nonzeros, dtype="float64") -> Cost:
     """Cost of ``y64 = A x32``, and a kernel that copies y64 to x32 and to x64.
 
     Examples
@@ -24,7 +24,7 @@ def swap_naive(rows, nonzeros, dtype="float32") -> Cost:
     return _step(rows, nonzeros, dtype, x_bytes=SINGLE, more=copy)
 
 
-def swap_cast(rows, nonzeros, dtype="float32") -> Cost:
+def swap_cast(rows, nonzeros, dtype="float64") -> Cost:
     """Cost of ``y64 = A float32(x64)``: there is no x32, so nothing is copied, but each gather reads 8 bytes.
 
     Examples
@@ -35,7 +35,7 @@ def swap_cast(rows, nonzeros, dtype="float32") -> Cost:
     return _step(rows, nonzeros, dtype, x_bytes=DOUBLE, more=Cost())
 
 
-def swap_fused(rows, nonzeros, dtype="float32") -> Cost:
+def swap_fused(rows, nonzeros, dtype="float64") -> Cost:
     """Cost of ``y64 = A x32``, which the same kernel writes to y32, too.
 
     Examples
@@ -46,7 +46,7 @@ def swap_fused(rows, nonzeros, dtype="float32") -> Cost:
     return _step(rows, nonzeros, dtype, x_bytes=SINGLE, more=Cost(bytes_written=SINGLE * rows))
 
 
-def swap_hybrid(rows, nonzeros, dtype="float32") -> Cost:
+def swap_hybrid(rows, nonzeros, dtype="float64") -> Cost:
     """Cost of ``y64 = A x32``, and a kernel that copies y64 to x32; x64 and y64 are swapped by their pointers.
 
     Examples

@@ -30,9 +30,10 @@ SIZES = (  # what tells a size, for one cost or another
     {"shape": (16, 32)},
     {"shape": (16, 32), "halo": 2},
     {"rows": 64, "columns": 96, "nonzeros": 512},
+    {"rows": 64, "nonzeros": 512},
 )
 MATRIX = {"A", "M"}  # which kernels of a stencil know by themselves
-OUTPUTS = {"out", "x0", "y"}  # one of these is an argument of every launcher
+OUTPUTS = {"out", "x0", "y", "vectors"}  # one of these is an argument of every launcher
 
 
 def sized(its_cost, **more):
