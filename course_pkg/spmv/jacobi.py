@@ -201,7 +201,7 @@ def _checked(perm, system):
     if system.form != "plain":
         raise CourseError(f"The system is {system.form} already: permute the plain one.")
     check_permutation(perm, system.n)
-    return np.asarray(perm)
+    return np.ascontiguousarray(perm, np.int32)  # a reversed view cannot be copied to a GPU
 
 
 def _permuted(permute, perm, E) -> Csr:

@@ -7,6 +7,7 @@ import numpy as np
 from course_pkg.bench import Measurement, compare, gpu, matching, progress
 from course_pkg.core import CourseError, Library
 from course_pkg.permutation.problem import problem
+from course_pkg.spmv import suite_jacobi
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.variants import VARIANTS
 from course_pkg.vector.variants import VARIANTS as STREAMS
@@ -44,6 +45,7 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
         yield from suite_gpu.products(matrices, quick=quick)
     else:
         yield from _products(matrices, quick=quick)
+    yield from suite_jacobi.run(device, quick=quick)
 
 
 def described(name: str, A, dtype: str, values: str) -> dict:

@@ -213,6 +213,16 @@ def test_few_lanes_suit_short_rows():
     assert lanes_for(plain_system(poisson((4, 4, 4)), np.ones(64)).E) == 4
 
 
+def test_a_permutation_may_be_a_view_and_is_kept_in_four_bytes_per_row():
+    A = dominant()
+    b, x = vectors(A.shape[0])
+    backwards = np.arange(x.size)[::-1]
+    for form in PERMUTING:
+        found = iterates(on_gpu(form, 4), form, A, b, x, backwards)
+        np.testing.assert_allclose(found, textbook(A, b, x), rtol=0, atol=1e-13)
+    assert system_of("row_permuted", A, b, backwards).rows.dtype == np.int32
+
+
 # ---- the solver
 
 

@@ -1,0 +1,216 @@
+"""What ``course bench spmv`` measures beside products: Jacobi's method, swaps, and matrices in two precisions.
+
+Everything runs in the interpreter as well, so tests can try it without a GPU; CuPy's steps are measured where CuPy is.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from course_pkg.bench import Measurement, gpu, measure, progress
+from course_pkg.core import Library
+from course_pkg.permutation.problem import problem
+from course_pkg.permutation.reference import random_permutation, reverse_cuthill_mckee
+from course_pkg.spmv.formats import Csr
+from course_pkg.spmv.jacobi import plain_system, row_permuted_system, symmetric_system
+from course_pkg.spmv.jacobi_cost import scattered_sectors
+from course_pkg.spmv.splitting import split_entries, split_rows
+from course_pkg.spmv.swap import stepping_matrix, vectors_for
+from course_pkg.spmv.variants import VARIANTS
+
+CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
+MATRICES = {  # device: name and size
+    "cpu": (("poisson_3d", 100), ("tetrahedral", 100)),
+    "gpu": (("poisson_3d", 250), ("tetrahedral", 128)),
+}
+# from matrices that a launch takes longer to start than to read, to those that no cache holds
+SPLIT = (("poisson_3d", 16), ("poisson_3d", 32), ("poisson_3d", 64), *MATRICES["gpu"])
+QUICK = (("poisson_3d", 6), ("tetrahedral", 5))
+ORDERS = {"random": lambda A: random_permutation(A.shape[0]), "rcm": reverse_cuthill_mckee}
+TOLERANCE = 2.0**-26  # of a row's largest value: with it, six of Poisson's seven entries in a row are float32
+ROUNDED = 1e-12  # of the largest result: more than the order of a sum can change
+
+
+def run(device: str, *, quick: bool) -> Iterator[Measurement]:
+    """Yield the measurements on ``"cpu"`` or ``"gpu"``; with ``quick``, of small matrices."""
+    options = {"samples": 3 if quick else 20}
+    matrices, split = (QUICK, QUICK) if quick else (MATRICES[device], SPLIT)
+    if device == "cpu":
+        with progress(len(matrices)) as step:
+            for name, size in matrices:
+                step(f"Jacobi, {name}")
+                yield from jacobi_steps(name, problem(name, size).matrix, CPU, options)
+        return
+    options["hold"] = gpu().kind == "gpu"
+    with progress(len(matrices) + len(split)) as step:
+        for name, size in matrices:
+            step(f"Jacobi and swaps, {name}")
+            A = problem(name, size).matrix
+            for library in (CUDA, CUPY):
+                yield from jacobi_steps(name, A, library, options)
+            yield from swaps(name, A, options)
+        for name, size in split:
+            step(f"two precisions, {name} {size}")
+            yield from splittings(f"{name}_scaled", scaled(problem(name, size).matrix), options)
+
+
+def jacobi_steps(name: str, A, library, options) -> Iterator[Measurement]:
+    """Yield a step of each form; those that permute, with rows in random order and in that of Cuthill and McKee."""
+    if library == CUPY and not _has_cupy():
+        return
+    b, x = np.random.default_rng(0).uniform(-1, 1, (2, A.shape[0]))
+    plain = plain_system(A, b)
+    expected = (b - (A @ x - plain.d * x)) / plain.d
+    form = {variant.name: variant for variant in VARIANTS.of("jacobi", library)}
+    yield _jacobi(form["plain"], library, plain, x, expected, {"matrix": name}, options)
+    for order, permutation in ORDERS.items():
+        perm, parameters = permutation(A), {"matrix": name, "order": order}
+        for variant, make in (("row_permuted", row_permuted_system), ("symmetric", symmetric_system)):
+            system = make(plain, perm)
+            yield _jacobi(form[variant], library, system, x, expected, parameters, options)
+
+
+def _jacobi(variant, library, system, x, expected, parameters, options) -> Measurement:
+    put, get, there = _memory(library, system)
+    start, out = put(system.taken(x)), put(np.full_like(x, np.nan))
+
+    def check():
+        _require_close(system.given(get(out)), expected, f"{variant.function_name} of {parameters}")
+
+    def observe():
+        return {} if system.rows is None else {"scattered_sectors": scattered_sectors(system.rows, lanes=1)}
+
+    its_cost = variant.cost_by(library)(system.n, system.E.nonzeros)
+    return measure(
+        variant.function(library),
+        there,
+        start,
+        out,
+        cost=its_cost,
+        check=check,
+        name=variant.by(library),
+        parameters={**parameters, "n": system.n, "nonzeros": system.E.nonzeros, "dtype": "float64"},
+        footprint=its_cost.bytes,
+        observe=observe,
+        **options,
+    )
+
+
+def swaps(name: str, A, options) -> Iterator[Measurement]:
+    """Yield an iteration in each of the four ways, with the same matrix in float32."""
+    from course_pkg import cuda
+
+    M = stepping_matrix(A)
+    x = np.random.default_rng(0).uniform(-1, 1, A.shape[0])
+    double = csr_array((M.data.astype(np.float64), M.indices, M.indptr), shape=M.shape)
+    expected, there = double @ x.astype(np.float32).astype(np.float64), M.to_device()
+    for variant in VARIANTS.of("swap", CUDA):
+        yield _swap(variant, name, M, there, cuda.as_cuda_array(there.data), x, expected, options)
+
+
+def _swap(variant, name, M, there, values, x, expected, options) -> Measurement:
+    held = {"vectors": vectors_for(variant.name, x).to_device()}
+    iterate = variant.function(CUDA)
+
+    def step(values):  # an argument in GPU memory tells the clock where the work is
+        held["vectors"] = iterate(there, held["vectors"])
+
+    its_cost = variant.cost(M.shape[0], M.nonzeros, dtype="float32")
+    return measure(
+        step,
+        values,
+        cost=its_cost,
+        check=lambda: _require_close(held["vectors"].x64.copy_to_host(), expected, variant.function_name),
+        name=variant.by(CUDA),
+        parameters={"matrix": name, "n": M.shape[0], "nonzeros": M.nonzeros, "dtype": "float32"},
+        footprint=its_cost.bytes,
+        **options,
+    )
+
+
+def scaled(A, seed: int = 0) -> csr_array:
+    """Return ``S A S`` with a diagonal S between 0.9 and 1.1: values that float32 does not hold exactly."""
+    S = diags_array(np.random.default_rng(seed).uniform(0.9, 1.1, A.shape[0]))
+    found = csr_array(S @ A @ S)
+    found.sort_indices()
+    return found
+
+
+def splittings(name: str, A, options) -> Iterator[Measurement]:
+    """Yield the product with a matrix in two precisions, each way; first that in float64, by as many lanes."""
+    from course_pkg import cuda
+    from course_pkg.spmv.gpu_numba import lanes_for
+
+    x = np.random.default_rng(0).uniform(-1, 1, A.shape[1])
+    there, expected = cuda.to_device(x), A @ x
+    whole = Csr.from_scipy(A)
+    parameters = {"matrix": name, "n": A.shape[0], "nonzeros": whole.nonzeros, "dtype": "float64"}
+    lanes = lanes_for(whole)
+    common = partial(_product, there, expected, {**parameters, "lanes": lanes}, options)
+    double = VARIANTS["spmv_csr_vector"]
+    yield common(double, whole, double.cost(**whole.sizes(), dtype="float64"), lanes, bound=0.0)
+    for how, split in (("rows", split_rows), ("entries", split_entries)):
+        M = split(A, TOLERANCE)
+        for variant in VARIANTS.of("splitting", CUDA):
+            if variant.name.startswith(how):
+                its_cost = variant.cost(*M.shape, M.nonzeros, low=M.low.nonzeros)
+                seen = {"low_share": round(M.low_share, 4)}
+                yield common(variant, M, its_cost, lanes, bound=M.error_bound(x), seen=seen, tol=TOLERANCE)
+
+
+def _product(x, expected, parameters, options, variant, M, its_cost, lanes, *, bound, seen=None, **more):
+    from course_pkg import cuda
+
+    y, seen = cuda.to_device(np.full(M.shape[0], np.nan)), dict(seen or {})
+
+    def check():
+        error = np.abs(y.copy_to_host() - expected).max()
+        seen["error"] = float(error)
+        if not error <= bound + ROUNDED * np.abs(expected).max():
+            raise AssertionError(
+                f"{variant.function_name} is wrong by {error}, more than {bound} and rounding"
+            )
+
+    return measure(
+        partial(variant.function(CUDA), lanes=lanes),
+        M.to_device(),
+        x,
+        y,
+        cost=its_cost,
+        check=check,
+        name=variant.by(CUDA),
+        parameters={**parameters, **more},
+        footprint=its_cost.bytes,
+        observe=lambda: seen,
+        **options,
+    )
+
+
+def _require_close(found, expected, what) -> None:
+    np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDED * np.abs(expected).max(), err_msg=what)
+
+
+def _memory(library, system):
+    """Return how a vector gets to a library and back, and the system there."""
+    if library == CPU:
+        return np.copy, np.copy, system
+    if library == CUPY:
+        from course_pkg.spmv.gpu_cupy import cp, jacobi_system
+
+        return cp.asarray, cp.asnumpy, jacobi_system(system)
+    from course_pkg import cuda
+
+    return cuda.to_device, lambda array: array.copy_to_host(), system.to_device()
+
+
+def _has_cupy() -> bool:
+    if gpu().kind != "gpu":
+        return False
+    try:
+        from course_pkg.spmv import gpu_cupy  # noqa: F401
+    except ImportError as error:
+        print(f"Not measured: steps by {CUPY} ({error}).")
+        return False
+    return True
