@@ -98,6 +98,18 @@ def test_pointers_are_swapped_and_nothing_else_is_allocated():
     assert (after.x64, after.y64, after.x32) == (before.y64, before.x64, before.x32)
 
 
+def test_one_array_for_old_and_new_x32_is_a_race_and_is_refused():
+    """Therefore the fused way has a y32: threads of other rows still read what this one would overwrite."""
+    A = stepping_matrix(MATRICES["poisson"])
+    v, n = vectors_for("fused", first_x(A.shape[0])), A.shape[0]
+    blocks = -(-4 * n // THREADS_PER_BLOCK)
+    launch = swaps.swap_product_both_kernel(4)[blocks, THREADS_PER_BLOCK]
+    assert simt.profile(launch, A.indptr, A.indices, A.data, v.x32, v.y64, v.x32).hazards
+    x32, x64, y64 = map(cuda.to_device, (v.x32, v.x64, v.y64))
+    with pytest.raises(CourseError, match="x32 and y32 share memory"):
+        swaps.swap_fused(A.to_device(), Vectors(x64=x64, y64=y64, x32=x32, y32=x32))
+
+
 # ---- what a step moves
 
 

@@ -58,10 +58,11 @@ def row_part(lanes, rounded=False):
         """Return the sum of ``data * x`` over every ``lanes``-th nonzero of a row, from this thread's own first."""
         total = 0.0
         for k in range(indptr[row] + cuda.threadIdx.x % lanes, indptr[row + 1], lanes):
-            x_k = x[indices[k]]
+            # unsigned: a signed index may count from the end, and Numba would test each one for it
+            x_k = x[np.uint32(indices[np.uint32(k)])]
             if rounded:
                 x_k = np.float32(x_k)
-            total += np.float64(data[k]) * np.float64(x_k)
+            total += np.float64(data[np.uint32(k)]) * np.float64(x_k)
         return total
 
     return part_of
