@@ -78,6 +78,20 @@ def jacobi_row_permuted_two_kernels(rows, nonzeros, dtype="float64") -> Cost:
     return replace(two, bytes_read=two.bytes_read + INDEX * rows)
 
 
+def with_scatter(cost: Cost, perm, lanes: int, dtype="float64") -> Cost:
+    """Return the cost of a row-permuted step in which whole sectors of out are written, as :func:`scattered_sectors`.
+
+    ``cost.with_gather`` does the same for the reads of x.
+
+    Examples
+    --------
+    >>> once, perm = jacobi_row_permuted(64, 128), np.arange(64).reshape(16, 4).T.reshape(-1)
+    >>> once.bytes_written, with_scatter(once, perm, lanes=1).bytes_written
+    (512, 1024)
+    """
+    return replace(cost, bytes_written=SECTOR_BYTES * scattered_sectors(perm, lanes, dtype))
+
+
 def scattered_sectors(perm, lanes: int, dtype="float64") -> int:
     """Count the sectors of out that the row-permuted step's stores touch, warp by warp.
 

@@ -7,8 +7,14 @@ from scipy.sparse import csr_array
 from course_pkg import cuda, simt
 from course_pkg.core import CourseError, Status
 from course_pkg.permutation.problem import poisson
-from course_pkg.permutation.reference import invert, random_permutation
+from course_pkg.permutation.reference import (
+    invert,
+    permute_symmetric,
+    random_permutation,
+    reverse_cuthill_mckee,
+)
 from course_pkg.spmv import cpu_numba, jacobi_cost, jacobi_reference
+from course_pkg.spmv.cost import gather
 from course_pkg.spmv.gpu_numba import jacobi as kernels
 from course_pkg.spmv.gpu_numba.jacobi_rows import lanes_for
 from course_pkg.spmv.jacobi import (
@@ -205,8 +211,38 @@ def test_only_the_row_permuted_form_scatters_and_its_sectors_are_foreseen(lanes,
     in_order = jacobi_cost.scattered_sectors(np.arange(n), lanes, dtype)
     assert stores["plain"] == stores["symmetric"] == in_order
     assert stores["row_permuted"] == jacobi_cost.scattered_sectors(perm, lanes, dtype) > 2 * in_order
+    once = jacobi_cost.jacobi_row_permuted(n, A.nnz - n, dtype)
+    scattered = jacobi_cost.with_scatter(once, perm, lanes, dtype)
+    assert (scattered.bytes_written, scattered.bytes_read) == (32 * stores["row_permuted"], once.bytes_read)
     _, kept = profile_of("row_permuted", A, lanes, np.arange(n, dtype=np.int32), dtype)
     assert kept.global_store.sectors == in_order
+
+
+@pytest.mark.parametrize("A", [poisson((8, 8, 16)), dominant()], ids=["poisson", "any"])
+@pytest.mark.parametrize("lanes", [1, 4])
+@pytest.mark.parametrize("form", FORMS)
+def test_the_gathers_of_x_are_those_of_the_product_with_e(form, lanes, A):
+    system, found = profile_of(form, A, lanes)
+    assert found.by_array["x"].global_load.sectors == gather(system.E, lanes=lanes).sectors
+
+
+def test_cuthill_and_mckees_order_mends_the_gathers_of_the_symmetric_form_and_a_part_of_the_row_permuted():
+    """Rows of a warp then share neighbours in both forms, but only new columns bring these neighbours together."""
+    A = poisson((10, 10, 10))
+    shuffled = permute_symmetric(random_permutation(1000, seed=1), A)
+    sectors = {
+        (form, name): profile_of(form, matrix, 4, perm)[1].by_array["x"].global_load.sectors
+        for form, name, matrix, perm in (
+            ("plain", "good", A, None),
+            ("plain", "bad", shuffled, None),
+            ("row_permuted", "rcm", shuffled, reverse_cuthill_mckee(shuffled)),
+            ("symmetric", "rcm", shuffled, reverse_cuthill_mckee(shuffled)),
+        )
+    }
+    good, bad = sectors["plain", "good"], sectors["plain", "bad"]
+    assert bad > 3 * good
+    assert 2 * good < sectors["row_permuted", "rcm"] < 0.8 * bad
+    assert sectors["symmetric", "rcm"] < good
 
 
 def test_few_lanes_suit_short_rows():
