@@ -41,35 +41,37 @@ def run(device: str, *, quick: bool) -> Iterator[Measurement]:
         with progress(len(matrices)) as step:
             for name, size in matrices:
                 step(f"Jacobi, {name}")
-                yield from jacobi_steps(name, problem(name, size).matrix, CPU, options)
+                yield from jacobi_steps(name, problem(name, size).matrix, (CPU,), options)
         return
     options["hold"] = gpu().kind == "gpu"
     with progress(len(matrices) + len(split)) as step:
         for name, size in matrices:
             step(f"Jacobi and swaps, {name}")
             A = problem(name, size).matrix
-            for library in (CUDA, CUPY):
-                yield from jacobi_steps(name, A, library, options)
+            yield from jacobi_steps(name, A, (CUDA, CUPY) if _has_cupy() else (CUDA,), options)
             yield from swaps(name, A, options)
         for name, size in split:
             step(f"two precisions, {name} {size}")
             yield from splittings(f"{name}_scaled", scaled(problem(name, size).matrix), options)
 
 
-def jacobi_steps(name: str, A, library, options) -> Iterator[Measurement]:
+def jacobi_steps(name: str, A, libraries, options) -> Iterator[Measurement]:
     """Yield a step of each form; those that permute, with rows in random order and in that of Cuthill and McKee."""
-    if library == CUPY and not _has_cupy():
-        return
     b, x = np.random.default_rng(0).uniform(-1, 1, (2, A.shape[0]))
     plain = plain_system(A, b)
     expected = (b - (A @ x - plain.d * x)) / plain.d
-    form = {variant.name: variant for variant in VARIANTS.of("jacobi", library)}
-    yield _jacobi(form["plain"], library, plain, x, expected, {"matrix": name}, options)
+    for system, parameters in _systems(plain, A):
+        variant = VARIANTS[f"jacobi_{system.form}"]
+        for library in libraries:
+            yield _jacobi(variant, library, system, x, expected, {"matrix": name, **parameters}, options)
+
+
+def _systems(plain, A):
+    yield plain, {}
     for order, permutation in ORDERS.items():
-        perm, parameters = permutation(A), {"matrix": name, "order": order}
-        for variant, make in (("row_permuted", row_permuted_system), ("symmetric", symmetric_system)):
-            system = make(plain, perm)
-            yield _jacobi(form[variant], library, system, x, expected, parameters, options)
+        perm = permutation(A)  # takes seconds, as do the permuted matrices: made once for all libraries
+        yield row_permuted_system(plain, perm), {"order": order}
+        yield symmetric_system(plain, perm), {"order": order}
 
 
 def _jacobi(variant, library, system, x, expected, parameters, options) -> Measurement:
@@ -100,17 +102,15 @@ def _jacobi(variant, library, system, x, expected, parameters, options) -> Measu
 
 def swaps(name: str, A, options) -> Iterator[Measurement]:
     """Yield an iteration in each of the four ways, with the same matrix in float32."""
-    from course_pkg import cuda
-
     M = stepping_matrix(A)
     x = np.random.default_rng(0).uniform(-1, 1, A.shape[0])
     double = csr_array((M.data.astype(np.float64), M.indices, M.indptr), shape=M.shape)
     expected, there = double @ x.astype(np.float32).astype(np.float64), M.to_device()
     for variant in VARIANTS.of("swap", CUDA):
-        yield _swap(variant, name, M, there, cuda.as_cuda_array(there.data), x, expected, options)
+        yield _swap(variant, name, M, there, x, expected, options)
 
 
-def _swap(variant, name, M, there, values, x, expected, options) -> Measurement:
+def _swap(variant, name, M, there, x, expected, options) -> Measurement:
     held = {"vectors": vectors_for(variant.name, x).to_device()}
     iterate = variant.function(CUDA)
 
@@ -120,7 +120,7 @@ def _swap(variant, name, M, there, values, x, expected, options) -> Measurement:
     its_cost = variant.cost(M.shape[0], M.nonzeros, dtype="float32")
     return measure(
         step,
-        values,
+        there.data,
         cost=its_cost,
         check=lambda: _require_close(held["vectors"].x64.copy_to_host(), expected, variant.function_name),
         name=variant.by(CUDA),

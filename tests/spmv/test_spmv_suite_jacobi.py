@@ -1,6 +1,5 @@
 """What is measured beside products, on matrices too small for real timings; kernels run in the interpreter."""
 
-import numpy as np
 import pytest
 
 from course_pkg.bench import gpu
@@ -99,9 +98,23 @@ def test_a_wrong_step_is_not_timed(tiny, monkeypatch, room, name, device):
         measured(device)
 
 
-def test_only_a_gpu_measures_cupy():
+def test_cupy_is_measured_beside_numba_where_there_is_a_gpu(monkeypatch):
+    """Without one, both stand for a list: what is asked for, not what it takes."""
+    asked = []
+    monkeypatch.setattr(
+        suite_jacobi, "_jacobi", lambda variant, library, *rest: asked.append((variant.name, library))
+    )
+    for there, libraries in ((True, (CUDA, Library.CUPY)), (False, (CUDA,))):
+        asked.clear()
+        monkeypatch.setattr(suite_jacobi, "_has_cupy", lambda there=there: there)
+        monkeypatch.setattr(suite_jacobi, "swaps", lambda *_: ())
+        monkeypatch.setattr(suite_jacobi, "splittings", lambda *_: ())
+        measured("gpu")
+        assert asked[: len(libraries)] == [("plain", library) for library in libraries]
+        assert len(asked) == 2 * 5 * len(libraries)
+
+
+def test_without_a_gpu_there_is_no_cupy():
     if gpu().kind == "gpu":
         pytest.skip("there is a GPU here")
-    A = suite_jacobi.problem("poisson_3d", 4).matrix
-    assert list(suite_jacobi.jacobi_steps("poisson_3d", A, Library.CUPY, FEW)) == []
-    assert np.isfinite(A.data).all()
+    assert not suite_jacobi._has_cupy()
