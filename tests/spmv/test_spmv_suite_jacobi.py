@@ -114,6 +114,12 @@ def test_cupy_is_measured_beside_numba_where_there_is_a_gpu(monkeypatch):
         assert len(asked) == 2 * 5 * len(libraries)
 
 
+def test_the_suite_measures_it_behind_the_products(monkeypatch):
+    monkeypatch.setattr(suite, "_products", lambda matrices, quick: ["products"])
+    monkeypatch.setattr(suite_jacobi, "run", lambda device, quick: [f"more on {device}, quick: {quick}"])
+    assert list(suite.run("cpu", quick=True)) == ["products", "more on cpu, quick: True"]
+
+
 def test_without_a_gpu_there_is_no_cupy():
     if gpu().kind == "gpu":
         pytest.skip("there is a GPU here")
