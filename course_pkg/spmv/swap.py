@@ -14,7 +14,8 @@ hybrid  a kernel copies y64 to x32; x64 and y64 are swapped by their pointers  x
 
 All four give the same bits: a float64 that is cast in a register is the same float32 as one that was cast before it was
 stored. "Bytes per row" is memory, not traffic: that is in ``swap_cost.py``. The fused way cannot write into x32
-itself, because other threads still read it.
+itself, because other threads still read it. It moves fewer bytes than the hybrid way; all the same, who introduced
+the hybrid way found it faster on a V100. ``course bench spmv`` measures which one wins on other GPUs.
 """
 
 from dataclasses import dataclass, fields
@@ -101,9 +102,10 @@ def vectors_for(way: str, x) -> Vectors:
 
 
 def stepping_matrix(A, dtype="float32") -> Csr:
-    """Return ``I - A / ‖A‖∞`` as CSR, a matrix that can be applied any number of times without overflow.
+    """Return ``I - A / ‖A‖∞`` as CSR, a matrix that can be applied any number of times.
 
-    For a matrix of diffusion, x := x - A x / ‖A‖∞ is an explicit step in time. The diagonal must be stored.
+    For a matrix of diffusion, x := x - A x / ‖A‖∞ is an explicit step in time. If the diagonal of A is positive, and in
+    no row smaller than the sum of the others' magnitudes, then no step makes the largest |x_i| larger.
 
     Parameters
     ----------
