@@ -18,6 +18,7 @@ from course_pkg.spmv.jacobi import plain_system, row_permuted_system, symmetric_
 from course_pkg.spmv.jacobi_cost import scattered_sectors
 from course_pkg.spmv.splitting import split_entries, split_rows
 from course_pkg.spmv.swap import stepping_matrix, vectors_for
+from course_pkg.spmv.tuning import lanes_for
 from course_pkg.spmv.variants import VARIANTS
 
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
@@ -141,7 +142,6 @@ def scaled(A, seed: int = 0) -> csr_array:
 def splittings(name: str, A, options) -> Iterator[Measurement]:
     """Yield the product with a matrix in two precisions, each way; first that in float64, by as many lanes."""
     from course_pkg import cuda
-    from course_pkg.spmv.gpu_numba import lanes_for
 
     x = np.random.default_rng(0).uniform(-1, 1, A.shape[1])
     there, expected = cuda.to_device(x), A @ x

@@ -16,7 +16,7 @@ from course_pkg.permutation.reference import (
 from course_pkg.spmv import cpu_numba, jacobi_cost, jacobi_reference
 from course_pkg.spmv.cost import gather
 from course_pkg.spmv.gpu_numba import jacobi as kernels
-from course_pkg.spmv.gpu_numba.jacobi_rows import lanes_for
+from course_pkg.spmv.gpu_numba.jacobi_rows import lanes_or, launch_rows
 from course_pkg.spmv.jacobi import (
     FORMS,
     plain_system,
@@ -246,7 +246,10 @@ def test_cuthill_and_mckees_order_mends_the_gathers_of_the_symmetric_form_and_a_
 
 
 def test_few_lanes_suit_short_rows():
-    assert lanes_for(plain_system(poisson((4, 4, 4)), np.ones(64)).E) == 4
+    E = plain_system(poisson((4, 4, 4)), np.ones(64)).E
+    assert (lanes_or(None, E), lanes_or(32, E)) == (4, 32)
+    with pytest.raises(CourseError, match="rows by 32 threads each exceed offsets of 32 bits"):
+        launch_rows(kernels.jacobi_plain_kernel(32), 2**27, 32)
 
 
 def test_a_permutation_may_be_a_view_and_is_kept_in_four_bytes_per_row():

@@ -9,18 +9,18 @@ from functools import cache
 
 from course_pkg import cuda
 from course_pkg.spmv.checks_jacobi import check_step
-from course_pkg.spmv.gpu_numba.jacobi_rows import lanes_or, launch_rows, row_total
+from course_pkg.spmv.gpu_numba.jacobi_rows import lanes_or, launch_rows, row_number, row_total
 
 
 @cache
 def jacobi_plain_kernel(lanes):
     """Return the kernel for rows that ``lanes`` threads share."""
-    total_of = row_total(lanes)
+    number_of, total_of = row_number(lanes), row_total(lanes)
 
     @cuda.jit
     def jacobi_plain(indptr, indices, data, d, b, x, out):
         """The first thread of a row has its sum, and writes: a warp writes ``32 / lanes`` neighbours."""
-        row = cuda.grid(1) // lanes
+        row = number_of()
         total = total_of(indptr, indices, data, x, row)
         if row < out.size and cuda.threadIdx.x % lanes == 0:
             out[row] = (b[row] - total) / d[row]
@@ -72,12 +72,12 @@ def jacobi_symmetric(system, x, out, *, lanes=None):
 @cache
 def jacobi_row_permuted_kernel(lanes):
     """Return the kernel for rows that ``lanes`` threads share."""
-    total_of = row_total(lanes)
+    number_of, total_of = row_number(lanes), row_total(lanes)
 
     @cuda.jit
     def jacobi_row_permuted(indptr, indices, data, d, b, rows, x, out):
         """As jacobi_plain, but neighbouring threads write to distant places: up to a sector for each number."""
-        row = cuda.grid(1) // lanes
+        row = number_of()
         total = total_of(indptr, indices, data, x, row)
         if row < out.size and cuda.threadIdx.x % lanes == 0:
             out[rows[row]] = (b[row] - total) / d[row]

@@ -12,8 +12,31 @@ from course_pkg import cuda
 from course_pkg.core import CourseError
 from course_pkg.core.limits import ALL_LANES
 from course_pkg.device.launch import blocks_for
-from course_pkg.spmv.gpu_numba.rows import lanes_for
-from course_pkg.spmv.tuning import LANES, THREADS_PER_BLOCK
+from course_pkg.spmv.tuning import LANES, THREADS_PER_BLOCK, lanes_for
+
+MOST_THREADS = 2**32 - THREADS_PER_BLOCK  # of a launch, which number themselves in 32 bits
+
+
+@cache
+def row_number(lanes):
+    """Return the device function that gives a thread its row: ``lanes`` neighbours have the same one.
+
+    Numbers and offsets are unsigned, of 32 bits: a signed index may count from the end of an array, and Numba would
+    test each one for it, in 64 bits.
+
+    Examples
+    --------
+    >>> row_number(4) is row_number(4)
+    True
+    """
+    shift = check_lanes(lanes).bit_length() - 1
+
+    @cuda.jit(device=True)
+    def row_number_of():
+        """Return the number of this thread's row, which may lie behind the last one."""
+        return np.uint32(np.uint32(cuda.grid(1)) >> np.uint32(shift))
+
+    return row_number_of
 
 
 def launch_rows(kernel, rows: int, lanes: int, *arguments) -> None:
@@ -26,7 +49,9 @@ def launch_rows(kernel, rows: int, lanes: int, *arguments) -> None:
     >>> launch_rows(row_product_kernel(2), 1, 2, *A, np.array([1.0, 2.0]), y); y
     array([1.])
     """
-    kernel[blocks_for(rows, THREADS_PER_BLOCK // check_lanes(lanes)), THREADS_PER_BLOCK](*arguments)
+    if rows * check_lanes(lanes) > MOST_THREADS:
+        raise CourseError(f"{rows} rows by {lanes} threads each exceed offsets of 32 bits: use fewer lanes.")
+    kernel[blocks_for(rows, THREADS_PER_BLOCK // lanes), THREADS_PER_BLOCK](*arguments)
 
 
 def check_lanes(lanes) -> int:
@@ -57,12 +82,12 @@ def row_part(lanes, rounded=False):
     def part_of(indptr, indices, data, x, row):
         """Return the sum of ``data * x`` over every ``lanes``-th nonzero of a row, from this thread's own first."""
         total = 0.0
-        for k in range(indptr[row] + cuda.threadIdx.x % lanes, indptr[row + 1], lanes):
-            # unsigned: a signed index may count from the end, and Numba would test each one for it
-            x_k = x[np.uint32(indices[np.uint32(k)])]
+        first = np.uint32(indptr[row] + cuda.threadIdx.x % lanes)
+        for k in range(first, np.uint32(indptr[np.uint32(row + 1)]), np.uint32(lanes)):
+            x_k = x[np.uint32(indices[k])]
             if rounded:
                 x_k = np.float32(x_k)
-            total += np.float64(data[np.uint32(k)]) * np.float64(x_k)
+            total += np.float64(data[k]) * np.float64(x_k)
         return total
 
     return part_of
@@ -104,7 +129,7 @@ def row_total(lanes, rounded=False):
     def row_total_of(indptr, indices, data, x, row):
         """Return, in the first thread of a row, the sum of ``data * x`` over the row."""
         total = 0.0
-        if row < indptr.size - 1:
+        if np.uint32(row + 1) < indptr.size:
             total = part_of(indptr, indices, data, x, row)
         return total_of(total)
 
@@ -120,12 +145,12 @@ def row_product_kernel(lanes, rounded=False):
     >>> row_product_kernel(4).py_func.__name__
     'row_product'
     """
-    total_of = row_total(lanes, rounded)
+    number_of, total_of = row_number(lanes), row_total(lanes, rounded)
 
     @cuda.jit
     def row_product(indptr, indices, data, x, y):
         """Products and sums are float64, whatever A, x and y are: casting costs instructions, but no byte."""
-        row = cuda.grid(1) // lanes
+        row = number_of()
         total = total_of(indptr, indices, data, x, row)
         if row < y.size and cuda.threadIdx.x % lanes == 0:
             y[row] = total

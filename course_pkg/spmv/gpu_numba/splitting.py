@@ -11,42 +11,44 @@ Each row is shared by ``lanes`` neighbouring threads. Sums are float64. Nothing 
 
 from functools import cache
 
+import numpy as np
+
 from course_pkg import cuda
 from course_pkg.spmv.checks_splitting import check_split
 from course_pkg.spmv.gpu_numba.jacobi_rows import (
-    check_lanes,
+    lanes_or,
     lanes_total,
     launch_rows,
+    row_number,
     row_part,
     row_product_kernel,
     row_total,
 )
 from course_pkg.spmv.splitting import EntrySplit, RowSplit
-from course_pkg.spmv.tuning import LANES
 
 
 @cache
 def splitting_rows_together_kernel(lanes):
     """Return the kernel for rows that ``lanes`` threads share."""
-    part_of, total_of = row_part(lanes), lanes_total(lanes)
+    number_of, part_of, total_of = row_number(lanes), row_part(lanes), lanes_total(lanes)
 
     @cuda.jit
     def splitting_rows_together(
         high_indptr, high_indices, high_data, high_rows, low_indptr, low_indices, low_data, low_rows, x, y
     ):
         """A branch chooses the precision; at most one warp has rows of both, because they were sorted."""
-        row = cuda.grid(1) // lanes
-        total, highs = 0.0, high_rows.size
+        row = number_of()
+        total, highs = 0.0, np.uint32(high_rows.size)
         if row < highs:
             total = part_of(high_indptr, high_indices, high_data, x, row)
         elif row < y.size:
-            total = part_of(low_indptr, low_indices, low_data, x, row - highs)
+            total = part_of(low_indptr, low_indices, low_data, x, np.uint32(row - highs))
         total = total_of(total)
         if row < y.size and cuda.threadIdx.x % lanes == 0:
             if row < highs:
                 y[high_rows[row]] = total
             else:
-                y[low_rows[row - highs]] = total
+                y[low_rows[np.uint32(row - highs)]] = total
 
     return splitting_rows_together
 
@@ -64,7 +66,7 @@ def splitting_rows_together(A, x, y, *, lanes=None):
 
     Examples
     --------
-    >>> import numpy as np, scipy.sparse as sp
+    >>> import scipy.sparse as sp
     >>> from course_pkg.spmv.splitting import split_rows
     >>> A = split_rows(sp.csr_array(np.array([[4.0, 0.1], [0.0, 0.5]]))).to_device()
     >>> y = cuda.device_array(2)
@@ -72,7 +74,7 @@ def splitting_rows_together(A, x, y, *, lanes=None):
     array([5., 5.])
     """
     check_split(A, x, y, RowSplit)
-    lanes = _lanes(lanes, A)
+    lanes = lanes_or(lanes, A)
     kernel = splitting_rows_together_kernel(lanes)
     launch_rows(kernel, A.shape[0], lanes, *_arrays(A.high), A.high_rows, *_arrays(A.low), A.low_rows, x, y)
 
@@ -80,12 +82,12 @@ def splitting_rows_together(A, x, y, *, lanes=None):
 @cache
 def splitting_rows_kernel(lanes):
     """Return the kernel for rows that ``lanes`` threads share."""
-    total_of = row_total(lanes)
+    number_of, total_of = row_number(lanes), row_total(lanes)
 
     @cuda.jit
     def splitting_rows(indptr, indices, data, rows, x, y):
         """As splitting_rows_together, but the compiler knows the precision: nothing to choose."""
-        row = cuda.grid(1) // lanes
+        row = number_of()
         total = total_of(indptr, indices, data, x, row)
         if row < rows.size and cuda.threadIdx.x % lanes == 0:
             y[rows[row]] = total
@@ -98,7 +100,7 @@ def splitting_rows_apart(A, x, y, *, lanes=None):
 
     Examples
     --------
-    >>> import numpy as np, scipy.sparse as sp
+    >>> import scipy.sparse as sp
     >>> from course_pkg.spmv.splitting import split_rows
     >>> A = split_rows(sp.csr_array(np.array([[4.0, 0.1], [0.0, 0.5]]))).to_device()
     >>> y = cuda.device_array(2)
@@ -106,7 +108,7 @@ def splitting_rows_apart(A, x, y, *, lanes=None):
     array([5., 5.])
     """
     check_split(A, x, y, RowSplit)
-    lanes = _lanes(lanes, A)
+    lanes = lanes_or(lanes, A)
     for part, rows in ((A.high, A.high_rows), (A.low, A.low_rows)):
         if part.shape[0]:  # CUDA launches no empty grid
             launch_rows(splitting_rows_kernel(lanes), part.shape[0], lanes, *_arrays(part), rows, x, y)
@@ -115,14 +117,14 @@ def splitting_rows_apart(A, x, y, *, lanes=None):
 @cache
 def splitting_entries_together_kernel(lanes):
     """Return the kernel for rows that ``lanes`` threads share."""
-    part_of, total_of = row_part(lanes), lanes_total(lanes)
+    number_of, part_of, total_of = row_number(lanes), row_part(lanes), lanes_total(lanes)
 
     @cuda.jit
     def splitting_entries_together(
         high_indptr, high_indices, high_data, low_indptr, low_indices, low_data, x, y
     ):
         """Two short loops per row in place of one; their sums meet in a register."""
-        row = cuda.grid(1) // lanes
+        row = number_of()
         total = 0.0
         if row < y.size:
             total = part_of(high_indptr, high_indices, high_data, x, row)
@@ -139,7 +141,7 @@ def splitting_entries_together(A, x, y, *, lanes=None):
 
     Examples
     --------
-    >>> import numpy as np, scipy.sparse as sp
+    >>> import scipy.sparse as sp
     >>> from course_pkg.spmv.splitting import split_entries
     >>> A = split_entries(sp.csr_array(np.array([[4.0, 0.1], [0.0, 0.5]]))).to_device()
     >>> y = cuda.device_array(2)
@@ -147,7 +149,7 @@ def splitting_entries_together(A, x, y, *, lanes=None):
     array([5., 5.])
     """
     check_split(A, x, y, EntrySplit)
-    lanes = _lanes(lanes, A)
+    lanes = lanes_or(lanes, A)
     launch_rows(
         splitting_entries_together_kernel(lanes), A.shape[0], lanes, *_arrays(A.high), *_arrays(A.low), x, y
     )
@@ -156,12 +158,12 @@ def splitting_entries_together(A, x, y, *, lanes=None):
 @cache
 def splitting_add_kernel(lanes):
     """Return the kernel for rows that ``lanes`` threads share."""
-    total_of = row_total(lanes)
+    number_of, total_of = row_number(lanes), row_total(lanes)
 
     @cuda.jit
     def splitting_add(indptr, indices, data, x, y):
         """As row_product, but y is read and written again: 16 bytes per row that one launch saves."""
-        row = cuda.grid(1) // lanes
+        row = number_of()
         total = total_of(indptr, indices, data, x, row)
         if row < y.size and cuda.threadIdx.x % lanes == 0:
             y[row] += total
@@ -174,7 +176,7 @@ def splitting_entries_apart(A, x, y, *, lanes=None):
 
     Examples
     --------
-    >>> import numpy as np, scipy.sparse as sp
+    >>> import scipy.sparse as sp
     >>> from course_pkg.spmv.splitting import split_entries
     >>> A = split_entries(sp.csr_array(np.array([[4.0, 0.1], [0.0, 0.5]]))).to_device()
     >>> y = cuda.device_array(2)
@@ -182,17 +184,9 @@ def splitting_entries_apart(A, x, y, *, lanes=None):
     array([5., 5.])
     """
     check_split(A, x, y, EntrySplit)
-    lanes = _lanes(lanes, A)
+    lanes = lanes_or(lanes, A)
     launch_rows(row_product_kernel(lanes), A.shape[0], lanes, *_arrays(A.high), x, y)
     launch_rows(splitting_add_kernel(lanes), A.shape[0], lanes, *_arrays(A.low), x, y)
-
-
-def _lanes(lanes, A):
-    """Return as many lanes as suit the mean row of the whole matrix, not of one part."""
-    if lanes is not None:
-        return check_lanes(lanes)
-    mean = A.nonzeros // max(1, A.shape[0])
-    return max(lane for lane in (1, *LANES) if lane <= max(1, mean))
 
 
 def _arrays(part):

@@ -17,7 +17,13 @@ import numpy as np
 from course_pkg import cuda
 from course_pkg.device.launch import blocks_for
 from course_pkg.spmv.checks_swap import check_swap
-from course_pkg.spmv.gpu_numba.jacobi_rows import lanes_or, launch_rows, row_product_kernel, row_total
+from course_pkg.spmv.gpu_numba.jacobi_rows import (
+    lanes_or,
+    launch_rows,
+    row_number,
+    row_product_kernel,
+    row_total,
+)
 from course_pkg.spmv.swap import Vectors
 from course_pkg.spmv.tuning import THREADS_PER_BLOCK
 
@@ -25,12 +31,12 @@ from course_pkg.spmv.tuning import THREADS_PER_BLOCK
 @cache
 def swap_product_both_kernel(lanes):
     """Return the kernel for rows that ``lanes`` threads share."""
-    total_of = row_total(lanes)
+    number_of, total_of = row_number(lanes), row_total(lanes)
 
     @cuda.jit
     def swap_product_both(indptr, indices, data, x32, y64, y32):
         """As row_product, but y32 is another array than x32, because other threads still read x32."""
-        row = cuda.grid(1) // lanes
+        row = number_of()
         total = total_of(indptr, indices, data, x32, row)
         if row < y64.size and cuda.threadIdx.x % lanes == 0:
             y64[row] = total
