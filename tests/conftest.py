@@ -1,13 +1,16 @@
-"""The order of the tests, how long each took, and `make check`'s limit on time."""
+"""The order of the tests, how long each took, and `make check`'s limit on time; and fixtures that topics share."""
 
 import contextlib
+import importlib
 import json
 import os
+import secrets
 import signal
 import threading
 import time
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from course_pkg.paths import repo_root
@@ -103,3 +106,43 @@ def pytest_collection_modifyitems(items):
         for mark in item.iter_markers("slow"):
             seconds[item.path] = max(mark.args[0], seconds.get(item.path, 0))
     items.sort(key=lambda item: -seconds.get(item.path, 0))
+
+
+@pytest.fixture
+def rng():
+    """Fresh random numbers; a failing test prints the seed."""
+    seed = secrets.randbits(32)
+    print(f"seed {seed}")
+    return np.random.default_rng(seed)
+
+
+class Backend:
+    """A module of a topic, and how arrays get to it and back; CuPy's is skipped without CuPy or a GPU."""
+
+    def __init__(self, topic, name):
+        if name == "gpu_cupy":
+            cupy = pytest.importorskip("cupy", reason="CuPy is not installed", exc_type=ImportError)
+            try:
+                cupy.cuda.runtime.getDeviceCount()
+            except cupy.cuda.runtime.CUDARuntimeError:
+                pytest.skip("CuPy is installed, but there is no GPU")
+        self.name = name
+        self.ops = importlib.import_module(f"course_pkg.{topic}.{name}")
+
+    def put(self, array):
+        if self.name == "gpu_numba":
+            from course_pkg import cuda
+
+            return cuda.to_device(array)
+        return self.ops.cp.asarray(array) if self.name == "gpu_cupy" else array.copy()
+
+    def get(self, array):
+        if self.name == "gpu_numba":
+            return array.copy_to_host()
+        return array.get() if self.name == "gpu_cupy" else array
+
+
+@pytest.fixture
+def backend_of():
+    """The class above, for fixtures of a topic: ``backend_of("vector", "cpu_numba")``."""
+    return Backend

@@ -328,7 +328,7 @@ PITFALLS_OF = {
     "cpu": {"first_call", "in_cache", "one_call", "allocates"},
     "gpu": {"no_wait", "first_call", "host_clock", "one_launch", "in_cache", "with_copies", "pageable", "idle_clock"},
 }  # fmt: skip
-LAUNCH = ("padding", "threads_per_block", "max_registers", "blocks_per_sm", "iterations", "rtol")
+LAUNCH = ("padding", "threads_per_block", "max_registers", "blocks_per_sm", "iterations", "rtol", "order")
 
 
 def variants_of(topic):

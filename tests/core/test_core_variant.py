@@ -25,6 +25,7 @@ SIZES = (  # what tells a size, for one cost or another
     {"n": 4096},
     {"n": 4096, "degree": 3},
     {"n": 4096, "stride": 3},
+    {"n": 4096, "nnz": 30_000},
     {"shape": (8, 16, 32)},
     {"shape": (16, 32)},
     {"shape": (16, 32), "halo": 2},

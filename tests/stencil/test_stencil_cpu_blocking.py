@@ -1,7 +1,5 @@
 """The blocked loops of ``cpu_numba``: every way of cutting a grid into tiles and sharing it gives the same result."""
 
-import secrets
-
 import numpy as np
 import pytest
 
@@ -22,13 +20,6 @@ CUTS = [  # shape, rows of a tile, threads
     pytest.param((3, 4, 70), 4, 7, id="more threads than strips"),
     pytest.param((4, 7, 131), 3, 5, id="shares end inside a tile"),
 ]
-
-
-@pytest.fixture
-def rng():
-    seed = secrets.randbits(32)
-    print(f"seed {seed}")
-    return np.random.default_rng(seed)
 
 
 def guarded(shape, dtype):

@@ -1,7 +1,6 @@
 """The stencils: one test body for every implementation, against dense matrices and plain loops."""
 
 import functools
-import importlib
 import secrets
 
 import numpy as np
@@ -25,43 +24,20 @@ STEPS = ("reference", "cpu_numba", "gpu_numba")
 FOUR_STATEMENTS = (*STEPS, "gpu_cupy")
 
 
-class Backend:
-    """A module of the topic, and how arrays get to it and back."""
+def guarded(backend, shape, dtype):
+    """Return an array full of NaN, and a function that fetches it after looking at what lies around it."""
+    n = int(np.prod(shape))
+    buffer = np.full(n + 2 * PAD, GUARD, dtype)
+    buffer[PAD : PAD + n] = np.nan
+    buffer = backend.put(buffer)
 
-    def __init__(self, name):
-        if name == "gpu_cupy":
-            cupy = pytest.importorskip("cupy", reason="CuPy is not installed", exc_type=ImportError)
-            try:
-                cupy.cuda.runtime.getDeviceCount()
-            except cupy.cuda.runtime.CUDARuntimeError:
-                pytest.skip("CuPy is installed, but there is no GPU")
-        self.name = name
-        self.ops = importlib.import_module(f"course_pkg.stencil.{name}")
+    def fetch():
+        found = backend.get(buffer)
+        assert np.all(found[:PAD] == GUARD), "written before the beginning"
+        assert np.all(found[PAD + n :] == GUARD), "written beyond the end"
+        return found[PAD : PAD + n].reshape(shape)
 
-    def put(self, array):
-        if self.name == "gpu_numba":
-            return cuda.to_device(array)
-        return self.ops.cp.asarray(array) if self.name == "gpu_cupy" else array.copy()
-
-    def get(self, array):
-        if self.name == "gpu_numba":
-            return array.copy_to_host()
-        return array.get() if self.name == "gpu_cupy" else array
-
-    def guarded(self, shape, dtype):
-        """Return an array full of NaN, and a function that fetches it after looking at what lies around it."""
-        n = int(np.prod(shape))
-        buffer = np.full(n + 2 * PAD, GUARD, dtype)
-        buffer[PAD : PAD + n] = np.nan
-        buffer = self.put(buffer)
-
-        def fetch():
-            found = self.get(buffer)
-            assert np.all(found[:PAD] == GUARD), "written before the beginning"
-            assert np.all(found[PAD + n :] == GUARD), "written beyond the end"
-            return found[PAD : PAD + n].reshape(shape)
-
-        return buffer[PAD : PAD + n].reshape(shape), fetch
+    return buffer[PAD : PAD + n].reshape(shape), fetch
 
 
 @pytest.fixture
@@ -92,12 +68,12 @@ def tolerance(dtype):
     ids=str,
 )
 @pytest.mark.parametrize("variant", LAPLACIANS)
-def test_laplacian_is_the_dense_matrix(variant, shape, dtype, seed):
+def test_laplacian_is_the_dense_matrix(variant, shape, dtype, seed, backend_of):
     name, function = variant.split(".")
-    backend = Backend(name)
+    backend = backend_of("stencil", name)
     u = np.random.default_rng(seed).uniform(-1, 1, shape).astype(dtype)
     device_u = backend.put(u)
-    out, fetch = backend.guarded(shape, dtype)
+    out, fetch = guarded(backend, shape, dtype)
     getattr(backend.ops, function)(device_u, out)
     expected = (dense_laplacian(shape) @ u.astype(float).ravel()).reshape(shape)
     np.testing.assert_allclose(fetch(), expected, rtol=0, atol=tolerance(dtype))
@@ -151,11 +127,11 @@ def problem(shape, dtype, seed):
     ids=str,
 )
 @pytest.mark.parametrize("name", STEPS)
-def test_diffusion_step(name, shape, dtype, seed):
-    backend = Backend(name)
+def test_diffusion_step(name, shape, dtype, seed, backend_of):
+    backend = backend_of("stencil", name)
     p = problem(shape, dtype, seed)
     T, Cp = backend.put(p.T), backend.put(p.Cp)
-    out, fetch = backend.guarded(shape, dtype)
+    out, fetch = guarded(backend, shape, dtype)
     step = getattr(backend.ops, f"diffusion_step_{len(shape)}d")
     step(T, Cp, p.lam, p.dt, p.h, out)
     np.testing.assert_allclose(fetch(), step_by_loops(*p.arguments()), rtol=0, atol=tolerance(dtype))
@@ -169,14 +145,14 @@ def test_diffusion_step(name, shape, dtype, seed):
     ids=str,
 )
 @pytest.mark.parametrize("name", FOUR_STATEMENTS)
-def test_four_statements_are_the_fused_step(name, shape, dtype, seed):
-    backend = Backend(name)
+def test_four_statements_are_the_fused_step(name, shape, dtype, seed, backend_of):
+    backend = backend_of("stencil", name)
     p = problem(shape, dtype, seed)
     fused = np.empty_like(p.T)
     reference.diffusion_step_2d(*p.arguments(), fused)
     ny, nx = shape
     T, Cp = backend.put(p.T), backend.put(p.Cp)
-    fields = [backend.guarded(s, dtype) for s in ((ny, nx - 1), (ny - 1, nx), (ny, nx), (ny, nx))]
+    fields = [guarded(backend, s, dtype) for s in ((ny, nx - 1), (ny - 1, nx), (ny, nx), (ny, nx))]
     *work, out = (array for array, _ in fields)
     qx, qy, dTdt, found = (fetch for _, fetch in fields)
     backend.ops.diffusion_step_2d_four_statements(T, Cp, p.lam, p.dt, p.h, out, tuple(work))
