@@ -4,11 +4,9 @@ A test names the counters that its exercise is about, such as ``{"global_load.se
 these counters by moving its data in another way. Two rules prevent that:
 
 - An atomic operation reads and writes an element. If a test sets no limit for atomics, they count as loads and as
-stores
-  of their memory.
-- Local and constant memory can hold data that were read before. If a test does not name these memories, they must not
-be
-  used.
+  stores of their memory.
+- Local and constant memory can hold data that were read before. If a test does not name these memories, they must
+  not be used.
 
 Shared memory needs no such rule: its data were loaded from global memory first, and that load is counted.
 """
