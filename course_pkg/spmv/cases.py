@@ -85,7 +85,8 @@ def carried(A, values, dtype):
     """Return blocks and arguments of the kernel that adds what tiles carried over."""
     M = CsrBalanced.from_scipy(A, values, TILE)
     tiles = M.tile_rows.size - 1
-    return blocks_for(tiles, THREADS), (M.tile_rows, numbers(tiles), numbers(A.shape[0], dtype))
+    carry = numbers(tiles), numbers(A.shape[0], dtype)
+    return blocks_for(tiles, THREADS), (M.indptr.copy(), M.tile_rows, np.uint32(M.tile), *carry)
 
 
 KERNELS = {  # name: (kernel, blocks and arguments, idea)

@@ -44,7 +44,7 @@ SETTINGS = {
 }
 # what is tried besides, in double precision, to find the numbers of tuning.py
 TRIED = {
-    "spmv_csr_balanced": [Setting((("tile", items * THREADS_PER_BLOCK),)) for items in (4, 6, 12, 16)],
+    "spmv_csr_balanced": [Setting((("tile", items * THREADS_PER_BLOCK),)) for items in (4, 8, 12, 16)],
     "spmv_sell": [
         *(_sell(sigma=sigma, unroll=unroll) for sigma in (1, SIGMA) for unroll in (1, 2, 4, 6)),
         *(_sell(sigma=sigma) for sigma in (64, 1024, 16384)),

@@ -99,16 +99,19 @@ def spmv_csr_balanced_kernel(items):
 
 
 @cuda.jit
-def add_carries_kernel(tile_rows, carry, y):
-    """Add what tiles carried into the rows in which they end: one thread for all neighbouring tiles of one row."""
-    b = cuda.grid(1)
+def add_carries_kernel(indptr, tile_rows, tile, carry, y):
+    """Add what tiles carried into the rows in which they end: one thread for all neighbouring tiles of one row.
+
+    The tile in which the row ends follows from ``indptr``, so the loop knows its trips and can load ahead.
+    """
+    b = np.uint32(cuda.grid(1))
     if b < carry.size:
-        row = tile_rows[b + 1]
-        if row < y.size and (b == 0 or tile_rows[b] != row):
+        row = np.uint32(tile_rows[np.uint32(b + 1)])
+        if row < y.size and (b == 0 or np.uint32(tile_rows[b]) != row):
+            end = np.uint32((np.uint32(indptr[np.uint32(row + 1)]) + row) // tile)
             total = y.dtype.type(0)
-            while b < carry.size and tile_rows[b + 1] == row:
-                total += y.dtype.type(carry[b])
-                b += 1
+            for k in range(b, end):
+                total += y.dtype.type(carry[np.uint32(k)])
             y[row] += total
 
 
@@ -144,7 +147,9 @@ def spmv_csr_balanced(A, x, y, carry=None):
     require_distinct(x=x, y=y, carry=carry)
     carry, kernel = carry[:tiles], spmv_csr_balanced_kernel(A.tile // THREADS_PER_BLOCK)
     kernel[tiles, THREADS_PER_BLOCK](A.indptr, A.indices, A.data, A.tile_rows, x, y, carry)
-    add_carries_kernel[blocks_for(tiles, THREADS_PER_BLOCK), THREADS_PER_BLOCK](A.tile_rows, carry, y)
+    add_carries_kernel[blocks_for(tiles, THREADS_PER_BLOCK), THREADS_PER_BLOCK](
+        A.indptr, A.tile_rows, np.uint32(A.tile), carry, y
+    )
 
 
 def carries(A):
