@@ -67,7 +67,7 @@ def cg_mixed(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
     true = b - multiply(x)
     norms, trouble = [sqrt(squared(true))], None
     check_norm(norms[0], "x0")
-    scale = scale_of(norms[0], b.size)
+    scale = np.float64(scale_of(norms[0], b.size))  # of this type, so that scale * y is float64
     r = (true / scale).astype(SINGLE)  # 1
     y, p = np.zeros_like(r), np.zeros_like(r)
     delta, beta = (norms[0] / scale) ** 2, 0.0

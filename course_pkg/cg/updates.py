@@ -9,7 +9,7 @@ Source: M. A. Clark, R. Babich, K. Barros, R. C. Brower, C. Rebbi, Solving latti
 precision solvers on GPUs, Comput. Phys. Commun. 181 (2010) 1517, section 5.
 """
 
-from math import frexp, inf, ldexp, sqrt
+from math import frexp, ldexp, sqrt
 
 import numpy as np
 
@@ -102,7 +102,7 @@ class Updates:
     """
 
     def __init__(self, norm: float, target: float):
-        self.target, self.largest, self.least = target, norm, inf
+        self.target, self.largest, self.least = target, norm, norm
         self.done, self.idle, self.converged = 0, 0, norm <= target
 
     def due(self, norm: float, iteration: int) -> bool:
