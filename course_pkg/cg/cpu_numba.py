@@ -1,4 +1,5 @@
 """Conjugate gradient compiled by Numba, on all cores: four methods, which divide an iteration into different sweeps.
+``cg_mixed``, in two precisions, has a file of its own.
 
 Arrays are C-contiguous, float64 or float32, all of one precision, in host memory. The sweeps are those of
 ``cpu_passes.py``. The scalars stay on the host between sweeps. The numbers beside the lines are the steps that
@@ -11,9 +12,12 @@ import numpy as np
 
 from course_pkg.cg import cpu_passes as passes
 from course_pkg.cg.checks import check_grids, check_norm, check_system, check_target, why_stopped
+from course_pkg.cg.cpu_mixed import cg_mixed
 from course_pkg.cg.outcome import finish, nothing_to_solve
 from course_pkg.core import Solution
 from course_pkg.stencil.cpu_numba import laplacian
+
+__all__ = ["cg_baseline", "cg_fused_dots", "cg_map_stencil_fused", "cg_mixed", "cg_two_kernel"]
 
 
 class _Fields:
