@@ -192,7 +192,7 @@ def advance(k, j, sums, p, alpha, x, r):
 
 @register_jitable
 def _by_differences(u, k, j, i, west, east):
-    """Return the sum of u minus its neighbours: between close numbers of float32, a difference has no rounding error."""
+    """Return the sum of u minus its neighbours: a difference of close numbers of float32 has no rounding error."""
     nz, ny, _ = u.shape
     one, centre = u.dtype.type(1), u[k, j, i]
     lower, upper, below, above = _beside(k, nz, one)

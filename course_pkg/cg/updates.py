@@ -17,7 +17,9 @@ from course_pkg.cg.outcome import Stop
 from course_pkg.core import CourseError, Status
 
 DROP = 0.1  # update when the norm has fallen by this factor since the largest one after the last update
-EVERY = 2  # iterations between two looks at the norm: on a GPU, two fields p are back in their places after two
+EVERY = (
+    2  # iterations between two looks at the norm: on a GPU, two fields p are back in their places after two
+)
 TRUSTED = 1.1  # start again from p = r if the true r·r is more than so many times the updated one
 MOST_IDLE = 3  # updates in a row that may pass without a new least true residual
 SINGLE = np.float32

@@ -1,7 +1,8 @@
 """Conjugate gradient on the 7-point Laplacian as CUDA kernels.
 
-``methods`` holds the methods: for each, what one iteration launches; ``mixed`` and ``reliable`` the one in two precisions. ``stencils``, ``maps`` and ``scalars`` hold the
-kernels, ``workspace`` the fields, and ``solver`` the loop. ``plain`` has the kernels that the fusion document counts.
+``methods`` holds the methods: for each, what one iteration launches. ``stencils``, ``maps`` and ``scalars`` hold the
+kernels, ``workspace`` the fields, and ``solver`` the loop. ``reliable`` holds the method in two precisions, and
+``mixed`` its kernels. ``plain`` has the kernels that the fusion document counts.
 Steps are numbered as ``cg/reference.py`` explains.
 """
 
@@ -31,10 +32,12 @@ from course_pkg.cg.gpu_numba.mixed import (
 )
 from course_pkg.cg.gpu_numba.plain import map_stencil_flat_kernel, update_p_flat_kernel
 from course_pkg.cg.gpu_numba.reliable import (
+    MIXED_AT_ONCE,
     MixedSolver,
     MixedWorkspace,
     beta_mixed_kernel,
     cg_mixed,
+    endless,
     settle_kernel,
 )
 from course_pkg.cg.gpu_numba.scalars import (
@@ -56,6 +59,7 @@ from course_pkg.cg.gpu_numba.workspace import Workspace
 
 __all__ = [
     "ITERATIONS",
+    "MIXED_AT_ONCE",
     "STATE_SIZE",
     "Iteration",
     "March",
@@ -78,6 +82,7 @@ __all__ = [
     "cg_two_kernel",
     "copy_rows_kernel",
     "dot_kernel",
+    "endless",
     "fill_kernel",
     "gather_kernel",
     "map_stencil_flat_kernel",

@@ -83,7 +83,9 @@ def search_mixed_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, part
                 total += squares(centre0, centre1, zero)
             if np.uint32(k + 1) == nz:
                 total += squares(centre0, centre1, zero)
-            if np.uint32(i + 2) == nx:  # in a row of odd length, centre1 of the last pair is this zero already
+            if (
+                np.uint32(i + 2) == nx
+            ):  # in a row of odd length, centre1 of the last pair is this zero already
                 total += squares(centre1, zero, zero)
             below0, below1 = centre0, centre1
             c = np.uint32(c + plane)
@@ -133,7 +135,7 @@ def gather_kernel(state, x, y):
 
 @cuda.jit
 def refresh_kernel(b, x, state, nx, pitch, ny, nz, planes, shift, r, partial):
-    """As ``residual_kernel``, but in an update: in float64, divided by a power of two, and rounded when it is stored."""
+    """As ``residual_kernel``, but in an update: divided by a power of two, and rounded only when it is stored."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
     if i < nx and j < ny and state[STOPPED] == PAUSED:

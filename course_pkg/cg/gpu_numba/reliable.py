@@ -16,6 +16,7 @@ import numpy as np
 from course_pkg import cuda
 from course_pkg.cg.checks import check_grids
 from course_pkg.cg.gpu_numba.maps import add_kernel
+from course_pkg.cg.gpu_numba.methods import ITERATIONS
 from course_pkg.cg.gpu_numba.mixed import (
     advance_mixed_kernel,
     gather_kernel,
@@ -49,7 +50,7 @@ from course_pkg.cg.updates import DROP, MOST_IDLE, SINGLE, TRUSTED, check_double
 from course_pkg.core import Solution
 
 DROP_SQUARED = DROP**2
-AT_ONCE = 396  # blocks of 512 threads with 40 registers that an H200 or H100 runs at the same time
+MIXED_AT_ONCE = 396  # blocks of 512 threads with 40 registers that an H200 or H100 runs at the same time
 PAIRS = 4  # of iterations in a graph: kernels of an update that return at once are launched less often
 
 
@@ -122,7 +123,7 @@ class MixedWorkspace(Workspace):
     """
 
     def __init__(self, b):
-        super().__init__(b, swaps_p=True, stores_s=False, stored=SINGLE, at_once=AT_ONCE)
+        super().__init__(b, swaps_p=True, stores_s=False, stored=SINGLE, at_once=MIXED_AT_ONCE)
         self.y = self._field(SINGLE)
 
     def judge(self, kernel, blocks: int, more, stream) -> None:
@@ -216,7 +217,7 @@ def cg_mixed(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) ->
 
     Arguments are those of the other methods (``methods.py``), but b and x0 must be float64, and any rtol that float64
     can reach is reached. ``extra["reliable_updates"]`` says how often the true residual replaced r. Each iteration
-    reads 20 bytes and writes 12 per point, each update reads 36 and writes 16 (``cg/cost.py``).
+    reads 20 bytes and writes 12 per point, each update reads 28 and writes 16 (``cg/precision.py``).
 
     Source: M. A. Clark et al., Comput. Phys. Commun. 181 (2010) 1517, section 5.
 
@@ -227,3 +228,20 @@ def cg_mixed(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) ->
     ('CONVERGED', 4, dtype('float64'))
     """
     return solution(MixedSolver(b, x0, rtol=rtol, atol=atol, maxiter=maxiter), callback)
+
+
+def endless(name: str, b, rtol: float) -> Solver:
+    """Return a solver of a method that measurements run on and on; ``rtol`` must be out of reach.
+
+    Examples
+    --------
+    >>> solver = endless("mixed", cuda.to_device(np.ones((4, 4, 4))), rtol=1e-100)
+    >>> for _ in range(9):
+    ...     solver.some()
+    >>> solver.look()
+    >>> solver.done, solver.status
+    (72, None)
+    """
+    return (
+        MixedSolver(b, rtol=rtol, endless=True) if name == "mixed" else Solver(ITERATIONS[name], b, rtol=rtol)
+    )

@@ -138,7 +138,9 @@ class Solver:
         state, history = self.work.state.copy_to_host(), self.work.history.copy_to_host()
         done, self.stopped = int(state[at.ITERATION]), int(state[at.STOPPED])
         lost = max(0, done - self.done - at.KEPT)  # iterations whose residuals the device has overwritten
-        kept = [self.scale * float(np.sqrt(history[k % at.KEPT])) for k in range(self.done + lost + 1, done + 1)]
+        kept = [
+            self.scale * float(np.sqrt(history[k % at.KEPT])) for k in range(self.done + lost + 1, done + 1)
+        ]
         self.norms += [np.nan] * lost + kept
         self.done, self.p_A_p, self.alpha = done, float(state[at.P_A_P]), float(state[at.ALPHA])
 
