@@ -187,7 +187,13 @@ cases.add(
     cg.beta_mixed_kernel,
     1,
     FINISH,
-    lambda: (numbers(PARTS), np.int32(PARTS), state(LARGEST=1.0), np.int32(1), zeros(scalars.KEPT)),
+    lambda: (
+        numbers(PARTS),
+        np.int32(PARTS),
+        state(LARGEST=1.0, ENOUGH=0.01),
+        np.int32(1),
+        zeros(scalars.KEPT),
+    ),
     "one block adds up the parts, divides and keeps the residual",
     name="cg_beta_mixed",
 )

@@ -44,7 +44,7 @@ def on_this_gpu(*variants: Variant, edge: int = min(PUBLISHED), samples: int = 1
 def two_iterations(variant: Variant, b, residual: Callable[..., float], *, samples: int = 20) -> Measurement:
     """Measure two iterations in the middle of a solve; ``iterations`` in its parameters shows that it is not a solve.
 
-    Of ``cg_mixed``, they are eight, with the kernels of an update, because these are one CUDA graph.
+    Of ``cg_mixed``, they are all that are one CUDA graph, with the kernels of an update, which return at once.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def test_to_start_again_after_each_update_would_take_many_more_iterations(monkey
 @each_room
 @pytest.mark.parametrize("factor", [1e30, 1e-30, 1e60, 1e-60])
 def test_huge_and_tiny_right_hand_sides_are_solved_as_well(solve, factor):
-    b = drawn((8, 10, 13))
+    b = drawn((4, 5, 6))
     plain, found = solve(b), solve(factor * b)
     assert found.converged, found.reason
     assert found.iterations == plain.iterations
@@ -246,6 +246,13 @@ def test_bad_grids_are_named(solve):
 def test_an_array_of_the_host_is_refused_on_a_gpu():
     with pytest.raises(CourseError, match=r"b lives in host memory.*cuda\.to_device\(b\)"):
         gpu_numba.cg_mixed(np.ones((3, 4, 5)))
+
+
+@each_room
+def test_what_overflows_in_one_precision_does_not_here(solve):
+    """The squares of b fit, those of A p would not: ``test_cg_gpu.py``; r and p are divided by the size of b."""
+    b = 1.1e153 * (-1.0) ** np.indices((4, 5, 6)).sum(axis=0)
+    assert solve(b).converged
 
 
 # ---- on the device
@@ -361,3 +368,20 @@ def test_the_least_square_that_is_normal_limits_the_target_here_too():
     assert checks.SMALLEST > 0
     with pytest.raises(CourseError, match="underflows"):
         cpu_numba.cg_mixed(np.full((3, 4, 5), 1e-150), rtol=1e-10)
+
+
+def test_the_iterations_of_a_graph_are_measured_on_and_on(monkeypatch):
+    from course_pkg.cg import here
+
+    measure = here.measure
+    monkeypatch.setattr(here, "measure", lambda *args, **options: measure(*args, **options, min_sample_s=0))
+    problem = PoissonProblem.ones(8)
+
+    def residual(x, b):
+        return np.linalg.norm((problem.b - problem.matvec(x.copy_to_host())).reshape(-1))
+
+    found = here.two_iterations(MIXED, cuda.to_device(problem.b), residual, samples=16)
+    n = gpu_numba.MixedSolver.QUEUED
+    assert found.cost == n * MIXED.cost((8,) * 3)
+    assert found.parameters == {"shape": [8] * 3, "dtype": "float64", "iterations": n}
+    assert found.observed["iterations"] >= 32, "far beyond what double precision can reach"

@@ -26,8 +26,8 @@ from course_pkg.device.sums import leave_total
 @cuda.jit(device=True)
 def squares(a, b, c):
     """Return ``a² + b² + c²`` in float64."""
-    a, b, c = np.float64(a), np.float64(b), np.float64(c)
-    return a * a + b * b + c * c
+    a64, b64, c64 = np.float64(a), np.float64(b), np.float64(c)
+    return a64 * a64 + b64 * b64 + c64 * c64
 
 
 @cuda.jit(device=True)

@@ -27,6 +27,7 @@ from course_pkg.cg.gpu_numba.scalars import (
     BETA,
     CONVERGED,
     DELTA,
+    ENOUGH,
     IDLE,
     ITERATION,
     LARGEST,
@@ -48,10 +49,11 @@ from course_pkg.cg.gpu_numba.workspace import Workspace
 from course_pkg.cg.outcome import Stop
 from course_pkg.cg.updates import DROP, MOST_IDLE, SINGLE, TRUSTED, check_double, scale_of, stagnated
 from course_pkg.core import Solution
+from course_pkg.device.graphs import SIMT
 
-DROP_SQUARED = DROP**2
 MIXED_AT_ONCE = 396  # blocks of 512 threads with 40 registers that an H200 or H100 runs at the same time
-PAIRS = 4  # of iterations in a graph: kernels of an update that return at once are launched less often
+# of iterations in a graph: on a GPU several, so that kernels of an update that return at once are launched less often
+PAIRS = 1 if SIMT else 4
 
 
 @cuda.jit
@@ -69,7 +71,7 @@ def beta_mixed_kernel(partial, blocks, state, odd, history):
         state[ITERATION] = iteration
         history[iteration % history.size] = delta
         state[LARGEST] = max(state[LARGEST], delta)
-        enough = max(state[TARGET], DROP_SQUARED * state[LARGEST])
+        enough = max(state[TARGET], state[ENOUGH] * state[LARGEST])
         if delta == 0.0 or (odd and delta <= enough):
             state[STOPPED] = PAUSED
         elif iteration >= state[MAXITER]:
@@ -140,6 +142,8 @@ class MixedWorkspace(Workspace):
 class MixedSolver(Solver):
     """Conjugate gradient in two precisions on a grid in GPU memory; arguments as in :class:`Solver`.
 
+    With ``endless``, it goes on without updates, for measurements of its iterations.
+
     Examples
     --------
     >>> solver = MixedSolver(cuda.to_device(np.ones((4, 4, 4))))
@@ -160,7 +164,8 @@ class MixedSolver(Solver):
         state = self.work.state.copy_to_host()
         state[SCALE], state[TARGET] = self.scale, (self.target / self.scale) ** 2
         state[DELTA], state[LEAST], state[UPDATES] = 0.0, np.inf, -1
-        if endless:  # for measurements: no number of updates without progress is too many
+        state[ENOUGH] = 0.0 if endless else DROP**2
+        if endless:  # and no number of updates without progress is too many
             state[LEAST] = state[IDLE] = -np.inf
         if self.stopped == RUNNING:
             state[STOPPED] = PAUSED  # r of step 1 is made as in every update
@@ -231,16 +236,16 @@ def cg_mixed(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) ->
 
 
 def endless(name: str, b, rtol: float) -> Solver:
-    """Return a solver of a method that measurements run on and on; ``rtol`` must be out of reach.
+    """Return a solver of a method that measurements run on and on, without updates; ``rtol`` must be out of reach.
 
     Examples
     --------
     >>> solver = endless("mixed", cuda.to_device(np.ones((4, 4, 4))), rtol=1e-100)
-    >>> for _ in range(9):
+    >>> for _ in range(20):
     ...     solver.some()
     >>> solver.look()
-    >>> solver.done, solver.status
-    (72, None)
+    >>> solver.done == 20 * solver.QUEUED, solver.status
+    (True, None)
     """
     return (
         MixedSolver(b, rtol=rtol, endless=True) if name == "mixed" else Solver(ITERATIONS[name], b, rtol=rtol)

@@ -22,7 +22,7 @@ THREADS_FINISH = 1024
 # places in ``state``, float64
 DELTA, ALPHA, ALPHA_OLD, BETA, P_A_P, TARGET, ITERATION, MAXITER, STOPPED, TOTAL = range(10)
 # and those of the method in two precisions (``reliable.py``)
-LARGEST, LEAST, IDLE, UPDATES, SCALE = range(10, 15)
+LARGEST, LEAST, IDLE, UPDATES, SCALE, ENOUGH = range(10, 16)
 STATE_SIZE = 16
 KEPT = 64  # number of residuals that the device keeps until the host reads them
 # values of state[STOPPED]; BROKEN: p·Ap is not a positive finite number; PAUSED: until an update (``reliable.py``)
