@@ -105,6 +105,7 @@ VARIANTS = Variants(
             "refresh_kernel",
             "settle_kernel",
         ),
+        dtypes=("float64",),
     ),
     _rival("csr", "a stored matrix", cost.with_matrix, scipy="scipy_csr", cupy="cupy_csr"),
     _rival("matrix_free", "CuPy's method with our stencil", unknown, cupy="cupy_matrix_free"),
