@@ -339,6 +339,19 @@ def test_the_kernels_move_the_bytes_of_the_plan(kernel, plan, number):
     assert found.bytes_written == expected.bytes_written + sums
 
 
+MIXED_CASES = [c for c in cases if c.function in [k.py_func.__name__ for k in MIXED.kernel_objects()]]
+
+
+@pytest.mark.skipif(not SIMT, reason="the interpreter finds hazards")
+@pytest.mark.parametrize("case", MIXED_CASES, ids=lambda case: case.name)
+def test_no_kernel_has_a_hazard(case):
+    assert simt.profile(case.configured, *case.args()).hazards == []
+
+
+def test_every_kernel_has_a_case():
+    assert {c.function for c in MIXED_CASES} == {k.py_func.__name__ for k in MIXED.kernel_objects()}
+
+
 # ---- the rules of the updates
 
 
