@@ -149,7 +149,7 @@ class MixedSolver(Solver):
     >>> solver = MixedSolver(cuda.to_device(np.ones((4, 4, 4))))
     >>> solver.run()
     >>> solver.done, solver.status.name, solver.extra
-    (4, 'CONVERGED', {'reliable_updates': 2})
+    (4, 'CONVERGED', {'reliable_updates': 1})
     """
 
     QUEUED = 2 * PAIRS
@@ -240,11 +240,11 @@ def endless(name: str, b, rtol: float) -> Solver:
 
     Examples
     --------
-    >>> solver = endless("mixed", cuda.to_device(np.ones((4, 4, 4))), rtol=1e-100)
-    >>> for _ in range(20):
+    >>> solver = endless("mixed", cuda.to_device(np.ones((6, 7, 8))), rtol=1e-100)
+    >>> for _ in range(3):
     ...     solver.some()
     >>> solver.look()
-    >>> solver.done == 20 * solver.QUEUED, solver.status
+    >>> solver.done == 3 * solver.QUEUED, solver.status
     (True, None)
     """
     return (
