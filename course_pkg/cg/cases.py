@@ -24,9 +24,12 @@ def state(**values):
     return made
 
 
-def field(shape, dtype="float64", seed=1):
-    """Return a field as a vector; there is a gap after each row."""
-    grid = zeros((*shape[:2], cg.row_pitch(shape[2], dtype)), dtype)
+PAUSED = state(STOPPED=scalars.PAUSED, SCALE=2.0)
+
+
+def field(shape, dtype="float64", seed=1, pitched=None):
+    """Return a field as a vector; there is a gap after each row, as for a field of the dtype ``pitched``."""
+    grid = zeros((*shape[:2], cg.row_pitch(shape[2], pitched or dtype)), dtype)
     grid[:, :, : shape[2]] = numbers(shape, dtype, seed)
     return grid.reshape(-1)
 
@@ -36,10 +39,10 @@ def sizes(shape, dtype):
     return tuple(np.uint32(n) for n in (nx, cg.row_pitch(nx, dtype), ny, nz))
 
 
-def _marching(name, kernel, fields, out, idea):
+def _marching(name, kernel, fields, out, idea, dtypes=DTYPES):
     """Add a case of a marching kernel for every box and precision; ``out`` names the kinds of its results."""
     for box, shape in BOXES.items():
-        for dtype in DTYPES:
+        for dtype in dtypes:
             march = cg.march_for(shape, planes=PLANES, strip=2)
             blocks = march.blocks(shape)
 
@@ -49,6 +52,9 @@ def _marching(name, kernel, fields, out, idea):
                     "partial": lambda i: zeros(int(np.prod(blocks))),
                     "grid": lambda i: numbers(shape, dtype).reshape(-1),
                     "state": lambda i: state(),
+                    "double": lambda i: field(shape, "float64", i, pitched=dtype),
+                    "double grid": lambda i: numbers(shape).reshape(-1),
+                    "paused": lambda i: PAUSED.copy(),
                 }
                 before, after = ([made[what](i) for i, what in enumerate(part)] for part in (fields, out))
                 return (
@@ -78,6 +84,24 @@ for terms in range(3):
         ("field", "field", "partial"),
         f"two fields in place and {terms} directions for x",
     )
+SINGLE = ("float32",)
+_marching("search_mixed", cg.search_mixed_kernel, THREE, ("field", "partial"), SUMMED, SINGLE)
+_marching(
+    "advance_mixed",
+    cg.advance_mixed_kernel,
+    ("field", "state"),
+    ("field", "field", "partial"),
+    "two fields in place, and A p by differences",
+    SINGLE,
+)
+_marching(
+    "refresh",
+    cg.refresh_kernel,
+    ("double grid", "double", "paused"),
+    ("field", "partial"),
+    "a result in half the bytes of what it is made of",
+    SINGLE,
+)
 
 
 def _over_pairs(name, kernel, make, idea):
@@ -105,6 +129,17 @@ _over_pairs(
     lambda f, dtype, partial: (f(1), f(2), state(), f(3), f(4), partial),
     "two maps in place, and a sum of the block",
 )
+for box, shape in BOXES.items():
+    blocks = blocks_for(field(shape, *SINGLE).size // 2, maps.THREADS_MAP)
+    cases.add(
+        cg.gather_kernel,
+        blocks,
+        maps.THREADS_MAP,
+        lambda shape=shape: (PAUSED.copy(), field(shape, "float64", 1, *SINGLE), field(shape, *SINGLE)),
+        "pairs of two widths in place",
+        name=f"cg_gather_{box}",
+    )
+
 _over_pairs("add", cg.add_kernel, lambda f, dtype, partial: (f(1), dtype.type(2), f(2)), "a map in place")
 _over_pairs("fill", cg.fill_kernel, lambda f, dtype, partial: (dtype.type(2), f(1)), "stores of pairs alone")
 
@@ -147,6 +182,28 @@ cases.add(
     lambda: (numbers(PARTS), np.int32(PARTS), state(), zeros(scalars.KEPT)),
     "one block adds up the parts, divides and keeps the residual",
     name="cg_beta",
+)
+cases.add(
+    cg.beta_mixed_kernel,
+    1,
+    FINISH,
+    lambda: (
+        numbers(PARTS),
+        np.int32(PARTS),
+        state(LARGEST=1.0, ENOUGH=0.01),
+        np.int32(1),
+        zeros(scalars.KEPT),
+    ),
+    "one block adds up the parts, divides and keeps the residual",
+    name="cg_beta_mixed",
+)
+cases.add(
+    cg.settle_kernel,
+    1,
+    FINISH,
+    lambda: (numbers(PARTS), np.int32(PARTS), PAUSED.copy(), zeros(scalars.KEPT)),
+    "one block adds up the parts, and ends a pause",
+    name="cg_settle",
 )
 cases.add(
     cg.total_kernel,

@@ -199,6 +199,8 @@ def cost(chosen: Plan, shape, dtype="float64") -> Cost:
     ----------
     chosen : Plan
     shape : (nz, ny, nx)
+    dtype : str
+        Of the fields whose width the program does not give.
 
     Raises
     ------
@@ -217,10 +219,9 @@ def cost(chosen: Plan, shape, dtype="float64") -> Cost:
     112.0
     """
     chosen.require_legal()
-    reads, writes = chosen.passes
-    size = _points(shape) * np.dtype(dtype).itemsize
-    flops = sum(_flops(k, shape) for k in chosen.kernels)
-    return Cost(int(reads * size), int(writes * size), flops // chosen.program.iterations)
+    read, written = chosen.moved(np.dtype(dtype).itemsize)
+    flops, points = sum(_flops(k, shape) for k in chosen.kernels), _points(shape)
+    return Cost(int(read * points), int(written * points), flops // chosen.program.iterations)
 
 
 def with_matrix(shape, dtype="float64") -> Cost:
@@ -269,7 +270,7 @@ def facts(
     per_point = count(chosen, (1, 1, 1))
     flops = sum(c.flops * prod(_sites(c, k)) for k in chosen.kernels for c in k.containers)
     rows = [
-        ("bytes per point", f"{(reads + writes) * itemsize} B"),
+        ("bytes per point", f"{sum(chosen.moved(itemsize))} B"),
         ("fields read, written", f"{reads}, {writes}"),
         ("numbers read, no cache", f"{per_point.reads}"),
         ("flops per point", f"{flops}"),
@@ -277,7 +278,7 @@ def facts(
         ("halo of a GPU, numbers", f"{per_point.halo} n²"),
     ]
     for edge in edges:
-        needed = len(chosen.fields) * edge**3 * itemsize
+        needed = chosen.stored(itemsize) * edge**3
         time_s = cost(chosen, (edge,) * 3, dtype).time_floor_s(machine, dtype)
         fits = needed <= machine.memory_gb * 1e9
         rows.append((f"time, {edge}³", format_time(time_s) if fits else f"{needed / 1e9:.0f} GB: too large"))

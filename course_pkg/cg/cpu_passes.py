@@ -185,3 +185,58 @@ def advance(k, j, sums, p, alpha, x, r):
     for i in range(1, nx - 1):
         at(i, _A(p, k, j, i))
     at(nx - 1, _A_end(p, k, j, nx - 1))
+
+
+# ---- in two precisions: r, p and y are float32, b, x and sums float64
+
+
+@register_jitable
+def _by_differences(u, k, j, i, west, east):
+    """Return the sum of u minus its neighbours: a difference of close numbers of float32 has no rounding error."""
+    nz, ny, _ = u.shape
+    one, centre = u.dtype.type(1), u[k, j, i]
+    lower, upper, below, above = _beside(k, nz, one)
+    before, behind, south, north = _beside(j, ny, one)
+    in_y = (centre - south * u[k, before, i]) + (centre - north * u[k, behind, i])
+    in_z = (centre - below * u[lower, j, i]) + (centre - above * u[upper, j, i])
+    return (centre - west) + (centre - east) + in_y + in_z
+
+
+@_over_rows
+def advance_mixed(k, j, sums, p, alpha, y, r):
+    """Compute ``y += alpha p``, ``r -= alpha A p`` and <r, r>, as :func:`advance`, but ``A p`` by differences."""
+
+    def at(i, A_p):
+        y[k, j, i] += alpha * p[k, j, i]
+        r[k, j, i] -= alpha * A_p
+        sums[i] += np.float64(r[k, j, i]) * r[k, j, i]
+
+    nx, zero = p.shape[2], p.dtype.type(0)
+    at(0, _by_differences(p, k, j, 0, zero, p[k, j, 1]))
+    for i in range(1, nx - 1):
+        at(i, _by_differences(p, k, j, i, p[k, j, i - 1], p[k, j, i + 1]))
+    at(nx - 1, _by_differences(p, k, j, nx - 1, p[k, j, nx - 2], zero))
+
+
+@_over_rows
+def gather(k, j, sums, y, scale, x):
+    """Compute ``x += scale y`` and ``y = 0``."""
+    for i in range(x.shape[2]):
+        x[k, j, i] += scale * np.float64(y[k, j, i])
+        y[k, j, i] = 0
+
+
+@_over_rows
+def refresh(k, j, sums, b, x, inverse, r):
+    """Compute ``r = inverse (b - A x)``, rounded when it is stored, and its <r, r> before it is rounded."""
+
+    def at(i, A_x):
+        exact = inverse * (b[k, j, i] - A_x)
+        r[k, j, i] = exact
+        sums[i] += exact * exact
+
+    nx = b.shape[2]
+    at(0, _A_end(x, k, j, 0))
+    for i in range(1, nx - 1):
+        at(i, _A(x, k, j, i))
+    at(nx - 1, _A_end(x, k, j, nx - 1))

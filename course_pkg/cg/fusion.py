@@ -89,12 +89,33 @@ class Plan:
         turns = self.program.iterations
         return (reads, writes) if turns == 1 else (reads / turns, writes / turns)
 
+    def moved(self, itemsize: int) -> tuple[float, float]:
+        """Return the bytes read and written per point in an iteration: ``passes``, times the width of each field."""
+
+        def width(fields):
+            return sum(self.program.widths.get(f, itemsize) for k in self.kernels for f in fields(k))
+
+        turns, moved = self.program.iterations, (width(lambda k: k.reads), width(lambda k: k.writes))
+        return moved if turns == 1 else (moved[0] / turns, moved[1] / turns)
+
+    def stored(self, itemsize: int) -> int:
+        """Return the bytes per point of all fields in memory."""
+        return sum(len(copies) * self.program.widths.get(f, itemsize) for f, copies in self._copies.items())
+
     @property
     def fields(self) -> tuple[str, ...]:
         """Fields in memory; a field with two copies appears as ``p1`` and ``p2``."""
+        return tuple(copy for copies in self._copies.values() for copy in copies)
+
+    @property
+    def _copies(self) -> dict[str, tuple[str, ...]]:
         swapped = {f for k in self.kernels for f in k.swapped}
         names = dict.fromkeys(f for k in self.kernels for f in (*k.reads, *k.writes))
-        return tuple(copy for f in names for copy in ((f"{f}1", f"{f}2") if f in swapped else (f,)))
+        return {f: (f"{f}1", f"{f}2") if f in swapped else (f,) for f in names}
+
+    def alone(self, kernel: int) -> "Plan":
+        """Return a plan of one of the kernels, for its cost."""
+        return replace(self, kernels=(self.kernels[kernel],))
 
     # ---- for pictures of the plan
 

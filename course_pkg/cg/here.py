@@ -44,6 +44,8 @@ def on_this_gpu(*variants: Variant, edge: int = min(PUBLISHED), samples: int = 1
 def two_iterations(variant: Variant, b, residual: Callable[..., float], *, samples: int = 20) -> Measurement:
     """Measure two iterations in the middle of a solve; ``iterations`` in its parameters shows that it is not a solve.
 
+    Of ``cg_mixed``, they are all that are one CUDA graph, with the kernels of an update, which return at once.
+
     Parameters
     ----------
     b : device array, shape (nz, ny, nx)
@@ -66,13 +68,13 @@ def two_iterations(variant: Variant, b, residual: Callable[..., float], *, sampl
     from course_pkg.cg import gpu_numba
 
     # no residual meets this tolerance: iterations after the solver has stopped would take no time
-    solver = gpu_numba.Solver(gpu_numba.ITERATIONS[variant.name], b, rtol=NEVER)
-    two = solver.graph()
+    solver = gpu_numba.endless(variant.name, b, rtol=NEVER)
+    some, iterations = solver.graph(), solver.QUEUED
 
     def confirm():
         solver.look()
-        true = residual(solver.work.grid(solver.work.x), solver.work.b.reshape(solver.work.shape))
-        np.testing.assert_allclose(solver.norms[-1], true, rtol=1e-9)
+        true = residual(solver.current(), solver.work.b.reshape(solver.work.shape))
+        np.testing.assert_allclose(solver.norms[-1], true, rtol=solver.agreement)
 
     def still_running():
         solver.look()
@@ -81,12 +83,12 @@ def two_iterations(variant: Variant, b, residual: Callable[..., float], *, sampl
         return {"iterations": solver.done}
 
     return measure(
-        lambda x: two(),
+        lambda x: some(),
         solver.work.x,
-        cost=2 * variant.cost(b.shape),
+        cost=iterations * variant.cost(b.shape),
         check=confirm,
         name=variant.by(Library.NUMBA_CUDA),
-        parameters={"shape": list(b.shape), "dtype": "float64", "iterations": 2},
+        parameters={"shape": list(b.shape), "dtype": "float64", "iterations": iterations},
         samples=samples,
         warmup=1,
         hold=True,

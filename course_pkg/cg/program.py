@@ -6,7 +6,7 @@ container wrote it last before another one reads it. In conjugate gradient, the 
 and 8 of ``cg/reference.py``.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from course_pkg.core import CourseError
@@ -180,6 +180,8 @@ class Program:
         Points of the stencil, the centre included.
     iterations : int
         Number of iterations of the method in one trip through the loop.
+    widths : dict of str to int
+        Bytes of a number of a field; fields without a width have the dtype that is asked for.
 
     Examples
     --------
@@ -194,9 +196,10 @@ class Program:
     results: tuple[str, ...] = ()
     points: int = POINTS
     iterations: int = 1
+    widths: dict[str, int] = field(default_factory=dict, hash=False)
 
     def __post_init__(self):
-        require_count(points=self.points, iterations=self.iterations)
+        require_count(points=self.points, iterations=self.iterations, **self.widths)
         if self.iterations < 1:
             raise CourseError("iterations must be at least 1: pass iterations=1.")
         if self.points < 1:
@@ -213,6 +216,9 @@ class Program:
             raise CourseError(
                 f"No container writes {', '.join(unknown)}: choose the results from {sorted(written)}."
             )
+        used = {f for c in self.containers for f in c.uses(scalar=False)} | written
+        if unused := sorted(set(self.widths) - used):
+            raise CourseError(f"No container uses {', '.join(unused)}: give widths of {sorted(used)} only.")
 
     def __getitem__(self, name: str) -> Container:
         for container in self.containers:

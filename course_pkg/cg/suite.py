@@ -12,7 +12,7 @@ from course_pkg.bench import Measurement, compare, gpu
 from course_pkg.cg import reference
 from course_pkg.cg.demands import FIELDS, NEVER, bounding_stream, demands
 from course_pkg.cg.problem import PUBLISHED, PoissonProblem
-from course_pkg.cg.variants import METHODS, VARIANTS
+from course_pkg.cg.variants import METHODS, MIXED, VARIANTS
 from course_pkg.core import CourseError, Library
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
@@ -42,7 +42,8 @@ def _in_turns(shape, samples) -> Iterator[Measurement]:
     problem = PoissonProblem.ones(shape)
     expected = reference.cg(problem.matvec, problem.b, rtol=NEVER, maxiter=ITERATIONS).x
     found = {}  # the last x of each method
-    ours = [v for v in METHODS if CPU in v.libraries]
+    ours = [v for v in (*METHODS, MIXED) if CPU in v.libraries]
+    close = {MIXED.by(CPU): 1e-5}  # before it converges, x has the digits of r and p
     theirs = [v for v in VARIANTS if SCIPY in v.rivals]
     triad, fns, costs = STREAMS["triad"].by(CPU), {}, {}
     for v in ours:
@@ -59,7 +60,10 @@ def _in_turns(shape, samples) -> Iterator[Measurement]:
         cost={triad: ITERATIONS * STREAMS["triad"].cost(prod(shape)), **costs},
         check={
             triad: lambda: np.testing.assert_array_equal(out, 4.0),
-            **{name: lambda name=name: _check(found.pop(name, None), expected) for name in fns},
+            **{
+                name: lambda name=name: _check(found.pop(name, None), expected, close.get(name, 1e-9))
+                for name in fns
+            },
         },
         parameters={"shape": list(shape), "dtype": "float64", "iterations": ITERATIONS},
         samples=samples,
@@ -90,5 +94,5 @@ def _theirs(rival, found, name):
     return call
 
 
-def _check(x, expected) -> None:
-    np.testing.assert_allclose(x, expected, rtol=1e-9)
+def _check(x, expected, rtol) -> None:
+    np.testing.assert_allclose(x, expected, rtol=rtol)

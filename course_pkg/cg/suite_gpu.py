@@ -15,14 +15,14 @@ from course_pkg.cg.gpu_cupy import cp
 from course_pkg.cg.here import two_iterations
 from course_pkg.cg.outcome import SLACK
 from course_pkg.cg.problem import PUBLISHED
-from course_pkg.cg.variants import METHODS, VARIANTS
+from course_pkg.cg.variants import METHODS, MIXED, VARIANTS
 from course_pkg.core import CourseError, Library
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
 QUICK = (32, 64)
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
-OURS = [v for v in METHODS if CUDA in v.libraries]
-SOLVED_LARGE = [VARIANTS["cg_two_kernel"], VARIANTS["cg_deferred_x"]]  # the others would take minutes
+OURS = [v for v in (*METHODS, MIXED) if CUDA in v.libraries]
+SOLVED_LARGE = [VARIANTS["cg_two_kernel"], VARIANTS["cg_deferred_x"], MIXED]  # the others would take minutes
 BY_LIBRARIES = [
     *((v, CUPY) for v in METHODS if CUPY in v.libraries),
     *((v, library) for v in VARIANTS for library in v.rivals if library != Library.SCIPY),
@@ -93,6 +93,7 @@ def _solve(variant, edge, samples) -> Measurement:
             "iterations": solution.iterations,
             "true_residual": residual(solution.x, b) / b_norm,
             "reason": solution.reason,
+            **solution.extra,
         }
 
     return measure(

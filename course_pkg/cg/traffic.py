@@ -6,9 +6,9 @@ results are not used, and the memory is not initialised.
 
 import numpy as np
 
-from course_pkg.cg import fusion
+from course_pkg.cg import cost, fusion, precision
 from course_pkg.cg import gpu_numba as cg
-from course_pkg.cg.cases import state
+from course_pkg.cg.cases import PAUSED, state
 from course_pkg.cg.gpu_numba import maps
 from course_pkg.cg.gpu_numba.marches import Marches, row_pitch
 from course_pkg.cg.problem import PUBLISHED
@@ -75,6 +75,31 @@ ADVANCE, UPDATE = cg.advance_kernel(1), _passes(fusion.TWO_KERNEL, "updateXandR"
 for edge in (EDGE, EDGE_LARGE):
     _marching("search", cg.search_kernel, 2, 1, TWO, "search", edge)
     _marching("advance", ADVANCE, 2, 2, UPDATE, "advance", edge)
+
+
+def _mixed(name, kernel, chosen, k, before, after, edge, march="search", scalars=state):
+    """Add kernel ``k`` of a plan in two precisions; ``before`` and ``after`` are the dtypes of its fields."""
+    shape, pitch = (edge,) * 3, row_pitch(edge, "float32")
+    march = getattr(Marches.on(shape, precision.SINGLE, cg.MIXED_AT_ONCE), march)
+    blocks = march.blocks(shape)
+    sizes = tuple(np.uint32(n) for n in (edge, pitch, edge, edge, march.planes, march.shift))
+
+    def make():
+        fields = [[Unwritten(edge**2 * pitch, dtype) for dtype in part] for part in (before, after)]
+        return *fields[0], scalars(), *sizes, *fields[1], Unwritten(int(np.prod(blocks)))
+
+    moved = cost.cost(chosen.alone(k), shape)
+    idea = (
+        f"{moved.bytes_read / edge**3:.0f} bytes read per point, {moved.bytes_written / edge**3:.0f} written"
+    )
+    large.add(kernel, blocks, march.block, make, idea, name=f"cg_{name}_{edge}", cost=moved)
+
+
+F4, F8 = "float32", "float64"
+for edge in (EDGE, EDGE_LARGE):
+    _mixed("search_mixed", cg.search_mixed_kernel, precision.MIXED, 0, (F4, F4), (F4,), edge)
+    _mixed("advance_mixed", cg.advance_mixed_kernel, precision.MIXED, 1, (F4,), (F4, F4), edge, "advance")
+_mixed("refresh", cg.refresh_kernel, precision.UPDATE, 1, (F8, F8), (F4,), EDGE, "stencil", PAUSED.copy)
 
 
 def _over_pairs(name, kernel, make, passes, blocks=None):

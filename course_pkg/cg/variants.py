@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from functools import partial
 
-from course_pkg.cg import cost, fusion
+from course_pkg.cg import cost, fusion, precision
 from course_pkg.core import Library, Variant, Variants
 from course_pkg.core.variant import unknown
 
@@ -88,8 +88,29 @@ VARIANTS = Variants(
         ("search_kernel", "alpha_kernel", ("advance_kernel", 0), ("advance_kernel", 2), "beta_kernel"),
         (CUDA,),
     ),
+    Variant(
+        "cg",
+        "cg",
+        "mixed",
+        "r and p in float32; x and the true residual in float64",
+        partial(cost.cost, precision.MIXED),
+        (CPU, CUDA),
+        arrays=unknown,
+        kernels=(
+            "search_mixed_kernel",
+            "alpha_kernel",
+            "advance_mixed_kernel",
+            "beta_mixed_kernel",
+            "gather_kernel",
+            "refresh_kernel",
+            "settle_kernel",
+        ),
+        dtypes=("float64",),
+    ),
     _rival("csr", "a stored matrix", cost.with_matrix, scipy="scipy_csr", cupy="cupy_csr"),
     _rival("matrix_free", "CuPy's method with our stencil", unknown, cupy="cupy_matrix_free"),
     _rival("slices", "JAX's method with slices of a padded array", unknown, jax="jax_slices"),
 )
+MIXED = VARIANTS["cg_mixed"]
+# those of one precision, which differ only in what shares a kernel
 METHODS = tuple(v for v in VARIANTS if isinstance(v, Method))

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import partial
 from importlib import import_module
 
+from course_pkg.core.checks import FLOATS
 from course_pkg.core.cost import Cost
 from course_pkg.core.errors import CourseError
 
@@ -118,6 +119,8 @@ class Variant:
         Functions in ``rivals.py`` that make a :class:`~course_pkg.bench.rival.Rival` of this variant.
     width : int
         Numbers that a thread of its Numba CUDA function loads and stores together: 2 for pairs.
+    dtypes : tuple of str
+        Of the arrays that its functions take.
 
     Examples
     --------
@@ -137,6 +140,7 @@ class Variant:
     kernels: tuple = ()
     rivals: dict[Library, str] = field(default_factory=dict, hash=False)
     width: int = 1
+    dtypes: tuple[str, ...] = FLOATS
 
     @property
     def function_name(self) -> str:

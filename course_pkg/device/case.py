@@ -29,21 +29,23 @@ class Sliced:
 
 @dataclass(frozen=True, eq=False)
 class Unwritten:
-    """An argument in GPU memory, not initialised, because its doubles are too many to be made on the host.
+    """An argument in GPU memory, not initialised, because its numbers are too many to be made on the host.
 
     Attributes
     ----------
     n : int or tuple of int
-        Number of doubles, or the shape of an array.
+        Number of elements, or the shape of an array.
+    dtype : str
     """
 
     n: int | tuple[int, ...]
+    dtype: str = "float64"
 
     def on_device(self):
         """Return new device memory."""
         from course_pkg import cuda
 
-        return cuda.device_array(self.n, np.float64)
+        return cuda.device_array(self.n, np.dtype(self.dtype))
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,11 @@
 
 import pytest
 
-from course_pkg.cg import cost
+from course_pkg.cg import cost, precision
+from course_pkg.cg.fusion import TWO_KERNEL
+from course_pkg.cg.program import CG, Program
 from course_pkg.cg.variants import VARIANTS
-from course_pkg.core import CourseError
+from course_pkg.core import CourseError, machine
 
 SHAPE = (20, 20, 20)
 M, B = 20**3, 20**2
@@ -67,6 +69,29 @@ def test_x_deferred_spares_a_write_every_second_iteration_and_no_flop():
     plain, deferred = VARIANTS["cg_two_kernel"].cost((3, 4, 5)), VARIANTS["cg_deferred_x"].cost((3, 4, 5))
     assert (plain.bytes_read, plain.flops) == (deferred.bytes_read, deferred.flops)
     assert plain.bytes_written - deferred.bytes_written == 60 * 8 / 2
+
+
+def test_each_field_moves_its_own_width():
+    """In two precisions an iteration moves half of what the two kernels move in one; the flops are the same."""
+    mixed, two = VARIANTS["cg_mixed"].cost(SHAPE), VARIANTS["cg_two_kernel"].cost(SHAPE)
+    assert (mixed.bytes_read, mixed.bytes_written) == (20 * M, 12 * M)
+    assert 2 * mixed.bytes == two.bytes
+    assert mixed.flops == two.flops
+    assert VARIANTS["cg_mixed"].cost(SHAPE, "float32") == mixed
+    update = cost.cost(precision.UPDATE, SHAPE)
+    assert (update.bytes_read, update.bytes_written) == ((8 + 4 + 8 + 8) * M, (8 + 4 + 4) * M)
+
+
+def test_fields_in_memory_have_their_widths():
+    assert (TWO_KERNEL.stored(8), precision.MIXED.stored(8)) == (4 * 8, 4 * 4)
+    assert dict(cost.facts(precision.MIXED, machine("h200")))["bytes per point"] == "32 B"
+
+
+def test_a_width_is_that_of_a_field():
+    with pytest.raises(CourseError, match=r"No container uses q: give widths of \['p', 'r', 's', 'x'\] only"):
+        Program("wrong", CG.containers, widths={"q": 4})
+    with pytest.raises(CourseError, match="r is -4: it must be an integer of at least 0"):
+        Program("wrong", CG.containers, widths={"r": -4})
 
 
 def test_a_matrix_moves_its_entries_besides_the_fields():

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from course_pkg.cg import cpu_numba, cpu_passes, reference
+from course_pkg.cg import cpu_numba, cpu_passes, reference, variants
 from course_pkg.cg.problem import PoissonProblem
-from course_pkg.cg.variants import VARIANTS
 from course_pkg.core import CourseError, Library, Status
 from course_pkg.stencil.reference import laplacian
 
-METHODS = [v for v in VARIANTS if Library.NUMBA_CPU in v.libraries]
+METHODS = [v for v in variants.METHODS if Library.NUMBA_CPU in v.libraries]
 RTOL = {"float64": 1e-8, "float32": 1e-4}
 CUTS = [  # shape, rows of a tile, threads
     pytest.param((7, 12, 20), 4, 2, id="equal tiles"),

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 from course_pkg import cuda
-from course_pkg.cg import gpu_numba, reference
+from course_pkg.cg import gpu_numba, reference, variants
 from course_pkg.cg.gpu_numba import scalars
 from course_pkg.cg.problem import PoissonProblem
-from course_pkg.cg.variants import VARIANTS
 from course_pkg.core import CourseError, Library, Status
 
 pytestmark = pytest.mark.slow(80)
 
 ITERATIONS = gpu_numba.ITERATIONS
-METHODS = tuple(v.function_name for v in VARIANTS if Library.NUMBA_CUDA in v.libraries)
+METHODS = tuple(v.function_name for v in variants.METHODS if Library.NUMBA_CUDA in v.libraries)
 SHAPES = ((3, 3, 3), (8, 10, 13), (7, 5, 16), (3, 4, 70))
 TOLERANCES = {
     "float64": (1e-8, 1e-12),

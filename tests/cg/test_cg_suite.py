@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from course_pkg.bench import Measurement, cpu, gpu
+from course_pkg.bench import Device, Measurement, cpu, gpu
 from course_pkg.cg import cost, cpu_numba, rivals, suite
 from course_pkg.cg.problem import PUBLISHED
-from course_pkg.cg.variants import VARIANTS
+from course_pkg.cg.variants import MIXED, VARIANTS
 from course_pkg.core import CourseError, Implementation, Library
 from course_pkg.vector import cost as stream_cost
 
@@ -36,7 +36,7 @@ EXPECTED = {
 
 def test_the_suite_measures_each_variant_with_its_cost(tiny):
     found = list(suite.run("cpu", quick=True))
-    assert len(OURS) == 4
+    assert len(OURS) == 5
     assert [m.what for m in found] == list(EXPECTED)
     for m in found:
         assert m.parameters == {"shape": list(SHAPE), "dtype": "float64", "iterations": N}
@@ -50,7 +50,7 @@ def test_a_wrong_variant_is_not_timed(tiny, monkeypatch, variant):
 
     def wrong(b, **options):
         found = right(b, **options)
-        return replace(found, x=found.x * (1 + 1e-6))
+        return replace(found, x=found.x * (1 + (1e-4 if variant is MIXED else 1e-6)))
 
     monkeypatch.setattr(cpu_numba, variant.function_name, wrong)
     with pytest.raises(AssertionError):
@@ -116,3 +116,33 @@ def test_without_a_rival_or_at_another_size_nothing_is_demanded():
 def test_the_measured_grid_is_that_of_the_course():
     assert suite.SHAPE == (250, 250, 250) == (min(PUBLISHED),) * 3
     assert np.prod(suite.QUICK) < 10**5
+
+
+CUDA = Library.NUMBA_CUDA
+H200 = Device("gpu", "NVIDIA H200", 132, 1, 1)
+
+
+def solved(name, seconds, true, edge=250):
+    found = measured(VARIANTS[name].by(CUDA), seconds, (edge,) * 3)
+    parameters = {"shape": [edge] * 3, "dtype": "float64", "rtol": 1e-6}
+    observed = {"iterations": 514, "true_residual": true}
+    return replace(found, device=H200, parameters=parameters, observed=observed)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "true", "expected"),
+    [
+        (0.6, 9.9e-7, [("≤ 1e-06", "9.9e-07", "yes"), ("≥ 1.5×", "1.67×", "yes")]),
+        (0.7, 1.1e-6, [("≤ 1e-06", "1.1e-06", "NO"), ("≥ 1.5×", "1.43×", "NO")]),
+    ],
+)
+def test_two_precisions_are_held_against_two_kernels_to_the_same_residual(seconds, true, expected):
+    rows = suite.demands([solved("cg_two_kernel", 1.0, 9.7e-7), solved("cg_mixed", seconds, true)])
+    assert [(row["demand"], row["measured"], row["met"]) for row in rows] == expected
+    assert rows[1]["what"] == "cg mixed, Numba CUDA, 250³: faster than cg two kernel, Numba CUDA"
+
+
+def test_a_large_solve_in_two_precisions_is_measured_whatever_it_gives():
+    rows = suite.demands([solved("cg_two_kernel", 1.0, 9.7e-7, 1000), solved("cg_mixed", 2.0, 9.9e-7, 1000)])
+    assert [row["demand"] for row in rows] == ["≤ 1e-06"]
+    assert suite.demands([solved("cg_mixed", 0.1, 9.9e-7)]) == []

@@ -133,19 +133,19 @@ class Marches:
     deferred: March
 
     @classmethod
-    def on(cls, shape, itemsize: int) -> "Marches":
+    def on(cls, shape, itemsize: int, at_once: int = AT_ONCE) -> "Marches":
         """Choose the marches by the size of a plane.
 
         A small plane stays in the L2 cache until the next chunk reads it, so chunks can be short, which keeps the GPU
         full. Only the search, whose threads have many bytes in flight, is faster with few long chunks that all run at
-        the same time. If planes are large, narrow strips have the same effect as small planes.
+        the same time: ``at_once`` blocks. If planes are large, narrow strips have the same effect as small planes.
         """
         nz, ny, nx = shape
         if ny * nx * itemsize <= SMALL_PLANE:
             short = march_for(shape, widest=WIDEST // 2, planes=4)
             wide = march_for(shape, planes=3)
             columns = prod(wide.blocks((1, ny, nx)))
-            search = march_for(shape, planes=-(-nz // max(1, AT_ONCE // columns)))
+            search = march_for(shape, planes=-(-nz // max(1, at_once // columns)))
             return cls(short, wide, search, wide, wide)
 
         def narrow(planes, strip):

@@ -21,10 +21,12 @@ THREADS_FINISH = 1024
 
 # places in ``state``, float64
 DELTA, ALPHA, ALPHA_OLD, BETA, P_A_P, TARGET, ITERATION, MAXITER, STOPPED, TOTAL = range(10)
+# and those of the method in two precisions (``reliable.py``)
+LARGEST, LEAST, IDLE, UPDATES, SCALE, ENOUGH = range(10, 16)
 STATE_SIZE = 16
 KEPT = 64  # number of residuals that the device keeps until the host reads them
-# values of state[STOPPED]; BROKEN: p·Ap is not a positive finite number
-RUNNING, CONVERGED, LIMIT, BROKEN = 0, 1, 2, 3
+# values of state[STOPPED]; BROKEN: p·Ap is not a positive finite number; PAUSED: until an update (``reliable.py``)
+RUNNING, CONVERGED, LIMIT, BROKEN, PAUSED, STAGNATED = range(6)
 
 
 def status_of(stopped: int, p_A_p: float) -> Status | None:
@@ -41,7 +43,13 @@ def status_of(stopped: int, p_A_p: float) -> Status | None:
     """
     if stopped == BROKEN:
         return why_stopped(p_A_p, 0).status
-    return {RUNNING: None, CONVERGED: Status.CONVERGED, LIMIT: Status.MAXITER}[stopped]
+    return {
+        RUNNING: None,
+        PAUSED: None,
+        CONVERGED: Status.CONVERGED,
+        LIMIT: Status.MAXITER,
+        STAGNATED: Status.STAGNATED,
+    }[stopped]
 
 
 @cuda.jit(device=True)

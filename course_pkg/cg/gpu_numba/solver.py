@@ -22,8 +22,8 @@ from course_pkg.cg.checks import (
 from course_pkg.cg.gpu_numba import scalars as at
 from course_pkg.cg.gpu_numba.maps import add_kernel
 from course_pkg.cg.gpu_numba.workspace import Workspace
-from course_pkg.cg.outcome import finish, nothing_to_solve
-from course_pkg.core import Status
+from course_pkg.cg.outcome import Stop, finish, nothing_to_solve
+from course_pkg.core import Solution, Status
 from course_pkg.device.graphs import SIMT, captured
 
 PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # pairs of iterations after which the host reads the scalars
@@ -80,11 +80,15 @@ class Solver:
     (2, None, 3)
     """
 
+    QUEUED = 2  # iterations of a graph
+    scale = 1.0  # of the norms that the device keeps
+    agreement = 1e-9  # how far the updated residual may be from the true one, relative to it
+
     def __init__(self, iteration, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None):
         check_grids(b, x0, device=True)
         check_stops(rtol, atol, maxiter)
         self.iteration = iteration
-        self.work = w = Workspace(b, swaps_p=iteration.swaps_p, stores_s=iteration.stores_s)
+        self.work = w = self._workspace(b)
         self.norm_b = norm = w.residual(w.r)  # of b - A 0
         check_norm(norm, "b")
         if norm == 0:
@@ -101,6 +105,9 @@ class Solver:
         state[at.MAXITER] = 10 * b.size if maxiter is None else maxiter
         w.state.copy_to_device(state)
 
+    def _workspace(self, b) -> Workspace:
+        return Workspace(b, swaps_p=self.iteration.swaps_p, stores_s=self.iteration.stores_s)
+
     def one(self, odd: bool, stream=0) -> None:
         """Queue an iteration."""
         p1, p2 = reversed(self.work.p) if odd else self.work.p
@@ -111,23 +118,29 @@ class Solver:
         self.one(False, stream)
         self.one(True, stream)
 
+    def some(self, stream=0) -> None:
+        """Queue ``QUEUED`` iterations: what a graph repeats."""
+        self.two(stream)
+
     def graph(self) -> Callable[[], None]:
-        """Return a function that queues two iterations by one call."""
+        """Return a function that queues ``QUEUED`` iterations by one call."""
         if SIMT:
-            return self.two
+            return self.some
         state = self.work.state.copy_to_host()
         # the kernels compile, and change nothing, because the solver has stopped
         self.work.state.copy_to_device(np.full_like(state, at.LIMIT))
-        self.two()
+        self.some()
         self.work.state.copy_to_device(state)
-        return captured(self.two)
+        return captured(self.some)
 
     def look(self) -> None:
         """Wait for the device, and record its iterations since the last look; norms it no longer keeps become NaN."""
         state, history = self.work.state.copy_to_host(), self.work.history.copy_to_host()
         done, self.stopped = int(state[at.ITERATION]), int(state[at.STOPPED])
         lost = max(0, done - self.done - at.KEPT)  # iterations whose residuals the device has overwritten
-        kept = [float(np.sqrt(history[k % at.KEPT])) for k in range(self.done + lost + 1, done + 1)]
+        kept = [
+            self.scale * float(np.sqrt(history[k % at.KEPT])) for k in range(self.done + lost + 1, done + 1)
+        ]
         self.norms += [np.nan] * lost + kept
         self.done, self.p_A_p, self.alpha = done, float(state[at.P_A_P]), float(state[at.ALPHA])
 
@@ -141,24 +154,51 @@ class Solver:
         if self.done % 2:  # p1 and p2 are swapped
             self.one(odd=True)
             self.look()
-        two = self.graph()
+        some = self.graph()
         while not self.stopped:
-            for _ in range(PAIRS_UNSEEN):
-                two()
+            for _ in range(max(1, 2 * PAIRS_UNSEEN // self.QUEUED)):
+                some()
             self.look()
 
     def run_watched(self, callback) -> None:
         """Iterate until the device stops; call ``callback(x)`` after each iteration that brings x up to date."""
         while not self.stopped:
-            self.one(odd=self.done % 2 == 1)
+            self.alone(odd=self.done % 2 == 1)
             self.look()
             if self.stopped != at.BROKEN and not (self.iteration.defers_x and self.done % 2):
-                callback(self.work.grid(self.work.x))
+                callback(self.current())
+
+    def alone(self, odd: bool) -> None:
+        """Queue an iteration that the host waits for."""
+        self.one(odd)
+
+    def current(self):
+        """Return x of the last iteration as a new grid."""
+        return self.work.grid(self.work.x)
+
+    def complete(self) -> None:
+        """Bring x up to date after the last iteration."""
+        if self.iteration.defers_x and self.done % 2:
+            w = self.work
+            w.over_pairs(add_kernel, 0, w.p[1], w.dtype.type(self.alpha), w.x)
+
+    def trouble(self) -> Stop | None:
+        """Return why the method had to stop, if it had to."""
+        return why_stopped(self.p_A_p, self.done + 1) if self.stopped == at.BROKEN else None
+
+    @property
+    def extra(self) -> dict:
+        """Further results."""
+        return {}
 
 
-def solve(iteration, b, x0, rtol, atol, maxiter, callback):
+def solve(iteration, b, x0, rtol, atol, maxiter, callback) -> Solution:
     """Solve, and check the true residual; arguments as in :class:`Solver`."""
-    solver = Solver(iteration, b, x0, rtol=rtol, atol=atol, maxiter=maxiter)
+    return solution(Solver(iteration, b, x0, rtol=rtol, atol=atol, maxiter=maxiter), callback)
+
+
+def solution(solver: Solver, callback=None) -> Solution:
+    """Let a solver iterate until it stops, and check the true residual."""
     w = solver.work
     if solver.norm_b == 0:
         w.fill(w.x)
@@ -167,9 +207,7 @@ def solve(iteration, b, x0, rtol, atol, maxiter, callback):
         solver.run()
     else:
         solver.run_watched(callback)
-    if iteration.defers_x and solver.done % 2:
-        w.over_pairs(add_kernel, 0, w.p[1], w.dtype.type(solver.alpha), w.x)
-    trouble = why_stopped(solver.p_A_p, solver.done + 1) if solver.stopped == at.BROKEN else None
+    solver.complete()
     x = w.grid(w.x)
     true = w.residual(w.s)  # waits for the device: x may be read on any stream
-    return finish(x, solver.norms, solver.target, true, trouble)
+    return finish(x, solver.norms, solver.target, true, solver.trouble(), solver.extra)

@@ -6,7 +6,7 @@ import numpy as np
 
 from course_pkg import cuda
 from course_pkg.cg.gpu_numba.maps import DOT_BLOCKS, THREADS_MAP, copy_rows_kernel, dot_kernel, fill_kernel
-from course_pkg.cg.gpu_numba.marches import Marches, row_pitch
+from course_pkg.cg.gpu_numba.marches import AT_ONCE, Marches, row_pitch
 from course_pkg.cg.gpu_numba.scalars import (
     KEPT,
     STATE_SIZE,
@@ -25,6 +25,16 @@ BLOCKS_ROWS = 1024  # blocks of the kernel that copies rows
 
 class Workspace:
     """Fields, scalars and sums of one solve.
+
+    Parameters
+    ----------
+    b : device array, shape (nz, ny, nx)
+    swaps_p, stores_s : bool
+        As in :class:`~course_pkg.cg.gpu_numba.solver.Iteration`.
+    stored : dtype, optional
+        Of r, p and s; that of b and x if it is left out.
+    at_once : int
+        Blocks of the search that the GPU runs at the same time.
 
     Attributes
     ----------
@@ -46,10 +56,11 @@ class Workspace:
     (16, 192, False, True)
     """
 
-    def __init__(self, b, *, swaps_p: bool, stores_s: bool):
+    def __init__(self, b, *, swaps_p: bool, stores_s: bool, stored=None, at_once=AT_ONCE):
         self.shape, self.dtype = b.shape, np.dtype(b.dtype)
+        self.stored = np.dtype(stored or b.dtype)
         nz, ny, nx = b.shape
-        self.pitch = row_pitch(nx, self.dtype)
+        self.pitch = row_pitch(nx, self.stored)
         self.size = nz * ny * self.pitch
         self.sizes = tuple(np.uint32(n) for n in (nx, self.pitch, ny, nz))
         if self.size >= MOST_POINTS:
@@ -59,17 +70,18 @@ class Workspace:
                 "between several GPUs."
             )
         # raises if the grid needs too many blocks, before anything is allocated
-        self.marches = Marches.on(self.shape, self.dtype.itemsize)
+        self.marches = Marches.on(self.shape, self.stored.itemsize, at_once)
         blocks = [prod(march.blocks(self.shape)) for march in vars(self.marches).values()]
         self.b = cuda.as_cuda_array(b).reshape(b.size)
-        self.x, self.r, p = (self._field() for _ in range(3))
+        self.x = self._field(self.dtype)
+        self.r, p = self._field(), self._field()
         self.p = (p, self._field()) if swaps_p else (p, p)
         self.s = self._field() if stores_s else p
         self.partial = cuda.device_array(max(DOT_BLOCKS, self._blocks_over_pairs, *blocks), np.float64)
         self.state, self.history = (cuda.to_device(np.zeros(n)) for n in (STATE_SIZE, KEPT))
 
-    def _field(self):
-        field = cuda.device_array(self.size, self.dtype)
+    def _field(self, dtype=None):
+        field = cuda.device_array(self.size, dtype or self.stored)
         self.fill(field)
         return field
 
@@ -79,7 +91,7 @@ class Workspace:
 
     def fill(self, field) -> None:
         """Write zeros."""
-        self.over_pairs(fill_kernel, 0, self.dtype.type(0), field)
+        self.over_pairs(fill_kernel, 0, np.dtype(field.dtype).type(0), field)
 
     def take(self, grid, field) -> None:
         """Copy a grid in GPU memory to a field."""

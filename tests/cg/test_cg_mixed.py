@@ -1,0 +1,400 @@
+"""Conjugate gradient in two precisions: NumPy's, on all cores, and as CUDA kernels, on a GPU or in the interpreter."""
+
+import numpy as np
+import pytest
+
+from course_pkg import cuda, simt
+from course_pkg.cg import checks, cpu_numba, gpu_numba, precision, reference, reference_mixed, updates
+from course_pkg.cg.cases import cases
+from course_pkg.cg.gpu_numba import scalars
+from course_pkg.cg.problem import PoissonProblem
+from course_pkg.cg.variants import MIXED
+from course_pkg.core import CourseError, Library, Status
+
+pytestmark = pytest.mark.slow(60)
+
+RTOL = 1e-6
+SHAPES = ((3, 3, 3), (8, 10, 13), (7, 5, 16), (3, 4, 70))
+SIMT = getattr(cuda, "BACKEND", "") == "simt"
+
+
+def by_reference(b, x0=None, **options):
+    return reference_mixed.cg_mixed(PoissonProblem(b).matvec, b, x0, **options)
+
+
+def by_gpu(b, x0=None, **options):
+    x0 = None if x0 is None else cuda.to_device(x0)
+    return gpu_numba.cg_mixed(cuda.to_device(b), x0, **options)
+
+
+def on_host(x):
+    return x.copy_to_host() if hasattr(x, "copy_to_host") else x
+
+
+each_room = pytest.mark.parametrize(
+    "solve", [by_reference, cpu_numba.cg_mixed, by_gpu], ids=["numpy", "cpu", "gpu"]
+)
+each_compiled = pytest.mark.parametrize("solve", [cpu_numba.cg_mixed, by_gpu], ids=["cpu", "gpu"])
+
+
+def drawn(shape, seed=3):
+    return np.random.default_rng(seed).random(shape)
+
+
+def relative(x, b) -> float:
+    """Return ``‖b - A x‖ / ‖b‖`` in double precision, by none of the functions that are tested."""
+    return np.linalg.norm((b - PoissonProblem(b).matvec(on_host(x))).reshape(-1)) / np.linalg.norm(
+        b.reshape(-1)
+    )
+
+
+def test_the_variant_is_found_in_both_libraries():
+    assert MIXED.function(Library.NUMBA_CPU) is cpu_numba.cg_mixed
+    assert MIXED.function(Library.NUMBA_CUDA) is gpu_numba.cg_mixed
+    assert len(MIXED.kernel_objects()) == 7
+
+
+@each_room
+@pytest.mark.parametrize("rtol", [RTOL, 1e-12])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_the_true_residual_is_met_in_double_precision(solve, shape, rtol):
+    b = drawn(shape)
+    found = solve(b, rtol=rtol)
+    assert found.converged, found.reason
+    x = on_host(found.x)
+    assert (x.dtype, x.shape) == (np.float64, shape)
+    assert relative(x, b) <= rtol * (1 + 1e-3)
+    assert found.residual_norms[-1] <= rtol * np.linalg.norm(b.reshape(-1))
+    assert len(found.residual_norms) == found.iterations + 1
+    assert found.extra["reliable_updates"] >= 1
+    np.testing.assert_allclose(x, reference.cg(PoissonProblem(b).matvec, b, rtol=1e-13).x, rtol=100 * rtol)
+
+
+@each_compiled
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("guessed", [False, True], ids=["from zero", "from a guess"])
+def test_a_compiled_method_is_numpys(solve, shape, guessed):
+    b, x0 = drawn(shape), drawn(shape, 1) if guessed else None
+    given = b.copy(), None if x0 is None else x0.copy()
+    expected, found = by_reference(b, x0), solve(b, x0)
+    assert (found.iterations, found.extra) == (expected.iterations, expected.extra)
+    rounding = np.finfo(np.float32).eps * expected.residual_norms[0]
+    np.testing.assert_allclose(found.residual_norms, expected.residual_norms, rtol=1e-2, atol=rounding)
+    np.testing.assert_array_equal(b, given[0])
+    if guessed:
+        np.testing.assert_array_equal(x0, given[1])
+
+
+@pytest.mark.parametrize("edge", [32, 64])
+@pytest.mark.parametrize("seed", [None, 0], ids=["ones", "drawn"])
+def test_it_takes_hardly_more_iterations_than_in_double_precision(edge, seed):
+    problem = PoissonProblem.ones(edge)
+    b = problem.b if seed is None else np.random.default_rng(seed).uniform(-1, 1, problem.b.shape)
+    double = cpu_numba.cg_two_kernel(b)
+    for solve in (by_reference, cpu_numba.cg_mixed):
+        found = solve(b)
+        assert found.converged, found.reason
+        assert relative(found.x, b) <= RTOL
+        assert found.iterations <= 1.25 * double.iterations
+        assert found.iterations <= 1.05 * double.iterations + 1, "A p by differences"
+
+
+def test_on_a_gpu_a_cube_of_32_takes_no_more_either():
+    b = PoissonProblem.ones(32).b
+    found = by_gpu(b)
+    assert found.converged, found.reason
+    assert relative(found.x, b) <= RTOL
+    assert found.iterations <= 66
+    assert by_reference(b).iterations <= 66
+
+
+def test_single_precision_alone_does_not_get_there():
+    """Rounding x once changes A x by eps ‖x‖ or more, and by 12 eps ‖x‖ at most; k iterations add up k roundings.
+
+    The bound is that of A. Greenbaum, Estimating the attainable accuracy of recursively computed residual methods, SIAM
+    J. Matrix Anal. Appl. 18 (1997) 535; roundings are taken to be as independent as the steps of a random walk.
+    """
+    problem = PoissonProblem.ones(64, "float32")
+    alone = reference.cg(problem.matvec, problem.b, rtol=RTOL)
+    b = np.ones(problem.b.shape)
+    x = alone.x.astype(np.float64)
+    true = relative(x, b)
+    rounding = np.finfo(np.float32).eps * np.linalg.norm(x.reshape(-1)) / np.linalg.norm(b.reshape(-1))
+    assert alone.status is Status.STAGNATED
+    assert true > 10 * RTOL
+    assert rounding <= true <= 12 * rounding * np.sqrt(alone.iterations)
+    found = cpu_numba.cg_mixed(b)
+    assert found.converged
+    assert relative(found.x, b) <= RTOL < true
+
+
+def test_to_start_again_after_each_update_would_take_many_more_iterations(monkeypatch):
+    b = PoissonProblem.ones(48).b
+    kept = by_reference(b)
+    monkeypatch.setattr(reference_mixed, "kept", lambda beta, true, updated: 0.0)
+    assert by_reference(b).iterations > 1.5 * kept.iterations
+
+
+@each_room
+@pytest.mark.parametrize("factor", [1e30, 1e-30, 1e60, 1e-60])
+def test_huge_and_tiny_right_hand_sides_are_solved_as_well(solve, factor):
+    b = drawn((4, 5, 6))
+    plain, found = solve(b), solve(factor * b)
+    assert found.converged, found.reason
+    assert found.iterations == plain.iterations
+    assert relative(found.x, factor * b) <= RTOL * (1 + 1e-3)
+    np.testing.assert_allclose(on_host(found.x), factor * on_host(plain.x), rtol=1e-5)
+
+
+@each_room
+def test_a_guess_far_away_or_nearly_right_is_used(solve):
+    b = drawn((5, 6, 7))
+    exact = reference.cg(PoissonProblem(b).matvec, b, rtol=1e-14).x
+    for x0 in (exact + 1e40 * drawn(b.shape, 1), exact + 1e-4 * drawn(b.shape, 1)):
+        first = np.linalg.norm((b - PoissonProblem(b).matvec(x0)).reshape(-1))
+        found = solve(b, x0, rtol=1e-20, atol=1e-6 * first)
+        assert found.converged, found.reason
+        true = np.linalg.norm((b - PoissonProblem(b).matvec(on_host(found.x))).reshape(-1))
+        assert true <= 1e-6 * first * (1 + 1e-3)
+    again = solve(b, exact)
+    assert (again.iterations, again.converged, again.extra) == (0, True, {"reliable_updates": 0})
+
+
+@each_room
+def test_what_double_precision_cannot_reach_is_told(solve):
+    b = np.ones((8, 9, 10))
+    found = solve(b, rtol=1e-18)
+    assert (found.status, found.converged) == (Status.STAGNATED, False)
+    assert "did not fall in 3 updates" in found.reason
+    assert relative(found.x, b) < 1e-14
+    assert found.iterations < 300
+
+
+@each_room
+@pytest.mark.parametrize("maxiter", [1, 2, 3])
+def test_it_ends_at_maxiter_and_x_is_that_of_the_last_iteration(solve, maxiter):
+    b = drawn((6, 5, 9))
+    found = solve(b, maxiter=maxiter)
+    expected = reference.cg(PoissonProblem(b).matvec, b, maxiter=maxiter)
+    assert (found.iterations, found.status) == (maxiter, Status.MAXITER)
+    np.testing.assert_allclose(on_host(found.x), expected.x, rtol=1e-5)
+
+
+@each_room
+def test_the_callback_sees_x_after_each_iteration(solve):
+    b, seen = drawn((4, 5, 6)), []
+    found = solve(b, callback=lambda x: seen.append(on_host(x).copy()))
+    plain = solve(b)
+    assert len(seen) == found.iterations == plain.iterations
+    np.testing.assert_array_equal(on_host(found.x), on_host(plain.x), err_msg="a callback changes nothing")
+    for k, x in enumerate(seen[:6], start=1):
+        np.testing.assert_allclose(x, reference.cg(PoissonProblem(b).matvec, b, maxiter=k).x, rtol=1e-4)
+    np.testing.assert_allclose(seen[-1], on_host(found.x), rtol=1e-12)
+
+
+@each_room
+def test_a_zero_right_hand_side_has_the_answer_zero(solve):
+    found = solve(np.zeros((3, 4, 5)), np.ones((3, 4, 5)))
+    assert (found.converged, found.iterations) == (True, 0)
+    assert not on_host(found.x).any()
+
+
+@each_room
+def test_two_runs_give_the_same_digits(solve):
+    b = drawn((8, 10, 13))
+    first, second = solve(b), solve(b)
+    assert first.residual_norms == second.residual_norms
+    np.testing.assert_array_equal(on_host(first.x), on_host(second.x))
+
+
+def spoilt(value):
+    array = np.ones((3, 4, 5))
+    array[1, 1, 1] = value
+    return array
+
+
+@each_room
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"b": spoilt(np.nan)}, "b has .*not finite"),
+        ({"b": spoilt(1e200)}, "b has values that are not finite, or whose squares overflow"),
+        ({"b": np.full((3, 4, 5), 1e-200)}, "The squares of b's values underflow to 0: multiply"),
+        ({"x0": spoilt(np.nan)}, "x0 has .*not finite"),
+        ({"x0": np.ones((3, 5, 4))}, r"x0 has shape \(3, 5, 4\) but b has \(3, 4, 5\)"),
+        ({"b": np.ones((3, 4, 5), "float32")}, "b has dtype float32: cg_mixed keeps b and x in float64"),
+        ({"b": np.ones((3, 4, 5), int)}, "b has dtype int64"),
+        ({"rtol": np.nan}, "rtol is nan: it must be a finite number of at least 0"),
+        ({"rtol": 0.0}, "rtol and atol are both 0"),
+        ({"maxiter": 0}, "maxiter is 0: it must be an integer of at least 1"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_input_is_named(solve, change, said):
+    with pytest.raises(CourseError, match=said):
+        solve(**({"b": np.ones((3, 4, 5))} | change))
+
+
+@each_compiled
+def test_bad_grids_are_named(solve):
+    with pytest.raises(CourseError, match="at least 3"):
+        solve(np.ones((3, 2, 5)))
+    with pytest.raises(CourseError, match=r"b has 2 dimension\(s\), expected 3"):
+        solve(np.ones((12, 5)))
+
+
+def test_an_array_of_the_host_is_refused_on_a_gpu():
+    with pytest.raises(CourseError, match=r"b lives in host memory.*cuda\.to_device\(b\)"):
+        gpu_numba.cg_mixed(np.ones((3, 4, 5)))
+
+
+@each_room
+def test_what_overflows_in_one_precision_does_not_here(solve):
+    """The squares of b fit, those of A p would not: ``test_cg_gpu.py``; r and p are divided by the size of b."""
+    b = 1.1e153 * (-1.0) ** np.indices((4, 5, 6)).sum(axis=0)
+    assert solve(b).converged
+
+
+# ---- on the device
+
+
+def test_what_is_no_positive_product_stops_the_device():
+    solver = gpu_numba.MixedSolver(cuda.to_device(drawn((4, 5, 6))))
+    solver.two()
+    solver.look()
+    before = solver.current().copy_to_host()
+    state = solver.work.state.copy_to_host()
+    state[scalars.DELTA] = state[scalars.BETA] = np.nan
+    solver.work.state.copy_to_device(state)
+    solver.some()
+    solver.look()
+    assert (solver.status, solver.done) == (Status.OVERFLOW, 2)
+    np.testing.assert_array_equal(solver.current().copy_to_host(), before)
+
+
+def test_what_lies_behind_the_rows_stays_zero():
+    solver = gpu_numba.MixedSolver(cuda.to_device(drawn((4, 5, 13))))
+    solver.some()
+    w = solver.work
+    assert {f.dtype.name for f in (w.r, w.y, *w.p)} == {"float32"}
+    assert w.x.dtype == np.float64
+    for field in (w.x, w.y, w.r, *w.p):
+        assert not field.copy_to_host().reshape(4, 5, w.pitch)[:, :, 13:].any()
+
+
+def test_iterations_after_a_pause_change_nothing_until_the_update():
+    """The device pauses in the middle of a graph; both fields p are then in their places."""
+    solver = gpu_numba.MixedSolver(cuda.to_device(drawn((8, 10, 13))))
+    paused = None
+    for _ in range(30):
+        solver.two()
+        state = solver.work.state.copy_to_host()
+        if state[scalars.STOPPED] == scalars.PAUSED:
+            now = [f.copy_to_host() for f in (solver.work.r, solver.work.y, *solver.work.p)]
+            if paused is not None:
+                for before, after in zip(paused, now, strict=True):
+                    np.testing.assert_array_equal(before, after)
+                break
+            paused = now
+    assert paused is not None
+    assert solver.work.state.copy_to_host()[scalars.ITERATION] % 2 == 0
+    solver.work.update()
+    solver.look()
+    assert (solver.status, solver.updates) == (None, 1)
+    assert not solver.work.y.copy_to_host().any()
+
+
+def test_the_host_looks_seldom_and_nothing_changes(monkeypatch):
+    from course_pkg.cg.gpu_numba import solver as module
+
+    b = drawn((8, 10, 13))
+    often = by_gpu(b)
+    monkeypatch.setattr(module, "PAIRS_UNSEEN", 12)
+    found = by_gpu(b)
+    assert (found.iterations, found.extra) == (often.iterations, often.extra)
+    np.testing.assert_array_equal(found.x.copy_to_host(), often.x.copy_to_host())
+
+
+@pytest.mark.skipif(not SIMT, reason="the interpreter counts")
+@pytest.mark.parametrize(
+    ("kernel", "plan", "number"),
+    [
+        ("search_mixed", precision.MIXED, 0),
+        ("advance_mixed", precision.MIXED, 1),
+        ("gather", precision.UPDATE, 0),
+        ("refresh", precision.UPDATE, 1),
+    ],
+)
+def test_the_kernels_move_the_bytes_of_the_plan(kernel, plan, number):
+    """On rows without gaps; beside the fields there are the scalars, and a sum for each block."""
+    from course_pkg.cg import cost
+    from course_pkg.cg.cases import BOXES
+
+    name = f"cg_{kernel}_64" + ("" if kernel == "gather" else "_float32")
+    case = next(c for c in cases if c.name == name)
+    found = simt.profile(case.configured, *case.args()).cost("perfect")
+    expected = cost.cost(plan.alone(number), BOXES["64"])
+    sums = 0 if kernel == "gather" else 8 * int(np.prod(case.grid))
+    assert found.bytes_read == expected.bytes_read + 16  # two scalars
+    assert found.bytes_written == expected.bytes_written + sums
+
+
+MIXED_CASES = [c for c in cases if c.function in [k.py_func.__name__ for k in MIXED.kernel_objects()]]
+
+
+@pytest.mark.skipif(not SIMT, reason="the interpreter finds hazards")
+@pytest.mark.parametrize("case", MIXED_CASES, ids=lambda case: case.name)
+def test_no_kernel_has_a_hazard(case):
+    assert simt.profile(case.configured, *case.args()).hazards == []
+
+
+def test_every_kernel_has_a_case():
+    assert {c.function for c in MIXED_CASES} == {k.py_func.__name__ for k in MIXED.kernel_objects()}
+
+
+# ---- the rules of the updates
+
+
+def test_when_an_update_is_due():
+    watch = updates.Updates(norm=1.0, target=1e-3)
+    assert not watch.due(3.0, 2)
+    assert not watch.due(0.31, 4)
+    assert not watch.due(0.29, 5), "p is not back in its place"
+    assert watch.due(0.29, 6), "a tenth of the largest norm since the last update"
+    watch.note(0.29)
+    assert not watch.due(0.1, 8)
+    assert watch.due(0.0, 9), "after zero, p is not used"
+
+
+def test_updates_without_progress_are_counted():
+    watch = updates.Updates(norm=1.0, target=1e-3)
+    assert watch.note(0.5) is None
+    assert watch.note(0.6) is watch.note(0.7) is None
+    assert watch.note(0.5).status is Status.STAGNATED
+    watch = updates.Updates(norm=1.0, target=1e-3)
+    for norm in (2.0, 3.0, 0.9, 2.0, 2.0, 1e-3):
+        assert watch.note(norm) is None
+    assert watch.converged
+
+
+def test_the_least_square_that_is_normal_limits_the_target_here_too():
+    assert checks.SMALLEST > 0
+    with pytest.raises(CourseError, match="underflows"):
+        cpu_numba.cg_mixed(np.full((3, 4, 5), 1e-150), rtol=1e-10)
+
+
+def test_the_iterations_of_a_graph_are_measured_on_and_on(monkeypatch):
+    from course_pkg.cg import here
+
+    measure = here.measure
+    monkeypatch.setattr(here, "measure", lambda *args, **options: measure(*args, **options, min_sample_s=0))
+    problem = PoissonProblem.ones(8)
+
+    def residual(x, b):
+        return np.linalg.norm((problem.b - problem.matvec(x.copy_to_host())).reshape(-1))
+
+    found = here.two_iterations(MIXED, cuda.to_device(problem.b), residual, samples=16)
+    n = gpu_numba.MixedSolver.QUEUED
+    assert found.cost == n * MIXED.cost((8,) * 3)
+    assert found.parameters == {"shape": [8] * 3, "dtype": "float64", "iterations": n}
+    assert found.observed["iterations"] >= 32, "far beyond what double precision can reach"
