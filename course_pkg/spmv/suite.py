@@ -40,9 +40,10 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
             raise CourseError(
                 "`course bench spmv --device gpu` needs an NVIDIA GPU: none was found; use --device cpu."
             )
-        from course_pkg.spmv import suite_gpu
+        from course_pkg.spmv import suite_gpu, suite_orders
 
         yield from suite_gpu.products(matrices, quick=quick)
+        yield from suite_orders.in_orders(quick=quick)
     else:
         yield from _products(matrices, quick=quick)
     yield from suite_jacobi.run(device, quick=quick)
@@ -100,7 +101,7 @@ def demands(measurements: list[Measurement]) -> list[dict]:
     device = "gpu" if measurements and measurements[0].device.kind == "gpu" else "cpu"
     library, rival = RIVALS[device]
     faster, rows = {}, []
-    for theirs in matching(measurements, rival, dtype="float64", values=None):
+    for theirs in matching(measurements, rival, dtype="float64", values=None, order=None):
         name, n = theirs.parameters["matrix"], theirs.parameters["n"]
         ours = _products_of(measurements, library, name, n)
         if n < LARGE or not ours:
@@ -127,7 +128,7 @@ def _products_of(measurements, library, name, n) -> list[Measurement]:
         m
         for m in measurements
         if (m.operation, m.library) == ("spmv", library)
-        and "values" not in m.parameters
+        and not {"values", "order"} & set(m.parameters)
         and all(m.parameters.get(k) == v for k, v in wanted.items())
     ]
 

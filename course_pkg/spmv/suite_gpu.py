@@ -74,9 +74,14 @@ class Vectors:
         self.y.fill(cp.nan)
 
 
+def sampling(quick: bool) -> dict:
+    """Return how often and how a product is timed."""
+    return {"samples": 3 if quick else 20, "hold": True}
+
+
 def products(matrices, *, quick: bool) -> Iterator[Measurement]:
     """Yield a copy, and then all products with each matrix."""
-    options = {"samples": 3 if quick else 20, "hold": True}
+    options = sampling(quick)
     yield _copy(COPIED_QUICK if quick else COPIED, options)
     with progress(len(matrices)) as step:
         for name, size in matrices:
@@ -102,17 +107,18 @@ def _with(name, A, options) -> Iterator[Measurement]:
     vectors = {precisions: Vectors(A, *precisions) for precisions in PRECISIONS}
     for dtype, values in PRECISIONS:
         if dtype == values:
-            yield from _libraries(name, A, vectors[dtype, values], options)
+            yield from libraries(name, A, vectors[dtype, values], options)
     format_made, made = None, None
     for variant, setting, precisions in launches(name, A):
         wanted = FORMATS[variant.function_name], setting.made
         if wanted != format_made:  # the last one stays as long as it is needed again
             format_made, made = wanted, wanted[0].from_scipy(A, **dict(setting.made))
         for one in precisions:
-            yield _ours(name, A, made, variant, setting, vectors[one], options)
+            yield ours(name, A, made, variant, setting, vectors[one], options)
 
 
-def _ours(name, A, made, variant, setting, vectors, options) -> Measurement:
+def ours(name, A, made, variant, setting, vectors, options, more=None, observed=None) -> Measurement:
+    """Measure a kernel of this package; ``more`` are further parameters, ``observed`` what was counted besides."""
     on_device = made.astype(vectors.values).to_device()
     vectors.y.fill(cp.nan)
     call = partial(variant.function(CUDA), **dict(setting.called))
@@ -130,9 +136,10 @@ def _ours(name, A, made, variant, setting, vectors, options) -> Measurement:
             **described(name, A, vectors.dtype, vectors.values),
             **dict(setting.made),
             **dict(setting.called),
+            **(more or {}),
         },
         footprint=its_cost.bytes,
-        observe=partial(_observed, variant, setting, made),
+        observe=lambda: _observed(variant, setting, made) | (observed or {}),
         **options,
     )
 
@@ -142,13 +149,13 @@ def _observed(variant, setting, made) -> dict:
     return {"fill": round(made.fill, 4), **chosen}
 
 
-def _libraries(name, A, vectors, options) -> Iterator[Measurement]:
+def libraries(name, A, vectors, options, more=None, observed=None) -> Iterator[Measurement]:
     """Yield cuSPARSE's product, and PyTorch's if it is installed."""
     whole = Csr.from_scipy(A, vectors.values)
     matrix, its_cost = gpu_cupy.matrix(whole), PRODUCT.cost(**whole.sizes(), dtype=vectors.dtype)
     common = {
         "cost": its_cost,
-        "parameters": described(name, A, vectors.dtype, vectors.values),
+        "parameters": described(name, A, vectors.dtype, vectors.values) | (more or {}),
         "footprint": its_cost.bytes,
     }
     yield measure(
@@ -158,6 +165,7 @@ def _libraries(name, A, vectors, options) -> Iterator[Measurement]:
         vectors.y,
         check=vectors.check,
         name=PRODUCT.by(CUPY),
+        observe=lambda: dict(observed or {}),
         **common,
         **options,
     )
@@ -173,7 +181,7 @@ def _libraries(name, A, vectors, options) -> Iterator[Measurement]:
             check=lambda rival=rival: (rival.wait(), vectors.check(rival.result())),
             name=PRODUCT.by(library),
             wait=rival.wait,
-            observe=lambda rival=rival: {"version": rival.version},
+            observe=lambda rival=rival: {"version": rival.version, **(observed or {})},
             min_sample_s=0.05,
             samples=options["samples"],
             **common,
