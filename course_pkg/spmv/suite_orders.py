@@ -11,7 +11,7 @@ from course_pkg.spmv.variants import FORMATS, VARIANTS
 MATRIX, MATRIX_QUICK = ("tetrahedral", 128), ("tetrahedral", 8)
 ORDERS = {
     "natural": lambda A: None,
-    "reverse Cuthill-McKee": reference.reverse_cuthill_mckee,
+    "rcm": reference.reverse_cuthill_mckee,
     "random": lambda A: reference.random_permutation(A.shape[0]),
 }
 # what is measured: a variant, what its format is made with, and what it is called with
@@ -30,7 +30,7 @@ def ordered(A, order: str):
     --------
     >>> A = problem("tetrahedral", size=4).matrix
     >>> B = ordered(A, "random")
-    >>> B.nnz == A.nnz, measures.bandwidth(B) > measures.bandwidth(ordered(A, "reverse Cuthill-McKee"))
+    >>> B.nnz == A.nnz, measures.bandwidth(B) > measures.bandwidth(ordered(A, "rcm"))
     (True, True)
     """
     perm = ORDERS[order](A)
