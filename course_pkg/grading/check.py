@@ -160,6 +160,16 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
     ------
     Failed
         With the habit's sentence in place of an error, or after it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from course_pkg import simt
+    >>> kernel = simt.Kernel.from_source("def kernel(a, out):\\n    out[:] = a", "kernel", {})
+    >>> with explained(kernel, "a", "out"):
+    ...     kernel[1, 1](np.ones(3), np.zeros(3))
+    Traceback (most recent call last):
+    course_pkg.grading.check.Failed: Line 2, `out[:] = a`: `out[:]` means the whole array, ...
     """
     from course_pkg.grading import habits  # what it needs is not there where answers run
     from course_pkg.simt.errors import HazardError, SimtError
