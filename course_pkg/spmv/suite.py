@@ -22,7 +22,6 @@ MATRICES = {  # device: name and size of each matrix; at least a million rows
         ("poisson_3d", 250),
         ("tetrahedral", 128),
         ("power_law", 2**21),
-        ("power_law_symmetric", 2**21),
     ),
 }
 QUICK = (("poisson_3d", 12), ("tetrahedral", 8), ("power_law", 2000))

@@ -24,7 +24,7 @@ from course_pkg.spmv.variants import VARIANTS
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 MATRICES = {  # device: name and size
     "cpu": (("poisson_3d", 100), ("tetrahedral", 100)),
-    "gpu": (("poisson_3d", 160), ("tetrahedral", 128)),  # millions of rows; permuting more would take minutes
+    "gpu": (("poisson_3d", 128), ("tetrahedral", 128)),  # millions of rows; permuting more would take minutes
 }
 # from matrices that a launch takes longer to start than to read, to those that no cache holds
 SPLIT = (("poisson_3d", 16), ("poisson_3d", 32), ("poisson_3d", 64), *MATRICES["gpu"])
