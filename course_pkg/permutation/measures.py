@@ -129,13 +129,30 @@ def x_footprint(A, dtype="float64", rows_per_warp: int = 32) -> XFootprint:
         sector = A.indices[entries] // (SECTOR_BYTES // itemsize)
         seen[sector] = True
         touched = np.sort(warp * sectors_of_x + sector)  # no two warps share a number
-        sectors += _distinct(touched)
-        lines += _distinct(touched // SECTORS_PER_LINE)
+        sectors += distinct_sorted(touched)
+        lines += distinct_sorted(touched // SECTORS_PER_LINE)
         begin = end
     least = max(warps, 1)
     return XFootprint(sectors / least, lines / least, warps, int(np.count_nonzero(seen)))
 
 
-def _distinct(numbers) -> int:
-    """Return how many different numbers a sorted array holds."""
+def distinct_sorted(numbers) -> int:
+    """Return how many different numbers a sorted array holds.
+
+    Examples
+    --------
+    >>> distinct_sorted(np.array([1, 1, 4]))
+    2
+    """
     return int(np.count_nonzero(numbers[1:] != numbers[:-1])) + bool(numbers.size)
+
+
+def distinct(numbers) -> int:
+    """Return how many different numbers an array holds; by sorting, since np.unique hashes, which is much slower.
+
+    Examples
+    --------
+    >>> distinct(np.array([4, 1, 4]))
+    2
+    """
+    return distinct_sorted(np.sort(numbers, axis=None))

@@ -12,6 +12,7 @@ import numpy as np
 
 from course_pkg.core import Cost
 from course_pkg.core.access import SECTOR_BYTES, WARP
+from course_pkg.permutation.measures import distinct
 from course_pkg.spmv.formats import CsrBalanced, Ell, EllR, SellCSigma
 from course_pkg.spmv.tuning import CHUNK, SIGMA, THREADS_PER_BLOCK, TILE, unroll_for
 
@@ -158,8 +159,7 @@ def gather(A, dtype="float64", lanes=1, unroll=None) -> Gather:
     requests, columns = count(A, unroll if count is _of_slices else lanes)
     sectors_of_x = -(-A.shape[1] * np.dtype(dtype).itemsize // SECTOR_BYTES)
     sectors = columns // (SECTOR_BYTES // np.dtype(dtype).itemsize)
-    touched = np.unique(requests * sectors_of_x + sectors)
-    return Gather(int(np.unique(requests).size), int(touched.size))
+    return Gather(distinct(requests), distinct(requests * sectors_of_x + sectors))
 
 
 def _of_rows(A, lanes):

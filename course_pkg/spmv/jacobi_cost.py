@@ -10,6 +10,7 @@ import numpy as np
 
 from course_pkg.core import Cost
 from course_pkg.core.access import SECTOR_BYTES, WARP
+from course_pkg.permutation.measures import distinct
 from course_pkg.spmv.cost import INDEX, csr
 
 
@@ -114,4 +115,4 @@ def scattered_sectors(perm, lanes: int, dtype="float64") -> int:
     per_warp, per_sector = WARP // lanes, SECTOR_BYTES // np.dtype(dtype).itemsize
     warp = np.arange(perm.size) // per_warp
     sector = np.asarray(perm, np.int64) // per_sector
-    return int(np.unique(warp * (perm.size // per_sector + 1) + sector).size)
+    return distinct(warp * (perm.size // per_sector + 1) + sector)

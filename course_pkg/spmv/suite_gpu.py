@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -108,8 +108,9 @@ def launches(name: str, A) -> Iterator[tuple]:
 
 
 def _with(name, A, options) -> Iterator[Measurement]:
-    vectors = {precisions: Vectors(A, *precisions) for precisions in PRECISIONS}
-    for dtype, values in PRECISIONS:
+    chosen = PRECISIONS if name in SWEPT else PRECISIONS[:1]
+    vectors = {precisions: Vectors(A, *precisions) for precisions in chosen}
+    for dtype, values in chosen:
         if dtype == values:
             yield from libraries(name, A, vectors[dtype, values], options)
     format_made, made = None, None
@@ -117,13 +118,19 @@ def _with(name, A, options) -> Iterator[Measurement]:
         wanted = FORMATS[variant.function_name], setting.made
         if wanted != format_made:  # the last one stays as long as it is needed again
             format_made, made = wanted, wanted[0].from_scipy(A, **dict(setting.made))
-        for one in precisions:
+        for one in precisions[: len(chosen)]:
             yield ours(name, A, made, variant, setting, vectors[one], options)
+
+
+@lru_cache(maxsize=1)
+def _on_device(made, values):
+    """Return a format in GPU memory; the last one is kept, for settings of a launcher that share it."""
+    return made.astype(values).to_device()
 
 
 def ours(name, A, made, variant, setting, vectors, options, more=None, observed=None) -> Measurement:
     """Measure a kernel of this package; ``more`` are further parameters, ``observed`` what was counted besides."""
-    on_device = made.astype(vectors.values).to_device()
+    on_device = _on_device(made, vectors.values)
     vectors.y.fill(cp.nan)
     call = partial(variant.function(CUDA), **dict(setting.called))
     if variant.name == "csr_balanced":

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from course_pkg import cuda, simt
-from course_pkg.cg import checks, cpu_numba, gpu_numba, precision, reference, reference_mixed, updates
+from course_pkg.cg import cpu_numba, gpu_numba, precision, reference, reference_mixed, updates
 from course_pkg.cg.cases import cases
 from course_pkg.cg.gpu_numba import scalars
 from course_pkg.cg.problem import PoissonProblem
 from course_pkg.cg.variants import MIXED
-from course_pkg.core import CourseError, Library, Status
+from course_pkg.core import CourseError, Library, Status, systems
 
 pytestmark = pytest.mark.slow(60)
 
@@ -378,7 +378,7 @@ def test_updates_without_progress_are_counted():
 
 
 def test_the_least_square_that_is_normal_limits_the_target_here_too():
-    assert checks.SMALLEST > 0
+    assert systems.SMALLEST > 0
     with pytest.raises(CourseError, match="underflows"):
         cpu_numba.cg_mixed(np.full((3, 4, 5), 1e-150), rtol=1e-10)
 

@@ -130,7 +130,8 @@ def test_the_gpus_suite_measures_every_format_and_setting_once(suite_gpu, capsys
     for name in ("poisson_3d", "power_law"):
         here = [m for m in ours if m.parameters["matrix"] == name]
         precisions = {(m.parameters["dtype"], m.parameters.get("values")) for m in here}
-        assert precisions == {("float64", None), ("float32", None), ("float64", "float32")}
+        all_of_them = {("float64", None), ("float32", None), ("float64", "float32")}
+        assert precisions == (all_of_them if name == "poisson_3d" else {("float64", None)})
         measured = {m.variant for m in here}
         too_wide = {"ell", "ellr"} if name == "power_law" else set()
         assert measured == {v.name for v in VARIANTS.of("spmv", CUDA)} - too_wide

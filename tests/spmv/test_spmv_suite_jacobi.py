@@ -10,7 +10,7 @@ from course_pkg.spmv.swap import Vectors
 from course_pkg.spmv.variants import VARIANTS
 
 CPU, CUDA = Library.NUMBA_CPU, Library.NUMBA_CUDA
-FEW = {"samples": 1, "warmup": 0, "min_sample_s": 0}
+FEW = {"samples": 1, "warmup": 0, "min_sample_s": 0, "hold": False}
 
 
 @pytest.fixture
