@@ -1,0 +1,40 @@
+"""The Laplacian of an irregular mesh of tetrahedra in three orders of its unknowns: where its nonzeros lie."""
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+
+from course_pkg.permutation.measures import bandwidth
+from course_pkg.permutation.problem import problem
+from course_pkg.spmv.suite_orders import ORDERS, ordered
+from course_pkg.viz import Picture, draw
+from course_pkg.viz.style import INK, MEMORY
+
+EDGE = 16
+CELLS = 64  # squares along each side of a picture
+SHADES = LinearSegmentedColormap.from_list("shades", ["#ffffff", MEMORY, INK])
+
+
+def pictures() -> dict[str, Picture]:
+    A = problem("tetrahedral", size=EDGE).matrix
+    matrices = {order: ordered(A, order) for order in ORDERS}
+    told = "; ".join(f"{order}: bandwidth {bandwidth(B):,}" for order, B in matrices.items())
+    alt = (
+        f"The {A.nnz:,} nonzeros of one matrix with {A.shape[0]:,} rows, in three orders. {told}. In the first two "
+        "they lie along the diagonal, in bands or in one narrow band; in random order they are everywhere."
+    )
+    return {"orders": draw(lambda figure: _plot(figure, matrices), alt, size=(9.6, 3.7))}
+
+
+def _plot(figure, matrices):
+    for ax, (order, B) in zip(figure.subplots(1, len(matrices)), matrices.items(), strict=True):
+        n = B.shape[0]
+        row = np.repeat(np.arange(n), np.diff(B.indptr))
+        counts, _, _ = np.histogram2d(row, B.indices, bins=CELLS, range=[(0, n), (0, n)])
+        # the root lets a cell with few nonzeros be seen beside one with many
+        ax.imshow(np.sqrt(counts), cmap=SHADES, interpolation="nearest", extent=(0, n, n, 0))
+        ax.set(title=order, xlabel=f"column; bandwidth {bandwidth(B):,}", ylabel="row")
+        ax.set_xticks([0, n])
+        ax.set_yticks([0, n])
+        ax.grid(False)
+        for side in ax.spines.values():
+            side.set_visible(True)
