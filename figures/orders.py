@@ -10,6 +10,7 @@ from course_pkg.viz import Picture, draw
 from course_pkg.viz.style import INK, MEMORY
 
 EDGE = 16
+TITLES = {"natural": "as it comes", "rcm": "reverse Cuthill–McKee", "random": "random"}
 CELLS = 64  # squares along each side of a picture
 SHADES = LinearSegmentedColormap.from_list("shades", ["#ffffff", MEMORY, INK])
 
@@ -17,7 +18,7 @@ SHADES = LinearSegmentedColormap.from_list("shades", ["#ffffff", MEMORY, INK])
 def pictures() -> dict[str, Picture]:
     A = problem("tetrahedral", size=EDGE).matrix
     matrices = {order: ordered(A, order) for order in ORDERS}
-    told = "; ".join(f"{order}: bandwidth {bandwidth(B):,}" for order, B in matrices.items())
+    told = "; ".join(f"{TITLES[order]}: bandwidth {bandwidth(B):,}" for order, B in matrices.items())
     alt = (
         f"The {A.nnz:,} nonzeros of one matrix with {A.shape[0]:,} rows, in three orders. {told}. In the first two "
         "they lie along the diagonal, in bands or in one narrow band; in random order they are everywhere."
@@ -32,7 +33,7 @@ def _plot(figure, matrices):
         counts, _, _ = np.histogram2d(row, B.indices, bins=CELLS, range=[(0, n), (0, n)])
         # the root lets a cell with few nonzeros be seen beside one with many
         ax.imshow(np.sqrt(counts), cmap=SHADES, interpolation="nearest", extent=(0, n, n, 0))
-        ax.set(title=order, xlabel=f"column; bandwidth {bandwidth(B):,}", ylabel="row")
+        ax.set(title=TITLES[order], xlabel=f"column; bandwidth {bandwidth(B):,}", ylabel="row")
         ax.set_xticks([0, n])
         ax.set_yticks([0, n])
         ax.grid(False)
