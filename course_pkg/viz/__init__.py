@@ -11,6 +11,7 @@ from course_pkg.viz.passes import passes_picture
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.planner import free_planner, plan_picture, planner
 from course_pkg.viz.predictions import Estimate, Prediction
+from course_pkg.viz.relative import relative_bars
 from course_pkg.viz.roofline_explorer import roofline_explorer
 from course_pkg.viz.source import source
 from course_pkg.viz.tile import tile_picture
@@ -37,6 +38,7 @@ __all__ = [
     "passes_picture",
     "plan_picture",
     "planner",
+    "relative_bars",
     "roofline",
     "roofline_explorer",
     "rooflines",

@@ -1,0 +1,81 @@
+"""What is recorded of sparse products on one device: times by matrix, variant and setting, and in several orders."""
+
+from functools import cached_property
+
+from course_pkg.bench import Measurement, Recorded
+from course_pkg.core import Library, Variant
+from course_pkg.spmv.suite import COPY, PRODUCT
+from course_pkg.spmv.variants import VARIANTS
+
+PLAIN = {"dtype": "float64", "values": None}  # double precision, of vectors and of values
+
+
+class Products:
+    """What is recorded of the topic ``spmv`` on one device.
+
+    Parameters
+    ----------
+    found : Recorded
+        The device's measurements of that topic.
+    """
+
+    def __init__(self, found: Recorded):
+        self.found = found
+
+    @property
+    def name(self) -> str:
+        """The device's name in one word."""
+        return self.found.device.name.removeprefix("NVIDIA ").split()[0]
+
+    @property
+    def origin(self) -> str:
+        """One line for a caption."""
+        return self.found.origin
+
+    @cached_property
+    def copy(self) -> Measurement:
+        """The copy whose bandwidth is the yardstick of every bound."""
+        return self.found.one(COPY)
+
+    def one(self, variant: Variant, matrix: str, order: str | None = None, **settings) -> Measurement:
+        """Return the measurement of one of our kernels with a matrix, in double precision unless told otherwise."""
+        wanted = {"matrix": matrix, "order": order, **PLAIN, **settings}
+        return self.found.one(variant.by(Library.NUMBA_CUDA), **wanted)
+
+    def library(self, matrix: str, order: str | None = None, **settings) -> Measurement:
+        """Return the measurement of cuSPARSE's product by CuPy."""
+        return self.found.one(PRODUCT.by(Library.CUPY), **{"matrix": matrix, "order": order, **PLAIN, **settings})
+
+    def ours(self, matrix: str) -> list[Measurement]:
+        """Return the measurements of all our kernels with a matrix, in double precision."""
+        variants = VARIANTS.of("spmv", Library.NUMBA_CUDA)
+        return [
+            m
+            for m in self.found.measurements
+            if any(m.what == v.by(Library.NUMBA_CUDA) for v in variants)
+            and m.parameters.get("matrix") == matrix
+            and all(m.parameters.get(k) == v for k, v in {"order": None, **PLAIN}.items())
+        ]
+
+    def best(self, matrix: str) -> Measurement:
+        """Return the fastest of them."""
+        return min(self.ours(matrix), key=lambda m: m.median_s)
+
+    def over_bound(self, m: Measurement) -> float:
+        """Return the time of a product over the time that a long copy takes for the bytes that must move."""
+        return m.median_s / (m.cost.a_eff_bytes / (self.copy.t_eff_gb_s * 1e9))
+
+    def jacobi(self, form: str, matrix: str, order: str | None = None) -> Measurement:
+        """Return the measurement of a step of Jacobi's method by our kernel, with rows in an order."""
+        return self._cuda(f"jacobi_{form}", matrix=matrix, order=order)
+
+    def swap(self, way: str, matrix: str) -> Measurement:
+        """Return the measurement of an iteration ``y = A x``, x := y, in one of the four ways to swap."""
+        return self._cuda(f"swap_{way}", matrix=matrix)
+
+    def splitting(self, way: str | None, matrix: str, n: int) -> Measurement:
+        """Return the measurement of a product in two precisions; without a way, that in float64 beside it."""
+        return self._cuda(f"splitting_{way}" if way else "spmv_csr_vector", matrix=f"{matrix}_scaled", n=n)
+
+    def _cuda(self, function: str, **parameters) -> Measurement:
+        return self.found.one(VARIANTS[function].by(Library.NUMBA_CUDA), **parameters)
