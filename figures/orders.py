@@ -3,14 +3,14 @@
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 
-from course_pkg.permutation.measures import bandwidth
+from course_pkg.permutation.measures import bandwidth, x_footprint
 from course_pkg.permutation.problem import problem
 from course_pkg.spmv.suite_orders import ORDERS, ordered
 from course_pkg.viz import Picture, draw
 from course_pkg.viz.style import INK, MEMORY
 
 EDGE = 16
-TITLES = {"natural": "as it comes", "rcm": "reverse Cuthill–McKee", "random": "random"}
+TITLES = {"natural": "along the mesh", "rcm": "reverse Cuthill–McKee", "random": "random"}
 CELLS = 64  # squares along each side of a picture
 SHADES = LinearSegmentedColormap.from_list("shades", ["#ffffff", MEMORY, INK])
 
@@ -18,7 +18,10 @@ SHADES = LinearSegmentedColormap.from_list("shades", ["#ffffff", MEMORY, INK])
 def pictures() -> dict[str, Picture]:
     A = problem("tetrahedral", size=EDGE).matrix
     matrices = {order: ordered(A, order) for order in ORDERS}
-    told = "; ".join(f"{TITLES[order]}: bandwidth {bandwidth(B):,}" for order, B in matrices.items())
+    told = "; ".join(
+        f"{TITLES[order]}: bandwidth {bandwidth(B):,}, {x_footprint(B).sectors_per_warp:.0f} sectors of x per warp"
+        for order, B in matrices.items()
+    )
     alt = (
         f"The {A.nnz:,} nonzeros of one matrix with {A.shape[0]:,} rows, in three orders. {told}. In the first two "
         "they lie along the diagonal, in bands or in one narrow band; in random order they are everywhere."
@@ -33,7 +36,10 @@ def _plot(figure, matrices):
         counts, _, _ = np.histogram2d(row, B.indices, bins=CELLS, range=[(0, n), (0, n)])
         # the root lets a cell with few nonzeros be seen beside one with many
         ax.imshow(np.sqrt(counts), cmap=SHADES, interpolation="nearest", extent=(0, n, n, 0))
-        ax.set(title=TITLES[order], xlabel=f"column; bandwidth {bandwidth(B):,}", ylabel="row")
+        footprint = x_footprint(B).sectors_per_warp
+        ax.set(
+            title=TITLES[order], xlabel=f"bandwidth {bandwidth(B):,}\n{footprint:.0f} sectors of x per warp"
+        )
         ax.set_xticks([0, n])
         ax.set_yticks([0, n])
         ax.grid(False)

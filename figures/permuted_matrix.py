@@ -6,19 +6,19 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import FancyBboxPatch
 
 from course_pkg.viz import Picture, draw
-from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY, MUTED
+from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY
 
 INVERSE = (1, 2, 0)  # 1 → 2, 2 → 3, 3 → 1: the new place of each old row
 FRAMES = 9  # 0: as it was; 4: the rows have moved; 8: the columns have moved, too
 COLOURS = (MEMORY, COMPUTE, GAIN)  # one per unknown
-SIDE, LEFT, TOP = 0.86, 1.15, 3.72  # of a cell; the first cell's corner, in inches
+SIDE, LEFT, TOP = 0.86, 0.75, 3.2  # of a cell; the first cell's corner, in inches
 X_AT, Y_AT = LEFT + 4.1 * SIDE, LEFT + 6.3 * SIDE
 HALF, WHOLE = FRAMES // 2, FRAMES - 1
 
 
 def pictures() -> dict[str, Picture]:
     return {
-        f"permuted_matrix_{k}": draw(lambda figure, k=k: _plot(figure, k), _alt(k), size=(9.0, 4.6))
+        f"permuted_matrix_{k}": draw(lambda figure, k=k: _plot(figure, k), _alt(k), size=(8.2, 3.75))
         for k in range(FRAMES)
     }
 
@@ -44,9 +44,9 @@ def _alt(k):
 def _plot(figure, k):
     ax = figure.add_axes((0, 0, 1, 1))
     figure.set_layout_engine("none")
-    ax.set(xlim=(0, 9.0), ylim=(0, 4.6))
+    ax.set(xlim=(0, 8.2), ylim=(0, 3.75))
     ax.axis("off")
-    ax.text(0.25, 4.25, headline(k), fontsize=17, weight="bold", va="center")
+    ax.text(0.25, 3.5, headline(k), fontsize=17, weight="bold", va="center")
     rows, columns = _places(min(k / HALF, 1)), _places(max(k / HALF - 1, 0))
     lifted_row, lifted_column = _lift(min(k / HALF, 1)), _lift(max(k / HALF - 1, 0))
     for i in range(3):
@@ -54,7 +54,7 @@ def _plot(figure, k):
         shift = -0.45 * SIDE * lifted_row if up else 0
         for j in range(3):
             place = LEFT + columns[j] * SIDE + shift
-            height = TOP - (rows[i] + 1) * SIDE + (0.3 * SIDE * lifted_column if j == 2 else 0)
+            height = TOP - (rows[i] + 1) * SIDE + (0.2 * SIDE * lifted_column if j == 2 else 0)
             _cell(ax, place, height, f"$a_{{{i + 1}{j + 1}}}$", COLOURS[i], 2 + 3 * up + 6 * (j == 2))
         _cell(ax, Y_AT - shift, TOP - (rows[i] + 1) * SIDE, f"$y_{i + 1}$", COLOURS[i], 2 + 3 * up)
         aside = 0.45 * SIDE * lifted_column if up else 0
@@ -67,8 +67,7 @@ def _plot(figure, k):
     primes |= {"y": "P y" if k >= HALF else "y", "x": "P x" if k == WHOLE else "x"}
     moving = k not in (0, HALF, WHOLE)
     for name, at in names.items():
-        ax.text(at, 0.72, "" if moving else primes[name], fontsize=17, ha="center", style="italic")
-    ax.text(0.25, 0.2, "1 → 2,  2 → 3,  3 → 1", fontsize=13, color=MUTED, va="center")
+        ax.text(at, 0.2, "" if moving else primes[name], fontsize=17, ha="center", style="italic")
 
 
 def _places(t):

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from course_pkg.permutation.reference import by_row_length
 from course_pkg.viz import Picture, draw
-from course_pkg.viz.style import INK, MEMORY, MUTED, WASTED
+from course_pkg.viz.style import INK, MEMORY, WASTED
 
 LENGTHS = (2, 5, 1, 3, 2, 4, 1, 2)  # nonzeros of each row
 CHUNK = 4  # rows of a slice; in the package it is 32, a warp
@@ -21,7 +21,7 @@ def pictures() -> dict[str, Picture]:
         f"A matrix of {len(LENGTHS)} rows with {sum(LENGTHS)} nonzeros in three formats. {told}. In each, a column is "
         "read by neighbouring threads at once; sorting the rows by length leaves the least padding."
     )
-    return {"sparse_formats": draw(lambda figure: _plot(figure, panels), alt, size=(9.6, 4.4))}
+    return {"sparse_formats": draw(lambda figure: _plot(figure, panels), alt, size=(9.6, 4.1))}
 
 
 def _panels():
@@ -43,16 +43,16 @@ def _panels():
 def _plot(figure, panels):
     ax = figure.add_axes((0, 0, 1, 1))
     figure.set_layout_engine("none")
-    ax.set(xlim=(0, 9.6), ylim=(0, 4.4))
+    ax.set(xlim=(0, 9.6), ylim=(0.25, 4.35))
     ax.axis("off")
     for panel, (name, order, widths, stored) in enumerate(panels):
         x = 0.95 + 3.15 * panel
         ax.text(x - 0.55, 4.12, name, fontsize=16, weight="bold", va="center")
-        ax.text(x - 0.55, 0.55, f"{stored} stored for {sum(LENGTHS)}", fontsize=13, va="center")
+        ax.text(x - 0.55, 0.55, f"{stored} stored for {sum(LENGTHS)}", fontsize=14, va="center")
         chunk = len(order) // len(widths)
         for place, row in enumerate(order):
             y = TOP - place * SIDE - 0.12 * (place // chunk)
-            ax.text(x - 0.16, y + SIDE / 2, f"row {row}", fontsize=11, ha="right", va="center", color=INK)
+            ax.text(x - 0.16, y + SIDE / 2, f"row {row}", fontsize=12.5, ha="right", va="center", color=INK)
             for j in range(widths[place // chunk]):
                 used = j < LENGTHS[row]
                 style = (
@@ -65,11 +65,3 @@ def _plot(figure, panels):
             y = TOP - ((piece + 1) * chunk - 1) * SIDE - 0.12 * piece
             style = {"facecolor": "none", "edgecolor": INK, "linewidth": 2.4, "zorder": 3}
             ax.add_patch(Rectangle((x, y), SIDE, chunk * SIDE, **style))
-    ax.text(
-        0.4,
-        0.16,
-        "framed: what neighbouring threads read at once; grey: padding",
-        fontsize=12,
-        color=MUTED,
-        va="center",
-    )

@@ -39,48 +39,804 @@ if importlib.util.find_spec("course_pkg") is None:
 
 # %% slideshow={"slide_type": "skip"}
 # Setup, for the notebook only.
-from course_pkg import viz
+import numpy as np
+from IPython.display import Markdown
+
+from course_pkg import bench, simt, viz
+from course_pkg.cg.variants import VARIANTS as CG
+from course_pkg.core import Library, machine
+from course_pkg.paths import figure
+from course_pkg.permutation import measures, reference
+from course_pkg.permutation.problem import problem
+from course_pkg.spmv import jacobi_reference, swap
+from course_pkg.spmv import gpu_numba as gpu
+from course_pkg.spmv.formats import Csr, SellCSigma
+from course_pkg.spmv.jacobi import FORMS, system_of
+from course_pkg.spmv.suite_jacobi import SPLIT
+from course_pkg.spmv.suite_orders import ORDERS, ordered
+from course_pkg.spmv.variants import VARIANTS
+from course_pkg.witness.iterations import SMALL, Iterations
+from course_pkg.witness.products import Products
+
+# %% slideshow={"slide_type": "skip"}
+# What is recorded, by GPU: on_h100.one(variant, matrix), on_h200.swap(way, matrix), and so on.
+GPUS = [Products(found) for found in bench.records("spmv")]
+on_h100, on_h200 = GPUS
+CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
+SCALAR, VECTOR, SELL = (VARIANTS[f"spmv_{name}"] for name in ("csr_scalar", "csr_vector", "sell"))
+ORIGIN = f"{on_h200.origin} {on_h100.name}: by the same command."
+AS_IT_COMES, RCM, RANDOM = ORDERS
+TITLES = {AS_IT_COMES: "along the mesh", RCM: "RCM", RANDOM: "random"}
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["predict"]
 # ## One matrix, two numberings
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+mesh = on_h200.one(VECTOR, "tetrahedral", AS_IT_COMES, lanes=8)
+shuffled = on_h200.one(VECTOR, "tetrahedral", RANDOM, lanes=8)
+assert mesh.cost == shuffled.cost and mesh.what == shuffled.what
+Markdown(
+    f"A mesh of tetrahedra with {mesh.parameters['n']:,} nodes, numbered along the mesh; its matrix has {mesh.parameters['nonzeros']:,} "
+    f"[nonzeros](glossary.md#CSR). The product y = A x takes **{bench.format_time(mesh.median_s)}** on an H200. Now the same nodes are numbered "
+    f"**at random**: as many nonzeros, as many flops, and the same kernel."
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_order = viz.Estimate(
+    "06-order", "With the nodes numbered at random, the same product takes …", *(0.5, 50, "times as long")
+)
+guess_order
+
 # %% [markdown] slideshow={"slide_type": "slide"}
+# ## Only the numbers of the nodes have changed
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+by_order = {
+    on.name: {order: on.one(VECTOR, "tetrahedral", order, lanes=8) for order in ORDERS} for on in GPUS
+}
+viz.relative_bars(
+    {
+        f"time, {name}": {TITLES[order]: m.median_s for order, m in found.items()}
+        for name, found in by_order.items()
+    },
+    xlabel="time of a product, relative to the numbering along the mesh",
+    note=ORIGIN,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+slower = {name: found[RANDOM].median_s / found[AS_IT_COMES].median_s for name, found in by_order.items()}
+assert min(slower.values()) > 1.5
+guess_order.reveal(
+    slower["H200"],
+    note=f"{bench.format_time(shuffled.median_s)} in place of {bench.format_time(mesh.median_s)}",
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Four minutes. The usual count of bytes, each array once, is the same for both numberings. So it cannot explain the
+# > difference. Leave it open: the slide with the sectors of x answers it. The order *reverse Cuthill–McKee* is explained there, too.
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
 # ## A permutation is an index vector
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# $$\text{new}[i] = \text{old}[\text{perm}[i]]$$
+#
+# - `perm[i]`: the **old** place of what comes to place i, a [gather](glossary.md#gather).
+# - The **inverse** says where elements go: a [scatter](glossary.md#scatter).
+# - As a matrix, $P x$ is `x[perm]`, and $P^{-1} = P^T$.
+
+# %% slideshow={"slide_type": "-"} tags=["right"]
+# 1 → 2, 2 → 3, 3 → 1
+inverse = np.array([1, 2, 0])
+perm = reference.invert(inverse)
+old = np.array([10.0, 20, 30])
+new = old[perm]
+back = np.empty(3)
+back[perm] = new
+print(perm, new, back)
+
+# %% slideshow={"slide_type": "skip"}
+assert perm.tolist() == [2, 0, 1] and (back == old).all() and (new[inverse] == old).all()
+P = reference.permutation_matrix(perm).toarray()
+assert (P @ old == new).all() and np.array_equal(P.T @ P, np.eye(3))
+p, q = reference.random_permutation(50, 1), reference.random_permutation(50, 2)
+PQ = reference.permutation_matrix(p) @ reference.permutation_matrix(q)
+assert np.array_equal(PQ.toarray(), reference.permutation_matrix(reference.compose(p, q)).toarray())
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** "1 → 2, 2 → 3, 3 → 1" lists where the elements go, so it is the inverse of our index vector. Half of all mistakes with
+# > permutations are this one. Ask: which of the two does `x[perm]` need?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Permute the rows; then the columns, too
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+FILM = (
+    "A x = y, as it was",
+    *["Rows move, and y with them"] * 3,
+    "A row permutation: y has a new order, x has not",
+    *["Columns move, and x with them"] * 3,
+    "A symmetric permutation: x and y have the same order again",
+)
+viz.slider(
+    lambda k: viz.Picture.load(figure(f"permuted_matrix_{k}.svg"), FILM[k] + "."),
+    range(9),
+    label="1 → 2, 2 → 3, 3 → 1",
+    start=0,
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# A [row permutation](glossary.md#row-permutation) orders the equations: $(P A)\, x = P y$. A [symmetric permutation](glossary.md#symmetric-permutation)
+# orders the unknowns, too: $(P A P^T)(P x) = P y$. The numbers on the diagonal stay on the diagonal.
+
+# %% slideshow={"slide_type": "skip"}
+A = np.arange(9.0).reshape(3, 3) + 1
+y = A @ old
+assert np.allclose(A[perm] @ old, y[perm]) and np.allclose(A[perm][:, perm] @ old[perm], y[perm])
+assert set(np.diag(A[perm][:, perm])) == set(np.diag(A))
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Jacobi's method, in three orders
+#
+# Split $A = D + E$ into its diagonal, kept as a vector $d$, and the rest. A step computes $x \leftarrow (b - E x) / d$, element by element.
+#
+# | | a step | after the step |
+# |---|---|---|
+# | **plain** | $x_\text{new} = (b - E x) / d$ | – |
+# | **rows permuted** | $z = (P b - (P E)\, x) / P d$ | put back in order: $x_\text{new} = P^T z$ |
+# | **symmetric** | $x'_\text{new} = (P b - (P E P^T)\, x') / P d$ | –; $x = P^T x'$ after the **last** step |
+#
+# The next step reads x by the columns of E. So whoever permutes the rows alone has to put x back in order **in every step**.
+
+# %% slideshow={"slide_type": "skip"}
+small = problem("tetrahedral", size=8).matrix
+b = np.random.default_rng(0).uniform(-1, 1, small.shape[0])
+shuffle, iterates = reference.random_permutation(b.size), {}
+for form in FORMS:
+    system = system_of(form, small, b, None if form == "plain" else shuffle)
+    x = system.taken(np.zeros_like(b))
+    for _ in range(20):
+        x_new = np.empty_like(x)
+        getattr(jacobi_reference, f"jacobi_{form}")(system, x, x_new)
+        x = x_new
+    iterates[form] = system.given(x)
+assert all(np.allclose(found, iterates["plain"], rtol=1e-13, atol=0) for found in iterates.values())
+print({form: float(abs(found - iterates["plain"]).max()) for form, found in iterates.items()})
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+in_order = on_h200.gathered("permute_vector", "random")
+guess_scatter = viz.Prediction(
+    "06-scatter",
+    f"2²⁷ doubles in random order, on an H200. The gather, new[i] = old[perm[i]], takes {bench.format_time(in_order.median_s)}. "
+    "The scatter, new[perm[i]] = old[i], takes …",
+    ["clearly more time", "about as much time", "clearly less time"],
+)
+guess_scatter
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## To read at random, to write at random
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+PERMUTED = ("identity", "local", "strided", "random")
+
+
+def moved_row(order):
+    """Return a row: the times of a gather and of a scatter in an order, on each GPU."""
+    found = {}
+    for on in GPUS:
+        for what, operation in (("gather", "permute_vector"), ("scatter", "unpermute_vector")):
+            m = on.gathered(operation, order)
+            found[f"{what}, {on.name}"] = (
+                f"{bench.format_time(m.median_s)} ({m.median_s / on.copied.median_s:.1f}×)"
+            )
+    return {"order": order, **found}
+
+
+bench.Table(
+    [moved_row(order) for order in PERMUTED],
+    f"2²⁷ doubles; in brackets, relative to a copy. {on_h200.permuted.origin}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+against = on_h200.gathered("unpermute_vector", "random").median_s / in_order.median_s
+guess_scatter.reveal(
+    f"{against:.2f} times the time of the gather",
+    right="clearly more time"
+    if against > 1.15
+    else "clearly less time"
+    if against < 1 / 1.15
+    else "about as much time",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# *Local*: random within 1,024 neighbours. *Strided*: every 32nd element first. A random load uses 8 bytes of a sector, and wastes 24.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Which form pays, and when?
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+STEPS = (
+    ("plain", None),
+    ("row_permuted", "rcm"),
+    ("symmetric", "rcm"),
+    ("row_permuted", "random"),
+    ("symmetric", "random"),
+)
+
+
+def step_row(form, order):
+    """Return a row: the bytes per row of a step of Jacobi's method, and its time on each GPU."""
+    found = {on.name: on.jacobi(form, "tetrahedral", order) for on in GPUS}
+    one = found["H200"]
+    return {
+        "form": form.replace("_", " "),
+        "order": TITLES.get(order, "along the mesh"),
+        "bytes per row": f"{one.cost.bytes / one.parameters['n']:.0f}",
+        **{f"step, {name}": bench.format_time(m.median_s) for name, m in found.items()},
+        "over plain": f"{one.median_s / on_h200.jacobi('plain', 'tetrahedral').median_s:.2f}×",
+    }
+
+
+bench.Table([step_row(form, order) for form, order in STEPS], f"Tetrahedra; the last column: H200. {ORIGIN}")
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# The iterates are the same, up to rounding. The row-permuted form scatters x **in every step**; the symmetric one permutes once.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Eight minutes with the three slides before. A good order pays in the symmetric form; a random one spoils both forms.
+# > Row permutations are worth their scatter only if the rows gain something by it: we come to that with sorted rows.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What a sparse product must move
+#
+# In [CSR](glossary.md#CSR) a nonzero has a value and a column, a row has a pointer; x is read at least once, and y is written:
+#
+# $$12 \text{ bytes} \times \text{nonzeros} + 20 \text{ bytes} \times \text{rows}, \qquad 2 \text{ flops} \times \text{nonzeros}$$
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+MATRICES = {
+    "poisson_2d": "Poisson, 2D",
+    "poisson_3d": "Poisson, 3D",
+    "tetrahedral": "tetrahedra",
+    "power_law": "power law",
+}
+
+
+def bound_row(name):
+    """Return a row: the size of a matrix, the bytes of its product, and the least time on each GPU."""
+    m = on_h200.library(name)
+    rows, nonzeros = m.parameters["n"], m.parameters["nonzeros"]
+    assert m.cost.bytes == 12 * nonzeros + 20 * rows + 4
+    return {
+        "matrix": MATRICES[name],
+        "rows": f"{rows:,}",
+        "nonzeros per row": f"{nonzeros / rows:.1f}",
+        "bytes": f"{m.cost.bytes / 1e6:,.0f} MB",
+        "flops per byte": f"{m.cost.intensity:.2f}",
+        **{f"bound, {on.name}": bench.format_time(on.library(name).bound_s(on.copy)) for on in GPUS},
+    }
+
+
+bench.Table(
+    [bound_row(name) for name in MATRICES], f"Bound: the bytes at the bandwidth of a copy. {on_h200.origin}"
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The matrices.** Poisson in 2D and 3D: finite differences on a square and a cube. Tetrahedra: linear finite elements on an irregular mesh.
+# Power law: a network, in which most nodes have a few neighbours and a few have thousands.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A thread per row, or several lanes
 
+# %% slideshow={"slide_type": "skip"}
+LANES = (1, 2, 4, 8, 16, 32)
+box = problem("poisson_3d", size=12).matrix
+CSR = Csr.from_scipy(box)
+
+
+def profiled(lanes):
+    """Profile the product by CSR with so many lanes per row, on 12³ points."""
+    kernel = gpu.spmv_csr_scalar_kernel if lanes == 1 else gpu.spmv_csr_vector_kernel(lanes)
+    x, y = np.ones(box.shape[1]), np.empty(box.shape[0])
+    found = simt.profile(
+        kernel[-(-box.shape[0] * lanes // 128), 128], CSR.indptr, CSR.indices, CSR.data, x, y
+    )
+    assert np.allclose(y, box @ x)
+    return found
+
+
+by_lanes = {lanes: profiled(lanes) for lanes in LANES}
+
+
+# %% slideshow={"slide_type": "skip"}
+def load_of(array, lanes):
+    """Return the first load of an array by the warp that has row 160."""
+    found = by_lanes[lanes]
+    row = 160  # most rows that follow it have all seven nonzeros
+    block, warp = divmod(row * lanes // 32, 4)
+    line = max(where for where, c in found.by_line.items() if c.global_load)
+    return next(a for a in found.accesses(line, block=block) if a.array == array and a.warp == warp)
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.slider(lambda lanes: viz.access_strip(load_of("data", lanes)), LANES, label="lanes per row", start=1)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# **One lane per row**: 32 rows begin 7 values apart. **32 lanes**: 7 of them have a nonzero. A line has room for 16 doubles, or 32 floats.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_lanes = viz.Prediction(
+    "06-lanes",
+    "Poisson's matrix in 3D has 7 nonzeros per row. On an H200, the product takes the least time with …",
+    [f"{lanes} lane{'s' * (lanes > 1)} per row" for lanes in (1, 2, 4, 8, 32)],
+)
+guess_lanes
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What a warp pays when its row is short
+
+
+# %% slideshow={"slide_type": "skip"}
+def by_csr(on, matrix, lanes):
+    """Return the measurement of the product by CSR with so many lanes per row."""
+    return on.one(SCALAR, matrix) if lanes == 1 else on.one(VECTOR, matrix, lanes=lanes)
+
+
+swept = {on.name: {lanes: by_csr(on, "poisson_3d", lanes) for lanes in LANES} for on in GPUS}
+best_lanes = min(LANES, key=lambda lanes: swept["H200"][lanes].median_s)
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+def lanes_row(lanes):
+    """Return a row: what loads of values ask for with so many lanes per row, counted, and the times."""
+    loads = by_lanes[lanes].by_array["data"].global_load
+    return {
+        "lanes per row": lanes,
+        "lanes at work": f"{loads.thread_accesses / loads.requests / 32:.0%}",
+        "requests per row": f"{loads.requests / box.shape[0]:.2f}",
+        "sectors per request": f"{loads.sectors_per_request:.1f}",
+        "sectors over least": f"{32 * loads.sectors / (8 * box.nnz):.2f}×",
+        **{f"time, {name}": bench.format_time(found[lanes].median_s) for name, found in swept.items()},
+    }
+
+
+bench.Table(
+    [lanes_row(lanes) for lanes in LANES],
+    f"Loads of values. Counted on 12³ points, timed on 250³. {on_h200.origin}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_lanes.reveal(
+    f"{bench.format_time(swept['H200'][best_lanes].median_s)} with {best_lanes}, {bench.format_time(swept['H200'][32].median_s)} with a whole warp",
+    right=f"{best_lanes} lane{'s' * (best_lanes > 1)} per row",
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Eight minutes with the two slides before. One lane per row asks for few, wide requests and lets the caches put the sectors
+# > together again; 32 lanes ask for narrow requests of which a fifth is at work. What is best lies between, near the length of the rows.
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A table instead of a list
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("sparse_formats.svg"),
+    "A matrix of 8 rows and 20 nonzeros: as a table as wide as its longest row, in two slices of 4 rows, and in two slices of rows sorted by length. "
+    "Stored values: 40, 36 and 28.",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# [ELL](glossary.md#ELL) is stored **column by column**: neighbouring threads read neighbours. [SELL-C-σ](glossary.md#SELL-C-σ) has slices of C rows, **sorted** by
+# length within σ rows: a row permutation. The kernel undoes it when it writes `y[perm[i]]`.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+network = problem("power_law", size=2**17).matrix
+lengths = np.diff(network.indptr)
+guess_fill = viz.Estimate(
+    "06-fill",
+    f"A power law with {network.shape[0]:,} rows has {network.nnz / network.shape[0]:.1f} nonzeros per row in the mean. ELL would store, "
+    "per nonzero, …",
+    *(1, 10_000, "values"),
+)
+guess_fill
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Fill: what is stored per nonzero
+
+# %% slideshow={"slide_type": "skip"}
+SAMPLES = {
+    "Poisson, 3D": problem("poisson_3d", size=32).matrix,
+    "tetrahedra": problem("tetrahedral", size=32).matrix,
+    "power law": network,
+}
+
+
+def fills(A):
+    """Return the fill of ELL and of SELL, with and without sorted rows."""
+    n, rows = A.shape[0], np.diff(A.indptr)
+    slices = {
+        f"SELL-32-{sigma if sigma < n else 'all'}": SellCSigma.from_scipy(A, sigma=sigma).fill
+        for sigma in (1, 256, n)
+    }
+    return {"ELL": n * rows.max() / A.nnz, **slices}
+
+
+filled = {name: fills(A) for name, A in SAMPLES.items()}
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table(
+    [
+        {
+            "matrix": name,
+            "rows": f"{A.shape[0]:,}",
+            "longest row": f"{np.diff(A.indptr).max():,}",
+            **{k: f"{v:,.2f}" for k, v in filled[name].items()},
+        }
+        for name, A in SAMPLES.items()
+    ],
+    "Fill: values stored per nonzero. SELL-32-256: slices of 32 rows, sorted within windows of 256.",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+fill = network.shape[0] * lengths.max() / network.nnz
+assert (
+    np.isclose(fill, filled["power law"]["ELL"])
+    and filled["power law"]["SELL-32-all"] < 1.3 < filled["power law"]["SELL-32-256"]
+)
+guess_fill.reveal(
+    fill, how="Counted", note=f"the longest row has {lengths.max():,} nonzeros, and all rows become as long"
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# **[Fill](glossary.md#fill) against locality**: a larger σ leaves less padding, and takes rows apart that read the same parts of x.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Which format is best?
+#
+# The fastest kernel of this package for each matrix, beside cuSPARSE, which CuPy calls.
+
+
+# %% slideshow={"slide_type": "skip"}
+def best_row(on, name):
+    """Return a row: the best kernel for a matrix, its time and bound, and cuSPARSE's time."""
+    best, theirs = on.best(name), on.library(name)
+    setting = {k: v for k, v in best.parameters.items() if k in ("lanes", "sigma", "tile", "unroll")}
+    return {
+        "GPU": on.name,
+        "matrix": MATRICES[name],
+        "best": best.variant.replace("_", " ") + "".join(f", {k} {v}" for k, v in setting.items()),
+        "time": bench.format_time(best.median_s),
+        "of the bound": f"{theirs.bound_s(on.copy) / best.median_s:.0%}",
+        "cuSPARSE": bench.format_time(theirs.median_s),
+        "over cuSPARSE": f"{theirs.median_s / best.median_s:.2f}×",
+    }
+
+
+bench.Table([best_row(on, name) for on in GPUS for name in MATRICES], f"Double precision. {ORIGIN}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Where a warp reads x
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("orders.svg"),
+    "The nonzeros of one matrix in three orders. Along the mesh they lie in three bands beside the diagonal; in the order of Cuthill and McKee, "
+    "reversed, in one band; in random order everywhere.",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# [Bandwidth](glossary.md#bandwidth-of-a-matrix): the greatest distance of a nonzero from the diagonal. [Footprint](glossary.md#footprint-of-x): the sectors of x that a warp touches.
+
+# %% slideshow={"slide_type": "skip"}
+tetrahedra = problem("tetrahedral", size=16).matrix
+orders = {order: ordered(tetrahedra, order) for order in ORDERS}
+touched = {order: measures.x_footprint(B) for order, B in orders.items()}
+bench.Table(
+    [
+        {
+            "order": TITLES[order],
+            "bandwidth": f"{measures.bandwidth(B):,}",
+            "envelope": f"{measures.profile(B):,}",
+            "sectors of x per warp": f"{touched[order].sectors_per_warp:.0f}",
+            "warps that need a sector": f"{touched[order].reuse:.1f}",
+        }
+        for order, B in orders.items()
+    ],
+    f"{tetrahedra.shape[0]:,} rows; a warp multiplies 32 of them.",
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The [envelope](glossary.md#envelope) is the sum, over all rows, of the distance from the first nonzero to the diagonal.
+
+# %% slideshow={"slide_type": "skip"}
+assert touched[RANDOM].sectors_per_warp > 1.5 * touched[AS_IT_COMES].sectors_per_warp
+assert (
+    measures.bandwidth(orders[RCM])
+    < measures.bandwidth(orders[AS_IT_COMES])
+    < measures.bandwidth(orders[RANDOM])
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Reverse Cuthill–McKee** (RCM) numbers the unknowns as a wave runs over the graph: a node at the border first, then its neighbours, then theirs, each
+# neighbourhood by rising number of neighbours; in the end, the order is reversed. So neighbours get numbers that lie close together.
+
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Sector and line
+# ## Time and counted sectors move together
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+of_scalar = {on.name: {order: on.one(SCALAR, "tetrahedral", order) for order in ORDERS} for on in GPUS}
+viz.relative_bars(
+    {
+        "sectors of x, counted": {
+            TITLES[order]: m.observed["sectors"] for order, m in of_scalar["H200"].items()
+        },
+        **{
+            f"time, {name}": {TITLES[order]: m.median_s for order, m in found.items()}
+            for name, found in of_scalar.items()
+        },
+    },
+    xlabel="relative to the numbering along the mesh; a thread per row",
+    note=ORIGIN,
+)
+
+# %% slideshow={"slide_type": "skip"}
+for found in of_scalar.values():
+    times, sectors = (
+        {o: of(m) for o, m in found.items()} for of in (lambda m: m.median_s, lambda m: m.observed["sectors"])
+    )
+    assert max(times, key=times.get) == max(sectors, key=sectors.get) == RANDOM
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# In every order the matrix is read once. What differs is x: its loads ask for more sectors.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Try it: matrix, order, lanes per row
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+EXPLORER_GOES_HERE = True
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Sector and line, from the V100 to the H200
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+MACHINES = [machine(key) for key in ("v100", "a100-80", "h100-sxm", "h200")]
+FACTS = {
+    "line of L1": lambda m: f"{m.l1_line_bytes} B",
+    "sector": lambda m: f"{m.sector_bytes} B",
+    "L2": lambda m: f"{m.l2_kib / 1024:g} MiB",
+    "SMs": lambda m: f"{m.sms}",
+    "fp64": lambda m: f"{m.fp64_gflop_s / 1000:.1f} TF/s",
+    "memory": lambda m: f"{m.bandwidth_gb_s:,.0f} GB/s",
+}
+bench.Table(
+    [
+        {"": what, **{m.name.removeprefix("Tesla ").split()[0]: of(m) for m in MACHINES}}
+        for what, of in FACTS.items()
+    ],
+    "From datasheets and NVIDIA's guides.",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# "L2 has lines of 32 bytes" is often read. That is the **sector**: a [line](glossary.md#cache-line) has four, 128 bytes, which are 32 floats or 16 doubles.
+
+# %% slideshow={"slide_type": "skip"}
+assert all(m.l1_line_bytes == 4 * m.sector_bytes == 128 == 32 * 4 == 16 * 8 for m in MACHINES)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One vector, two precisions
+#
+# An iteration $y = A x$, $x := y$: the matrix and the x that it meets in single precision, the result in double. So there are `x32`, `x64`, `y64`.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+IDEAS = {
+    "naive": "copy y64 to x32 and x64",
+    "cast": "no x32: the product rounds x64",
+    "fused": "the product also writes y32; swap pointers",
+    "hybrid": "copy y64 to x32; swap x64 and y64",
+}
+
+
+def way_row(way):
+    """Return a row: what an iteration in one of the four ways moves besides the matrix, per row, and what it holds."""
+    its = VARIANTS[f"swap_{way}"].cost(10**6, 7 * 10**6, dtype="float32")
+    matrix = 8 * 7 * 10**6 + 4 * (10**6 + 1)
+    held = sum(4 if name.endswith("32") else 8 for name in swap.WAYS[way])
+    return {
+        "way": way,
+        "": IDEAS[way],
+        "moved": f"{(its.bytes - matrix) / 10**6:.0f} B",
+        "held": f"{held} B",
+    }
+
+
+bench.Table(
+    [way_row(way) for way in swap.WAYS],
+    "Vectors, per row. All four give the same bits.",
+)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_swap = viz.Prediction(
+    "06-swap",
+    "Poisson's matrix in 3D with 7 nonzeros per row, on an H200. The least time per iteration has …",
+    [
+        "the naive way: copy both",
+        "the cast: no x32",
+        "the fused way: write y32, too",
+        "the hybrid: copy x32, swap the rest",
+    ],
+)
+guess_swap
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Which way wins, and where
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+SWAPPED = ("poisson_3d", "tetrahedral")
+ways = {(on.name, name): {way: on.swap(way, name) for way in swap.WAYS} for on in GPUS for name in SWAPPED}
+winner = {place: min(found, key=lambda way: found[way].median_s) for place, found in ways.items()}
+bench.Table(
+    [
+        {
+            "way": way,
+            **{
+                f"{MATRICES[name]}, {gpu_name}": f"{bench.format_time(found[way].median_s)} ({found[way].cost.bytes / 1e6:,.0f} MB)"
+                for (gpu_name, name), found in ways.items()
+            },
+        }
+        for way in swap.WAYS
+    ],
+    ORIGIN,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+first, second = sorted(ways["H200", "poisson_3d"].values(), key=lambda m: m.median_s)[:2]
+guess_swap.reveal(
+    f"{first.variant}: {1 - first.median_s / second.median_s:.1%} less time than {second.variant}",
+    right=dict(zip(swap.WAYS, guess_swap.choices, strict=True))[winner["H200", "poisson_3d"]],
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Choose the precision by row, or by entry
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+SPLITTINGS = ("rows_together", "entries_together", "entries_apart")
+
+
+def split_row(name, edge):
+    """Return a row: how much faster a product in two precisions is than that in double, and its error."""
+    found = {way: on_h200.splitting(way, name, edge**3) for way in (None, *SPLITTINGS)}
+    one = found["entries_together"]
+    return {
+        "matrix": f"{MATRICES[name]}, {edge}³",
+        "entries in single": f"{one.observed['low_share']:.0%}",
+        "double": bench.format_time(found[None].median_s),
+        **{
+            way.replace("_", ", "): f"{found[None].median_s / found[way].median_s:.2f}×" for way in SPLITTINGS
+        },
+        "error": f"{one.observed['error']:.0e}",
+    }
+
+
+bench.Table(
+    [split_row(name, edge) for name, edge in SPLIT],
+    f"Speed over double precision. Apart: two launches. {on_h200.origin}",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# An entry is stored in single if rounding it changes the row by little. Published: up to 1.41 times as fast by entries, and 0.81 times on
+# small matrices, which are done before a second launch has begun (E. Tezcan and others, 2022).
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+CGS = [Iterations(found) for found in bench.records("cg")]
+plain_cg, mixed_cg = CG["cg_two_kernel"], CG["cg_mixed"]
+guess_cg = viz.Estimate(
+    "06-mixed",
+    f"Conjugate gradients on {SMALL}³ unknowns take {CGS[1].solve(plain_cg).observed['iterations']} iterations in double precision. "
+    "With r and p stored in single, the same true residual takes …",
+    *(100, 20_000, "iterations"),
+)
+guess_cg
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What the pair is for: conjugate gradients
+#
+# r and p in single precision: 32 bytes per point, not 64. When r is ten times smaller, a [reliable update](glossary.md#reliable-update) computes the **true
+# residual** $b - A x$ in double.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table(
+    [
+        {
+            "GPU": on.name,
+            "stored": stored,
+            "iterations": f"{on.solve(v).observed['iterations']:,}",
+            "true residual": f"{on.solve(v).observed['true_residual']:.2e}",
+            "iteration": bench.format_time(on.whole_s(v)),
+            "whole solve": bench.format_time(on.solve(v).median_s),
+            "speed": f"{on.solve(plain_cg).median_s / on.solve(v).median_s:.2f}×",
+        }
+        for on in CGS
+        for stored, v in (("all in double", plain_cg), ("r, p in single", mixed_cg))
+    ],
+    f"{SMALL}³ unknowns, to 1e-6 of ‖b‖. {CGS[1].origin}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_cg.reveal(CGS[1].solve(mixed_cg).observed["iterations"])
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The limit
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+Markdown(
+    "The best kernel, over the time of a copy of the bytes that must move:\n\n"
+    + "\n".join(
+        f"- {MATRICES[name]}: "
+        + ", ".join(f"**{on.over_bound(on.best(name)):.2f} times** on an {on.name}" for on in GPUS)
+        for name in MATRICES
+    )
+    + "\n\nBeyond it: fewer bytes per nonzero, no stored matrix at all, or several vectors for one pass over the matrix."
+)
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+def gain_row(decision, before, after):
+    """Return a row: what a decision gains, by Cost and by measurement."""
+    pairs = {on.name: (before(on), after(on)) for on in GPUS}
+    moved = [m.cost.bytes for m in pairs["H200"]]
+    return {
+        "decision": decision,
+        "bytes": f"{moved[0] / moved[1]:.2f}×",
+        **{f"speed, {name}": f"{a.median_s / b.median_s:.2f}×" for name, (a, b) in pairs.items()},
+    }
+
+
+rows_of_summary = [
+    gain_row(
+        "number along the mesh",
+        lambda on: by_order[on.name][RANDOM],
+        lambda on: by_order[on.name][AS_IT_COMES],
+    ),
+    gain_row(
+        f"{best_lanes} lanes, not 32",
+        lambda on: swept[on.name][32],
+        lambda on: swept[on.name][best_lanes],
+    ),
+    gain_row(
+        "SELL, not CSR by threads",
+        lambda on: on.one(SCALAR, "poisson_3d"),
+        lambda on: on.one(SELL, "poisson_3d"),
+    ),
+    gain_row(
+        "values in single",
+        lambda on: on.one(SELL, "poisson_3d"),
+        lambda on: on.one(SELL, "poisson_3d", values="float32"),
+    ),
+    gain_row(
+        "swap hybrid, not naive",
+        lambda on: on.swap("naive", "poisson_3d"),
+        lambda on: on.swap("hybrid", "poisson_3d"),
+    ),
+]
+bench.Table(
+    rows_of_summary, f"Before over after. The first: tetrahedra; the others: Poisson, 3D. {on_h200.origin}"
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# **The bytes of a matrix do not depend on its order; the bytes that a warp fetches do.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 6**, `exercises/06_permutations`, 20 points.
+# - **Exercise 6**, `exercises/06_permutations`, 20 points. **Next**: lecture 7 does several steps of conjugate gradients for one sum.
+# - E. Cuthill, J. McKee, *Reducing the bandwidth of sparse symmetric matrices*, 1969.
+# - N. Bell, M. Garland, *Implementing sparse matrix-vector multiplication …*, SC 2009.
+# - M. Kreutzer and others, *A unified sparse matrix data format …*, SIAM J. Sci. Comput. 36, 2014: SELL-C-σ.
+# - M. A. Clark and others, *Solving lattice QCD systems …*, Comput. Phys. Commun. 181, 2010: reliable updates.
+# - E. Tezcan and others, *Mixed and multi-precision SpMV for GPUs …*, SBAC-PAD 2022.
 
 # %% slideshow={"slide_type": "skip"}
 viz.intuition("06")

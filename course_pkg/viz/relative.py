@@ -35,7 +35,9 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
         raise CourseError("There is nothing to draw: pass at least one quantity of one thing.")
     for name, values in quantities.items():
         if list(values) != things or not all(v > 0 for v in values.values()):
-            raise CourseError(f"{name} needs a positive value for each of {', '.join(things)}, in this order.")
+            raise CourseError(
+                f"{name} needs a positive value for each of {', '.join(things)}, in this order."
+            )
     relative = {name: [values[t] / values[things[0]] for t in things] for name, values in quantities.items()}
 
     def plot(figure):

@@ -2,8 +2,9 @@
 
 from functools import cached_property
 
-from course_pkg.bench import Measurement, Recorded
+from course_pkg.bench import Measurement, Recorded, recorded
 from course_pkg.core import Library, Variant
+from course_pkg.permutation.variants import VARIANTS as PERMUTATIONS
 from course_pkg.spmv.suite import COPY, PRODUCT
 from course_pkg.spmv.variants import VARIANTS
 
@@ -44,7 +45,9 @@ class Products:
 
     def library(self, matrix: str, order: str | None = None, **settings) -> Measurement:
         """Return the measurement of cuSPARSE's product by CuPy."""
-        return self.found.one(PRODUCT.by(Library.CUPY), **{"matrix": matrix, "order": order, **PLAIN, **settings})
+        return self.found.one(
+            PRODUCT.by(Library.CUPY), **{"matrix": matrix, "order": order, **PLAIN, **settings}
+        )
 
     def ours(self, matrix: str) -> list[Measurement]:
         """Return the measurements of all our kernels with a matrix, in double precision."""
@@ -79,3 +82,19 @@ class Products:
 
     def _cuda(self, function: str, **parameters) -> Measurement:
         return self.found.one(VARIANTS[function].by(Library.NUMBA_CUDA), **parameters)
+
+    @cached_property
+    def permuted(self) -> Recorded:
+        """The device's measurements of the topic ``permutation``."""
+        return recorded("permutation", self.found.device.slug)
+
+    def gathered(self, operation: str, order: str) -> Measurement:
+        """Return the measurement of a gather or scatter by our kernel in an order, of the longest vectors."""
+        what = PERMUTATIONS[operation].by(Library.NUMBA_CUDA)
+        return max(self.permuted.all(what, order=order), key=lambda m: m.parameters["n"])
+
+    @cached_property
+    def copied(self) -> Measurement:
+        """The fastest copy of vectors as long as those."""
+        copies = [m for m in self.permuted.measurements if m.operation == "copy"]
+        return max(copies, key=lambda m: (m.parameters["n"], m.t_eff_gb_s))
