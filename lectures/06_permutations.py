@@ -121,7 +121,7 @@ guess_order.reveal(
 # %% [markdown] slideshow={"slide_type": "-"}
 # $$\text{new}[i] = \text{old}[\text{perm}[i]]$$
 #
-# - `perm[i]`: the **old** place of what comes to place i, a [gather](glossary.md#gather).
+# - A [permutation](glossary.md#permutation) names the **old** place of what comes to place i: a [gather](glossary.md#gather).
 # - The **inverse** says where elements go: a [scatter](glossary.md#scatter).
 # - As a matrix, $P x$ is `x[perm]`, and $P^{-1} = P^T$.
 
@@ -488,7 +488,7 @@ guess_fill.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# **[Fill](glossary.md#fill) against locality**: a larger σ leaves less padding, and takes rows apart that read the same parts of x.
+# A larger σ leaves less [fill](glossary.md#fill), and takes rows apart that read the same sectors of x.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Which format is best?
@@ -834,9 +834,9 @@ bench.Table(
 # - **Exercise 6**, `exercises/06_permutations`, 20 points. **Next**: lecture 7 does several steps of conjugate gradients for one sum.
 # - E. Cuthill, J. McKee, *Reducing the bandwidth of sparse symmetric matrices*, 1969.
 # - N. Bell, M. Garland, *Implementing sparse matrix-vector multiplication …*, SC 2009.
-# - M. Kreutzer and others, *A unified sparse matrix data format …*, SIAM J. Sci. Comput. 36, 2014: SELL-C-σ.
-# - M. A. Clark and others, *Solving lattice QCD systems …*, Comput. Phys. Commun. 181, 2010: reliable updates.
-# - E. Tezcan and others, *Mixed and multi-precision SpMV for GPUs …*, SBAC-PAD 2022.
+# - M. Kreutzer and others, *A unified sparse matrix data format …*, 2014: SELL-C-σ.
+# - M. A. Clark and others, *Solving lattice QCD systems …*, 2010: reliable updates.
+# - E. Tezcan and others, *Mixed and multi-precision SpMV …*, SBAC-PAD 2022.
 
 # %% slideshow={"slide_type": "skip"}
 viz.intuition("06")

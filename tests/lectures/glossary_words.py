@@ -19,6 +19,9 @@ FORMS = {
     "bound": r"\b(?:a|the|its|this) bound\b|\bbounds\b",
     "field": r"\bfields?\b(?! of)",
     "SM": r"\bSMs?\b",
+    "gather": r"\b(?:a|the) gather\b",
+    "scatter": r"\b(?:a|the) scatter\b",
+    "fill": r"\b(?:a|the|less|more) fill\b",
 }
 _HIDDEN = re.compile(
     r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|https?://\S+|!\[[^\]]*\]\([^)]*\)|^#+ .*?$", re.DOTALL | re.M
