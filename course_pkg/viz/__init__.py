@@ -8,6 +8,7 @@ from course_pkg.viz.intuition import Intuition, intuition
 from course_pkg.viz.machines import memory_wall, roofline, rooflines
 from course_pkg.viz.measurements import bars, flops_sweep, samples, t_eff_sweep
 from course_pkg.viz.passes import passes_picture
+from course_pkg.viz.permutation_explorer import PermutationExplorer
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.planner import free_planner, plan_picture, planner
 from course_pkg.viz.predictions import Estimate, Prediction
@@ -21,6 +22,7 @@ from course_pkg.viz.wrong_right import wrong_right
 __all__ = [
     "Estimate",
     "Intuition",
+    "PermutationExplorer",
     "Picture",
     "Prediction",
     "access_strip",

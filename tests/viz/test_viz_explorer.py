@@ -6,10 +6,9 @@ from itertools import product
 import ipywidgets as W
 import pytest
 from ipywidgets.widgets import widget_link
+from slide_cases import slide_with
 
 from course_pkg.core import CourseError
-from course_pkg.slides import SlidesError, assets, browser, build
-from course_pkg.slides.check import open_deck
 from course_pkg.viz import Picture, explorer
 
 CHOICES = {"block": [(32, 8), (16, 16), (8, 32)], "halo": [1, 2], "padding": [0, 1]}
@@ -116,23 +115,7 @@ def test_120_combinations_are_allowed():
 
 # ---- on a slide
 
-LECTURE = """\
-# ---
-# jupyter:
-#   title: Explorer
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
-# %% slideshow={"slide_type": "skip"}
-from course_pkg import viz
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## Tiles
-
-# %% tags=["hide-input"]
+TILES = """\
 viz.explorer(
     lambda block, halo, padding: viz.tile_picture(block, halo=halo, padding=padding, facts=[("halo", str(halo))]),
     block=[(32, 8), (16, 16)], halo=[1, 2], padding=[0, 1],
@@ -142,21 +125,7 @@ viz.explorer(
 
 @pytest.mark.browser
 def test_on_a_slide_the_controls_choose_the_picture_without_a_kernel(tmp_path):
-    missing = browser.why_no_browser()
-    try:
-        assets.fetch()
-    except SlidesError as error:
-        missing = str(error)
-    if missing:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
-    source = tmp_path / "02_tiles.py"
-    source.write_text(LECTURE, encoding="utf-8")
-    [deck] = build([source], tmp_path / "out")
-    assert deck.report.problems == []
-    assert deck.report.console_errors == []
-    with browser.chromium() as running:
-        context = running.new_context(viewport={"width": 1280, "height": 720}, offline=True)
-        page = open_deck(context, deck.html.resolve(), "")
+    with slide_with(TILES, tmp_path) as page:
         picture = page.locator("section.present img.course-figure:visible")
         handles = page.locator("section.present .noUi-handle")
         assert handles.count() == 3
@@ -174,4 +143,3 @@ def test_on_a_slide_the_controls_choose_the_picture_without_a_kernel(tmp_path):
             assert picture.count() == 1
         if folder := os.environ.get("SHOTS"):
             page.screenshot(path=f"{folder}/explorer.png")
-        context.close()
