@@ -100,15 +100,15 @@ def view_picture(by_order, name: str, order: str) -> Picture:
         figure.suptitle(headline, size=15.5, weight="bold", x=0.01, ha="left")
         draw_spy(left.subplots(), view.matrix, f"bandwidth {view.bandwidth:,}, profile {view.profile:,}")
         above, below = right.subplots(2, 1, sharex=True, height_ratios=(1.5, 1))
-        _sectors(above, view, _highest(by_order, _all_sectors))
+        _sectors(above, view, _highest(by_order, _all_sectors) / 1000)
         _requests(below, view, _highest(by_order, lambda load: load.requests))
 
     return draw(plot, _described(headline, view), size=SIZE)
 
 
-def _highest(by_order, what) -> float:
+def _highest(by_order, what) -> int:
     # a matrix without nonzeros asks for nothing, and its axes still need a height
-    return max(1, *(what(load) for view in by_order.values() for load in view.loads.values())) / 1000
+    return max(1, *(what(load) for view in by_order.values() for load in view.loads.values()))
 
 
 def _all_sectors(load) -> int:
@@ -149,18 +149,13 @@ def _sectors(ax, view, highest):
 
 def _requests(ax, view, highest):
     places, loads = range(len(view.loads)), view.loads.values()
-    ax.bar(places, [load.requests / 1000 for load in loads], color=MUTED)
+    ax.bar(places, [load.requests for load in loads], color=MUTED)
     for place, load in zip(places, loads, strict=True):
-        ax.text(
-            place,
-            load.requests / 1000 + 0.03 * highest,
-            f"{load.requests / 1000:.1f}",
-            size=SMALL,
-            ha="center",
-        )
+        ax.text(place, load.requests + 0.03 * highest, f"{load.requests:,}", size=SMALL, ha="center")
     ax.set_ylim(0, ROOM * highest)
+    ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.set_xticks(places, [str(lanes) for lanes in view.loads])
-    ax.set(xlabel="lanes that share a row", ylabel="requests\nof x, 10³")
+    ax.set(xlabel="lanes that share a row", ylabel="requests\nof x")
     ax.grid(axis="x", visible=False)
 
 
