@@ -31,6 +31,11 @@ class Loads:
         Instructions of warps that load from x.
     x_sectors, matrix_sectors : int
         Sectors in the requests for x, and in those for values and columns.
+
+    Examples
+    --------
+    >>> Loads(requests=10, x_sectors=80, matrix_sectors=120).x_sectors
+    80
     """
 
     requests: int
@@ -50,6 +55,13 @@ class View:
         Sectors of values, columns and x, each asked for once.
     loads : dict of int to Loads
         By the number of lanes that share a row.
+
+    Examples
+    --------
+    >>> from course_pkg.permutation.problem import problem
+    >>> seen = view(problem("poisson_2d", size=4).matrix)
+    >>> seen.least_sectors, seen.loads[1]
+    (28, Loads(requests=7, x_sectors=21, matrix_sectors=111))
     """
 
     matrix: object
@@ -81,7 +93,7 @@ def view(A) -> View:
     >>> from course_pkg.permutation.problem import problem
     >>> seen = view(problem("poisson_2d", size=16).matrix)
     >>> seen.bandwidth, seen.loads[1].requests, seen.loads[32].requests
-    (16, 40, 256)
+    (16, 44, 256)
     """
     format_, loads = Csr.from_scipy(A), {}
     for lanes in WIDTHS:

@@ -90,7 +90,7 @@ def view_picture(by_order, name: str, order: str) -> Picture:
     >>> from course_pkg.permutation.problem import problem
     >>> from course_pkg.spmv.orders import views
     >>> view_picture(views(problem("poisson_2d", size=16).matrix), "Poisson, 2D", "RCM").alt
-    'Poisson, 2D, order: RCM. 256 rows, 1,216 nonzeros, bandwidth 16, profile 2,800. ...'
+    'Poisson, 2D, order: RCM. 256 rows, 1,216 nonzeros, bandwidth 16, profile 2,840. ...'
     """
     view = by_order[order]
     headline = f"{name}, order: {order}"
