@@ -52,6 +52,7 @@ from course_pkg.spmv import jacobi_reference, swap
 from course_pkg.spmv import gpu_numba as gpu
 from course_pkg.spmv.formats import Csr, SellCSigma
 from course_pkg.spmv.jacobi import FORMS, system_of
+from course_pkg.spmv.orders import views
 from course_pkg.spmv.suite_jacobi import SPLIT
 from course_pkg.spmv.suite_orders import ORDERS, ordered
 from course_pkg.spmv.variants import VARIANTS
@@ -593,7 +594,13 @@ for found in of_scalar.values():
 # ## Try it: matrix, order, lanes per row
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-EXPLORER_GOES_HERE = True
+EXPLORED = {
+    "tetrahedra": problem("tetrahedral", size=12).matrix,
+    "airfoil": problem("airfoil").matrix,
+    "Poisson, 2D": problem("poisson_2d", size=40).matrix,
+    "power law": problem("power_law_symmetric", size=1500).matrix,
+}
+viz.PermutationExplorer({name: views(A) for name, A in EXPLORED.items()}, start={"matrix": "tetrahedra", "order": "random"})
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Sector and line, from the V100 to the H200
