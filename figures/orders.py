@@ -1,18 +1,13 @@
 """The Laplacian of an irregular mesh of tetrahedra in three orders of its unknowns: where its nonzeros lie."""
 
-import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
-
 from course_pkg.permutation.measures import bandwidth, x_footprint
 from course_pkg.permutation.problem import problem
 from course_pkg.spmv.suite_orders import ORDERS, ordered
 from course_pkg.viz import Picture, draw
-from course_pkg.viz.style import INK, MEMORY
+from course_pkg.viz.spy import draw_spy
 
 EDGE = 16
 TITLES = {"natural": "along the mesh", "rcm": "reverse Cuthill–McKee", "random": "random"}
-CELLS = 64  # squares along each side of a picture
-SHADES = LinearSegmentedColormap.from_list("shades", ["#ffffff", MEMORY, INK])
 
 
 def pictures() -> dict[str, Picture]:
@@ -31,17 +26,6 @@ def pictures() -> dict[str, Picture]:
 
 def _plot(figure, matrices):
     for ax, (order, B) in zip(figure.subplots(1, len(matrices)), matrices.items(), strict=True):
-        n = B.shape[0]
-        row = np.repeat(np.arange(n), np.diff(B.indptr))
-        counts, _, _ = np.histogram2d(row, B.indices, bins=CELLS, range=[(0, n), (0, n)])
-        # the root lets a cell with few nonzeros be seen beside one with many
-        ax.imshow(np.sqrt(counts), cmap=SHADES, interpolation="nearest", extent=(0, n, n, 0))
         footprint = x_footprint(B).sectors_per_warp
-        ax.set(
-            title=TITLES[order], xlabel=f"bandwidth {bandwidth(B):,}\n{footprint:.0f} sectors of x per warp"
-        )
-        ax.set_xticks([0, n])
-        ax.set_yticks([0, n])
-        ax.grid(False)
-        for side in ax.spines.values():
-            side.set_visible(True)
+        draw_spy(ax, B, f"bandwidth {bandwidth(B):,}\n{footprint:.0f} sectors of x per warp")
+        ax.set(title=TITLES[order], ylabel="")

@@ -1,0 +1,36 @@
+"""Relative bars: each quantity over that of the first thing, told in the alternative text, too."""
+
+import pytest
+
+from course_pkg.core import CourseError
+from course_pkg.viz import relative_bars
+
+SECTORS = {"mesh": 10, "random": 42}
+
+
+def test_each_quantity_is_relative_to_its_own_first_value():
+    picture = relative_bars(
+        {"sectors": SECTORS, "time": {"mesh": 2e-4, "random": 5e-4}}, xlabel="times the mesh"
+    )
+    assert picture.alt == "sectors: mesh 1.00, random 4.20; time: mesh 1.00, random 2.50 (times the mesh)."
+
+
+def test_the_picture_grows_with_its_bars():
+    def height(quantities):
+        return relative_bars(quantities, xlabel="x").svg.split('height="')[1].split("pt")[0]
+
+    assert float(height({"a": SECTORS, "b": SECTORS, "c": SECTORS})) > float(height({"a": SECTORS}))
+
+
+@pytest.mark.parametrize(
+    ("quantities", "said"),
+    [
+        ({}, "nothing to draw"),
+        ({"a": {}}, "nothing to draw"),
+        ({"a": SECTORS, "b": {"mesh": 1}}, "b needs a positive value for each of mesh, random"),
+        ({"a": {"mesh": 1, "random": 0}}, "a needs a positive value"),
+    ],
+)
+def test_what_cannot_be_drawn_is_named(quantities, said):
+    with pytest.raises(CourseError, match=said):
+        relative_bars(quantities, xlabel="x")
