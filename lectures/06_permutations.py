@@ -43,6 +43,7 @@ import numpy as np
 from IPython.display import Markdown
 
 from course_pkg import bench, simt, viz
+from course_pkg.cg.updates import DROP
 from course_pkg.cg.variants import VARIANTS as CG
 from course_pkg.core import Library, machine
 from course_pkg.paths import figure
@@ -53,7 +54,7 @@ from course_pkg.spmv import gpu_numba as gpu
 from course_pkg.spmv.formats import Csr, SellCSigma
 from course_pkg.spmv.jacobi import FORMS, system_of
 from course_pkg.spmv.orders import views
-from course_pkg.spmv.suite_jacobi import SPLIT
+from course_pkg.spmv.suite_jacobi import SPLIT, TOLERANCE
 from course_pkg.spmv.suite_orders import ORDERS, ordered
 from course_pkg.spmv.variants import VARIANTS
 from course_pkg.witness.iterations import SMALL, Iterations
@@ -145,7 +146,7 @@ PQ = reference.permutation_matrix(p) @ reference.permutation_matrix(q)
 assert np.array_equal(PQ.toarray(), reference.permutation_matrix(reference.compose(p, q)).toarray())
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** "1 → 2, 2 → 3, 3 → 1" lists where the elements go, so it is the inverse of our index vector. Half of all mistakes with
+# > **For the speaker.** "1 → 2, 2 → 3, 3 → 1" lists where the elements go, so it is the inverse of our index vector. Many mistakes with
 # > permutations are this one. Ask: which of the two does `x[perm]` need?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -278,14 +279,17 @@ def step_row(form, order):
     }
 
 
-bench.Table([step_row(form, order) for form, order in STEPS], f"Tetrahedra. RCM: an order of neighbours, explained below. Last column: H200. {on_h200.origin}")
+bench.Table(
+    [step_row(form, order) for form, order in STEPS],
+    f"Tetrahedra. RCM: an order of neighbours, explained below. Last column: H200. {on_h200.origin}",
+)
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # The iterates are the same, up to rounding. The row-permuted form scatters x **in every step**; the symmetric one permutes once.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Eight minutes with the three slides before. A good order pays in the symmetric form; a random one spoils both forms.
-# > Row permutations are worth their scatter only if the rows gain something by it: we come to that with sorted rows.
+# > **For the speaker.** Eight minutes with the three slides before. Row permutations are worth their scatter if the rows gain something by it: we
+# > come to that with sorted rows.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What a sparse product must move
@@ -347,6 +351,10 @@ def profiled(lanes):
 
 
 by_lanes = {lanes: profiled(lanes) for lanes in LANES}
+loaded = {lanes: found.by_array["data"].global_load for lanes, found in by_lanes.items()}
+at_work = {lanes: load.thread_accesses / load.requests / 32 for lanes, load in loaded.items()}
+assert (np.diff(box.indptr) == 7).sum() == 1000 and np.diff(box.indptr).max() == 7
+assert 0.18 < at_work[32] < 0.22
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -390,10 +398,10 @@ best_lanes = min(LANES, key=lambda lanes: swept["H200"][lanes].median_s)
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 def lanes_row(lanes):
     """Return a row: what loads of values ask for with so many lanes per row, counted, and the times."""
-    loads = by_lanes[lanes].by_array["data"].global_load
+    loads = loaded[lanes]
     return {
         "lanes per row": lanes,
-        "lanes at work": f"{loads.thread_accesses / loads.requests / 32:.0%}",
+        "lanes at work": f"{at_work[lanes]:.0%}",
         "requests per row": f"{loads.requests / box.shape[0]:.2f}",
         "sectors per request": f"{loads.sectors_per_request:.1f}",
         "sectors over least": f"{32 * loads.sectors / (8 * box.nnz):.2f}×",
@@ -414,7 +422,7 @@ guess_lanes.reveal(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Eight minutes with the two slides before. One lane per row asks for few, wide requests and lets the caches put the sectors
-# > together again; 32 lanes ask for narrow requests of which a fifth is at work. What is best lies between, near the length of the rows.
+# > together again; of 32 lanes, a fifth is at work. Ask what the audience would choose for rows of 100.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A table instead of a list
@@ -463,6 +471,7 @@ def fills(A):
 
 
 filled = {name: fills(A) for name, A in SAMPLES.items()}
+assert all(list(found.values()) == sorted(found.values(), reverse=True) for found in filled.values())
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
@@ -588,7 +597,7 @@ for found in of_scalar.values():
     assert max(times, key=times.get) == max(sectors, key=sectors.get) == RANDOM
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# In every order the matrix is read once. What differs is x: its loads ask for more sectors.
+# The matrix itself is read once in either order. What differs is x: its loads ask for more sectors.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **On your GPU.** If there is one, this cell measures the product in two orders on it, on a smaller mesh, beside what was recorded. Without a GPU it
@@ -612,7 +621,9 @@ EXPLORED = {
     "Poisson, 2D": problem("poisson_2d", size=40).matrix,
     "power law": problem("power_law_symmetric", size=1500).matrix,
 }
-viz.PermutationExplorer({name: views(A) for name, A in EXPLORED.items()}, start={"matrix": "tetrahedra", "order": "random"})
+viz.PermutationExplorer(
+    {name: views(A) for name, A in EXPLORED.items()}, start={"matrix": "tetrahedra", "order": "random"}
+)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Sector and line, from the V100 to the H200
@@ -673,6 +684,15 @@ bench.Table(
     "Vectors, per row. All four give the same bits.",
 )
 
+# %% slideshow={"slide_type": "skip"}
+steps, x0, swapped = swap.stepping_matrix(small), np.random.default_rng(1).uniform(-1, 1, small.shape[0]), {}
+for way in swap.WAYS:
+    vectors = swap.vectors_for(way, x0).to_device()
+    for _ in range(3):
+        vectors = VARIANTS[f"swap_{way}"].function(CUDA)(steps.to_device(), vectors)
+    swapped[way] = vectors.x64.copy_to_host()
+assert all(np.array_equal(found, swapped["naive"]) for found in swapped.values())
+
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_swap = viz.Prediction(
     "06-swap",
@@ -718,6 +738,7 @@ guess_swap.reveal(
 # ## Choose the precision by row, or by entry
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+assert TOLERANCE == 2.0**-26
 SPLITTINGS = ("rows_together", "entries_together", "entries_apart")
 
 
@@ -742,12 +763,14 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# An entry is stored in single if rounding it changes the row by little. Published: up to 1.41 times as fast by entries, and 0.81 times on
-# small matrices, which are done before a second launch has begun (E. Tezcan and others, 2022).
+# An entry is stored in single precision if rounding changes it by at most 2⁻²⁶ of the largest in its row. By rows: E. Tezcan and others, who sort the
+# rows by precision, another row permutation.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 CGS = [Iterations(found) for found in bench.records("cg")]
 plain_cg, mixed_cg = CG["cg_two_kernel"], CG["cg_mixed"]
+assert DROP == 0.1
+assert (plain_cg.cost((8,) * 3).bytes, mixed_cg.cost((8,) * 3).bytes) == (64 * 512, 32 * 512)
 guess_cg = viz.Estimate(
     "06-mixed",
     f"Conjugate gradients on {SMALL}³ unknowns take {CGS[1].solve(plain_cg).observed['iterations']} iterations in double precision. "

@@ -15,6 +15,10 @@ from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import METHODS
 from course_pkg.cg.variants import VARIANTS as CG
 from course_pkg.core import Library, catalogue, machine, occupancy
+from course_pkg.permutation.variants import VARIANTS as PERMUTATION
+from course_pkg.spmv import cost as spmv_cost
+from course_pkg.spmv import jacobi_cost
+from course_pkg.spmv.variants import VARIANTS as SPMV
 from course_pkg.stencil import cost as stencil_cost
 from course_pkg.stencil.tuning import planes_for
 from course_pkg.stencil.variants import VARIANTS as STENCIL
@@ -92,6 +96,15 @@ class Records:
         """Return a measurement of the topic cg."""
         return self.row("cg", name, edge=edge, **parameters)
 
+    def spmv(self, name, matrix, **parameters):
+        """Return a measurement of the topic spmv: in double precision and in the matrix's own order, unless said."""
+        usual = {"values": None, "order": None}
+        return self.row("spmv", name, matrix=matrix, **{**usual, **parameters})
+
+    def permutation(self, name, order, **parameters):
+        """Return a measurement of the topic permutation."""
+        return self.row("permutation", name, order=order, **parameters)
+
     def pitfall(self, name, device="nvidia-h200"):
         """Return a pair of a wrong measurement and the right one, as ``course bench honest`` recorded it."""
         self.asked = True
@@ -119,6 +132,8 @@ _measured, _counters = cache(bench.recorded), cache(record.recorded)
 
 def _variant(name):
     topics = {"cg_": CG, "laplacian": STENCIL, "centre": STENCIL, "diffusion": STENCIL}
+    topics |= dict.fromkeys(("spmv", "jacobi", "swap", "splitting"), SPMV)
+    topics |= dict.fromkeys(("permute", "unpermute"), PERMUTATION)
     variants = next((v for start, v in topics.items() if name.startswith(start)), VECTOR)
     return variants[name]
 
@@ -135,11 +150,13 @@ def holds(expression: str, *, by_record: bool) -> str:
     """
     records = Records()
     names = {
-        name: getattr(records, name) for name in ("vector", "stencil", "cg", "pitfall", "traffic", "counted")
+        name: getattr(records, name)
+        for name in ("vector", "stencil", "cg", "spmv", "permutation", "pitfall", "traffic", "counted")
     }
     names |= {
         "machine": machine, "catalogue": catalogue, "occupancy": occupancy, "vector_cost": vector_cost,
-        "stencil_cost": stencil_cost, "cg_cost": cg_cost, "fusion": fusion, "PUBLISHED": PUBLISHED,
+        "stencil_cost": stencil_cost, "cg_cost": cg_cost, "spmv_cost": spmv_cost, "jacobi_cost": jacobi_cost,
+        "fusion": fusion, "PUBLISHED": PUBLISHED,
         "METHODS": METHODS, "peak": peak, "bench": bench, "simt": simt, "planes_for": planes_for,
         "READ": "dram__bytes_read.sum", "WRITE": "dram__bytes_write.sum", "TIME": "gpu__time_duration.sum",
         "INSTRUCTIONS": "smsp__inst_executed.sum", "BOTH": ("nvidia-h200", "nvidia-h100-80gb-hbm3"),
