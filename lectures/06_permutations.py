@@ -256,7 +256,7 @@ guess_scatter.reveal(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Which form pays, and when?
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 STEPS = (
     ("plain", None),
     ("row_permuted", "rcm"),
@@ -279,6 +279,7 @@ def step_row(form, order):
     }
 
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [step_row(form, order) for form, order in STEPS],
     f"Tetrahedra. RCM: an order of neighbours, explained below. Last column: H200. {on_h200.origin}",
@@ -298,7 +299,7 @@ bench.Table(
 #
 # $$12 \text{ bytes} \times \text{nonzeros} + 20 \text{ bytes} \times \text{rows}, \qquad 2 \text{ flops} \times \text{nonzeros}$$
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 MATRICES = {
     "poisson_2d": "Poisson, 2D",
     "poisson_3d": "Poisson, 3D",
@@ -322,6 +323,7 @@ def bound_row(name):
     }
 
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [bound_row(name) for name in MATRICES], f"Bound: the bytes at the bandwidth of a copy. {on_h200.origin}"
 )
@@ -381,9 +383,9 @@ guess_lanes = viz.Prediction(
 )
 guess_lanes
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What a warp pays when its row is short
-
 
 # %% slideshow={"slide_type": "skip"}
 def by_csr(on, matrix, lanes):
@@ -497,6 +499,7 @@ guess_fill.reveal(
     fill, how="Counted", note=f"the longest row has {lengths.max():,} nonzeros, and all rows become as long"
 )
 
+
 # %% [markdown] slideshow={"slide_type": "-"}
 # A larger σ leaves less [fill](glossary.md#fill), and takes rows apart that read the same sectors of x.
 
@@ -504,7 +507,6 @@ guess_fill.reveal(
 # ## Which format is best?
 #
 # The fastest kernel of this package for each matrix, beside cuSPARSE, which CuPy calls.
-
 
 # %% slideshow={"slide_type": "skip"}
 def best_row(on, name):
@@ -657,7 +659,7 @@ assert all(m.l1_line_bytes == 4 * m.sector_bytes == 128 == 32 * 4 == 16 * 8 for 
 #
 # An iteration $y = A x$, $x := y$: the matrix and the x that it meets in single precision, the result in double. So there are `x32`, `x64`, `y64`.
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 IDEAS = {
     "naive": "copy y64 to x32 and x64",
     "cast": "no x32: the product rounds x64",
@@ -679,6 +681,7 @@ def way_row(way):
     }
 
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [way_row(way) for way in swap.WAYS],
     "Vectors, per row. All four give the same bits.",
@@ -820,14 +823,14 @@ Markdown(
     + "\n\nBeyond it: fewer bytes per nonzero, no stored matrix at all, or several vectors for one pass over the matrix."
 )
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
 
-
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
-def gain_row(decision, before, after):
+# %% slideshow={"slide_type": "skip"}
+def gain_row(decision, pair):
     """Return a row: what a decision gains, by Cost and by measurement."""
-    pairs = {on.name: (before(on), after(on)) for on in GPUS}
+    pairs = {on.name: pair(on) for on in GPUS}
     moved = [m.cost.bytes for m in pairs["H200"]]
     return {
         "decision": decision,
@@ -836,35 +839,19 @@ def gain_row(decision, before, after):
     }
 
 
-rows_of_summary = [
-    gain_row(
-        "number along the mesh",
-        lambda on: by_order[on.name][RANDOM],
-        lambda on: by_order[on.name][AS_IT_COMES],
-    ),
-    gain_row(
-        f"{best_lanes} lanes, not 32",
-        lambda on: swept[on.name][32],
-        lambda on: swept[on.name][best_lanes],
-    ),
-    gain_row(
-        "SELL, not CSR by threads",
-        lambda on: on.one(SCALAR, "poisson_3d"),
-        lambda on: on.one(SELL, "poisson_3d"),
-    ),
-    gain_row(
-        "values in single",
-        lambda on: on.one(SELL, "poisson_3d"),
-        lambda on: on.one(SELL, "poisson_3d", values="float32"),
-    ),
-    gain_row(
-        "swap hybrid, not naive",
-        lambda on: on.swap("naive", "poisson_3d"),
-        lambda on: on.swap("hybrid", "poisson_3d"),
-    ),
-]
+# %% slideshow={"slide_type": "skip"}
+DECISIONS = {  # the measurement before a decision, and the one after it
+    "number along the mesh": lambda on: [by_order[on.name][order] for order in (RANDOM, AS_IT_COMES)],
+    f"{best_lanes} lanes, not 32": lambda on: [swept[on.name][lanes] for lanes in (32, best_lanes)],
+    "SELL, not CSR by threads": lambda on: [on.one(kernel, "poisson_3d") for kernel in (SCALAR, SELL)],
+    "values in single": lambda on: [on.one(SELL, "poisson_3d", values=v) for v in (None, "float32")],
+    "swap hybrid, not naive": lambda on: [on.swap(way, "poisson_3d") for way in ("naive", "hybrid")],
+}
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
-    rows_of_summary, f"Before over after. The first: tetrahedra; the others: Poisson, 3D. {on_h200.origin}"
+    [gain_row(decision, pair) for decision, pair in DECISIONS.items()],
+    f"Before over after. The first: tetrahedra; the others: Poisson, 3D. {on_h200.origin}",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
