@@ -636,7 +636,6 @@ FACTS = {
     "line of L1": lambda m: f"{m.l1_line_bytes} B",
     "sector": lambda m: f"{m.sector_bytes} B",
     "L2": lambda m: f"{m.l2_kib / 1024:g} MiB",
-    "SMs": lambda m: f"{m.sms}",
     "fp64": lambda m: f"{m.fp64_gflop_s / 1000:.1f} TF/s",
     "memory": lambda m: f"{m.bandwidth_gb_s:,.0f} GB/s",
 }
@@ -650,8 +649,15 @@ bench.Table(
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # "L2 has lines of 32 bytes" is often read. That is the **sector**: a [line](glossary.md#cache-line) has four, 128 bytes, which are 32 floats or 16 doubles.
+# L1 asks L2 by sectors; memory answers an H200's L2 by 64 bytes (lecture 2).
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Seven minutes with the four slides before. In the explorer, ask what a random order will do to each bar before you move the
+# > slider. What a gather costs per double: a sector of 32 bytes on the way to L1, and a pair of them on the way from memory.
 
 # %% slideshow={"slide_type": "skip"}
+fetched = on_h200.strided_bytes()
+assert all(round(fetched[k] / (8 * 2**24)) == min(k, 8) for k in fetched)
 assert all(m.l1_line_bytes == 4 * m.sector_bytes == 128 == 32 * 4 == 16 * 8 for m in MACHINES)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -715,6 +721,7 @@ guess_swap
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 SWAPPED = ("poisson_3d", "tetrahedral")
 ways = {(on.name, name): {way: on.swap(way, name) for way in swap.WAYS} for on in GPUS for name in SWAPPED}
+[in_both] = {m.parameters["n"] for found in ways.values() for m in found.values()}
 winner = {place: min(found, key=lambda way: found[way].median_s) for place, found in ways.items()}
 bench.Table(
     [
@@ -727,7 +734,7 @@ bench.Table(
         }
         for way in swap.WAYS
     ],
-    ORIGIN,
+    f"{in_both:,} rows each. {ORIGIN}",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -736,6 +743,25 @@ guess_swap.reveal(
     f"{first.variant}: {1 - first.median_s / second.median_s:.1%} less time than {second.variant}",
     right=dict(zip(swap.WAYS, guess_swap.choices, strict=True))[winner["H200", "poisson_3d"]],
 )
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+fused_over_hybrid = {
+    gpu_name: found["fused"].median_s / found["hybrid"].median_s
+    for (gpu_name, name), found in ways.items()
+    if name == "poisson_3d"
+}
+Markdown(
+    "Notes from a V100 found the hybrid faster than the fused way. Here, for Poisson's matrix, the fused way takes "
+    + " and ".join(
+        f"**{over:.2f} times** as long as the hybrid on an {gpu_name}"
+        for gpu_name, over in fused_over_hybrid.items()
+    )
+    + "."
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Five minutes with the three slides before. First let the audience say what each way moves: a second kernel reads y64 again;
+# > the fused way has one more array to hold. Then look at the table.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Choose the precision by row, or by entry

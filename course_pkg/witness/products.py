@@ -7,6 +7,8 @@ from course_pkg.core import Library, Variant
 from course_pkg.permutation.variants import VARIANTS as PERMUTATIONS
 from course_pkg.spmv.suite import COPY, PRODUCT
 from course_pkg.spmv.variants import VARIANTS
+from course_pkg.witness import record
+from course_pkg.witness.clocks import READ
 
 PLAIN = {"dtype": "float64", "values": None}  # double precision, of vectors and of values
 
@@ -98,3 +100,8 @@ class Products:
         """The fastest copy of vectors as long as those."""
         copies = [m for m in self.permuted.measurements if m.operation == "copy"]
         return max(copies, key=lambda m: (m.parameters["n"], m.t_eff_gb_s))
+
+    def strided_bytes(self) -> dict[int, float]:
+        """Return the bytes that memory sent for 2²⁴ doubles that lie a stride apart, by stride; counted."""
+        counted = record.recorded(record.TRAFFIC, self.found.device.slug).counters
+        return {k: counted[f"vector_copy_strided_{k}_large"][READ] for k in (1, 2, 4, 8, 16, 32, 64)}

@@ -17,7 +17,7 @@ from course_pkg.cg.variants import VARIANTS as CG
 from course_pkg.core import Library, catalogue, machine, occupancy
 from course_pkg.permutation.variants import VARIANTS as PERMUTATION
 from course_pkg.spmv import cost as spmv_cost
-from course_pkg.spmv import jacobi_cost
+from course_pkg.spmv import jacobi_cost, swap
 from course_pkg.spmv.variants import VARIANTS as SPMV
 from course_pkg.stencil import cost as stencil_cost
 from course_pkg.stencil.tuning import planes_for
@@ -156,7 +156,7 @@ def holds(expression: str, *, by_record: bool) -> str:
     names |= {
         "machine": machine, "catalogue": catalogue, "occupancy": occupancy, "vector_cost": vector_cost,
         "stencil_cost": stencil_cost, "cg_cost": cg_cost, "spmv_cost": spmv_cost, "jacobi_cost": jacobi_cost,
-        "fusion": fusion, "PUBLISHED": PUBLISHED,
+        "swap": swap, "fusion": fusion, "PUBLISHED": PUBLISHED,
         "METHODS": METHODS, "peak": peak, "bench": bench, "simt": simt, "planes_for": planes_for,
         "READ": "dram__bytes_read.sum", "WRITE": "dram__bytes_write.sum", "TIME": "gpu__time_duration.sum",
         "INSTRUCTIONS": "smsp__inst_executed.sum", "BOTH": ("nvidia-h200", "nvidia-h100-80gb-hbm3"),

@@ -64,3 +64,8 @@ def test_other_operations_are_found_by_their_ways(products):
     assert products.splitting("rows_apart", "tetrahedral", 8).median_s == 6e-9
     with pytest.raises(CourseError, match="There is no recorded measurement"):
         products.swap("naive", "tetrahedral")
+
+
+def test_memory_sends_64_bytes_for_each_of_doubles_that_lie_far_apart():
+    sent = Products(bench.recorded("cg")).strided_bytes()
+    assert [round(sent[k] / (8 * 2**24)) for k in (1, 2, 4, 8, 64)] == [1, 2, 4, 8, 8]
