@@ -3,7 +3,7 @@
 from functools import cached_property
 from math import prod
 
-from course_pkg.bench import Measurement, Recorded
+from course_pkg.bench import Measurement
 from course_pkg.cg.demands import COPY, RTOL
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.program import CG
@@ -13,11 +13,12 @@ from course_pkg.witness import record
 from course_pkg.witness.cases import large_cases
 from course_pkg.witness.clocks import Clocks, clocks
 from course_pkg.witness.compare import by_name
+from course_pkg.witness.on_device import OnDevice
 
 SMALL, LARGE = PUBLISHED  # edges of the two cubes that are measured
 
 
-class Iterations:
+class Iterations(OnDevice):
     """What is recorded of conjugate gradient on one device.
 
     Parameters
@@ -33,19 +34,6 @@ class Iterations:
     >>> on.name, on.solve(VARIANTS["cg_two_kernel"]).observed["iterations"]
     ('H200', 514)
     """
-
-    def __init__(self, found: Recorded):
-        self.found = found
-
-    @property
-    def name(self) -> str:
-        """The device's name in one word."""
-        return self.found.device.name.removeprefix("NVIDIA ").split()[0]
-
-    @property
-    def origin(self) -> str:
-        """One line for a caption."""
-        return self.found.origin
 
     @cached_property
     def copy(self) -> Measurement:

@@ -9,11 +9,12 @@ from course_pkg.spmv.suite import COPY, PRODUCT
 from course_pkg.spmv.variants import VARIANTS
 from course_pkg.witness import record
 from course_pkg.witness.clocks import READ
+from course_pkg.witness.on_device import OnDevice
 
 PLAIN = {"dtype": "float64", "values": None}  # double precision, of vectors and of values
 
 
-class Products:
+class Products(OnDevice):
     """What is recorded of the topic ``spmv`` on one device.
 
     Parameters
@@ -21,19 +22,6 @@ class Products:
     found : Recorded
         The device's measurements of that topic.
     """
-
-    def __init__(self, found: Recorded):
-        self.found = found
-
-    @property
-    def name(self) -> str:
-        """The device's name in one word."""
-        return self.found.device.name.removeprefix("NVIDIA ").split()[0]
-
-    @property
-    def origin(self) -> str:
-        """One line for a caption."""
-        return self.found.origin
 
     @cached_property
     def copy(self) -> Measurement:
