@@ -378,6 +378,12 @@ viz.slider(lambda lanes: viz.access_strip(load_of("data", lanes)), LANES, label=
 # %% [markdown] slideshow={"slide_type": "-"}
 # **One lane per row**: 32 rows begin 7 values apart. **32 lanes**: 7 of them have a nonzero. A line has room for 16 doubles, or 32 floats.
 
+# %% slideshow={"slide_type": "skip"}
+viz.source(gpu.spmv_csr_scalar_kernel)
+
+# %% slideshow={"slide_type": "skip"}
+viz.source(gpu.spmv_csr_vector_kernel(8))
+
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_lanes = viz.Prediction(
     "06-lanes",
@@ -442,6 +448,9 @@ viz.Picture.load(
 # %% [markdown] slideshow={"slide_type": "-"}
 # [ELL](glossary.md#ELL) is stored **column by column**: neighbouring threads read neighbours. [SELL-C-σ](glossary.md#SELL-C-σ) has slices of C rows, **sorted** by
 # length within σ rows: a row permutation. The kernel undoes it when it writes `y[perm[i]]`.
+
+# %% slideshow={"slide_type": "skip"}
+viz.source(gpu.spmv_sell_kernel(32, 1, True))
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 network = problem("power_law", size=2**17).matrix
