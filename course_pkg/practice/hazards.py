@@ -34,7 +34,7 @@ def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
     said = _PLACE.sub("", plain(answer, worst)).rstrip(".")
     if worst.kind == "out_of_bounds":
         said = _with_number(said, profile, worst).removesuffix(": a GPU would touch whatever lies there")
-        said += _why_outside(trial, worst, outcome)
+        said += _places_of_another(answer, worst) or _why_outside(trial, worst, outcome)
     elif worst.kind == "negative_index":
         said = _from_the_front(answer, profile, worst, said)
     elif worst.kind == "divergent_barrier":
@@ -127,6 +127,29 @@ def _why_outside(trial: Trial, hazard: Hazard, outcome: Outcome) -> str:
             if array.size == extent and rows != columns:
                 return f": {hazard.array} has one element per {what}, and {axis} counts the {what}s"
     return ": a GPU would touch other data; guard the access, so that threads without an element do nothing"
+
+
+def _places_of_another(answer: Answer, hazard: Hazard) -> str:
+    """Say that a loop from ``indptr[row]`` to ``indptr[row + 1]`` counts the places of other arrays than this one."""
+    for loop in (
+        lanes.around(answer.program.tree, hazard.line) if hazard.function == answer.program.name else ()
+    ):
+        if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call) or len(loop.iter.args) < 2:
+            continue
+        first, last = loop.iter.args[:2]
+        used = [
+            n
+            for n in ast.walk(answer.program.tree)
+            if isinstance(n, ast.Subscript) and n.lineno == hazard.line and _array_of(n) == hazard.array
+        ]
+        own = any(ast.unparse(n.slice) == ast.unparse(loop.target) for n in used)
+        if own and any(isinstance(n, ast.Subscript) for n in ast.walk(first)):
+            k, array = ast.unparse(loop.target), hazard.array
+            return (
+                f": {k} runs from {ast.unparse(first)} to {ast.unparse(last)}, and {array} is not numbered in this "
+                f"way; which element of {array} belongs to {k}?"
+            )
+    return ""
 
 
 def _across_and_down(trial: Trial, thread) -> tuple[int, ...]:
