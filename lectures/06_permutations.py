@@ -1069,8 +1069,8 @@ practice.check("both_precisions", both_precisions)
 practice.progress("permutations")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Explore.** Three matrices of PyAMG's gallery: a mesh around an airfoil, a bar under load with long rows, and a knot. Sectors are counted in each request,
-# as if no cache kept any. Predict for each matrix, before you move a slider: which number of lanes per row asks for the fewest sectors? Does it change with the order?
+# **Explore.** Three matrices of PyAMG's gallery. Sectors are counted in each request, as if no cache kept any. Before you move a slider, predict for each
+# matrix: which number of lanes per row asks for the fewest sectors? Does it change with the order?
 
 # %% slideshow={"slide_type": "skip"}
 viz.PermutationExplorer({name: views(problem(name).matrix) for name in ("knot", "bar", "recirc_flow")})
