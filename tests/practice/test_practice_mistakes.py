@@ -51,3 +51,19 @@ def test_numbers_that_differ_in_late_digits_are_shown_with_these_digits():
     step = Step("third", "A third", "Write 1/3.", third, (3, 4), HINTS)
     result = check_step(step, cells.kernel("out[cuda.grid(1)] = 0.33333333", "out"))
     assert "out[0] is 0.33333333 and should be 0.33333333333333." in str(result)
+
+
+def test_a_kernel_that_the_function_launches_is_finished_first():
+    def fill(n, rng):
+        return Trial({"out": unwritten(n)}, {"out": np.ones(n)})
+
+    step = Step("fill", "Ones", "Fill out.", fill, (4, 5), HINTS)
+    kernel = "@cuda.jit\ndef ones(out):\n    i = cuda.grid(1)\n    {}\n\n"
+    host = "def function(out):\n    {}\n"
+
+    def said(inside, launch):
+        return str(check_step(step, cells.run_cell(kernel.format(inside) + host.format(launch))["function"]))
+
+    assert "Not begun: replace the ... in lines 4 and 7." in said("...", "...")
+    assert "Not finished: replace the ... in line 4." in said("...", "ones[1, out.size](out)")
+    assert "Right" in said("out[i] = 1", "ones[1, out.size](out)")

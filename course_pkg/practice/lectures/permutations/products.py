@@ -83,9 +83,9 @@ def _by_whole_warps(shares):
     return total.reshape(-1)
 
 
-def _slices(shape, rng):
-    A, x = random_matrix(shape, rng, longest=4), values(shape[1], rng)
-    rows = shape[0]
+def _slices(size, rng):
+    rows, columns, shortest = size
+    A, x = random_matrix((rows, columns), rng, shortest, longest=4), values(columns, rng)
     S = SellCSigma.from_scipy(A, chunk=SLICE, sigma=rows + 1)
     piece = np.repeat(np.arange(S.offsets.size - 1), np.diff(S.offsets))
     place, lane = np.divmod(np.arange(S.stored) - S.offsets[piece], SLICE)
@@ -210,7 +210,7 @@ LAYOUTS = (
         ask="Rows were sorted by length and cut into slices of 32, each stored column by column; a column index of -1 "
         "is padding. Compute y = A x, in the old order of the rows.",
         trial=_slices,
-        sizes=((40, 40), (32, 20), (70, 50)),
+        sizes=((40, 40, 1), (32, 20, 0), (70, 50, 0)),
         needs="one_row_each",
         limits={"global_load.sectors": 1, STORES: 1},
         tell="the lanes of a warp read neighbours in every column, and padding was not multiplied",
