@@ -947,7 +947,7 @@ practice.check("bring_back", bring_back)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 3. A row for each thread.** The matrix lies in three vectors: the entries of row i have the places `indptr[i]`, …, `indptr[i + 1] - 1` of
+# **Step 3. A row for each thread.** The matrix lies in three vectors: the nonzeros of row i have the places `indptr[i]`, …, `indptr[i + 1] - 1` of
 # `indices`, their columns, and of `data`, their values. Some rows are empty: their element of y is 0.
 
 # %% slideshow={"slide_type": "skip"}
@@ -1003,7 +1003,7 @@ practice.check("renumber", renumber)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 6. Four lanes per row.** The rows have up to seven entries. A warp of 32 lanes would be too many for one of them, so a warp takes eight rows. Which lanes
+# **Step 6. Four lanes per row.** The rows have up to seven nonzeros. A warp of 32 lanes would be too many for one of them, so a warp takes eight rows. Which lanes
 # have to take part in a shuffle?
 
 # %% slideshow={"slide_type": "skip"}
@@ -1021,8 +1021,8 @@ practice.check("lanes_share", lanes_share)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 7. Slices.** SELL-32-σ: the rows were sorted by length, and line i is row `perm[i]`. 32 lines are a slice, which is stored column by column: first the
-# first entry of each of its 32 lines, then the second of each, and so on. Slice s has the places `offsets[s]`, …, `offsets[s + 1] - 1`.
+# **Step 7. Slices.** SELL-32-σ: the rows were sorted by length, and sorted row i is row `perm[i]` of the matrix. 32 sorted rows are a slice, which is stored
+# column by column: first the first nonzero of each of its rows, then the second of each, and so on. Slice s has the places `offsets[s]`, …, `offsets[s + 1] - 1`.
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit

@@ -312,7 +312,7 @@ def slices(offsets, perm, indices, data, x, y):
                 total += data[k] * x[indices[k]]
         y[perm[i]] = total
 
-# %% slices wrong: lie in the order of the slices: line i is row perm[i]
+# %% slices wrong: lie in the sorted order: sorted row i is row perm[i]
 @cuda.jit
 def slices(offsets, perm, indices, data, x, y):
     i = cuda.grid(1)

@@ -36,41 +36,32 @@ def permutation(n, rng):
     return rng.permutation(np.arange(n, dtype=np.int32))
 
 
-def _reorder(n, rng):
-    perm, old = permutation(n, rng), values(n, rng)
-    in_order = np.arange(n)
-    needed = {
-        "global_load.sectors": sectors(in_order // WARP, in_order, perm.itemsize)
-        + sectors(in_order // WARP, perm, old.itemsize),
-        "global_store.sectors": sectors(in_order // WARP, in_order, old.itemsize),
-    }
-    there = "This is the way back: number i went to place perm[i], but new[i] has to come from place perm[i]."
+def _moved(n, rng, source, target, move, undo, mistake):
+    """Return the trial of a move between old and new: old is touched at the places perm, new in order."""
+    perm, given, in_order = permutation(n, rng), values(n, rng), np.arange(n)
+    reads, writes = (perm, in_order) if source == "old" else (in_order, perm)
+    of_perm, loads, stores = (
+        sectors(in_order // WARP, places, itemsize)
+        for places, itemsize in ((in_order, perm.itemsize), (reads, 8), (writes, 8))
+    )
     return Trial(
-        {"perm": perm, "old": old, "new": unwritten(n)},
-        {"new": reference.permute_vector(perm, old)},
+        {"perm": perm, source: given, target: unwritten(n)},
+        {target: move(perm, given)},
         blocks_for(n, WARP),
         WARP,
-        needed,
-        mistakes={there: {"new": reference.unpermute_vector(perm, old)}},
+        {"global_load.sectors": of_perm + loads, "global_store.sectors": stores},
+        mistakes={mistake: {target: undo(perm, given)}},
     )
+
+
+def _reorder(n, rng):
+    back = "This is the way back: number i went to place perm[i], but new[i] has to come from place perm[i]."
+    return _moved(n, rng, "old", "new", reference.permute_vector, reference.unpermute_vector, back)
 
 
 def _bring_back(n, rng):
-    perm, new = permutation(n, rng), values(n, rng)
-    in_order = np.arange(n)
-    needed = {
-        "global_load.sectors": sum(sectors(in_order // WARP, in_order, a.itemsize) for a in (perm, new)),
-        "global_store.sectors": sectors(in_order // WARP, perm, new.itemsize),
-    }
     again = "This permutes a second time: new[i] came from place perm[i], and that is where it has to go."
-    return Trial(
-        {"perm": perm, "new": new, "old": unwritten(n)},
-        {"old": reference.unpermute_vector(perm, new)},
-        blocks_for(n, WARP),
-        WARP,
-        needed,
-        mistakes={again: {"old": reference.permute_vector(perm, new)}},
-    )
+    return _moved(n, rng, "new", "old", reference.unpermute_vector, reference.permute_vector, again)
 
 
 def _renumber(n, rng):
@@ -165,7 +156,7 @@ MATRICES = (
         needs="one_row_each",
         tell="the new matrix takes vectors in the new order and gives them in the new order",
         hints=(
-            "Row i of the new matrix has the entries of row perm[i]. Their columns have old numbers: which new place "
+            "Row i of the new matrix has the nonzeros of row perm[i]. Their columns have old numbers: which new place "
             "does old column c have?",
             "The inverse says where an old number goes: `inverse[perm[i]]` is i. Then sort the columns, and take the "
             "values along.",

@@ -83,8 +83,8 @@ STEPS = (
             WhatIf(
                 "Keep no x32 at all: read x64, and round each number in the kernel.",
                 "Which bytes are saved, and of which are there more?",
-                "4 bytes less are written per row. But each entry gathers 8 bytes instead of 4, and a sector holds 4 "
-                "numbers of x instead of 8.",
+                "4 bytes less are written per row. But each nonzero fetches 8 bytes of x instead of 4, and a sector "
+                "holds 4 numbers of x instead of 8.",
             ),
         ),
     ),

@@ -101,7 +101,7 @@ def _slices(size, rng):
         STORES: rows,
     }
     mistakes = {
-        "The sums are right, but lie in the order of the slices: line i is row perm[i].": {
+        "The sums are right, but lie in the sorted order: sorted row i is row perm[i] of the matrix.": {
             "y": (A @ x)[S.perm]
         }
     }
@@ -114,15 +114,15 @@ ROWS = (
     Step(
         name="one_row_each",
         title="A row for each thread",
-        ask="Let each thread compute one element of y = A x: the entries of row i lie at places indptr[i] to "
+        ask="Let each thread compute one element of y = A x: the nonzeros of row i lie at places indptr[i] to "
         "indptr[i + 1] of indices and data, without the last.",
         trial=_one_row_each,
         sizes=((12, 12), (3, 5), (70, 40)),
         limits={"global_load.thread_accesses": 1, STORES: 1},
-        tell="each entry was read once, and each row was written once",
+        tell="each nonzero was read once, and each row was written once",
         hints=(
-            "A thread walks through the entries of its row and adds up, in a variable of its own.",
-            "Entry k has its value in data[k] and its column in indices[k]. Which element of x belongs to it?",
+            "A thread walks through the nonzeros of its row and adds up, in a variable of its own.",
+            "Nonzero k has its value in data[k] and its column in indices[k]. Which element of x belongs to it?",
             "`for k in range(indptr[row], indptr[row + 1]): total += data[k] * x[indices[k]]`, then `y[row] = total`",
         ),
         what_if=(
@@ -133,7 +133,7 @@ ROWS = (
                 "are long. The rest of a sector is needed only in later trips.",
             ),
             WhatIf(
-                "Give one row 100 entries and leave the others as they are.",
+                "Give one row 100 nonzeros and leave the others as they are.",
                 "For whom does its warp wait, and what do the other 31 lanes do meanwhile?",
                 "For the lane with the long row. The others have finished their loops and are idle until it is done.",
             ),
@@ -177,8 +177,8 @@ LAYOUTS = (
     Step(
         name="lanes_share",
         title="Four lanes for a short row",
-        ask="Let four neighbouring lanes share a row: lane 0 takes its entries 0, 4, …, lane 1 takes 1, 5, …; then add "
-        "up their shares by shuffles.",
+        ask="Let four neighbouring lanes share a row: lane 0 takes its nonzeros 0, 4, …, lane 1 takes 1, 5, …; then "
+        "add up their shares by shuffles.",
         trial=_lanes_share,
         sizes=((10, 12), (3, 9), (33, 40)),
         needs="one_row_each",
@@ -194,11 +194,11 @@ LAYOUTS = (
         what_if=(
             WhatIf(
                 "Let a whole warp share each row.",
-                "How many of its 32 lanes have something to do in a row of 7 entries?",
+                "How many of its 32 lanes have something to do in a row of 7 nonzeros?",
                 "7. The other 25 wait, and five shuffles add up mostly zeros.",
             ),
             WhatIf(
-                "Let each lane take a quarter of the row: lane 0 the first entries, lane 1 the next ones.",
+                "Let each lane take a quarter of the row: lane 0 the first nonzeros, lane 1 the next ones.",
                 "The result is the same. Why does each request touch more sectors?",
                 "In one trip the four lanes then read places that lie a quarter of a row apart, instead of neighbours.",
             ),
@@ -215,9 +215,9 @@ LAYOUTS = (
         limits={"global_load.sectors": 1, STORES: 1},
         tell="the lanes of a warp read neighbours in every column, and padding was not multiplied",
         hints=(
-            "In which place of its slice does thread i find its first entry, and how far away is the next one?",
+            "In which place of its slice does thread i find its first nonzero, and how far away is the next one?",
             "Slice `piece` begins at offsets[piece]. One of its columns has 32 places: thread i is at place i % 32 of "
-            "each. Line i was row perm[i].",
+            "each. Sorted row i is row perm[i] of the matrix.",
             "`for k in range(offsets[piece] + i % 32, offsets[piece + 1], 32):`, in it "
             "`if indices[k] >= 0: total += data[k] * x[indices[k]]`; then `y[perm[i]] = total`",
         ),
@@ -225,7 +225,7 @@ LAYOUTS = (
             WhatIf(
                 "Do not sort: perm is 0, 1, 2, …",
                 "What grows, and why is the result still right?",
-                "A slice is as wide as its longest row, and without sorting nearly every slice has a long one. There "
+                "A slice is as wide as its longest row, and without sorting most slices then have a long one. There "
                 "is more padding to read; it adds nothing.",
             ),
             WhatIf(
