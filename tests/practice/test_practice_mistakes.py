@@ -29,19 +29,20 @@ def test_a_likely_mistake_is_named_beside_the_wrong_element():
 
 
 def test_a_loop_over_the_places_of_one_array_that_indexes_another_is_told_so():
-    body = "for k in range({}):\n    out[0] = x[k]"
+    body = "for k in range({}):\n    out[0] = {}[k]"
 
-    def said(bounds):
+    def said(bounds, array="x"):
         def ends(n, rng):
-            arrays = {"begin": np.array([2, 9]), "x": np.ones(n), "out": unwritten(1)}
+            arrays = {"begin": np.array([2, 9]), "x": np.ones(n), "data": np.ones(9), "out": unwritten(1)}
             return Trial(arrays, {"out": np.ones(1)}, 1, 1)
 
         step = Step("ends", "Ends", "Read.", ends, (4, 5), HINTS)
-        return str(check_step(step, cells.kernel(body.format(bounds), "begin, x, out")))
+        return str(check_step(step, cells.kernel(body.format(bounds, array), "begin, x, data, out")))
 
     asked = "k runs from begin[0] to begin[1], and x is not numbered in this way; which element of x belongs to k?"
     assert asked in said("begin[0], begin[1]")
     assert "guard the access" in said("2, 9")
+    assert "guard the access" in said("begin[0], begin[1] + 1", "data")
 
 
 def test_numbers_that_differ_in_late_digits_are_shown_with_these_digits():
