@@ -910,3 +910,167 @@ viz.intuition("06")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
+#
+# You write the kernels of this lecture yourself: vectors in a new order, products by rows, by lanes and by slices, and a vector in two precisions.
+# In each step `...` stands for missing lines. Run the cell: it says what your threads did, in a sentence, a picture and counts. Try the variations
+# below it, and answer their questions before you open the answer. All matrices are small here, so that they can be drawn.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg import cuda, practice
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 1. A vector in a new order.** `perm[i]` is the old place of what comes to place i. After your kernel has run, look at the picture: which of the
+# three vectors is read in order, and which is not?
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def reorder(perm, old, new):
+    i = cuda.grid(1)
+    ...
+
+
+practice.check("reorder", reorder)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 2. And back.** The inverse of `perm` is not stored, and you need not compute it.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def bring_back(perm, new, old):
+    i = cuda.grid(1)
+    ...
+
+
+practice.check("bring_back", bring_back)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 3. A row for each thread.** The matrix lies in three vectors: the nonzeros of row i have the places `indptr[i]`, …, `indptr[i + 1] - 1` of
+# `indices`, their columns, and of `data`, their values. Some rows are empty: their element of y is 0.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def one_row_each(indptr, indices, data, x, y):
+    row = cuda.grid(1)
+    if row < y.size:
+        total = 0.0
+        ...
+
+
+practice.check("one_row_each", one_row_each)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 4. Rows in a new order.** A step of Jacobi's method. The rows of A and the elements of b were permuted by `perm`; the columns of A, and x, were not. The
+# diagonal is not stored apart: recognise it. The next step will read `x_new` in the order of x.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def back_in_place(perm, indptr, indices, data, b, x, x_new):
+    i = cuda.grid(1)
+    if i < x_new.size:
+        unknown = perm[i]
+        total = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            ...
+        ...
+
+
+practice.check("back_in_place", back_in_place)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 5. Rows and columns in a new order.** A function for the host, in NumPy. It fills the three vectors of the new matrix, row by row. In each row of
+# the old matrix the columns rise, and so they should in the new one.
+
+# %% slideshow={"slide_type": "skip"}
+def renumber(perm, indptr, indices, data, new_indptr, new_indices, new_data):
+    inverse = ...
+    new_indptr[0] = 0
+    for i, old in enumerate(perm):
+        row = slice(indptr[old], indptr[old + 1])
+        columns = ...
+        order = ...
+        begin, end = new_indptr[i], new_indptr[i] + columns.size
+        new_indptr[i + 1] = end
+        new_indices[begin:end] = ...
+        new_data[begin:end] = ...
+
+
+practice.check("renumber", renumber)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 6. Four lanes per row.** The rows have up to seven nonzeros. A warp of 32 lanes would be too many for one of them, so a warp takes eight rows. Which lanes
+# have to take part in a shuffle?
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def lanes_share(indptr, indices, data, x, y):
+    thread = cuda.grid(1)
+    row, lane = thread // 4, thread % 4
+    total = 0.0
+    if row < y.size:
+        ...
+    ...
+
+
+practice.check("lanes_share", lanes_share)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 7. Slices.** SELL-32-σ: the rows were sorted by length, and sorted row i is row `perm[i]` of the matrix. 32 sorted rows are a slice, which is stored
+# column by column: first the first nonzero of each of its rows, then the second of each, and so on. Slice s has the places `offsets[s]`, …, `offsets[s + 1] - 1`.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def slices(offsets, perm, indices, data, x, y):
+    i = cuda.grid(1)
+    if i < y.size:
+        piece = i // 32
+        total = 0.0
+        for k in range(...):
+            ...
+        y[...] = total
+
+
+practice.check("slices", slices)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 8. Two precisions.** The matrix and the x that it meets are float32, sums are float64. Each product leaves its result in both precisions, and the
+# vectors change places; `x64` is what the last product gave. Complete the kernel and the loop of the host.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def product(indptr, indices, data, x32, y64, y32):
+    row = cuda.grid(1)
+    if row < y64.size:
+        total = 0.0
+        for k in range(indptr[row], indptr[row + 1]):
+            total += ...
+        ...
+
+def both_precisions(indptr, indices, data, x32, x64, y32, y64, times):
+    blocks = -(-y64.size // 32)
+    for _ in range(times):
+        ...
+    return x64
+
+
+practice.check("both_precisions", both_precisions)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# What have you solved?
+
+# %% slideshow={"slide_type": "skip"}
+practice.progress("permutations")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Explore.** Three matrices of PyAMG's gallery. Sectors are counted in each request, as if no cache kept any. Before you move a slider, predict for each
+# matrix: which number of lanes per row asks for the fewest sectors? Does it change with the order?
+
+# %% slideshow={"slide_type": "skip"}
+viz.PermutationExplorer({name: views(problem(name).matrix) for name in ("knot", "bar", "recirc_flow")})

@@ -34,10 +34,30 @@ class Answer:
         return Kernel(self.function)
 
     def open_lines(self) -> list[int]:
-        """Return the numbers of the lines that still hold ``...``."""
-        return sorted(
-            {n.lineno for n in ast.walk(self.program.tree) if isinstance(n, ast.Constant) and n.value is ...}
+        """Return the numbers of the lines that still hold ``...``, in the answer and in kernels of its cell."""
+        own, names = (
+            _open_lines(self.program),
+            {n.id for n in ast.walk(self.program.tree) if isinstance(n, ast.Name)},
         )
+        # a function that is not finished may not launch its kernels yet
+        kernels = [k for name, k in self.function.__globals__.items() if own or name in names]
+        return sorted(own.union(*map(self._open_lines_of, kernels)))
+
+    def _open_lines_of(self, kernel) -> set[int]:
+        """Return the open lines of a kernel in the cell of this answer; of anything else, none."""
+        function = getattr(kernel, "py_func", None)
+        if not isinstance(function, types.FunctionType):
+            return set()
+        if function.__code__.co_filename != self.function.__code__.co_filename:
+            return set()
+        try:
+            return _open_lines(program_of(function))
+        except SimtError:  # the interpreter says what is wrong with it when it is launched
+            return set()
+
+
+def _open_lines(program: Program) -> set[int]:
+    return {n.lineno for n in ast.walk(program.tree) if isinstance(n, ast.Constant) and n.value is ...}
 
 
 def read(step: Step, given, launched: bool) -> "Answer | str":

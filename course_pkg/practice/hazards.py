@@ -34,7 +34,7 @@ def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
     said = _PLACE.sub("", plain(answer, worst)).rstrip(".")
     if worst.kind == "out_of_bounds":
         said = _with_number(said, profile, worst).removesuffix(": a GPU would touch whatever lies there")
-        said += _why_outside(trial, worst, outcome)
+        said += _places_of_another(answer, trial, worst) or _why_outside(trial, worst, outcome)
     elif worst.kind == "negative_index":
         said = _from_the_front(answer, profile, worst, said)
     elif worst.kind == "divergent_barrier":
@@ -127,6 +127,30 @@ def _why_outside(trial: Trial, hazard: Hazard, outcome: Outcome) -> str:
             if array.size == extent and rows != columns:
                 return f": {hazard.array} has one element per {what}, and {axis} counts the {what}s"
     return ": a GPU would touch other data; guard the access, so that threads without an element do nothing"
+
+
+def _places_of_another(answer: Answer, trial: Trial, hazard: Hazard) -> str:
+    """Say that a loop from ``indptr[row]`` to ``indptr[row + 1]`` counts the places of other arrays than this one."""
+    if hazard.function != answer.program.name or hazard.array not in trial.arrays:
+        return ""
+    indices = {
+        ast.unparse(n.slice)
+        for n in ast.walk(answer.program.tree)
+        if isinstance(n, ast.Subscript) and n.lineno == hazard.line and _array_of(n) == hazard.array
+    }
+    for loop in lanes.around(answer.program.tree, hazard.line):
+        if not isinstance(loop, ast.For) or ast.unparse(loop.target) not in indices:
+            continue
+        first, last = [*getattr(loop.iter, "args", ()), None, None][:2]
+        begins = trial.arrays.get(_array_of(first))
+        # where they end with this array, only the loop's bounds are wrong
+        if begins is not None and last is not None and begins.max() != trial.arrays[hazard.array].size:
+            k, array = ast.unparse(loop.target), hazard.array
+            return (
+                f": {k} runs from {ast.unparse(first)} to {ast.unparse(last)}, and {array} is not numbered in this "
+                f"way; which element of {array} belongs to {k}?"
+            )
+    return ""
 
 
 def _across_and_down(trial: Trial, thread) -> tuple[int, ...]:

@@ -28,6 +28,9 @@ class Trial:
         The least that each counter of the profile can be, by its name: ``{"global_load.sectors": 8}``.
     dynamic_shared : int
         Bytes.
+    mistakes : dict of str to dict
+        Wrong results that a likely mistake gives, as in ``expected``, by a sentence that names the mistake. A verdict
+        on one of these results ends with its sentence.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class Trial:
     block: int | tuple | None = None
     needed: dict[str, float] = field(default_factory=dict)
     dynamic_shared: int = 0
+    mistakes: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def is_launch(self) -> bool:

@@ -109,7 +109,20 @@ def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:
         except check.Failed as failed:
             if not isinstance(expected, np.ndarray) or np.shape(found) != expected.shape:
                 return _capital(str(failed))
-            return _read_wrongly(step, trial, outcome) or _first_wrong(step, name, found, expected)
+            first = _first_wrong(step, name, found, expected, outcome)
+            return _read_wrongly(step, trial, outcome) or f"{first} {_mistake(step, trial, outcome)}".rstrip()
+    return ""
+
+
+def _mistake(step: Step, trial: Trial, outcome: Outcome) -> str:
+    """Return the sentence of the likely mistake that gives exactly these results; empty if there is none."""
+    for sentence, results in trial.mistakes.items():
+        pairs = [(np.asarray(outcome.after.get(name)), value) for name, value in results.items()]
+        if all(
+            found.shape == np.shape(value) and not wrong_elements(found, value, step.rtol).any()
+            for found, value in pairs
+        ):
+            return sentence
     return ""
 
 
@@ -144,7 +157,7 @@ def _read_wrongly(step: Step, trial: Trial, outcome: Outcome) -> str:
     return ""
 
 
-def _first_wrong(step: Step, name: str, found, expected) -> str:
+def _first_wrong(step: Step, name: str, found, expected, outcome: Outcome) -> str:
     """Say which element is wrong, and what its thread did."""
     wrong = wrong_elements(found, expected, step.rtol).reshape(-1)
     unwritten = unwritten_elements(found, expected).reshape(-1)
@@ -152,6 +165,11 @@ def _first_wrong(step: Step, name: str, found, expected) -> str:
     where = "the result" if name == RESULT else element_name(name, expected.shape, first)
     many = f"{int(wrong.sum())} of {wrong.size} elements are"
     if unwritten.any() and name != RESULT:
+        if _stored_at(outcome, name, first):
+            return (
+                f"{where} was written and is still no number: {name} holds none before, so nothing can be added to it. "
+                "Add up in a variable of the thread, and write it once."
+            )
         many = f"{int(unwritten.sum())} of {wrong.size} elements of {name} were written by nobody, the first is {where}"
         if unwritten.all():
             return f"Nobody has written {name}: which thread is to write {where}?"
@@ -161,7 +179,14 @@ def _first_wrong(step: Step, name: str, found, expected) -> str:
     value, right = np.asarray(found).reshape(-1)[first], expected.reshape(-1)[first]
     if expected.ndim == 2 and expected.shape[0] == expected.shape[1] and np.allclose(found, expected.T):
         return f"{name} is the transpose of what is asked: x counts columns, the last index; y counts rows, the first."
-    return f"{many} wrong; {where} is {value:.6g} and should be {right:.6g}."
+    digits = 6 if f"{value:.6g}" != f"{right:.6g}" else 14
+    return f"{many} wrong; {where} is {value:.{digits}g} and should be {right:.{digits}g}."
+
+
+def _stored_at(outcome: Outcome, name: str, element: int) -> bool:
+    """Return whether the last launch wrote to an element."""
+    found = touches(outcome.profiles[-1]) if outcome.profiles else []
+    return any(t.array == name and t.kind == "store" and element in t.element for t in found)
 
 
 def wrong_elements(found, expected, rtol: float) -> np.ndarray:

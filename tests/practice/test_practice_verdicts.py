@@ -55,6 +55,7 @@ GUARDED = "i = cuda.grid(1)\nif i < a.size:\n    "
         (GUARDED + "out[i] = a[i]", "10 of 10 elements are wrong; out[0] is 0 and should be 10"),
         (GUARDED + "out[0] = a[i] + 10", "both write out[0], and each element should belong to one thread"),
         (GUARDED + "if i > 3:\n        out[i] = a[i] + 10", "4 of 10 elements of out were written by nobody"),
+        (GUARDED + "out[i] += a[i] + 10", "out[0] was written and is still no number: out holds none before"),
         (GUARDED + "a[i] += 10", "Nobody has written out: which thread is to write out[0]?"),
         (GUARDED + "a[i] += 10\n    out[i] = a[i]", "a was changed, and is only to be read"),
         ("if cuda.grid(1) < 10:\n    out[cuda.grid(1)] = a[cuda.grid(1)] + 10", "but with 12 elements: 2 of 12"),
