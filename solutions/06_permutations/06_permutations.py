@@ -397,7 +397,7 @@ def short_rows():
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_residual", "points": 1}
 # Only the values are tested, on 16 rows of three to eight entries: one block.
-run_residual(check.rng().integers(3, 9, 16))
+profile, needed = run_residual(check.rng().integers(3, 9, 16))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_residual_sectors", "points": 1} course={"limits": {"global_load.sectors": 1.4, "global_store.sectors": 4.0}}
 # The sectors: neighbouring lanes read neighbouring entries of a row.
