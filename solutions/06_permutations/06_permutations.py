@@ -48,7 +48,7 @@ from course_pkg.grading import check
 # %% [markdown]
 # ## Part 1: undo and combine permutations (3 points)
 #
-# Write two functions of the host, with NumPy. Each one returns a new vector of integers.
+# Write two functions of the host, with NumPy. Each one returns a new vector of integers. Permutations have n entries.
 #
 # - `invert(perm)` returns the permutation that undoes `perm`: if `new = old[perm]`, then `old = new[invert(perm)]`. If `perm` holds a
 #   wrong entry, the function raises an error instead, for example a `ValueError`. An entry `perm[i]` is wrong if it is none of 0, 1, …,
@@ -143,7 +143,7 @@ for one, other in ((p, q), (q, p), (np.arange(n), q), (p, np.arange(n)), (p, p))
 # $$ B_{i,j} = A_{\text{perm}[i],\,\text{perm}[j]}. $$
 #
 # Write `permute_symmetric(perm, indptr, indices, data)`, a function of the host, which returns the three arrays of B in the same form:
-# only the entries with column ≥ row, and in each row the columns rise. Both matters. An entry of A that comes to lie below the diagonal
+# only the entries with column ≥ row, and in each row the columns rise. An entry of A that comes to lie below the diagonal
 # of B is not stored there; where is it stored?
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "permute_symmetric"}
@@ -625,8 +625,8 @@ for n, k in ((1, 1), (int(check.rng().integers(20, 40)), 3), (5, 37), (70, 1)):
 # %% [markdown]
 # ## Part 7: rows of very different lengths, any way you like (3 points)
 #
-# The matrix below has three kinds of rows, in random order: most have four to six entries, some 12 to 16, a few 60 to 64. Whatever number
-# of lanes you give to a row, it does not suit all of them. All entries are positive, and what is wanted is a weighted mean for each row:
+# A matrix has three kinds of rows, in random order: most have four to six entries, some 12 to 16, a few 60 to 64. Whatever number of lanes
+# you give to a row, it does not suit all of them. All entries are positive, and what is wanted is a weighted mean for each row:
 #
 # $$ y_i = \frac{\sum_j a_{i,j}\,x_j}{\sum_j a_{i,j}}, \qquad y_i = 0 \text{ for an empty row}. $$
 #
