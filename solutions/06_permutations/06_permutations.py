@@ -27,7 +27,7 @@
 # | 1 | undo and combine permutations | 3 |
 # | 2 | permute half of a symmetric matrix | 2 |
 # | 3 | put two vectors back in order | 3 |
-# | 4 | a residual with eight lanes per row | 4 |
+# | 4 | a Jacobi step with eight lanes per row | 4 |
 # | 5 | swap without copying | 3 |
 # | 6 | find the waste | 2 |
 # | 7 | rows of very different lengths, any way you like | 3 |
@@ -316,38 +316,48 @@ for index in (np.arange(n), np.arange(n)[::-1].copy(), stride, check.rng().permu
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 4: a residual with eight lanes per row (4 points)
+# ## Part 4: a Jacobi step with eight lanes per row (4 points)
 #
 # The rows of a matrix are short: most have five to twelve entries. With a thread for each row, the lanes of a warp read at places that are
 # far apart. With a warp for each row, most lanes have nothing to do. So eight neighbouring lanes share a row, and a warp has four rows.
 #
-# Write `residual_kernel(indptr, indices, data, x, b, r)`, which computes $r = b - A x$. Blocks have 128 threads, and there are at least eight
-# threads for each row: those with `cuda.grid(1) // 8 == i` share row i.
+# Write `jacobi_kernel(indptr, indices, data, b, x, new)`, which computes a step of Jacobi's method for each row:
 #
-# - A row may be empty, or have more than eight entries.
-# - Each lane adds up its share of a row. Then the eight lanes add up their sums. For a shuffle, all 32 lanes of a warp have to take part, those
-#   without a row, too. `cuda.shfl_xor_sync(0xFFFFFFFF, value, d)` returns the value of the lane whose number differs by the bit `d`: with
-#   `d` = 4, 2 and 1, a lane meets only lanes of its own eight.
-# - `r` is written once, and it is not known what it held before.
+# $$ \text{new}_i = \frac{1}{a_{i,i}} \Big( b_i - \sum_{j \neq i} a_{i,j}\,x_j \Big). $$
+#
+# Here the diagonal is not stored apart: the entry of row i with column i stands somewhere among the others of the row, and one of the eight
+# lanes comes across it. The rows are the first ones of a larger matrix, so `x` is longer than `b` and `new`.
+#
+# - Blocks have 128 threads, and there are at least eight threads for each row: those with `cuda.grid(1) // 8 == i` share row i.
+# - Each row has an entry on the diagonal. It may have no other, and it may have more than eight.
+# - Each lane adds up its share of a row. Then the eight lanes put their results together. For a shuffle, all 32 lanes of a warp have to take part,
+#   those without a row, too. `cuda.shfl_xor_sync(0xFFFFFFFF, value, d)` returns the value of the lane whose number differs by the bit `d`:
+#   with `d` = 4, 2 and 1, a lane meets only lanes of its own eight.
+# - `new` is written once, and it is not known what it held before.
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "residual"}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "jacobi"}
 @cuda.jit
-def residual_kernel(indptr, indices, data, x, b, r):
+def jacobi_kernel(indptr, indices, data, b, x, new):
     ### BEGIN SOLUTION
     thread = cuda.grid(1)
     row, lane = thread // 8, thread % 8
-    total = 0.0
-    if row < r.size:
+    total, diagonal = 0.0, 0.0
+    if row < new.size:
         for k in range(indptr[row] + lane, indptr[row + 1], 8):
-            total += data[k] * x[indices[k]]
+            column, value = indices[k], data[k]
+            if column == row:
+                diagonal = value
+            else:
+                total += value * x[column]
     for distance in (4, 2, 1):  # outside of any branch: every lane takes part
         total += cuda.shfl_xor_sync(0xFFFFFFFF, total, distance)
-    if lane == 0 and row < r.size:
-        r[row] = b[row] - total
+        diagonal += cuda.shfl_xor_sync(0xFFFFFFFF, diagonal, distance)  # seven of the eight are 0
+    if lane == 0 and row < new.size:
+        new[row] = (b[row] - total) / diagonal
     ### END SOLUTION
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_residual"}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_jacobi"}
 def random_matrix(lengths, columns):
     """Return a random matrix in CSR whose rows have these lengths, with rising columns."""
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
@@ -364,6 +374,7 @@ def product(indptr, indices, data, x):
 def needs_of_eight_lanes(indptr, indices):
     """Return the requests and sectors that are needed if eight lanes share a row and each number is loaded once."""
     rows, requests, touched = indptr.size - 1, 0, 0
+    row_of = np.repeat(np.arange(rows), np.diff(indptr))
     for first in range(0, rows, 4):  # the first of four rows that share a warp
         four = np.arange(first, min(first + 4, rows))
         requests += 3  # where the rows begin, where they end, and b
@@ -371,22 +382,37 @@ def needs_of_eight_lanes(indptr, indices):
         for trip in range(0, int(np.diff(indptr)[four].max()), 8):
             k = np.concatenate([np.arange(indptr[i] + trip, min(indptr[i] + trip + 8, indptr[i + 1])) for i in four])
             requests += 3  # columns, numbers, and x
-            touched += sum(len(np.unique(places)) for places in (k // 8, k // 4, indices[k] // 4))
+            met = indices[k][indices[k] != row_of[k]]  # places of x
+            touched += sum(len(np.unique(places)) for places in (k // 8, k // 4, met // 4))
     needed = {"global_load.requests": requests, "global_load.sectors": touched}
     return needed | {"global_store.requests": (rows + 3) // 4, "global_store.sectors": (rows + 3) // 4}
 
 
-def run_residual(lengths, columns=200):
+def jacobi_matrix(lengths, columns=200):
+    """Return a random matrix whose rows have these lengths, each with an entry on the diagonal that is far from zero."""
+    indptr, indices, data = random_matrix(lengths, columns)
+    for i in range(len(lengths)):
+        row = slice(indptr[i], indptr[i + 1])
+        if i not in indices[row]:
+            indices[check.rng().integers(indptr[i], indptr[i + 1])] = i
+            indices[row].sort()
+        data[row][indices[row] == i] += 3
+    return indptr, indices, data
+
+
+def run_jacobi(lengths):
     """Profile the kernel; check hazards, result and inputs; return the profile and what is needed."""
     rows = len(lengths)
-    matrix, x = random_matrix(lengths, columns), check.rng().uniform(-1, 1, columns)
-    b, r = check.rng().uniform(-1, 1, rows), np.full(rows, np.nan)
-    arrays = [array.copy() for array in (*matrix, x, b)]
-    profile = simt.profile(residual_kernel[(8 * rows + 127) // 128, 128], *arrays, r)
+    indptr, indices, data = matrix = jacobi_matrix(lengths)
+    b, x, new = check.rng().uniform(-1, 1, rows), check.rng().uniform(-1, 1, 200), np.full(rows, np.nan)
+    on_diagonal = indices == np.repeat(np.arange(rows), np.diff(indptr))
+    expected = (b - product(indptr, indices, np.where(on_diagonal, 0, data), x)) / data[on_diagonal]
+    arrays = [array.copy() for array in (*matrix, b, x)]
+    profile = simt.profile(jacobi_kernel[(8 * rows + 127) // 128, 128], *arrays, new)
     check.no_hazards(profile)
-    check.close(r, b - product(*matrix, x), "r", atol=1e-13)
-    same = all((now == then).all() for now, then in zip(arrays, (*matrix, x, b), strict=True))
-    check.that(same, "The matrix, x and b must stay as they are.")
+    check.close(new, expected, "new", atol=1e-13)
+    same = all((now == then).all() for now, then in zip(arrays, (*matrix, b, x), strict=True))
+    check.that(same, "The matrix, b and x must stay as they are.")
     return profile, needs_of_eight_lanes(*matrix[:2])
 
 
@@ -395,26 +421,26 @@ def short_rows():
     return check.rng().integers(5, 13, 16 * int(check.rng().integers(4, 9)))
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_residual", "points": 1}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_jacobi", "points": 1}
 # Only the values are tested, on 16 rows of three to eight entries: one block.
-profile, needed = run_residual(check.rng().integers(3, 9, 16))
+profile, needed = run_jacobi(check.rng().integers(3, 9, 16))
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_residual_sectors", "points": 1} course={"limits": {"global_load.sectors": 1.4, "global_store.sectors": 4.0}}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_jacobi_sectors", "points": 1} course={"limits": {"global_load.sectors": 1.4, "global_store.sectors": 4.0}}
 # The sectors: neighbouring lanes read neighbouring entries of a row.
-profile, needed = run_residual(short_rows())
+profile, needed = run_jacobi(short_rows())
 check.at_most(profile, limits, compulsory=needed)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_residual_requests", "points": 1} course={"limits": {"global_load.requests": 1.1, "global_load.sectors": 1.1, "global_store.requests": 1.1, "global_store.sectors": 1.1}}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_jacobi_requests", "points": 1} course={"limits": {"global_load.requests": 1.1, "global_load.sectors": 1.1, "global_store.requests": 1.1, "global_store.sectors": 1.1}}
 # The requests, and the sectors more strictly: a warp asks once for what its four rows need, and for each number once.
-profile, needed = run_residual(short_rows())
+profile, needed = run_jacobi(short_rows())
 check.at_most(profile, limits, compulsory=needed)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_residual_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.5, "global_store.sectors": 4.0}}
-# Hidden tests: empty rows, rows of one entry, rows of more than eight, and rows that do not fill the last block; no hazards.
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_jacobi_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.5, "global_store.sectors": 4.0}}
+# Hidden tests: rows of one entry, rows of more than eight, and rows that do not fill the last block; no hazards.
 ### BEGIN HIDDEN TESTS
-run_residual([3])
-run_residual([0, 1, 8, 9, 0, 16, 17, 40, 0])
-profile, needed = run_residual(check.rng().integers(0, 30, int(check.rng().integers(17, 31))))
+run_jacobi([3])
+run_jacobi([1, 1, 8, 9, 2, 16, 17, 40, 1])
+profile, needed = run_jacobi(check.rng().integers(1, 30, int(check.rng().integers(17, 31))))
 check.at_most(profile, limits, compulsory=needed)
 ### END HIDDEN TESTS
 

@@ -15,7 +15,7 @@ from course_pkg.permutation import reference
 from course_pkg.permutation.checks import check_permutation
 from course_pkg.spmv.swap_cost import DOUBLE, SINGLE, swap_fused, swap_hybrid
 
-CELLS = ("setup", "permutations", "permute_symmetric", "residual", "run_residual", "any_way", "run_any_way")
+CELLS = ("setup", "permutations", "permute_symmetric", "jacobi", "run_jacobi", "any_way", "run_any_way")
 ROWS = 97
 SOURCE = next(path for path in release.sources() if path.stem == "06_permutations")
 
@@ -92,10 +92,10 @@ def test_the_bound_of_the_last_part_can_be_reached(names, rng):
 
 
 def test_eight_lanes_need_what_the_solution_makes(names):
-    indptr, indices, data = names["random_matrix"]([5, 12, 0, 9, 8, 16, 1, 7, 24, 3, 2, 0, 8, 8, 8, 8], 200)
+    indptr, indices, data = names["jacobi_matrix"]([5, 12, 1, 9, 8, 16, 1, 7, 24, 3, 2, 1, 8, 8, 8, 8])
     needed = names["needs_of_eight_lanes"](indptr, indices)
-    x, b, r = np.ones(200), np.ones(16), np.empty(16)
-    profile = simt.profile(names["residual_kernel"][1, 128], indptr, indices, data, x, b, r)
+    x, b, new = np.ones(200), np.ones(16), np.empty(16)
+    profile = simt.profile(names["jacobi_kernel"][1, 128], indptr, indices, data, b, x, new)
     made = {"global_load": profile.global_load, "global_store": profile.global_store}
     assert needed == {
         f"{space}.{what}": getattr(counts, what)
