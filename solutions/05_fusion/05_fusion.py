@@ -26,9 +26,10 @@
 # |---|---|---|
 # | 1 | count a program | 4 |
 # | 2 | find what a fused kernel wastes | 3 |
-# | 3 | fuse a dot into a stencil | 5 |
-# | 4 | fuse a map into a stencil | 4 |
+# | 3 | fuse a dot into a stencil | 3 |
+# | 4 | fuse a map into a stencil | 3 |
 # | 5 | plan which operations share a kernel | 4 |
+# | 6 | two steps in one kernel, any way you like | 3 |
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "setup"}
 import numpy as np
@@ -233,7 +234,7 @@ for n, blocks, dtype in ((1, 1, "f8"), (some, 1, "f8"), (some, 9, "f8"), (4 * so
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 3: fuse a dot into a stencil (5 points)
+# ## Part 3: fuse a dot into a stencil (3 points)
 #
 # Conjugate gradient needs $s = A p$ and then $\langle p, s \rangle$. If these are two kernels, the second one reads `p` and
 # `s` again, although the first one already had both numbers of each point in registers.
@@ -341,7 +342,7 @@ stencil_dot_kernel[blocks_of(16, 64), (32, 8)](cuda.to_device(p), s, partial)
 check.close(s.copy_to_host(), expected, "s", atol=1e-13)
 check.close(partial.copy_to_host(), sums, "partial", atol=1e-11)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.02, "atomics.requests": 1.0}}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.02, "atomics.requests": 1.0}}
 # The traffic: five reads and one write per point, one number per block, no atomics; no hazards.
 ny, nx = 8 * int(check.rng().integers(2, 6)), 32 * int(check.rng().integers(2, 4))
 p, expected, sums, s, partial = dot_fields(ny, nx)
@@ -356,7 +357,7 @@ needed = {
 }
 check.at_most(profile, limits, compulsory=needed)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_hidden", "points": 2}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_hidden", "points": 1}
 # Hidden tests: fields whose size is no multiple of the block; no hazards; p must not change.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
@@ -371,7 +372,7 @@ for ny, nx in ((9, odd), (16, 40), (3, 33), (1, 1)):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 4: fuse a map into a stencil (4 points)
+# ## Part 4: fuse a map into a stencil (3 points)
 #
 # In conjugate gradient, the map $p = r + \beta p$ runs before the stencil $s = A p$. The stencil then reads the new `p` from
 # memory, at five points. To save this, one kernel can compute the new `p` at all five points itself, from `r` and the old
@@ -471,7 +472,7 @@ check.close(s, expected, "s", atol=1e-13)
 needed = {"global_load.sectors": 2 * sectors_of_neighbours(ny, nx), "global_store.sectors": 2 * s.size * 8 / 32}
 check.at_most(profile, limits, compulsory=needed)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil_hidden", "points": 2}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil_hidden", "points": 1}
 # Hidden tests: fields whose size is no multiple of the block, other beta; no hazards; r and p1 must not change.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
@@ -701,4 +702,81 @@ refused = {
 for letter, chosen in refused.items():
     named = isinstance(rules[letter], str) and [rules[letter]] == [refusal.rule for refusal in chosen.refusals]
     check.that(named, f"Plan {letter} breaks another rule.")
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Part 6: two steps in one kernel, any way you like (3 points)
+#
+# Plan C of part 5 puts two steps of the Jacobi method into one kernel. The planner refuses it, but a kernel that is written by hand can do
+# it. The points lie on a ring, so the first and the last one are neighbours:
+#
+# $$ v_i = u_i + c\,(b_i - 2\,u_i + u_{i-1} + u_{i+1}), \qquad w_i = v_i + c\,(b_i - 2\,v_i + v_{i-1} + v_{i+1}). $$
+#
+# Write `two_steps_kernel(u, b, c, w)`, which writes only `w`: there is no array for `v`. Blocks have 256 threads, and there are at least as many
+# threads as points, and at least five points. How it is done is up to you, but the traffic must stay within 1.1 times the bound, in which each
+# number of `u` and `b` is loaded once and each one of `w` is stored once.
+#
+# - Which numbers of `u` and of `b` do 256 neighbouring points need? The few numbers at their ends may be loaded by two blocks.
+# - A warp that loads 32 doubles from an address inside a sector touches nine sectors instead of eight: that alone is too much.
+# - Some things can be computed twice.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "two_steps"}
+@cuda.jit
+def two_steps_kernel(u, b, c, w):
+    ### BEGIN SOLUTION
+    old, rhs = cuda.shared.array(260, np.float64), cuda.shared.array(258, np.float64)
+    middle = cuda.shared.array(258, np.float64)
+    i, t, n = cuda.grid(1), cuda.threadIdx.x, u.size
+    first = i - t  # point of the block
+    old[t + 2], rhs[t + 1] = u[i % n], b[i % n]
+    if t < 4:  # two points more at either end, on their own: the 256 others begin with a sector
+        k = t if t < 2 else t + 256
+        old[k] = u[(first + k - 2) % n]
+    if t < 2:
+        rhs[257 * t] = b[(first + 257 * t - 1) % n]
+    cuda.syncthreads()
+    for k in range(t, 258, 256):  # the first step, at 258 points: those at the ends are computed by two blocks
+        middle[k] = old[k + 1] + c * (rhs[k] - 2 * old[k + 1] + old[k] + old[k + 2])
+    cuda.syncthreads()
+    if i < n:
+        w[i] = middle[t + 1] + c * (rhs[t + 1] - 2 * middle[t + 1] + middle[t] + middle[t + 2])
+    ### END SOLUTION
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_two_steps"}
+def run_two_steps(n):
+    """Profile the kernel on n random points; check hazards, result and inputs; return the profile and what is needed."""
+    u, b = check.rng().uniform(-1, 1, (2, n))
+    c, w = float(check.rng().uniform(0.1, 0.5)), np.full(n, np.nan)
+    before = u.copy(), b.copy()
+    expected = u
+    for _ in range(2):
+        expected = expected + c * (b - 2 * expected + np.roll(expected, 1) + np.roll(expected, -1))
+    profile = simt.profile(two_steps_kernel[(n + 255) // 256, 256], u, b, c, w)
+    check.no_hazards(profile)
+    check.close(w, expected, "w", atol=1e-12)
+    check.that((u == before[0]).all() and (b == before[1]).all(), "u and b must stay as they are.")
+    return profile, {"global_load.sectors": 2 * n * 8 / 32, "global_store.sectors": n * 8 / 32}
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_two_steps", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
+# The values and the traffic, for 1,024 points: four blocks; no hazards.
+profile, needed = run_two_steps(1024)
+check.at_most(profile, limits, compulsory=needed)
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_two_steps_traffic_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
+# Hidden tests: other numbers of blocks, with the same limits; no hazards; u and b must not change.
+### BEGIN HIDDEN TESTS
+for blocks in (1, int(check.rng().integers(5, 12))):
+    profile, needed = run_two_steps(256 * blocks)
+    check.at_most(profile, limits, compulsory=needed)
+### END HIDDEN TESTS
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_two_steps_hidden", "points": 1} course={"limits": {"global_load.sectors": 2.0, "global_store.sectors": 2.0}}
+# Hidden tests: numbers of points that do not fill the last block; traffic up to twice the bound.
+### BEGIN HIDDEN TESTS
+for n in (5, 255, 257):
+    run_two_steps(n)
+profile, needed = run_two_steps(256 * 3 + int(check.rng().integers(100, 255)))
+check.at_most(profile, limits, compulsory=needed)
 ### END HIDDEN TESTS
