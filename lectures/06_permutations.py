@@ -297,7 +297,7 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What a sparse product must move
 #
-# In [CSR](glossary.md#CSR) a nonzero has a value and a column, a row has a pointer; x is read at least once, and y is written:
+# [CSR](glossary.md#CSR): per nonzero a value and a column; with x and y once:
 #
 # $$12 \text{ bytes} \times \text{nonzeros} + 20 \text{ bytes} \times \text{rows}, \qquad 2 \text{ flops} \times \text{nonzeros}$$
 
@@ -326,9 +326,7 @@ def bound_row(name):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table(
-    [bound_row(name) for name in MATRICES], f"Bound: the bytes at the bandwidth of a copy. {on_h200.origin}"
-)
+bench.Table([bound_row(name) for name in MATRICES], f"Bound: as fast as a copy. {on_h200.origin}")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The matrices.** Poisson in 2D and 3D: finite differences on a square and a cube. Tetrahedra: linear finite elements on an irregular mesh.
@@ -508,9 +506,7 @@ assert (
     np.isclose(fill, filled["power law"]["ELL"])
     and filled["power law"]["SELL-32-all"] < 1.3 < filled["power law"]["SELL-32-256"]
 )
-guess_fill.reveal(
-    fill, how="Counted", note=f"the longest row has {lengths.max():,} nonzeros, and all rows become as long"
-)
+guess_fill.reveal(fill, how="Counted", note="every row becomes as long as the longest")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # A larger σ leaves less [fill](glossary.md#fill), and takes rows apart that read the same sectors of x. And one long row holds up its whole warp:
@@ -804,7 +800,7 @@ fused_over_hybrid = {
     if name == "poisson_3d"
 }
 Markdown(
-    "Notes from a V100 found the hybrid faster than the fused way. Here, for Poisson's matrix, the fused way takes "
+    "Notes from a V100 found the hybrid faster than the fused way. Here the fused way takes "
     + " and ".join(
         f"**{over:.2f} times** as long as the hybrid on an {gpu_name}"
         for gpu_name, over in fused_over_hybrid.items()
@@ -1123,6 +1119,7 @@ def product(indptr, indices, data, x32, y64, y32):
         for k in range(indptr[row], indptr[row + 1]):
             total += ...
         ...
+
 
 def both_precisions(indptr, indices, data, x32, x64, y32, y64, times):
     blocks = -(-y64.size // 32)
