@@ -815,7 +815,7 @@ Markdown(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Precision by row, or by entry
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 assert TOLERANCE == 2.0**-26
 SPLITTINGS = ("rows_together", "entries_together", "entries_apart")
 
@@ -825,6 +825,7 @@ assert all(m.cost.bytes < plain.cost.bytes for plain, *together, apart in split 
 assert all(m.median_s > plain.median_s for plain, *ways in split for m in ways)
 
 
+# %% slideshow={"slide_type": "skip"}
 def split_row(name, edge):
     """Return a row: how much faster a product in two precisions is than that in double, and its error."""
     found = {way: on_h200.splitting(way, name, edge**3) for way in (None, *SPLITTINGS)}
@@ -841,9 +842,10 @@ def split_row(name, edge):
     }
 
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [split_row(name, edge) for name, edge in SPLIT],
-    f"Speed over double precision. Apart: two launches. {on_h200.origin}",
+    f"Speed over double precision. Bytes: entries, together. Apart: two launches. {on_h200.origin}",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
