@@ -43,6 +43,7 @@ import numpy as np
 from IPython.display import Markdown
 
 from course_pkg import bench, simt, viz
+from course_pkg.cg.problem import PoissonProblem
 from course_pkg.cg.updates import DROP
 from course_pkg.cg.variants import VARIANTS as CG
 from course_pkg.core import Library, machine
@@ -77,9 +78,10 @@ TITLES = {AS_IT_COMES: "along the mesh", RCM: "RCM", RANDOM: "random"}
 # ## One matrix, two numberings
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-mesh = on_h200.one(VECTOR, "tetrahedral", AS_IT_COMES, lanes=8)
-shuffled = on_h200.one(VECTOR, "tetrahedral", RANDOM, lanes=8)
-assert mesh.cost == shuffled.cost and mesh.what == shuffled.what
+mesh = on_h200.one(SELL, "tetrahedral", AS_IT_COMES)
+shuffled = on_h200.one(SELL, "tetrahedral", RANDOM)
+assert mesh.what == shuffled.what and mesh.cost.a_eff_bytes == shuffled.cost.a_eff_bytes
+assert mesh.cost.flops == shuffled.cost.flops
 Markdown(
     f"A mesh of tetrahedra with {mesh.parameters['n']:,} nodes, numbered along the mesh; its matrix has {mesh.parameters['nonzeros']:,} "
     f"[nonzeros](glossary.md#CSR). The product y = A x takes **{bench.format_time(mesh.median_s)}** on an H200. Now the same nodes are numbered "
@@ -96,9 +98,7 @@ guess_order
 # ## Only the numbers of the nodes have changed
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-by_order = {
-    on.name: {order: on.one(VECTOR, "tetrahedral", order, lanes=8) for order in ORDERS} for on in GPUS
-}
+by_order = {on.name: {order: on.one(SELL, "tetrahedral", order) for order in ORDERS} for on in GPUS}
 viz.relative_bars(
     {
         f"time, {name}": {TITLES[order]: found[order].median_s for order in (AS_IT_COMES, RANDOM)}
@@ -110,15 +110,14 @@ viz.relative_bars(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 slower = {name: found[RANDOM].median_s / found[AS_IT_COMES].median_s for name, found in by_order.items()}
-assert min(slower.values()) > 1.5
+assert min(slower.values()) > 1.5 and shuffled.cost.bytes < 1.05 * mesh.cost.bytes
 guess_order.reveal(
     slower["H200"],
     note=f"{bench.format_time(shuffled.median_s)} in place of {bench.format_time(mesh.median_s)}",
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Four minutes. The usual count of bytes, each array once, is the same for both numberings. So it cannot explain the
-# > difference. Leave it open: the slide with the sectors of x answers it.
+# > **For the speaker.** Four minutes. The usual count of bytes, each array once, hardly differs between the two. So it cannot explain the time. Leave it open: the slide with the sectors of x answers it.
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
 # ## A permutation is an index vector
@@ -298,7 +297,7 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What a sparse product must move
 #
-# In [CSR](glossary.md#CSR) a nonzero has a value and a column, a row has a pointer; x is read at least once, and y is written:
+# [CSR](glossary.md#CSR): per nonzero a value and a column; with x and y once:
 #
 # $$12 \text{ bytes} \times \text{nonzeros} + 20 \text{ bytes} \times \text{rows}, \qquad 2 \text{ flops} \times \text{nonzeros}$$
 
@@ -327,9 +326,7 @@ def bound_row(name):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table(
-    [bound_row(name) for name in MATRICES], f"Bound: the bytes at the bandwidth of a copy. {on_h200.origin}"
-)
+bench.Table([bound_row(name) for name in MATRICES], f"Bound: as fast as a copy. {on_h200.origin}")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The matrices.** Poisson in 2D and 3D: finite differences on a square and a cube. Tetrahedra: linear finite elements on an irregular mesh.
@@ -385,10 +382,12 @@ viz.source(gpu.spmv_csr_scalar_kernel)
 viz.source(gpu.spmv_csr_vector_kernel(8))
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-guess_lanes = viz.Prediction(
+one_lane = on_h200.one(SCALAR, "poisson_3d")
+guess_lanes = viz.Estimate(
     "06-lanes",
-    "Poisson's matrix in 3D has 7 nonzeros per row. On an H200, the product takes the least time with …",
-    [f"{lanes} lane{'s' * (lanes > 1)} per row" for lanes in (1, 2, 4, 8, 32)],
+    f"Poisson's matrix in 3D has 7 nonzeros per row. On an H200, the product takes {1e6 * one_lane.median_s:.0f} µs with a thread per row. "
+    "With a whole warp per row, it takes …",
+    *(100, 20_000, "µs"),
 )
 guess_lanes
 
@@ -426,14 +425,14 @@ bench.Table(
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-guess_lanes.reveal(
-    f"{bench.format_time(swept['H200'][best_lanes].median_s)} with {best_lanes}, {bench.format_time(swept['H200'][32].median_s)} with a whole warp",
-    right=f"{best_lanes} lane{'s' * (best_lanes > 1)} per row",
-)
+assert abs(swept["H200"][1].median_s / swept["H200"][4].median_s - 1) < 0.02
+assert 3 < loaded[1].sectors / loaded[8].sectors < 5 and swept["H200"][1].median_s < swept["H200"][8].median_s
+guess_lanes.reveal(1e6 * swept["H200"][32].median_s, note="four of five lanes have nothing to do")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Eight minutes with the two slides before. One lane per row asks for few, wide requests and lets the caches put the sectors
-# > together again; of 32 lanes, a fifth is at work. Ask what the audience would choose for rows of 100.
+# > **For the speaker.** Eight minutes with the two slides before. One lane per row asks for four times the sectors that 8 lanes ask for, and takes less
+# > time: the caches put its sectors together again. Why 8 lanes take longer than 4, these counts do not say. Each thread then has one value on its
+# > way at a time (lecture 4).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A table instead of a list
@@ -507,13 +506,21 @@ assert (
     np.isclose(fill, filled["power law"]["ELL"])
     and filled["power law"]["SELL-32-all"] < 1.3 < filled["power law"]["SELL-32-256"]
 )
-guess_fill.reveal(
-    fill, how="Counted", note=f"the longest row has {lengths.max():,} nonzeros, and all rows become as long"
-)
-
+guess_fill.reveal(fill, how="Counted", note="every row becomes as long as the longest")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# A larger σ leaves less [fill](glossary.md#fill), and takes rows apart that read the same sectors of x.
+# A larger σ leaves less [fill](glossary.md#fill), and takes rows apart that read the same sectors of x. And one long row holds up its whole warp:
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+in_slices, in_tiles = (
+    on_h200.one(VARIANTS[f"spmv_{name}"], "power_law") for name in ("sell", "csr_balanced")
+)
+assert in_slices.median_s > 20 * in_tiles.median_s
+Markdown(
+    f"with {in_slices.parameters['n']:,} rows, the power law takes {bench.format_time(in_slices.median_s)} in slices. In **tiles** of equally many "
+    f"nonzeros, which share long rows among blocks, it takes {bench.format_time(in_tiles.median_s)}."
+)
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Which format is best?
@@ -588,30 +595,60 @@ assert (
 # ## Time and counted sectors move together
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-of_scalar = {on.name: {order: on.one(SCALAR, "tetrahedral", order) for order in ORDERS} for on in GPUS}
 viz.relative_bars(
     {
         "sectors of x, counted": {
-            TITLES[order]: m.observed["sectors"] for order, m in of_scalar["H200"].items()
+            TITLES[order]: m.observed["sectors"] for order, m in by_order["H200"].items()
         },
         **{
             f"time, {name}": {TITLES[order]: m.median_s for order, m in found.items()}
-            for name, found in of_scalar.items()
+            for name, found in by_order.items()
         },
     },
-    xlabel="relative to the numbering along the mesh; a thread per row",
+    xlabel="relative to the numbering along the mesh; SELL-32-1",
     note=ORIGIN,
 )
 
 # %% slideshow={"slide_type": "skip"}
-for found in of_scalar.values():
+KERNELS = {
+    "CSR, a thread per row": (SCALAR, {}),
+    "CSR, 8 lanes per row": (VECTOR, {"lanes": 8}),
+    "SELL-32-1": (SELL, {"sigma": 1}),
+    "SELL-32-256": (SELL, {"sigma": 256}),
+}
+in_orders = {
+    name: {order: on_h200.one(v, "tetrahedral", order, **more) for order in ORDERS}
+    for name, (v, more) in KERNELS.items()
+}
+for found in in_orders.values():
     times, sectors = (
         {o: of(m) for o, m in found.items()} for of in (lambda m: m.median_s, lambda m: m.observed["sectors"])
     )
     assert max(times, key=times.get) == max(sectors, key=sectors.get) == RANDOM
+assert [min(found, key=lambda o: found[o].observed["sectors"]) for found in by_order.values()] == [
+    AS_IT_COMES
+] * len(GPUS)
+assert 8 * mesh.parameters["n"] < 1024 * machine("h200").l2_kib
+
+# %% slideshow={"slide_type": "skip"}
+bench.Table(
+    [
+        {
+            "kernel": name,
+            "order": TITLES[order],
+            "sectors of x": f"{m.observed['sectors'] / 1e6:.1f} M",
+            "over along the mesh": f"{m.observed['sectors'] / found[AS_IT_COMES].observed['sectors']:.2f}×",
+            "time": bench.format_time(m.median_s),
+            "time, over along the mesh": f"{m.median_s / found[AS_IT_COMES].median_s:.2f}×",
+        }
+        for name, found in in_orders.items()
+        for order, m in found.items()
+    ],
+    on_h200.origin,
+)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# The matrix itself is read once in either order. What differs is x: its loads ask for more sectors.
+# The matrix itself is read once in each order. What differs is x: its loads ask for more sectors. Not in proportion: the count knows no cache, and this x fits into L2.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **On your GPU.** If there is one, this cell measures the product in two orders on it, on a smaller mesh, beside what was recorded. Without a GPU it
@@ -763,7 +800,7 @@ fused_over_hybrid = {
     if name == "poisson_3d"
 }
 Markdown(
-    "Notes from a V100 found the hybrid faster than the fused way. Here, for Poisson's matrix, the fused way takes "
+    "Notes from a V100 found the hybrid faster than the fused way. Here the fused way takes "
     + " and ".join(
         f"**{over:.2f} times** as long as the hybrid on an {gpu_name}"
         for gpu_name, over in fused_over_hybrid.items()
@@ -776,20 +813,27 @@ Markdown(
 # > the fused way has one more array to hold. Then look at the table.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Choose the precision by row, or by entry
+# ## Precision by row, or by entry
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 assert TOLERANCE == 2.0**-26
 SPLITTINGS = ("rows_together", "entries_together", "entries_apart")
 
 
+split = [[on_h200.splitting(way, name, edge**3) for way in (None, *SPLITTINGS)] for name, edge in SPLIT]
+assert all(m.cost.bytes < plain.cost.bytes for plain, *together, apart in split for m in together)
+assert all(m.median_s > plain.median_s for plain, *ways in split for m in ways)
+
+
+# %% slideshow={"slide_type": "skip"}
 def split_row(name, edge):
     """Return a row: how much faster a product in two precisions is than that in double, and its error."""
     found = {way: on_h200.splitting(way, name, edge**3) for way in (None, *SPLITTINGS)}
     one = found["entries_together"]
     return {
         "matrix": f"{MATRICES[name]}, {edge}³",
-        "entries in single": f"{one.observed['low_share']:.0%}",
+        "in single": f"{one.observed['low_share']:.0%}",
+        "bytes": f"{one.cost.bytes / found[None].cost.bytes:.2f}×",
         "double": bench.format_time(found[None].median_s),
         **{
             way.replace("_", ", "): f"{found[None].median_s / found[way].median_s:.2f}×" for way in SPLITTINGS
@@ -798,25 +842,36 @@ def split_row(name, edge):
     }
 
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [split_row(name, edge) for name, edge in SPLIT],
-    f"Speed over double precision. Apart: two launches. {on_h200.origin}",
+    f"Speed over double precision. Bytes: entries, together. Apart: two launches. {on_h200.origin}",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# An entry is stored in single precision if rounding changes it by at most 2⁻²⁶ of the largest in its row. By rows: E. Tezcan and others, who sort the
-# rows by precision, another row permutation.
+# An entry is stored in single precision if rounding changes it by at most 2⁻²⁶ of the largest in its row. **Fewer bytes, and no gain**: each row
+# becomes two pieces.
 
-# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
-CGS = [Iterations(found) for found in bench.records("cg")]
+# %% slideshow={"slide_type": "skip"}
+# Iterations are counted here, on the CPU. Times are those of the record, on each GPU that has one.
 plain_cg, mixed_cg = CG["cg_two_kernel"], CG["cg_mixed"]
 assert DROP == 0.1
 assert (plain_cg.cost((8,) * 3).bytes, mixed_cg.cost((8,) * 3).bytes) == (64 * 512, 32 * 512)
+CUBE = PoissonProblem.ones(64)
+solved = {v: v.function(Library.NUMBA_CPU)(CUBE.b, rtol=1e-6) for v in (plain_cg, mixed_cg)}
+iterations = {v: found.iterations for v, found in solved.items()}
+gaps = {
+    v: np.linalg.norm(CUBE.b - CUBE.matvec(found.x)) / np.linalg.norm(CUBE.b) for v, found in solved.items()
+}
+assert all(found.converged for found in solved.values()) and max(gaps.values()) <= 1e-6
+assert iterations[plain_cg] <= iterations[mixed_cg] < 1.5 * iterations[plain_cg]
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_cg = viz.Estimate(
     "06-mixed",
-    f"Conjugate gradients on {SMALL}³ unknowns take {CGS[-1].solve(plain_cg).observed['iterations']} iterations in double precision. "
-    "With r and p stored in single, the same true residual takes …",
-    *(100, 20_000, "iterations"),
+    f"Conjugate gradients on 64³ unknowns take {iterations[plain_cg]} iterations in double precision. With r and p stored in single precision, "
+    "the same true residual takes …",
+    *(40, 10_000, "iterations"),
 )
 guess_cg
 
@@ -826,26 +881,40 @@ guess_cg
 # r and p in single precision: 32 bytes per point, not 64. When r is ten times smaller, a [reliable update](glossary.md#reliable-update) computes the **true
 # residual** $b - A x$ in double.
 
+# %% slideshow={"slide_type": "skip"}
+STORED = {"all in double": plain_cg, "r, p in single": mixed_cg}
+CGS = [Iterations(found) for found in bench.records("cg")]
+CGS = [on for on in CGS if any(m.variant == mixed_cg.name for m in on.found.measurements)]
+
+
+def solve_row(stored, v):
+    """Return a row: iterations, counted here, and the time of a whole solve on each GPU that has a record of both."""
+    recorded = {f"{SMALL}³, {on.name}": bench.format_time(on.solve(v).median_s) for on in CGS}
+    speed = {f"speed, {on.name}": f"{on.solve(plain_cg).median_s / on.solve(v).median_s:.2f}×" for on in CGS}
+    bytes_ = f"{v.cost((8,) * 3).bytes / 512:.0f} B"
+    return {
+        "stored": stored,
+        "per point": bytes_,
+        "iterations": iterations[v],
+        "true residual": f"{gaps[v]:.2e}",
+        **recorded,
+        **speed,
+    }
+
+
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
-    [
-        {
-            "GPU": on.name,
-            "stored": stored,
-            "iterations": f"{on.solve(v).observed['iterations']:,}",
-            "true residual": f"{on.solve(v).observed['true_residual']:.2e}",
-            "iteration": bench.format_time(on.whole_s(v)),
-            "whole solve": bench.format_time(on.solve(v).median_s),
-            "speed": f"{on.solve(plain_cg).median_s / on.solve(v).median_s:.2f}×",
-        }
-        for on in CGS
-        for stored, v in (("all in double", plain_cg), ("r, p in single", mixed_cg))
-    ],
-    f"{SMALL}³ unknowns, to 1e-6 of ‖b‖. {CGS[-1].origin}",
+    [solve_row(stored, v) for stored, v in STORED.items()],
+    "Iterations: 64³ unknowns, to 1e-6 of ‖b‖, counted on this CPU. "
+    + (f"Whole solves: {CGS[-1].origin}" if CGS else "On a GPU it is not recorded yet."),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-guess_cg.reveal(CGS[-1].solve(mixed_cg).observed["iterations"])
+guess_cg.reveal(iterations[mixed_cg], how="Counted")
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Four minutes. Without updates the computed residual would fall on, and the true one would not: single precision has seven digits.
+# > The update keeps the search direction, so that little is lost.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The limit
@@ -880,10 +949,10 @@ def gain_row(decision, pair):
 # %% slideshow={"slide_type": "skip"}
 DECISIONS = {  # the measurement before a decision, and the one after it
     "number along the mesh": lambda on: [by_order[on.name][order] for order in (RANDOM, AS_IT_COMES)],
-    f"{best_lanes} lanes, not 32": lambda on: [swept[on.name][lanes] for lanes in (32, best_lanes)],
+    f"{best_lanes} lanes per row, not 32": lambda on: [swept[on.name][lanes] for lanes in (32, best_lanes)],
     "SELL, not CSR by threads": lambda on: [on.one(kernel, "tetrahedral") for kernel in (SCALAR, SELL)],
     "values in single": lambda on: [on.one(SELL, "tetrahedral", values=v) for v in (None, "float32")],
-    "swap hybrid, not naive": lambda on: [on.swap(way, "tetrahedral") for way in ("naive", "hybrid")],
+    "swap fused, not naive": lambda on: [on.swap(way, "tetrahedral") for way in ("naive", "fused")],
 }
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -893,7 +962,7 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# **The bytes of a matrix do not depend on its order; the bytes that a warp fetches do.**
+# **How many nonzeros there are does not depend on the order; what a warp has to fetch for them does.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
@@ -1052,6 +1121,7 @@ def product(indptr, indices, data, x32, y64, y32):
         for k in range(indptr[row], indptr[row + 1]):
             total += ...
         ...
+
 
 def both_precisions(indptr, indices, data, x32, x64, y32, y64, times):
     blocks = -(-y64.size // 32)
