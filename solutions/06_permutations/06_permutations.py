@@ -227,7 +227,7 @@ for n, share in ((1, 1.0), (int(check.rng().integers(20, 40)), 0.3), (30, 0.05),
 # `v`. It has `perm`, as integers of four bytes, but nobody has computed the inverse. So the threads read where neighbours are neighbours,
 # and write wherever `perm` tells them: a scatter.
 #
-# Write `restore_kernel(perm, new_u, new_v, u, v)`. There is at least one thread for each element. Each number, and each entry of `perm`,
+# Write `restore_kernel(perm, new_u, new_v, u, v)`. There may be more threads than elements. Each number, and each entry of `perm`,
 # is loaded once. The compiler does not know whether `u` and `perm` share memory: what is still needed after a store, keep in a variable.
 #
 # Then count what the scattered side costs. `sectors(index, itemsize)` is a function of the host: thread t accesses element `index[t]` of
