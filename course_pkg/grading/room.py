@@ -19,7 +19,8 @@ from course_pkg.grading.session import Session
 from course_pkg.grading.terms import LearnerError, SandboxLost
 from course_pkg.simt import api
 
-STEPS = 2_000  # statements of a launch, 20 times what right answers need; a test's course={"steps": …} sets another
+# statements of a launch, at least 5 times what right answers need; a test's course={"steps": …} sets another
+STEPS = 2_000
 
 GIVEN_S = 60.0  # time limit for a cell of the exercise itself, which may import much
 KERNELS = ("kernel", "device")

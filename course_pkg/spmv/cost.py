@@ -37,8 +37,8 @@ def csr_balanced(rows, columns, nonzeros, dtype="float64", values=None, tile=TIL
 
     Examples
     --------
-    >>> csr_balanced(1000, 1000, 7000).bytes - csr(1000, 1000, 7000).bytes  # of 4 tiles
-    104
+    >>> csr_balanced(1000, 1000, 7000).bytes - csr(1000, 1000, 7000).bytes  # of 6 tiles
+    152
     """
     tiles = -(-(rows + nonzeros) // tile)
     rest = Cost(bytes_read=2 * INDEX * (tiles + 1) + 8 * tiles, bytes_written=8 * tiles)

@@ -378,17 +378,19 @@ def run_smooth(n):
     return profile
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth", "points": 1} course={"limits": {"global_store.thread_accesses": 1.0}}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth", "points": 1} course={"limits": {"global_load.thread_accesses": 2.0, "global_store.thread_accesses": 1.0}}
 # One of the faults: each element of out is to be written once.
 n = 64 * int(check.rng().integers(6, 12))
-check.at_most(run_smooth(n), limits, compulsory={"global_store.thread_accesses": n})
+needed = {"global_load.thread_accesses": 16 * n, "global_store.thread_accesses": n}
+check.at_most(run_smooth(n), limits, compulsory=needed)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_hidden", "points": 1} course={"limits": {"global_load.sectors": 2.0}}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_hidden", "points": 1} course={"limits": {"global_load.sectors": 2.0, "global_store.thread_accesses": 9.0}}
 # Hidden tests: the other fault, by the sectors that are loaded; sizes that are no multiple of the block.
 ### BEGIN HIDDEN TESTS
 n = 64 * int(check.rng().integers(6, 12))
 # eight requests for a and eight for w, by each warp
-check.at_most(run_smooth(n), limits, compulsory={"global_load.sectors": (8 * 8 + 8) * n / 32})
+needed = {"global_load.sectors": (8 * 8 + 8) * n / 32, "global_store.thread_accesses": n}
+check.at_most(run_smooth(n), limits, compulsory=needed)
 for n in (1, 65 + int(check.rng().integers(0, 60))):
     run_smooth(n)
 ### END HIDDEN TESTS

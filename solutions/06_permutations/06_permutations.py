@@ -305,6 +305,7 @@ def sectors_counted(index, dtype):
     """Return the sectors that the interpreter counts for a gather with these indices."""
     x = np.zeros(index.max() + 1, dtype)
     profile = simt.profile(gather_kernel[(index.size + 63) // 64, 64], index, x, np.zeros(index.size, dtype))
+    check.no_hazards(profile)
     return profile.by_array["x"].global_load.sectors
 
 

@@ -359,6 +359,7 @@ def product(indptr, indices, data, x32, y64, y32):
         y64[row] = total
         y32[row] = np.float32(total)
 
+
 def both_precisions(indptr, indices, data, x32, x64, y32, y64, times):
     blocks = -(-y64.size // 32)
     for _ in range(times):

@@ -8,6 +8,7 @@ import submissions as s
 from course_pkg.grading import cells
 from course_pkg.grading.sandbox import LearnerError, Sandbox
 from course_pkg.grading.session import Session
+from course_pkg.simt.run import hints
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,11 @@ def test_every_name_of_cuda_is_one_of_numbas(session):
     session.run("from numba import cuda\nnames = [n for n in dir(cuda) if not n.startswith('_')]", "names")
     from numba import cuda
 
-    assert [name for name in session.get("names") if not hasattr(cuda, name)] == []
+    newer = {
+        *hints.LOADS,
+        *hints.STORES,
+    }  # of numba-cuda; the target that Numba itself still brings lacks them
+    assert [name for name in session.get("names") if not hasattr(cuda, name) and name not in newer] == []
 
 
 def test_what_is_not_offered_says_what_to_do_and_names_no_other_simulator(session):
