@@ -415,7 +415,6 @@ guess_lanes
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What a warp pays when its row is short
 
-
 # %% slideshow={"slide_type": "skip"}
 def by_csr(on, matrix, lanes):
     """Return the measurement of the product by CSR with so many lanes per row."""
@@ -554,7 +553,6 @@ Markdown(
 # ## Which format is best?
 #
 # The fastest kernel of this package for each matrix, beside cuSPARSE, which CuPy calls.
-
 
 # %% slideshow={"slide_type": "skip"}
 def best_row(on, name):
@@ -1032,7 +1030,6 @@ Markdown(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
 
-
 # %% slideshow={"slide_type": "skip"}
 def gain_row(decision, pair):
     """Return a row: what a decision gains, by Cost and by measurement."""
@@ -1091,7 +1088,6 @@ from course_pkg import cuda, practice
 # **Step 1. A vector in a new order.** `perm[i]` is the old place of what comes to place i. After your kernel has run, look at the picture: which of the
 # three vectors is read in order, and which is not?
 
-
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
 def reorder(perm, old, new):
@@ -1104,7 +1100,6 @@ practice.check("reorder", reorder)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 2. And back.** The inverse of `perm` is not stored, and you need not compute it.
-
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
@@ -1119,7 +1114,6 @@ practice.check("bring_back", bring_back)
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 3. A row for each thread.** The matrix lies in three vectors: the nonzeros of row i have the places `indptr[i]`, …, `indptr[i + 1] - 1` of
 # `indices`, their columns, and of `data`, their values. Some rows are empty: their element of y is 0.
-
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
@@ -1136,7 +1130,6 @@ practice.check("one_row_each", one_row_each)
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 4. Rows in a new order.** A step of Jacobi's method. The rows of A and the elements of b were permuted by `perm`; the columns of A, and x, were not. The
 # diagonal is not stored apart: recognise it. The next step will read `x_new` in the order of x.
-
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
@@ -1156,7 +1149,6 @@ practice.check("back_in_place", back_in_place)
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 5. Rows and columns in a new order.** A function for the host, in NumPy. It fills the three vectors of the new matrix, row by row. In each row of
 # the old matrix the columns rise, and so they should in the new one.
-
 
 # %% slideshow={"slide_type": "skip"}
 def renumber(perm, indptr, indices, data, new_indptr, new_indices, new_data):
@@ -1179,7 +1171,6 @@ practice.check("renumber", renumber)
 # **Step 6. Four lanes per row.** The rows have up to seven nonzeros. A warp of 32 lanes would be too many for one of them, so a warp takes eight rows. Which lanes
 # have to take part in a shuffle?
 
-
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
 def lanes_share(indptr, indices, data, x, y):
@@ -1197,7 +1188,6 @@ practice.check("lanes_share", lanes_share)
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 7. Slices.** SELL-32-σ: the rows were sorted by length, and sorted row i is row `perm[i]` of the matrix. 32 sorted rows are a slice, which is stored
 # column by column: first the first nonzero of each of its rows, then the second of each, and so on. Shorter rows are filled up: such places have column −1. Slice s has the places `offsets[s]`, …, `offsets[s + 1] - 1`.
-
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
@@ -1217,7 +1207,6 @@ practice.check("slices", slices)
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 8. Two precisions.** The matrix and the x that it meets are float32, sums are float64. Each product leaves its result in both precisions, and the
 # vectors change places; `x64` is what the last product gave. Complete the kernel and the loop of the host.
-
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
