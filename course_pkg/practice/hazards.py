@@ -15,6 +15,7 @@ from course_pkg.simt.memory.races import Hazard, Thread
 from course_pkg.simt.report.touches import touches
 
 _ORDER = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
+PADDING = -1  # the column of a place that no nonzero has
 _PLACE = re.compile(r"^(?:\w+, )?lines? [\d and]+: ?")
 _WARP = (
     "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between them"
@@ -36,7 +37,7 @@ def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
         said = _with_number(said, profile, worst).removesuffix(": a GPU would touch whatever lies there")
         said += _places_of_another(answer, trial, worst) or _why_outside(trial, worst, outcome)
     elif worst.kind == "negative_index":
-        said = _from_the_front(answer, profile, worst, said)
+        said = _padding(answer, trial, worst) or _from_the_front(answer, profile, worst, said)
     elif worst.kind == "divergent_barrier":
         said = _out_of_what(answer, worst, said)
     elif _both_write(worst) and _waits_for_results(trial, worst.array):
@@ -176,6 +177,26 @@ def _from_the_front(answer: Answer, profile: KernelProfile, hazard: Hazard, said
                 said = said.removesuffix(": is a boundary test missing?")
                 return f"{said}: write {front}, since the course takes negative indices for mistakes"
     return said
+
+
+def _padding(answer: Answer, trial: Trial, hazard: Hazard) -> str:
+    """Say that ``x[indices[k]]`` is read where ``indices[k]`` is -1, as in the padding of a sparse format."""
+    if hazard.function != answer.program.name or hazard.index != (PADDING,):
+        return ""
+    assigned = (n for n in ast.walk(answer.program.tree) if isinstance(n, ast.Assign))
+    named = {ast.unparse(n.targets[0]): n.value for n in assigned}
+    for node in ast.walk(answer.program.tree):
+        if (
+            not isinstance(node, ast.Subscript)
+            or node.lineno != hazard.line
+            or _array_of(node) != hazard.array
+        ):
+            continue
+        column = named.get(ast.unparse(node.slice), node.slice)
+        columns = trial.arrays.get(_array_of(column))
+        if columns is not None and (columns == PADDING).any():
+            return f"{ast.unparse(column)} is −1: padding, which has no {hazard.array}"
+    return ""
 
 
 def _out_of_what(answer: Answer, hazard: Hazard, said: str) -> str:

@@ -55,8 +55,8 @@ class Products(OnDevice):
         return min(self.ours(matrix), key=lambda m: m.median_s)
 
     def over_bound(self, m: Measurement) -> float:
-        """Return the time of a product over the time that a long copy takes for the bytes that must move."""
-        return m.median_s / (m.cost.a_eff_bytes / (self.copy.t_eff_gb_s * 1e9))
+        """Return the time of a product over the time that a long copy takes for the bytes of that by CSR."""
+        return m.median_s / self.library(m.parameters["matrix"]).bound_s(self.copy)
 
     def jacobi(self, form: str, matrix: str, order: str | None = None) -> Measurement:
         """Return the measurement of a step of Jacobi's method by our kernel, with rows in an order."""

@@ -324,7 +324,7 @@ def slices(offsets, perm, indices, data, x, y):
                 total += data[k] * x[indices[k]]
         y[i] = total
 
-# %% slices wrong: negative index
+# %% slices wrong: indices[k] is −1: padding, which has no x.
 @cuda.jit
 def slices(offsets, perm, indices, data, x, y):
     i = cuda.grid(1)
@@ -333,6 +333,18 @@ def slices(offsets, perm, indices, data, x, y):
         total = 0.0
         for k in range(offsets[piece] + i % 32, offsets[piece + 1], 32):
             total += data[k] * x[indices[k]]
+        y[perm[i]] = total
+
+# %% slices wrong: indices[k] is −1: padding, which has no x.
+@cuda.jit
+def slices(offsets, perm, indices, data, x, y):
+    i = cuda.grid(1)
+    if i < y.size:
+        piece = i // 32
+        total = 0.0
+        for k in range(offsets[piece] + i % 32, offsets[piece + 1], 32):
+            column = indices[k]
+            total += data[k] * x[column]
         y[perm[i]] = total
 
 # %% slices wrong: elements are wrong; y[
