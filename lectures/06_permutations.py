@@ -459,7 +459,8 @@ guess_lanes.reveal(
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Eight minutes with the two slides before. One lane per row asks for four times the sectors that 8 lanes ask for, and takes less
 # > time: the caches put its sectors together again. Why 8 lanes take longer than 4, these counts do not say. If each warp waits for pointer, column and x in
-# > turn, the time follows Little's law (lecture 4): a warp has few bytes on their way, and there are more warps to wait for. With 2 lanes, one has four trips and the other three; the compiler unrolls by four, so their requests part.
+# > turn, the time follows Little's law (lecture 4): a warp has few bytes on their way, and there are more warps to wait for. With 2 lanes, one has four
+# > trips and the other three; the compiler unrolls by four, so their requests part.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A table instead of a list
@@ -671,6 +672,8 @@ for found in in_orders.values():
 assert [min(found, key=lambda o: found[o].observed["sectors"]) for found in by_order.values()] == [
     AS_IT_COMES
 ] * len(GPUS)
+
+# %% slideshow={"slide_type": "skip"}
 x_bytes = 8 * mesh.parameters["n"]
 assert x_bytes < 1024 * machine("h200").l2_kib
 
@@ -933,8 +936,8 @@ bench.Table(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The matrices.** Rows and columns are scaled by random numbers from 0.9 to 1.1; otherwise single precision would hold Poisson's matrix exactly. At 16³ and
-# 32³ most of the time is the launch. In double
-# precision the error is rounding alone, more than a hundred thousand times smaller.
+# 32³ most of the time is the launch. In double precision the error is rounding alone, more than a hundred thousand
+# times smaller.
 
 # %% slideshow={"slide_type": "skip"}
 bench.Table([split_row(name, edge) for name, edge in SPLIT[:2]], f"Smaller matrices. {on_h200.origin}")
