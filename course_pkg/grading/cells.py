@@ -17,7 +17,6 @@ from course_pkg.core.errors import CourseError
 from course_pkg.simt import api
 from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.names import BUILTINS, TYPES
-from course_pkg.simt.front.source import split_lines
 
 MOST_SOURCE = 100_000  # most characters in an answer
 MODULES = {
@@ -129,30 +128,6 @@ def _in_place_of(line: re.Match) -> str:
     if line["name"]:
         return f"{line['indent']}{line['name']}[]"
     return f"{line['indent']}pass" if line["indent"] else ""
-
-
-def without_prints(source: str) -> str:
-    """Return a cell's text without its ``print`` statements outside functions and blocks; line numbers do not change.
-
-    What they print does not matter to the judge, and it may take time to compute, as a profile does.
-    """
-    lines = split_lines(source)
-    tree = parse(source)
-    for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
-        shares = after is not None and after.lineno == node.end_lineno
-        if _prints(node) and not shares:
-            blank = range(node.lineno - 1, node.end_lineno)
-            lines = ["" if k in blank else line for k, line in enumerate(lines)]
-    return "\n".join([*lines, ""] if source.endswith(("\n", "\r")) else lines)
-
-
-def _prints(node: ast.stmt) -> bool:
-    """Return whether a statement is a call of ``print`` that starts its line and binds no name by ``:=``."""
-    call = node.value if isinstance(node, ast.Expr) else None
-    name = call.func if isinstance(call, ast.Call) else None
-    if not isinstance(name, ast.Name) or name.id != "print" or node.col_offset:
-        return False
-    return not any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node))
 
 
 def bindings(tree: ast.Module) -> dict[str, Binding]:

@@ -20,6 +20,7 @@ from course_pkg.grading.result import CellGrade, Report, new_seed
 from course_pkg.grading.room import Room
 from course_pkg.grading.sandbox import Sandbox
 from course_pkg.grading.session import Session
+from course_pkg.grading.shown import without_shown
 from course_pkg.simt import api
 
 __all__ = ["CellGrade", "Report", "grade", "grade_cells"]
@@ -80,13 +81,15 @@ def grade_cells(
         f"The cell {name!r} is there more than once: all copies are run, in their order."
         for name in texts.twice(submitted, known)
     ]
+    answers = texts.answers(submitted)
+    cells = without_shown(cells, answers)
     tests = [cell for cell in cells if _about(cell).get("grade") or _about(cell).get("task")]
     marks: dict[str, CellGrade] = {}
     note, words = "", feedback.Words(cell["source"] for cell in cells if cell["cell_type"] == "code")
     with _door():
         for hidden in sorted({feedback.is_hidden(cell["source"]) for cell in tests}):
             with Session(partial(Sandbox, require=require_sandbox), endless) as session:
-                room = Room(texts.answers(submitted), session, words, seed)
+                room = Room(answers, session, words, seed)
                 for cell in cells:
                     _meet(room, cell, hidden, skip or {}, marks, partial(_tell, heard, session, earlier_s))
                 earlier_s += session.spent_s

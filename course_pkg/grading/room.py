@@ -54,9 +54,9 @@ class Room:
         self.notes: list[str] = []
 
     def given(self, cell, name: str) -> None:
-        """Run a cell of the exercise here and in the sandbox, without its ``print`` statements."""
+        """Run a cell of the exercise here and in the sandbox."""
         before = set(self.namespace)
-        source = cells.without_prints(cells.without_magics(cell["source"]))
+        source = cells.without_magics(cell["source"])
         self._draw(name)
         try:
             with simt.limits(steps=STEPS):

@@ -34,7 +34,6 @@
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "setup"}
 import numpy as np
-from numba import float64
 from course_pkg import cuda  # Numba CUDA with a GPU, the SIMT interpreter without
 from course_pkg import simt
 from course_pkg.grading import check
@@ -408,7 +407,7 @@ for n in (1, 65 + int(check.rng().integers(0, 60))):
 @cuda.jit
 def grey_kernel(rgb, out):
     ### BEGIN SOLUTION
-    tile = cuda.shared.array(192, float64)
+    tile = cuda.shared.array(192, np.float64)
     t, first = cuda.threadIdx.x, 192 * cuda.blockIdx.x
     for k in range(t, 192, 64):
         if first + k < rgb.size:

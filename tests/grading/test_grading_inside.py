@@ -83,21 +83,3 @@ def test_whatever_an_exercise_imports_its_answers_can_import(session, source):
 def test_neither_the_judge_nor_what_answers_an_exercise_is_there(session, module):
     with pytest.raises(LearnerError, match="No module named"):
         session.run(f"import {module}", "forbidden")
-
-
-def test_what_a_given_cell_prints_is_left_out_and_lines_stay():
-    source = "a = 1\nprint(\n    slow(a),\n)\nb = 2; print(b)\nprint(a); c = 3\n@show\ndef print_(x):\n    print(x)\n"
-    kept = cells.without_prints(source)
-    assert kept == "a = 1\n\n\n\nb = 2; print(b)\nprint(a); c = 3\n@show\ndef print_(x):\n    print(x)\n"
-    assert ast.dump(ast.parse(kept).body[-1]) == ast.dump(ast.parse(source).body[-1])
-
-
-@pytest.mark.parametrize("strange", ["\u2028", "\x0c", "\x0b", "\x85", "\x1c"])
-def test_lines_that_are_left_out_are_those_that_python_counts(strange):
-    source = f"a = '{strange}'\nprint(a)\nb = 2\n"
-    assert cells.without_prints(source) == f"a = '{strange}'\n\nb = 2\n"
-
-
-def test_a_print_that_sets_a_name_stays():
-    source = "print(a := 1)\nprint([b := 2])\n"
-    assert cells.without_prints(source) == source
