@@ -50,7 +50,7 @@ def released(source: Path) -> Path:
 def release_text(source: Path) -> str:
     """Return the exercise of a solution, as the text of its ``.ipynb``."""
     name = source.stem
-    with course_folder() as (root, api):
+    with course_folder(gradebook=False) as (root, api):
         folder = root / "source" / name
         folder.mkdir(parents=True)
         nbformat.write(read_solution(source), folder / f"{name}.ipynb")
@@ -105,14 +105,18 @@ def is_untouched(path: Path) -> bool:
 
 
 @contextmanager
-def course_folder():
-    """Yield a fresh nbgrader course ``(root, api)`` in a temporary folder, with folders named as nbgrader does."""
+def course_folder(gradebook: bool = True):
+    """Yield a fresh nbgrader course ``(root, api)`` in a temporary folder, with folders named as nbgrader does.
+
+    Exercises can be made without a gradebook. To make one takes seconds.
+    """
     root = Path(tempfile.mkdtemp(prefix="course-nbgrader-"))
     config = Config()
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.course_id = "speed-of-memory"
     config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook.db"
     config.ExecutePreprocessor.timeout = 120
+    config.GenerateAssignment.no_database, config.SaveCells.enabled = not gradebook, gradebook
     try:
         with environment_on_path():
             yield root, NbGraderAPI(config=config)

@@ -173,44 +173,39 @@ SUBMISSIONS = {
 def graded():
     """Return the scores of each student of an exercise by cell; an exercise is released and graded once."""
     scores = {}
+    with release.course_folder() as (root, api):
 
-    def grades_of(name):
-        if name not in scores:
-            scores[name] = grade_all(name)
-        return scores[name]
+        def grades_of(name):
+            if name not in scores:
+                scores[name] = grade_all(root, api, name)
+            return scores[name]
 
-    return grades_of
+        yield grades_of
 
 
-def grade_all(name):
-    scores = {}
+def grade_all(root, api, name):
     students = {student: submission for (of, student), (submission, _) in SUBMISSIONS.items() if of == name}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with release.course_folder() as (root, api):
-            folder = root / "source" / name
-            folder.mkdir(parents=True)
-            nbformat.write(solved(name), folder / f"{name}.ipynb")
-            assert api.generate_assignment(name, create=True, force=True)["success"]
-            for student, submission in students.items():
-                folder = root / "submitted" / student / name
-                folder.mkdir(parents=True)
-                nbformat.write(submission(), folder / f"{name}.ipynb")
-            outcome = api.autograde(
-                name, "*", force=True, create=True
-            )  # all at once: started and graded ahead
-            assert outcome["success"], outcome
-            with api.gradebook as gradebook:
-                for student in students:
-                    submission = gradebook.find_submission(name, student)
-                    cells = {g.name: g.score for notebook in submission.notebooks for g in notebook.grades}
-                    scores[student] = (
-                        submission.score,
-                        submission.max_score,
-                        cells,
-                        submission.needs_manual_grade,
-                    )
-    return scores
+        write(solved(name), root / "source", name)
+        assert api.generate_assignment(name, create=True, force=True)["success"]
+        for student, submission in students.items():
+            write(submission(), root / "submitted" / student, name)
+        outcome = api.autograde(name, "*", force=True, create=True)  # all at once: started and graded ahead
+        assert outcome["success"], outcome
+        with api.gradebook as gradebook:
+            return {student: found(gradebook.find_submission(name, student)) for student in students}
+
+
+def write(nb, folder, name):
+    (folder / name).mkdir(parents=True)
+    nbformat.write(nb, folder / name / f"{name}.ipynb")
+
+
+def found(submission):
+    """What the gradebook knows of a submission."""
+    cells = {g.name: g.score for notebook in submission.notebooks for g in notebook.grades}
+    return submission.score, submission.max_score, cells, submission.needs_manual_grade
 
 
 def test_each_exercise_is_graded_for_three_students():

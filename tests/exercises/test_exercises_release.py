@@ -222,7 +222,7 @@ def test_what_nbgrader_refuses_is_said_with_its_reason(tmp_path, monkeypatch):
             }
 
     @contextmanager
-    def course_folder():
+    def course_folder(gradebook):
         yield tmp_path, API()
 
     monkeypatch.setattr(release, "course_folder", course_folder)
