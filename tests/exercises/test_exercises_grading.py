@@ -1,6 +1,8 @@
 """Marks by nbgrader's own tests: the solution gets all points, the release none, and half a solution half of them."""
 
+import re
 import warnings
+from functools import cache, partial
 
 import nbformat
 import pytest
@@ -170,17 +172,16 @@ SUBMISSIONS = {
 
 
 @pytest.fixture(scope="module")
-def graded():
-    """Return the scores of each student of an exercise by cell; an exercise is released and graded once."""
-    scores = {}
+def course():
+    """A course of nbgrader's: its folder, and nbgrader."""
     with release.course_folder() as (root, api):
+        yield root, api
 
-        def grades_of(name):
-            if name not in scores:
-                scores[name] = grade_all(root, api, name)
-            return scores[name]
 
-        yield grades_of
+@pytest.fixture(scope="module")
+def graded(course):
+    """Return the scores of each student of an exercise by cell; an exercise is released and graded once."""
+    return cache(partial(grade_all, *course))
 
 
 def grade_all(root, api, name):
@@ -222,24 +223,31 @@ def test_points(graded, name, student):
     assert not needs_a_person
 
 
+def test_each_visible_test_says_that_nothing_is_written_yet(graded, course):
+    for name in SOURCES:
+        graded(name)
+        nb = nbformat.read(course[0] / "autograded" / "none" / name / f"{name}.ipynb", as_version=4)
+        tests = [cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+        visible = [cell for cell in tests if not feedback.is_hidden(cell.source)]
+        assert visible
+        for cell in visible:
+            [error] = [output for output in cell.outputs if output.output_type == "error"]
+            assert re.search("NotImplementedError|NameError", f"{error.ename} {error.evalue}"), cell.source
+
+
 def validate(nb, tmp_path):
     path = tmp_path / "submission.ipynb"
     nbformat.write(nb, path)
     return Validator().validate(str(path))
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_the_solution_validates(name, tmp_path):
-    assert validate(solved(name), tmp_path) == {}
+def test_a_solution_validates(tmp_path):
+    assert validate(solved(REGISTERS), tmp_path) == {}
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_the_release_does_not_validate(name, tmp_path):
-    found = validate(untouched(name), tmp_path)
+def test_a_release_does_not_validate(tmp_path):
+    found = validate(untouched(REGISTERS), tmp_path)
     assert set(found) == {"failed"}
-    tests = [cell for cell in solved(name).cells if cell.metadata.get("nbgrader", {}).get("grade")]
+    tests = [cell for cell in solved(REGISTERS).cells if cell.metadata.get("nbgrader", {}).get("grade")]
     visible = [cell for cell in tests if not feedback.is_hidden(cell.source)]
     assert len(found["failed"]) == len(visible), "each visible test fails on an empty answer"
-    assert all(
-        "NotImplementedError" in cell["error"] or "NameError" in cell["error"] for cell in found["failed"]
-    )

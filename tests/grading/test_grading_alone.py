@@ -86,7 +86,7 @@ RIGHT += [(path.stem, s.recipe(path)[0], s.exercise_of(path)) for path in s.RIGH
 
 
 @pytest.mark.parametrize(("nb", "source"), [r[1:] for r in RIGHT], ids=[r[0] for r in RIGHT])
-def test_right_answers_stay_far_below_the_budget_of_statements(nb, source, monkeypatch):
+def test_right_answers_get_all_points_far_below_the_budget_of_statements(nb, source, monkeypatch):
     assert statements(nb, source, monkeypatch) * 5 <= room.STEPS
 
 

@@ -14,18 +14,13 @@ EXERCISES = pytest.mark.parametrize("source", s.SOURCES.values(), ids=lambda pat
 
 @EXERCISES
 def test_the_solution_gets_all_points(source):
-    for seed in SEEDS:
+    for seed in SEEDS[
+        1:
+    ]:  # with the first, and with other right answers: test_grading_alone.py counts their statements
         report = s.grade(s.solved(source), source, seed=seed)
         assert s.lost(report) == {}
         assert (report.points, report.max_points, report.seed) == (20, 20, seed)
         assert set(s.said(report).values()) == {""}
-
-
-@pytest.mark.parametrize("path", s.RIGHT, ids=lambda path: path.stem)
-def test_another_right_answer_gets_all_points(path):
-    nb, _ = s.recipe(path)
-    report = s.grade(nb, s.exercise_of(path), seed=SEEDS[0])
-    assert s.lost(report) == {}, s.said(report)
 
 
 @EXERCISES

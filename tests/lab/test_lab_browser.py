@@ -65,8 +65,8 @@ STATE = """() => {
     cells: cells.length,
     done: cells.filter(w => w.model.executionCount).length,
     status: panel.sessionContext.session?.kernel?.status,
-    errors: cells.flatMap(w => w.model.outputs.toJSON()).filter(o => o.output_type === 'error')
-      .map(o => o.ename + ': ' + o.evalue),
+    errors: cells.flatMap(w => Array.from({length: w.model.outputs.length}, (_, k) => w.model.outputs.get(k)))
+      .filter(o => o.type === 'error').map(o => o.toJSON()).map(o => o.ename + ': ' + o.evalue),
   };
 }"""
 EDIT = """() => {
@@ -180,7 +180,7 @@ def run_all(page) -> dict:
         finished = state["done"] == state["cells"] and state["status"] == "idle"
         if state["errors"] or finished or time.monotonic() > deadline:
             return state
-        page.wait_for_timeout(100)
+        page.wait_for_timeout(300)
 
 
 def move_slider(page) -> bool:
