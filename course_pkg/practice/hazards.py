@@ -11,7 +11,8 @@ from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome
 from course_pkg.practice.step import Trial
 from course_pkg.simt import KernelProfile
-from course_pkg.simt.memory.races import Hazard, Thread
+from course_pkg.simt.memory.places import Thread
+from course_pkg.simt.memory.races import Hazard
 from course_pkg.simt.report.touches import touches
 
 _ORDER = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")

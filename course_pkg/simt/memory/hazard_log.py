@@ -6,7 +6,8 @@ import numpy as np
 
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.memory.order import SITES, thread_of
-from course_pkg.simt.memory.races import Access, Hazard, Thread, dimensions_of, place
+from course_pkg.simt.memory.places import Thread, dimensions_of, place
+from course_pkg.simt.memory.races import Access, Hazard
 from course_pkg.simt.memory.shadow import Shadow
 
 FATAL = ("out_of_bounds", "divergent_barrier")

@@ -9,7 +9,8 @@ from numba.core import types
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.expressions import cast, evaluate, handles, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.sketch import any_of, note_store, of_one_type

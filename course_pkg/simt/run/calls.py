@@ -11,7 +11,8 @@ from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, signature
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, unary, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, unary
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
 from course_pkg.simt.run.printing import print_call

@@ -6,18 +6,17 @@ import numpy as np
 
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import BOOL, unify
+from course_pkg.simt.run.constructs import construct, unsupported
 from course_pkg.simt.run.expressions import (
     CONDITIONS,
     OPERATORS,
     binary,
     cast,
     condition,
-    construct,
     evaluate,
     handles,
     negated,
     truth,
-    unsupported,
 )
 from course_pkg.simt.run.hindsight import decide, follow
 from course_pkg.simt.run.merge import merge

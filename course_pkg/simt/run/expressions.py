@@ -7,9 +7,9 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import Unsupported
-from course_pkg.simt.front.instead import FALLBACK, way_out
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
+from course_pkg.simt.run.constructs import construct, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.values import Value
 
@@ -39,17 +39,6 @@ OPERATORS = {
 COMMUTE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor, ast.Eq, ast.NotEq)
 SHIFTS = (ast.LShift, ast.RShift)
 MULTIPLIED_OUT = 16  # a power with a constant exponent up to this is a chain of multiplications
-
-
-def unsupported(frame, node, what: str = "") -> Unsupported:
-    """Make the error for a construct that the interpreter does not know."""
-    what = what or construct(node)
-    line = getattr(node, "lineno", frame.program.tree.lineno)
-    way = way_out(what)
-    return Unsupported(
-        f"{frame.program.name}, line {line}: {what} is outside what the interpreter runs"
-        f"{': ' if way else ''}{way}. {FALLBACK}."
-    )
 
 
 HANDLERS: dict = {}
@@ -279,41 +268,3 @@ def _keeps_its_number(before, after) -> bool:
     if before.signed == after.signed:
         return after.bitwidth >= before.bitwidth
     return after.signed and after.bitwidth > before.bitwidth
-
-
-def construct(node) -> str:
-    return _WORDS.get(type(node), f"a Python {type(node).__name__}")
-
-
-_WORDS = {
-    ast.ListComp: "a list comprehension",
-    ast.GeneratorExp: "a generator expression",
-    ast.SetComp: "a set comprehension",
-    ast.DictComp: "a dict comprehension",
-    ast.Dict: "a dict",
-    ast.Set: "a set",
-    ast.List: "a list",
-    ast.JoinedStr: "an f-string",
-    ast.Lambda: "a lambda",
-    ast.Try: "try",
-    ast.With: "with",
-    ast.Raise: "raise",
-    ast.Yield: "yield",
-    ast.FunctionDef: "a function inside a kernel",
-    ast.ClassDef: "a class",
-    ast.Import: "an import",
-    ast.ImportFrom: "an import",
-    ast.Global: "global",
-    ast.Nonlocal: "nonlocal",
-    ast.Delete: "del",
-    ast.Match: "match",
-    ast.Slice: "a slice",
-    ast.Starred: "a starred expression",
-    ast.NamedExpr: "an assignment inside an expression",
-    ast.Constant: "a string",
-    ast.In: "`in`",
-    ast.NotIn: "`not in`",
-    ast.Is: "`is`",
-    ast.IsNot: "`is not`",
-    ast.MatMult: "`@`",
-}

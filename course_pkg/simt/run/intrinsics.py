@@ -16,7 +16,8 @@ from course_pkg.simt.memory.regions import (
     shape_values,
 )
 from course_pkg.simt.run import atomics, hindsight, hints, pairs, warp
-from course_pkg.simt.run.expressions import cast, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.values import TypeName, Value
 
 

@@ -8,7 +8,8 @@ from course_pkg.simt.counting.compiler import passes, unrolled_by
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import INT64, dtype_of
-from course_pkg.simt.run.expressions import condition, evaluate, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import condition, evaluate
 from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch, require_no_doubt
 from course_pkg.simt.run.sketch import of_one_type, sketch_loop, widen
 from course_pkg.simt.run.state import Loop

@@ -12,7 +12,8 @@ from functools import reduce
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.expressions import cast, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.values import Range, Torn, TypeName, Value, Variable
 

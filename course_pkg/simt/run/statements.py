@@ -8,7 +8,8 @@ from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run import access
-from course_pkg.simt.run.expressions import binary, condition, evaluate, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import binary, condition, evaluate
 from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.merge import merge
