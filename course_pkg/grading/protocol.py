@@ -101,10 +101,9 @@ def _encode(value, blobs, seen, limit, depth):
         return {"array": _blob(value, blobs, seen, limit)}
     if kind in SCALARS:
         return {"scalar": _blob(np.asarray(value), blobs, {}, limit)}
-    on_gpu = hasattr(kind, "copy_to_host")
-    raise NotPlain(
-        "an array in GPU memory, which copy_to_host() brings back" if on_gpu else f"a {kind.__name__}"
-    )
+    if hasattr(kind, "copy_to_host"):
+        raise NotPlain("an array in GPU memory, which copy_to_host() brings back")
+    raise NotPlain(f"a {kind.__name__}")
 
 
 def _as_plain(value):
@@ -124,10 +123,7 @@ def _encode_entries(value, blobs, seen, limit, depth):
         raise NotPlain(f"a dictionary of more than {ENTRIES} entries")
     if not all(_is_key(key) for key in value):
         raise NotPlain("a dictionary whose keys are not plain numbers, texts or tuples of them")
-    return [
-        [_encode(k, blobs, seen, limit, depth), _encode(v, blobs, seen, limit, depth)]
-        for k, v in value.items()
-    ]
+    return [[_encode(part, blobs, seen, limit, depth) for part in entry] for entry in value.items()]
 
 
 def _is_key(key) -> bool:

@@ -16,64 +16,22 @@ units, SIAM J. Sci. Comput. 36, 2014 (SELL-C-sigma); D. Merrill and M. Garland, 
 matrix-vector multiplication, SC 2016 (tiles of equal work).
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from course_pkg.core import CourseError
 from course_pkg.core.access import WARP
-from course_pkg.core.checks import on_device, require_count
+from course_pkg.core.checks import require_count
 from course_pkg.permutation.reference import by_row_length
 from course_pkg.spmv import placing
 from course_pkg.spmv.checks import check_matrix, check_stored
+from course_pkg.spmv.stored_matrix import StoredMatrix
 from course_pkg.spmv.tuning import CHUNK, SIGMA, TILE
 
 
-class _Format:
-    """What all formats do, which have fields ``data`` and ``nonzeros``."""
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Precision of the values."""
-        return np.dtype(self.data.dtype)
-
-    @property
-    def stored(self) -> int:
-        """Number of values in memory, padding included."""
-        return int(self.data.size)
-
-    @property
-    def fill(self) -> float:
-        """Values in memory over nonzeros: 1 if nothing is padded."""
-        return self.stored / max(1, self.nonzeros)
-
-    @property
-    def layout(self) -> dict[str, int]:
-        """What of this format tells its cost, besides the matrix."""
-        return {}
-
-    def sizes(self) -> dict:
-        """Return the arguments of its function in ``cost.py``, except the dtype of the vectors."""
-        rows, columns = self.shape
-        matrix = {"rows": rows, "columns": columns, "nonzeros": self.nonzeros}
-        return {**matrix, "values": self.dtype.name, **self.layout}
-
-    def astype(self, dtype):
-        """Return the same container with values of another precision."""
-        return replace(self, data=self.data.astype(dtype))
-
-    def to_device(self):
-        """Return the same container with its arrays in GPU memory."""
-        from course_pkg import cuda
-
-        arrays = {
-            f.name: getattr(self, f.name) for f in fields(self) if hasattr(getattr(self, f.name), "dtype")
-        }
-        return replace(self, **{name: cuda.to_device(a) for name, a in arrays.items() if not on_device(a)})
-
-
 @dataclass(frozen=True, eq=False)
-class Csr(_Format):
+class Csr(StoredMatrix):
     """Compressed sparse rows: the nonzeros of row i are ``indptr[i]`` to ``indptr[i + 1]``, without the last.
 
     Attributes
@@ -166,7 +124,7 @@ class CsrBalanced(Csr):
 
 
 @dataclass(frozen=True, eq=False)
-class Ell(_Format):
+class Ell(StoredMatrix):
     """A table with one line per row, as wide as the longest row, stored column by column.
 
     Column j of the table is ``indices[j * pitch : j * pitch + rows]``. ``pitch`` is a multiple of 32, so that in each
@@ -232,7 +190,7 @@ class EllR(Ell):
 
 
 @dataclass(frozen=True, eq=False)
-class SellCSigma(_Format):
+class SellCSigma(StoredMatrix):
     """SELL-C-sigma: slices of C rows, each a table of its own, after rows were sorted by length within windows.
 
     Line i of the sorted matrix is row ``perm[i]`` of the matrix. Its j-th nonzero is at
