@@ -31,16 +31,16 @@ class StoredMatrix:
 
     @property
     def fill(self) -> float:
-        """Values in memory over nonzeros: 1 if nothing is padded."""
+        """Number of values in memory divided by the number of nonzeros: 1 without padding."""
         return self.stored / max(1, self.nonzeros)
 
     @property
     def layout(self) -> dict[str, int]:
-        """What of this format tells its cost, besides the matrix."""
+        """Arguments of the format's cost function that depend on the format, by name."""
         return {}
 
     def sizes(self) -> dict:
-        """Return the arguments of its function in ``cost.py``, except the dtype of the vectors."""
+        """Return the arguments of the format's function in ``cost.py``, except the dtype of the vectors."""
         rows, columns = self.shape
         matrix = {"rows": rows, "columns": columns, "nonzeros": self.nonzeros}
         return {**matrix, "values": self.dtype.name, **self.layout}

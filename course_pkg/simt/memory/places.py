@@ -11,7 +11,7 @@ class Thread:
     ----------
     block, thread : tuple of int
     dimensions : tuple of int
-        In how many dimensions the grid and the block extend: its name has so many indices.
+        Number of dimensions of the grid and of the block; a sentence names the thread with so many indices.
 
     Examples
     --------
@@ -31,13 +31,13 @@ class Thread:
 
 
 def place(number: int, extent) -> tuple[int, int, int]:
-    """Return the index (x, y, z) of a thread in a block, or a block in a grid, of these extents (x, y, z)."""
+    """Return the index (x, y, z) of a thread in a block, or of a block in a grid; ``extent`` is the size of that."""
     nx, ny, _ = extent
     return int(number % nx), int(number // nx % ny), int(number // (nx * ny))
 
 
 def dimensions_of(extent) -> int:
-    """Return in how many dimensions a grid or block of this extent (x, y, z) has more than one element.
+    """Return the number of dimensions of a grid or block, without those at the end in which its extent is 1.
 
     Examples
     --------
@@ -48,6 +48,6 @@ def dimensions_of(extent) -> int:
 
 
 def _short(place, dimensions: int) -> str:
-    """Write an index with so many dimensions, and more if a further one is not 0."""
+    """Write the first ``dimensions`` parts of an index, and further ones if they are not 0."""
     shown = max(dimensions, *(axis for axis, index in enumerate(place, 1) if index or axis == 1))
     return str(place[0]) if shown == 1 else f"({', '.join(map(str, place[:shown]))})"

@@ -19,7 +19,7 @@ class Publication:
     before : number
         The value of the element before the atomic.
     flipped : int
-        The bits that the atomic changed, if it is an operation on bits; 0 otherwise.
+        The bits that the atomic changed, if it is a bitwise operation; 0 otherwise.
     clocks : tuple of dict
         What a thread knows once it has learnt of this publication.
     known : int

@@ -31,14 +31,14 @@ class Hazard:
     index : tuple of int or None
         The index as the kernel wrote it.
     threads : tuple of Thread
-        The thread that was caught, then the thread that it conflicts with, if there is one.
+        The thread that the message is about, then the thread that it conflicts with, if there is one.
     message : str
         One sentence for a learner.
     function : str
     other_line : int or None
         Where the other thread touched the element.
     alike : tuple of Thread
-        Other threads, up to 256, that left the array in the same access.
+        Other threads, at most 256, whose index was also outside the array in the same access.
 
     Examples
     --------

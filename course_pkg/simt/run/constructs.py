@@ -1,4 +1,4 @@
-"""Names for the constructs of Python, and the error that names one which the interpreter does not know."""
+"""Names of Python's constructs in sentences, and the error for a construct that the interpreter does not know."""
 
 import ast
 

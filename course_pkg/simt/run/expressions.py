@@ -1,4 +1,4 @@
-"""Expressions: one value a lane, with Numba's types."""
+"""Expressions: one value per lane, with Numba's types."""
 
 import ast
 import operator
@@ -42,7 +42,7 @@ MULTIPLIED_OUT = 16  # a power with a constant exponent up to this is a chain of
 
 
 HANDLERS: dict = {}
-CONDITIONS: dict = {}  # kinds of expressions that are evaluated in another way where they decide
+CONDITIONS: dict = {}  # kinds of expressions that are evaluated in another way in a condition
 
 
 def handles(kind):
@@ -56,7 +56,7 @@ def handles(kind):
 
 
 def evaluate(run, frame, node, mask):
-    """Return what an expression is in every lane: a Value, a tuple, an array, or a name's object."""
+    """Evaluate an expression in the lanes of a mask; return a Value, a tuple, an array, or the object of a name."""
     handler = HANDLERS.get(type(node))
     if handler is None:
         raise unsupported(frame, node)
@@ -136,7 +136,7 @@ def _integer_power(a, b, dtype):
         base, exponent = base * base, exponent >> 1
     if not (signed < 0).any():
         return result
-    with np.errstate(divide="ignore", invalid="ignore"):  # 1 over a power, as an integer
+    with np.errstate(divide="ignore", invalid="ignore"):  # 1 / power, as an integer
         return np.where(signed < 0, (1.0 / result).astype(dtype), result)
 
 
@@ -152,7 +152,7 @@ def _key(run, kind, function, result, a, b, keys) -> int:
 
 
 def _power(run, frame, node, base, exponent, mask):
-    """Raise to a constant integer power: by multiplications, as Numba does."""
+    """Raise to a constant integer power by multiplications, as Numba does."""
     n = exponent.number
     if abs(n) > MULTIPLIED_OUT:
         _, result = _signature(frame, node, operator.pow, base.type, exponent.type)
@@ -195,7 +195,7 @@ def _unary(run, frame, node, mask):
 
 
 def condition(run, frame, node, mask) -> Value:
-    """Evaluate what decides where the lanes go; the parts of ``and`` and ``or`` need no type in common there."""
+    """Evaluate a condition as a truth value; in it, the parts of ``and`` and ``or`` need no common type."""
     handler = CONDITIONS.get(type(node))
     if handler is not None:
         return handler(run, frame, node, mask)
@@ -223,13 +223,13 @@ def unary(run, frame, node, op, operand, mask) -> Value:
 
 
 def negated(run, test: Value) -> Value:
-    """Return ``not`` of a truth."""
+    """Return ``not`` of a truth value."""
     opposite = run.view(test, ~test.data, BOOL, run.numbering.of("not", test.key), test.constant)
     return follow(opposite, np.logical_not, test)
 
 
 def truth(run, frame, value, node) -> Value:
-    """Return a number's truth, as ``if`` sees it."""
+    """Return whether a number counts as true in an ``if``."""
     if not isinstance(value, Value):
         raise unsupported(frame, node, "the truth of something else than a number")
     if value.type == BOOL:
@@ -262,7 +262,7 @@ def _convert(data, dtype):
 
 
 def _keeps_its_number(before, after) -> bool:
-    """Return whether each integer of one type is the same integer in the other."""
+    """Return whether a conversion between two integer types keeps every number."""
     if not isinstance(before, types.Integer) or not isinstance(after, types.Integer):
         return False
     if before.signed == after.signed:

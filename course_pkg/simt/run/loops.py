@@ -1,4 +1,4 @@
-"""Loops: trips until no lane is left, in the order in which a compiler has them made."""
+"""Loops: trips until no lane is left, in the order that a compiler chooses."""
 
 import ast
 
@@ -16,7 +16,7 @@ from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
 from course_pkg.simt.run.values import Range, Value, Variable
 
-UNROLLED = 128  # a loop of that many trips, known when it is compiled, is written out by the compiler
+UNROLLED = 128  # a compiler fully unrolls a loop with up to so many trips, if it knows their number
 
 
 @runs(ast.While)
@@ -26,7 +26,7 @@ def _while(run, frame, node, mask):
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
     test = condition(run, frame, node.test, mask)
-    written_out = test.constant and bool(_assigned(node) & _read(node.test))  # `while True` is not
+    written_out = test.constant and bool(_assigned(node) & _read(node.test))  # a `while True` is not unrolled
     loop = _begin_loop(run, frame, node, mask, written_out)
     while current:
         run.step()
@@ -44,7 +44,7 @@ def _while(run, frame, node, mask):
 
 
 def _endless(run, frame, node, mask) -> bool:
-    """Whether a loop's condition is true by construction."""
+    """Return whether a loop's condition is a constant that is true."""
     test = condition(run, frame, node.test, mask)
     return test.constant and bool(test.number)
 
@@ -128,7 +128,7 @@ def _one_pass(run, frame, loop, node, mask, written_out):
 
 
 def _forget(run, frame, node, which) -> None:
-    """Make unknown what a compiler cannot know where the trips of a loop meet: variables that the body assigns."""
+    """Give new value numbers to the variables that a loop's body assigns: a compiler knows nothing of them."""
     for name in _assigned(node):
         variable = frame.variables.get(name)
         value = variable.value if variable else None
@@ -168,7 +168,7 @@ def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
 
 
 def _trips(run, frame, node, start, stop, step) -> Value:
-    """How many trips each lane makes."""
+    """Return how many trips each lane makes."""
     if not step.data.all():
         raise SimtError(f"{frame.program.name}, line {node.lineno}: the step of range is 0.")
 

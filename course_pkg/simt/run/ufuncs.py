@@ -1,4 +1,4 @@
-"""NumPy's ufuncs, called on numbers: with the types of NumPy's loops, which differ from those of the operators."""
+"""NumPy's ufuncs on numbers. The types are those of NumPy's loops, which differ from those of Python's operators."""
 
 import ast
 
