@@ -1,4 +1,4 @@
-"""The protocol between the judge and the sandbox: it turns plain values into bytes, and bytes into plain values.
+"""The protocol between the judge and the sandbox: it writes plain values as bytes and reads them from bytes.
 
 Bytes from a sandbox may be an attack. So lengths are checked before memory is allocated, arrays are ``.npy`` bytes that
 may contain only numbers, nothing is ever unpickled, and all other bytes raise :class:`Malformed`. A frame is a header,
@@ -24,7 +24,7 @@ SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdgFDG")
 TEXT_BYTES = 8 << 20
 DEPTH = 32
 BLOBS = 10_000
-ENTRIES = 4096  # most entries of one dictionary: keys that are chosen to collide cost quadratic time
+ENTRIES = 4096  # most entries of a dictionary: with keys that are chosen to collide, the time grows with their square
 INTEGER_BITS = 4096
 ITEMS = 1 << 20  # most items of one list or tuple
 NPY_HEADER_BYTES = 1024
@@ -67,7 +67,7 @@ def encode(value, limit: int) -> list[bytes]:
     Raises
     ------
     NotPlain
-        For anything else, and for what is too large.
+        For any other value, and for values that are too large.
     """
     blobs, seen = [], {}
     tree = _encode(value, blobs, seen, limit, 0)
@@ -167,12 +167,12 @@ def _blob(array, blobs, seen, limit) -> int:
 
 
 def sizes(header: bytes, limit: int) -> tuple[int, int]:
-    """Read a frame's header: bytes of its text and of its arrays.
+    """Read a frame's header; return the number of bytes of its text and of its arrays.
 
     Raises
     ------
     Malformed
-        For a wrong mark, or a frame above ``limit`` bytes.
+        For a wrong mark, or a frame of more than ``limit`` bytes.
     """
     mark, text, arrays = HEADER.unpack(header)
     if mark != MARK or text > TEXT_BYTES or text + arrays > limit:
@@ -193,7 +193,7 @@ def decode(text: bytes, data):
     Raises
     ------
     Malformed
-        For whatever :func:`encode` does not write.
+        For bytes that :func:`encode` cannot have written.
     """
     try:
         lengths, tree = json.loads(text)
@@ -216,7 +216,7 @@ def _arrays(lengths, data):
 
 
 def _array(data) -> np.ndarray:
-    """Read ``.npy`` bytes that must hold plain numbers and nothing after them."""
+    """Return the array in ``.npy`` bytes, which must contain plain numbers and nothing after them."""
     found = NPY.match(data[:NPY_HEADER_BYTES])
     if found is None or int.from_bytes(found["length"], "little") != len(found["header"]):
         raise Malformed("an array of something else than numbers")
