@@ -1,14 +1,14 @@
-"""What the trials of lecture 5 share: fields of small numbers, the stencil on them, and the counters they look at."""
+"""What the trials of lecture 5 share: fields of small numbers, the stencil on them, and names of counters."""
 
 import numpy as np
 
-BLOCK, LINE = (8, 4), 32  # one warp, so that a block is small enough to draw
+BLOCK, LINE = (8, 4), 32  # one warp: such a block is small enough to draw
 READ, WRITTEN = "global_load.bytes_requested", "global_store.bytes_requested"
 ATOMICS = "global_atomics.thread_accesses"
 
 
 def fields(count, shape, rng):
-    """Return fields of small whole numbers, whose sums are exact in any order and short to read."""
+    """Return fields of small whole numbers: they are short to read, and their sums are exact in any order."""
     return rng.integers(1, 9, (count, *np.atleast_1d(shape))).astype(np.float64)
 
 
@@ -28,5 +28,5 @@ def apply(u):
 
 
 def stencil_reads(shape):
-    """Return how often a stencil of five points reads: each neighbour that exists, and the centre."""
+    """Return how often the stencil with five points reads: once per point for the centre and for each neighbour."""
     return int(shape[0] * shape[1] + around(np.ones(shape)).sum())

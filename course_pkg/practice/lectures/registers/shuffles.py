@@ -27,7 +27,7 @@ def _sum(n, rng):
 
 def _argmax(rows, rng):
     a = rng.integers(0, 60, (rows, WARP)).astype(np.float64)
-    for row in a:  # the largest number is there twice, and by shuffles lane 0 hears of the later one first
+    for row in a:  # the largest number occurs twice; by shuffles lane 0 gets the later one first
         lane = 1 + rng.integers(7)
         row[[8 + lane, 17 + rng.integers(lane)]] = 60
     needed = {
