@@ -48,6 +48,7 @@ from IPython.display import Markdown
 from course_pkg import bench, cuda, simt, viz
 from course_pkg.cg import cost, fusion
 from course_pkg.cg import gpu_numba as gpu
+from course_pkg.cg.facts import facts
 from course_pkg.cg.problem import PUBLISHED, PoissonProblem
 from course_pkg.cg.program import CG
 from course_pkg.cg.variants import METHODS, VARIANTS
@@ -494,7 +495,7 @@ guess_saving.reveal(100 * (1 - bytes_per_point(map_stencil_fused) / bytes_per_po
 # ## The planner
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-viz.planner(fusion.CHOICES, [h200, h100], cost.facts)
+viz.planner(fusion.CHOICES, [h200, h100], facts)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Seven minutes, with the audience deciding. Refused plans teach as much: ask for the reason before you show it. A plan
@@ -952,7 +953,7 @@ def judge(starts, chosen):
 
 
 viz.free_planner(
-    judge, [c.name for c in CG.containers], [h200, h100], cost.facts, options=("compute A p again", "one field p")
+    judge, [c.name for c in CG.containers], [h200, h100], facts, options=("compute A p again", "one field p")
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -12,11 +12,9 @@ from math import prod
 import numpy as np
 
 from course_pkg.cg.fusion import BASELINE, MAP_AND_STENCIL, Plan, cut, plan
-from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.program import POINTS, conjugate_gradient
-from course_pkg.core import Cost, CourseError, Machine
+from course_pkg.core import Cost, CourseError
 from course_pkg.core.checks import require_count
-from course_pkg.core.units import format_time
 
 
 @dataclass(frozen=True)
@@ -244,45 +242,15 @@ def with_matrix(shape, dtype="float64") -> Cost:
     return matrix + vectors
 
 
-def facts(
-    chosen: Plan, machine: Machine, *, edges=tuple(PUBLISHED), dtype="float64"
-) -> list[tuple[str, str]]:
-    """Return the costs of an iteration of a plan as rows of a table: name and value.
-
-    Parameters
-    ----------
-    chosen : Plan
-    machine : Machine
-        Its T_peak, measured or from the datasheet, predicts the time: bytes / T_peak.
-    edges : sequence of int
-        Grids of edge³ points.
+def flops_inside(chosen: Plan) -> int:
+    """Return the flops of a plan per point, far from the boundary: there each point has all its neighbours.
 
     Examples
     --------
-    >>> from course_pkg.cg.fusion import TWO_KERNEL
-    >>> from course_pkg.core import machine
-    >>> facts(TWO_KERNEL, machine("h200"))[0]
-    ('bytes per point', '64 B')
+    >>> flops_inside(BASELINE)
+    17
     """
-    itemsize = np.dtype(dtype).itemsize
-    reads, writes = chosen.passes
-    # the cost of a point far from the boundary, which does not depend on the grid
-    per_point = count(chosen, (1, 1, 1))
-    flops = sum(c.flops * prod(_sites(c, k)) for k in chosen.kernels for c in k.containers)
-    rows = [
-        ("bytes per point", f"{sum(chosen.moved(itemsize))} B"),
-        ("fields read, written", f"{reads}, {writes}"),
-        ("numbers read, no cache", f"{per_point.reads}"),
-        ("flops per point", f"{flops}"),
-        ("multiplications alone", f"{per_point.multiplications}"),
-        ("halo of a GPU, numbers", f"{per_point.halo} n²"),
-    ]
-    for edge in edges:
-        needed = chosen.stored(itemsize) * edge**3
-        time_s = cost(chosen, (edge,) * 3, dtype).time_floor_s(machine, dtype)
-        fits = needed <= machine.memory_gb * 1e9
-        rows.append((f"time, {edge}³", format_time(time_s) if fits else f"{needed / 1e9:.0f} GB: too large"))
-    return rows
+    return sum(c.flops * prod(_sites(c, k)) for k in chosen.kernels for c in k.containers)
 
 
 def _container(name, shape, points=POINTS) -> Count:

@@ -9,9 +9,10 @@ values from the registers of other threads, so it computes them again at each of
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from course_pkg.cg import legality
+from course_pkg.cg import dataflow, legality
+from course_pkg.cg.dependences import Edge, dependences
 from course_pkg.cg.legality import Refusal
-from course_pkg.cg.program import CG, Container, Edge, Program, deferred_x, dependences
+from course_pkg.cg.program import CG, Container, Program, deferred_x
 from course_pkg.core import CourseError
 
 
@@ -183,17 +184,19 @@ def plan(program: Program, groups, *, recompute=(), in_place: bool = False) -> P
     # a carried field depends on itself, so computing it again, which is refused above, would never end
     recompute = [f for f in recompute if f not in program.carried + program.results]
     times = {}  # that a field has been computed so far
-    bodies = [_with_recomputed(program, group, recompute, times) for group in groups]
+    bodies = [dataflow.with_recomputed(program, group, recompute, times) for group in groups]
     own = {c.name for c in program.containers}
-    demands = [_demands(body) for body in bodies]
+    inputs = [dataflow.inputs(body) for body in bodies]
     kernels = []
-    for i, (body, (spread, reads, wide)) in enumerate(zip(bodies, demands, strict=True)):
+    for i, (body, (spread, reads, wide)) in enumerate(zip(bodies, inputs, strict=True)):
         again = tuple(c.name for c in body if c.name not in own)
         written = [f for c in body if c.name in own for f in c.writes if f not in recompute]
-        later = demands[i + 1 :] + demands[: i + 1], bodies[i + 1 :] + bodies[: i + 1]
-        writes = tuple(f for f in dict.fromkeys(written) if f in program.results or _read_again(f, *later))
+        later = inputs[i + 1 :] + inputs[: i + 1], bodies[i + 1 :] + bodies[: i + 1]
+        writes = tuple(
+            f for f in dict.fromkeys(written) if f in program.results or dataflow.read_again(f, *later)
+        )
         raced = tuple(f for f in writes if reads.get(f))
-        halo = tuple(f for f, around in reads.items() if around and _stale(f, i, demands, bodies))
+        halo = tuple(f for f, around in reads.items() if around and dataflow.stale(f, i, inputs, bodies))
         swapped = () if in_place else raced
         kernels.append(Kernel(tuple(body), again, spread, reads, writes, swapped, halo, program.points))
         refusals += legality.barriers(i + 1, body)
@@ -241,71 +244,6 @@ def _checked(program, groups, recompute):
             f"No container, or more than one, writes {', '.join(unknown)}: choose recompute from {', '.join(once)}."
         )
     return groups, tuple(recompute)
-
-
-def _with_recomputed(program, group, recompute, times):
-    """Return the containers of a kernel, preceded by those that compute fields again which are not stored."""
-    body = []
-
-    def add(container):
-        for field in container.uses(scalar=False):
-            if field in recompute and not any(field in c.writes for c in body):
-                producer = next(c for c in program.containers if field in c.writes)
-                times[field] = times.get(field, 1) + 1
-                add(replace(producer, name=f"{producer.name} ({times[field]})", writes=(field,)))
-        body.append(container)
-
-    for name in group:
-        add(program[name])
-    return body
-
-
-def _demands(body):
-    """Walk backwards through a kernel: find where each container is evaluated, and what must come from memory.
-
-    Returns
-    -------
-    spread : tuple of str
-        Containers that are evaluated at all points of the stencil.
-    reads : dict of str to bool
-    wide : list of (str, str, str)
-        Reader, field and stencil, for each stencil that would have to be evaluated at all points of another one.
-    """
-    spread, reads, wide = [], {}, []
-    for i, container in reversed(list(enumerate(body))):
-        for field in container.uses(scalar=False):
-            around = field in container.neighbours or container.name in spread
-            producer = next((c for c in reversed(body[:i]) if field in c.writes), None)
-            if producer is None:
-                reads[field] = reads.get(field, False) or around
-            elif around and producer.name not in spread:
-                spread.append(producer.name)
-                if producer.kind == "stencil":
-                    wide.append((container.name, field, producer.name))
-    order = [field for c in body for field in c.uses(scalar=False) if field in reads]
-    return tuple(reversed(spread)), {field: reads[field] for field in order}, wide
-
-
-def _read_again(field, demands, bodies):
-    """Return whether a later kernel, of this iteration or the next, reads a field before it is overwritten."""
-    for (_, reads, _), body in zip(demands, bodies, strict=True):
-        if field in reads:
-            return True
-        if any(field in c.writes for c in body):
-            return False
-    return False
-
-
-def _stale(field, i, demands, bodies):
-    """Return whether a field changed since its faces were last sent; a kernel first reads, then writes."""
-    n = len(bodies)
-    for back in range(1, n + 1):
-        j = (i - back) % n
-        if any(field in c.writes for c in bodies[j]):
-            return True
-        if demands[j][1].get(field):
-            return False
-    return False
 
 
 # groups of conjugate gradient

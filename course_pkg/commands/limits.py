@@ -9,7 +9,7 @@ from course_pkg.topics import topics, with_module
 
 
 def recorded(topic: str, device: str) -> Limits | None:
-    """Return the limits for a topic's measurements on a recorded device; None if its streams are not recorded.
+    """Return the limits of a recorded device for a topic's measurements; None if its streams are not recorded.
 
     A stream that the topic measured together with its own variants gives the bound.
     """

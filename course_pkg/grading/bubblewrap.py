@@ -30,7 +30,14 @@ IMPORTABLE = (
     *("cuda.py", "setup", "paths.py", "notebook.py"),
     # exercises import these, so answers may use them
     *("grading/__init__.py", "grading/check.py", "grading/causes.py", "grading/limits.py"),
-    *("cg/__init__.py", "cg/program.py", "cg/legality.py", "cg/fusion.py"),
+    *(
+        "cg/__init__.py",
+        "cg/program.py",
+        "cg/dependences.py",
+        "cg/legality.py",
+        "cg/dataflow.py",
+        "cg/fusion.py",
+    ),
 )
 INSIDE = "/course"
 WORK = "/work"

@@ -32,7 +32,7 @@ class Out(np.ndarray):
 
 
 def out(shape, dtype="float64") -> Out:
-    """Return an array for the result of an answer; elements that are not written remain NaN, or a strange number.
+    """Return an array for the result of an answer; unwritten elements are NaN, or an unlikely integer.
 
     If a learner's function changes any other argument, the test fails.
 
@@ -84,7 +84,7 @@ def seed(numbers: list[int] | None) -> None:
 
 
 def that(condition, message: str) -> None:
-    """Check a condition; in a hidden test, only words of the message that are written in the exercise are shown.
+    """Check a condition; a hidden test shows only words of the message that are written in the exercise.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def that(condition, message: str) -> None:
 
 
 def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0) -> None:
-    """Check that numbers or arrays agree, shape and all.
+    """Check that numbers or arrays agree in value and shape.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
     expected : array_like
         The right result. Where it is NaN, ``found`` must be NaN, too.
     what : str
-        Names what is compared, without values: ``"the triad in single precision"``.
+        Name of what is compared, without values: ``"the triad in single precision"``.
     rtol, atol : float
         ``|found - expected| <= atol + rtol |expected|``.
 
@@ -145,21 +145,21 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
 
 @contextmanager
 def explained(kernel, *arrays: str) -> Iterator[None]:
-    """Let a test that fails within a ``with`` block name the habit of NumPy's that is behind it, if there is one.
+    """If a test fails within a ``with`` block, name the NumPy habit that is the likely cause, if there is one.
 
-    What the interpreter says of a kernel becomes a failed check, so that no notebook prints the way to it.
+    An error of the interpreter becomes a failed check, so that a notebook shows its sentence without a traceback.
 
     Parameters
     ----------
     kernel : kernel
-        The learner's.
+        The learner's kernel.
     *arrays : str
-        The names of its parameters that are arrays.
+        Names of the kernel's parameters that are arrays.
 
     Raises
     ------
     Failed
-        With the habit's sentence in place of an error, or after it.
+        With the sentence on the habit in place of the error's message, or after it.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
     Traceback (most recent call last):
     course_pkg.grading.check.Failed: Line 2, `out[:] = a`: `out[:]` means the whole array, ...
     """
-    from course_pkg.grading import habits  # what it needs is not there where answers run
+    from course_pkg.grading import habits  # not visible in the sandbox
     from course_pkg.simt.errors import HazardError, SimtError
     from course_pkg.simt.front.source import program_of
 
@@ -225,7 +225,7 @@ def at_most(profile, limits: dict, *, compulsory: dict) -> None:
         The largest ratio of a counter to what is needed: ``{"global_load.sectors": 1.15}``. The names are those of the
         profile, such as ``"flops.total"`` or ``"flops.float64.add"``.
     compulsory : dict of str to float
-        What is needed, by the same names. If this is 0, nothing is allowed, whatever the limit.
+        The counts that are needed, by the same names. If a count is 0, nothing is allowed, whatever the limit.
 
     Examples
     --------

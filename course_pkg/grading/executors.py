@@ -16,7 +16,7 @@ def chosen(executor, scheduler: str | None, jobs: int):
     elif isinstance(executor, concurrent.futures.Executor):
         yield executor, 2 * jobs
     elif executor in (None, "local"):
-        # Threads that wait: each submission is graded by a process of its own, forked by the warm parent.
+        # these threads only wait: a separate process, forked by the warm parent, grades each submission
         pool = concurrent.futures.ThreadPoolExecutor(jobs, thread_name_prefix="grade")
         try:
             yield pool, jobs + 1

@@ -25,7 +25,7 @@ def read_solution(source: Path, text: str | None = None):
     CourseError
         If the nbgrader metadata is missing or ids repeat.
     """
-    import jupytext  # slow to import, and not needed to grade what was read before
+    import jupytext  # slow to import, and not needed for a solution that was read before
 
     if text is None:
         text = source.read_text(encoding="utf-8")

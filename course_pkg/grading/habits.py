@@ -1,7 +1,8 @@
-"""The first mistakes of those who come from NumPy, each with a sentence that teaches.
+"""Typical mistakes of people who are used to NumPy, each with a sentence that explains it.
 
-They are looked for in the text, since the interpreter's own message would name a symptom. What :func:`first` finds
-cannot be right; what :func:`likely` finds can, and is said only of a kernel that has failed.
+They are found in the text of a kernel, because the interpreter's own message would only name a symptom. Code that
+:func:`first` finds is always wrong. Code that :func:`likely` finds may be right, so it is asked only about kernels that
+have failed.
 """
 
 import ast
@@ -14,13 +15,13 @@ _RULES: list[Callable] = []
 
 
 def rule(function: Callable) -> Callable:
-    """Add a rule: a function that takes a node and the names of arrays, and yields what to say about the node."""
+    """Register a rule: a function that takes a node and the names of arrays, and yields sentences about the node."""
     _RULES.append(function)
     return function
 
 
 def first(program: Program, arrays: frozenset[str]) -> str | None:
-    """Return a sentence about the first habit in a kernel, or None.
+    """Return a sentence about the first such mistake in a kernel, or None.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def first(program: Program, arrays: frozenset[str]) -> str | None:
 
 
 def likely(program: Program) -> str | None:
-    """Return a sentence about what may be wrong with a kernel that runs and fails, or None."""
+    """Return a sentence about the likely mistake in a kernel that runs but fails its test, or None."""
     nodes = list(ast.walk(program.tree))
     subscripts = [n for n in nodes if isinstance(n, ast.Subscript)]
     if any(isinstance(n.ctx, ast.Store) for n in subscripts) and not any(map(_asks_who, nodes)):
@@ -72,7 +73,7 @@ def likely(program: Program) -> str | None:
 
 
 def _asks_who(node) -> bool:
-    """Return whether a part of a kernel may tell threads apart; a function that it calls may, too."""
+    """Return whether a part of a kernel, or a function that it calls, may behave differently from thread to thread."""
     name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     return name in ("grid", "threadIdx", "blockIdx", "laneid") or (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not hasattr(builtins, node.func.id)
@@ -86,7 +87,7 @@ def quoted(program: Program, line: int) -> str:
 
 @rule
 def _whole_array(node, arrays) -> Iterator[str]:
-    """``out[:] = …``: a slice stands for many elements, a thread for one."""
+    """``out[:] = …``: a slice is many elements, but each thread computes one."""
     for target in _targets(node):
         if isinstance(target, ast.Subscript) and _names(target.value) & arrays and _has_slice(target.slice):
             name = ast.unparse(target.value)
@@ -98,7 +99,7 @@ def _whole_array(node, arrays) -> Iterator[str]:
 
 @rule
 def _name_taken(node, arrays) -> Iterator[str]:
-    """``out = …``: a name is bound anew, the array is not written."""
+    """``out = …`` gives the name another value and does not write to the array."""
     for target in _targets(node):
         if isinstance(target, ast.Name) and target.id in arrays:
             yield (
@@ -190,7 +191,7 @@ def _division_as_index(node, arrays) -> Iterator[str]:
 
 @rule
 def _atomic_on_element(node, arrays) -> Iterator[str]:
-    """``cuda.atomic.add(counts[k], 1)``: an atomic takes the array and the index apart."""
+    """``cuda.atomic.add(counts[k], 1)``: an atomic takes the array and the index as separate arguments."""
     if not isinstance(node, ast.Call) or len(node.args) != 2 or not isinstance(node.args[0], ast.Subscript):
         return
     called, place = ast.unparse(node.func), node.args[0]

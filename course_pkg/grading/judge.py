@@ -95,7 +95,7 @@ def grade_cells(
                 earlier_s += session.spent_s
                 report.contained, note = session.contained, session.note
                 report.notes += room.notes
-    # this note is about the machine, so it follows those on the submission
+    # a note about the machine comes after the notes about the submission
     report.notes += [note] if note else []
     for cell in tests:
         report.add(marks[_about(cell)["grade_id"]])

@@ -100,7 +100,7 @@ def sweep(pid: int | None = None) -> None:
 
 
 def processes_now() -> int:
-    """Count this user's processes and threads: without a user namespace, the limit on processes counts them all."""
+    """Count this user's processes and threads; without a user namespace, all of them count against the limit."""
     own, total = psutil.Process().username(), 0
     for process in psutil.process_iter(["username", "num_threads"]):
         if process.info["username"] == own:

@@ -84,6 +84,6 @@ def _atomics_among(profile, name: str, limits: dict) -> float:
     if direction not in DIRECTIONS or "atomics" in named or own in named or not hasattr(profile, own):
         return 0
     if what in ("wavefronts", "bank_conflicts"):
-        # it is not documented how often the banks serve an atomic; once per active lane is the most
+        # how often the banks serve an atomic is not documented; take the most, once per active lane
         what = "thread_accesses"
     return counter(profile, f"{own}.{what}")

@@ -1,6 +1,6 @@
-"""The event loop of a sandbox, for ``await`` at the left margin of a cell; loaded there by its path.
+"""The event loop of a sandbox, for ``await`` outside functions of a cell; the worker loads this file by its path.
 
-A filter refuses sockets in the sandbox, and asyncio wakes its loop by a pair of them: this one does so by a pipe.
+asyncio wakes its event loop through a pair of sockets, which a filter forbids in the sandbox. This loop uses a pipe.
 """
 
 import asyncio
@@ -8,7 +8,7 @@ import os
 
 
 class _End:
-    """One end of a pipe, with what asyncio asks of a socket."""
+    """One end of a pipe, with the methods of a socket that asyncio calls."""
 
     def __init__(self, fd: int):
         self.fd = fd
@@ -19,11 +19,11 @@ class _End:
         return self.fd
 
     def recv(self, size: int) -> bytes:
-        """Read what is there."""
+        """Read the bytes that have arrived."""
         return os.read(self.fd, size)
 
     def send(self, data: bytes) -> int:
-        """Write without waiting."""
+        """Write bytes without waiting."""
         return os.write(self.fd, data)
 
     def close(self) -> None:
@@ -39,7 +39,7 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 def make() -> asyncio.AbstractEventLoop:
-    """Return a loop that stays the same for all cells, as a notebook's does."""
+    """Return a loop that all cells use, as in a notebook."""
     loop = _Loop()
     asyncio.set_event_loop(loop)
     return loop

@@ -8,8 +8,8 @@ LONGEST = 120
 def shown(name) -> str:
     r"""Return a name as printable text on one line, in the manner of ``repr``; no two short names look the same.
 
-    Bytes that are no UTF-8, control characters, marks that turn the direction of writing, and the backslash itself are
-    written out: ``\xff``, ``\x1b``, ``\u202e``, ``\\``. Of a very long name, beginning and end are kept.
+    Bytes that are not UTF-8, control characters, marks that change the direction of writing, and the backslash itself
+    are written as escapes: ``\xff``, ``\x1b``, ``\u202e``, ``\\``. A very long name is shortened in the middle.
 
     >>> shown("ann\x1b[2J"), shown(b"caf\xe9"), shown("José")
     ('ann\\x1b[2J', 'caf\\xe9', 'José')
@@ -28,5 +28,5 @@ def _shown(character: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a sentence with such names as one printable line, which cannot control a terminal."""
+    """Return a sentence that contains such names as one printable line, which cannot control a terminal."""
     return "".join(c if c.isprintable() else " " if c.isspace() else _shown(c) for c in text)

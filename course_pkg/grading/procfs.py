@@ -1,4 +1,4 @@
-"""Read from ``/proc`` what the processes of a sandbox use: processor time, memory, and whether one waits for a core."""
+"""Read from ``/proc`` how much time and memory the processes of a sandbox use, and whether one waits for a core."""
 
 import os
 import re
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import psutil
 
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-RUNNABLE = "R"  # runs or waits for a core; state D does not count, as a parent is in it while its vforked child sleeps
-# memory that belongs to no file of a disk and outlives its mapping: anonymous shared memory, memfd, System V
+# a process that runs or waits for a core; D is left out: a parent has this state while its vforked child sleeps
+RUNNABLE = "R"
+# memory without a file on a disk that remains when it is unmapped: anonymous shared memory, memfd, System V
 SHARED = re.compile(
     r"^([0-9a-f]+)-([0-9a-f]+) ...s \S+ (\S+) (\d+)\s+(/dev/zero|/memfd:|/SYSV|/dev/shm/)", re.M
 )
@@ -17,16 +18,16 @@ SHARED = re.compile(
 
 @dataclass
 class Taken:
-    """What a process and its descendants use.
+    """Time and number of a process and its descendants.
 
     Attributes
     ----------
     processes : int
-        Processes and their threads.
+        Number of processes and threads together.
     cpu_s : float
-        Processor time of the living, and of the dead that they waited for.
+        Processor time of the living processes, and of the ended ones that they waited for.
     busy : bool
-        Whether one of them runs, or would if it got a core.
+        Whether one of them runs or waits for a core.
     """
 
     processes: int = 0
@@ -51,7 +52,7 @@ def family(pid: int) -> list[tuple[int, list[str]]]:
 
 
 def taken(members: list[tuple[int, list[str]]]) -> Taken:
-    """Add up what processes have used."""
+    """Add up the time and the number of processes."""
     total = Taken()
     for pid, fields in members:
         threads = int(fields[17])
@@ -62,10 +63,10 @@ def taken(members: list[tuple[int, list[str]]]) -> Taken:
 
 
 def memory_bytes(pids: list[int], enough: int) -> int:
-    """Return the memory of processes: each page once, and shared memory whether it is mapped at the moment or not.
+    """Return the memory of processes. Each page counts once; shared memory counts whether it is mapped or not.
 
-    Beyond `enough` it is counted exactly, which takes longer; below, pages that forked processes share are counted for
-    each of them.
+    A quick count comes first, in which pages that forked processes share count once for each process. If it exceeds
+    `enough`, an exact count follows, which takes longer.
     """
     shared: dict[tuple, int] = {}
     private = 0
@@ -78,7 +79,7 @@ def memory_bytes(pids: list[int], enough: int) -> int:
 
 
 def portable(pid: int) -> tuple[Taken, int]:
-    """Return what processes use on a system without ``/proc``; less exact, and without shared memory."""
+    """Return what processes use on a system without ``/proc``: less exactly, and without shared memory."""
     total, memory = Taken(), 0
     try:
         first = psutil.Process(pid)
@@ -132,9 +133,9 @@ def _proportional(pid: int) -> int:
 
 
 def _shared(pid: int, found: dict[tuple, int]) -> None:
-    """Enter the shared memory that a process maps or holds open, each piece with its size.
+    """Enter the pieces of shared memory that a process maps or holds open, each with its size.
 
-    A page of it that no process maps any more is there all the same: a mapping counts with its whole length.
+    A mapping counts with its whole length, because its pages stay in memory even if no process maps them any more.
     """
     sizes: dict[tuple, int] = {}
     for begin, end, device, inode, _ in SHARED.findall(_read(f"/proc/{pid}/maps")):

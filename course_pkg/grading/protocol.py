@@ -1,4 +1,4 @@
-"""The protocol between the judge and the sandbox: it turns plain values into bytes, and bytes into plain values.
+"""The protocol between the judge and the sandbox: it writes plain values as bytes and reads them from bytes.
 
 Bytes from a sandbox may be an attack. So lengths are checked before memory is allocated, arrays are ``.npy`` bytes that
 may contain only numbers, nothing is ever unpickled, and all other bytes raise :class:`Malformed`. A frame is a header,
@@ -24,7 +24,7 @@ SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdgFDG")
 TEXT_BYTES = 8 << 20
 DEPTH = 32
 BLOBS = 10_000
-ENTRIES = 4096  # most entries of one dictionary: keys that are chosen to collide cost quadratic time
+ENTRIES = 4096  # most entries of a dictionary: with keys that are chosen to collide, the time grows with their square
 INTEGER_BITS = 4096
 ITEMS = 1 << 20  # most items of one list or tuple
 NPY_HEADER_BYTES = 1024
@@ -67,7 +67,7 @@ def encode(value, limit: int) -> list[bytes]:
     Raises
     ------
     NotPlain
-        For anything else, and for what is too large.
+        For any other value, and for values that are too large.
     """
     blobs, seen = [], {}
     tree = _encode(value, blobs, seen, limit, 0)
@@ -101,10 +101,9 @@ def _encode(value, blobs, seen, limit, depth):
         return {"array": _blob(value, blobs, seen, limit)}
     if kind in SCALARS:
         return {"scalar": _blob(np.asarray(value), blobs, {}, limit)}
-    on_gpu = hasattr(kind, "copy_to_host")
-    raise NotPlain(
-        "an array in GPU memory, which copy_to_host() brings back" if on_gpu else f"a {kind.__name__}"
-    )
+    if hasattr(kind, "copy_to_host"):
+        raise NotPlain("an array in GPU memory, which copy_to_host() brings back")
+    raise NotPlain(f"a {kind.__name__}")
 
 
 def _as_plain(value):
@@ -124,10 +123,7 @@ def _encode_entries(value, blobs, seen, limit, depth):
         raise NotPlain(f"a dictionary of more than {ENTRIES} entries")
     if not all(_is_key(key) for key in value):
         raise NotPlain("a dictionary whose keys are not plain numbers, texts or tuples of them")
-    return [
-        [_encode(k, blobs, seen, limit, depth), _encode(v, blobs, seen, limit, depth)]
-        for k, v in value.items()
-    ]
+    return [[_encode(part, blobs, seen, limit, depth) for part in entry] for entry in value.items()]
 
 
 def _is_key(key) -> bool:
@@ -171,12 +167,12 @@ def _blob(array, blobs, seen, limit) -> int:
 
 
 def sizes(header: bytes, limit: int) -> tuple[int, int]:
-    """Read a frame's header: bytes of its text and of its arrays.
+    """Read a frame's header; return the number of bytes of its text and of its arrays.
 
     Raises
     ------
     Malformed
-        For a wrong mark, or a frame above ``limit`` bytes.
+        For a wrong mark, or a frame of more than ``limit`` bytes.
     """
     mark, text, arrays = HEADER.unpack(header)
     if mark != MARK or text > TEXT_BYTES or text + arrays > limit:
@@ -197,7 +193,7 @@ def decode(text: bytes, data):
     Raises
     ------
     Malformed
-        For whatever :func:`encode` does not write.
+        For bytes that :func:`encode` cannot have written.
     """
     try:
         lengths, tree = json.loads(text)
@@ -220,7 +216,7 @@ def _arrays(lengths, data):
 
 
 def _array(data) -> np.ndarray:
-    """Read ``.npy`` bytes that must hold plain numbers and nothing after them."""
+    """Return the array in ``.npy`` bytes, which must contain plain numbers and nothing after them."""
     found = NPY.match(data[:NPY_HEADER_BYTES])
     if found is None or int.from_bytes(found["length"], "little") != len(found["header"]):
         raise Malformed("an array of something else than numbers")

@@ -41,8 +41,8 @@ def write_all(reports: list, folder: Path) -> None:
 def as_csv(reports: list) -> str:
     """Return one row for each submission, with a column of points for each graded cell.
 
-    A test's column is named by its exercise too: ids need not differ between exercises. What was not graded has no
-    points, which is not 0 points. The byte order mark lets spreadsheets read names with accents.
+    The name of a test's column contains the exercise, because two exercises may use the same id. A cell that was not
+    graded has an empty field, not 0 points. The byte order mark lets spreadsheets read names with accents.
     """
     cells = _cell_columns(reports)
     out = io.StringIO()
@@ -83,8 +83,8 @@ _FORMULA = re.compile(r"(^|[;,|\t\r\n\"'])(\s*)(?=[=+\-@＝＋－＠])")
 def _harmless(value) -> str:
     """Return a value as text in which no spreadsheet finds a formula, since names and notes come from learners.
 
-    A spreadsheet may split a cell at a separator that it takes for its own, so what stands behind one counts as well.
-    OWASP, *CSV injection*: an apostrophe goes before the formula, and every cell is quoted.
+    A spreadsheet may split a cell at a character that it takes for its separator, so a formula behind such a character
+    counts as well. As in OWASP, *CSV injection*: an apostrophe goes before the formula, and every cell is quoted.
     """
     text = _text(value)
     return text if _is_number(text) else _FORMULA.sub(r"\1\2'", text)

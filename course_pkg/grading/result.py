@@ -13,7 +13,7 @@ class CellGrade:
     grade_id : str
     points, max_points : float
     feedback : str
-        One line in the learner's terms; empty where nothing is to be said.
+        One line that the learner understands; empty if there is nothing to say.
     hidden : bool
         Whether the cell holds hidden tests: its feedback shows no values.
     manual : bool
@@ -38,13 +38,13 @@ class Report:
     points, max_points : float
     cells : list of CellGrade
     notes : list of str
-        What a teacher should know: no sandbox, a notebook that could not be read.
+        Sentences for the teacher, such as that there was no sandbox, or that the notebook could not be read.
     contained : bool
         Whether the learner's code ran in isolation.
     seed : int
-        Draws the same inputs again.
+        The seed with which the same inputs can be drawn again.
     ungraded : str
-        Why there are no marks, though nothing is wrong with the submission; empty where there are.
+        If there are no marks although the submission is not at fault, the reason; otherwise empty.
     """
 
     exercise: str

@@ -1,4 +1,4 @@
-"""The place where tests run on a submission: the names that tests see, and the learner's object behind each name."""
+"""A :class:`Room` holds the names that tests use, and runs tests on the learner's objects behind these names."""
 
 import ast
 import io
@@ -19,20 +19,20 @@ from course_pkg.grading.session import Session
 from course_pkg.grading.terms import LearnerError, SandboxLost
 from course_pkg.simt import api
 
-# statements of a launch, at least 5 times what right answers need; a test's course={"steps": …} sets another
+# most statements per launch: at least 5 times as many as right answers need; course={"steps": …} of a test replaces it
 STEPS = 2_000
 
-GIVEN_S = 60.0  # time limit for a cell of the exercise itself, which may import much
+GIVEN_S = 60.0  # time limit for cells of the exercise itself, because they may import much
 KERNELS = ("kernel", "device")
 
 
 class Room:
-    """The place where tests run on a submission.
+    """The names that the tests of one submission use, and what they stand for.
 
     Parameters
     ----------
     answers : dict of str to Answer
-        The answers of the submission.
+        Answers in the submission.
     session : Session
         Runs the learner's code.
     words : Words
@@ -73,12 +73,12 @@ class Room:
                 self.names.given[name, thing.__name__] = thing
             if _nameable(thing):
                 self.names.known[new] = thing
-        # an error shows later, in the tests that use the cell's names
+        # the tests that use the cell's names report the error later
         with suppress(LearnerError, SandboxLost):
             self.session.run(source, name, call_s=GIVEN_S)
 
     def answer(self, cell, name: str) -> None:
-        """Run the learner's cell, and take over those of its names that the solution's cell defines, too."""
+        """Run the learner's cell, and take over the names that the solution's cell defines as well."""
         expected = cells.bindings(cells.parse(cell["source"]))
         for bound in expected:
             self.namespace.pop(bound, None)
@@ -140,7 +140,7 @@ class Room:
             self.missing[name] = reason or feedback.missing(error)
 
     def _kernel(self, name: str, kind: str, written):
-        """Return a learner's kernel, as the sandbox describes it or else as the text of the cell defines it."""
+        """Return a learner's kernel: as the sandbox describes it, or else as the cell's text defines it."""
         about = self.names.about(name)
         if about.get("is") == "kernel" and (about.get("device") is True) == (kind == "device"):
             return self.names.kernel(about)
@@ -198,7 +198,7 @@ class Room:
         return min(max(float(value), 0.0), most) if math.isfinite(value) else 0.0
 
     def _draw(self, name: str) -> None:
-        """Let the inputs that a cell draws depend only on the seed and the name of the cell."""
+        """Seed the inputs that a cell draws, so that they depend only on the seed and on the cell's name."""
         check.seed([self.seed, zlib.crc32(name.encode())])
 
     def _execute(self, code):

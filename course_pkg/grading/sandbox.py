@@ -26,36 +26,37 @@ __all__ = ["LearnerError", "Limits", "Sandbox", "SandboxLost", "TooBusy"]
 
 START_S = 600.0  # time for Python to start: long, because a busy machine is not the learner's fault
 PATIENCE = (
-    20  # wall time in units of what a request may take, times the load: beyond it the machine is to blame
+    20  # wall time over the time limit of a request, per unit of load: beyond it the machine is at fault
 )
 
 
 class Sandbox:
     """A process that runs a learner's cells. It is a context manager.
 
-    The process starts at once and is not waited for until the first request. It ends with the thread that made it.
+    The constructor starts the process and does not wait for it; the first request does. The process ends when the
+    thread that started it ends.
 
     Parameters
     ----------
     limits : Limits
     require : bool
-        Refuse to run without bubblewrap. On CI this is always so.
+        Refuse to run without bubblewrap. On CI the sandbox always refuses.
     spent_s : float
-        What sandboxes before this one have used of the time of all requests.
+        Seconds that earlier sandboxes have used of the time for all requests.
 
     Attributes
     ----------
     contained : bool
         Whether bubblewrap isolates the code.
     note : str
-        One sentence when it does not.
+        If the code is not isolated, a sentence that says so; otherwise empty.
     output : str
-        What the last request printed, up to the limit.
+        Text that the last request printed, up to the limit.
 
     Raises
     ------
     CourseError
-        If there is no bubblewrap and it is required, or no way to run at all.
+        If bubblewrap is required but missing, or if no sandbox can run on this system.
     """
 
     def __init__(self, limits: Limits | None = None, *, require: bool = False, spent_s: float = 0.0):
@@ -83,35 +84,36 @@ class Sandbox:
     # -------------------------------------------------------------------------------------------------- requests
 
     def run(self, source: str, name: str, *, call_s: float | None = None) -> None:
-        """Execute the source of a cell; errors give the line in it.
+        """Execute the source of a cell; errors name the line in this source.
 
         Parameters
         ----------
         call_s : float, optional
-            In place of the limit's: the exercise's own cells import much, and a busy machine is no learner's fault.
+            Time limit, if not the one in ``limits``: the exercise's own cells import much, and a busy machine is not
+        the learner's fault.
 
         Raises
         ------
         LearnerError
-            What the code raised.
+            If the code raised an error.
         SandboxLost
-            If the process ended or was ended; every later request raises it again.
+            If the process ended or was killed; then each later request raises this error again.
         """
         self._ask({"do": "run", "source": str(source), "name": str(name)}, call_s)
 
     def call(self, name: str, args: tuple = (), kwargs: dict | None = None) -> tuple:
         """Call a learner's function with plain values; return its result and its arguments after the call.
 
-        An array that is passed twice, or passed and returned, is one array on both sides.
+        If the same array is passed twice, or passed and returned, both sides see one array.
 
         Raises
         ------
         LearnerError
-            What the function raised; kind ``NotPlain`` if it returned something else than plain values.
+            If the function raised an error; of kind ``NotPlain`` if it returned something else than plain values.
         SandboxLost
             As for :meth:`run`.
         protocol.NotPlain
-            If an argument is no plain value.
+            If an argument is not a plain value.
         """
         reply = self._ask({"do": "call", "name": str(name), "args": list(args), "kwargs": dict(kwargs or {})})
         after = reply.get("args")
@@ -123,7 +125,7 @@ class Sandbox:
         return reply["value"], after
 
     def get(self, name: str):
-        """Return a learner's variable; raises as :meth:`call`."""
+        """Return a learner's variable; raises the errors of :meth:`call`."""
         reply = self._ask({"do": "get", "name": str(name)})
         if "value" not in reply:
             raise self._lose("your code sent something that is not a result")
@@ -138,11 +140,11 @@ class Sandbox:
 
     @property
     def spent_s(self) -> float:
-        """Time that all requests have used so far, those of sandboxes before this one included."""
+        """Seconds that all requests have used so far, including those to earlier sandboxes."""
         return self._channel.watch.spent_s if self._channel else self._before_s
 
     def close(self) -> None:
-        """End the process and all that it started; safe to call again."""
+        """End the process and all that it started; may be called more than once."""
         if self._channel is not None:
             self._channel.close()
         if self._folder is not None:
@@ -189,7 +191,7 @@ class Sandbox:
         self._ready = True
 
     def _lose(self, reason: str) -> SandboxLost:
-        """End the sandbox for a reason; return the error to raise."""
+        """End the sandbox, and return the error to raise, which gives the reason."""
         self._lost = reason
         self.close()
         return SandboxLost(reason)

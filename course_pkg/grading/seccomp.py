@@ -1,8 +1,9 @@
 """A seccomp filter, made by libseccomp: it limits the system calls that the sandbox may make.
 
-bubblewrap takes away files, network and names. What is left open is closed here: sockets of every family (``AF_VSOCK``
-leads out of a virtual machine, and buffers of sockets count as nobody's memory), new namespaces, memory that belongs to
-no process, other processes' memory, and the kernel's larger machines (bpf, io_uring, keys, performance counters).
+bubblewrap removes access to files, to the network and to other namespaces. This filter forbids what remains: sockets of
+every family (``AF_VSOCK`` leads out of a virtual machine, and buffers of sockets count as memory of no process), new
+namespaces, memory that belongs to no process, the memory of other processes, and large parts of the kernel (bpf,
+io_uring, keys, performance counters).
 """
 
 import errno
@@ -48,7 +49,7 @@ def program() -> bytes:
             _refuse(lib, made, name, errno.EPERM)
         for flag in NEW_NAMESPACES:
             _refuse(lib, made, "clone", errno.EPERM, lib.Arg(0, lib.MASKED_EQ, flag, flag))
-        # clone3 passes its flags in memory, which a filter cannot read; without it, the C library uses clone
+        # a filter cannot read the flags of clone3, which are in memory; if clone3 fails, the C library uses clone
         _refuse(lib, made, "clone3", errno.ENOSYS)
         _refuse(lib, made, "mmap", errno.EPERM, lib.Arg(3, lib.MASKED_EQ, SHARED_ANONYMOUS, SHARED_ANONYMOUS))
         with tempfile.TemporaryFile() as file:

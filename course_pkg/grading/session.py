@@ -1,6 +1,7 @@
-"""A learner's functions and values, seen from the judge: stand-ins for what lives behind the sandbox.
+"""The judge's view of a learner's functions and variables, which exist only in the sandbox.
 
-A function becomes a stand-in that sends plain values there; a variable is fetched from there as a plain value.
+The judge sees a function as a stand-in, which sends plain values to the sandbox and returns its answer. It fetches a
+variable from the sandbox as a plain value.
 """
 
 from contextlib import suppress
@@ -25,18 +26,19 @@ def inside() -> str:
 
 
 class Session:
-    """The sandbox with its history: where a cell or a call ends it, a new one is brought to the same state.
+    """The sandbox and its history: if a cell or a call ends the sandbox, a new one repeats what the old one had done.
 
-    So an endless loop in one function costs the tests that call it, and no others. All sandboxes of a session share
-    the time of all requests.
+    So an endless loop in a function makes only those tests fail that call this function. All sandboxes of a session
+    together share the time limit for all requests.
 
     Parameters
     ----------
     make : callable
-        Returns a new :class:`~course_pkg.grading.sandbox.Sandbox`, told how much time those before it have used.
+        Takes the seconds that earlier sandboxes have used; returns a new
+        :class:`~course_pkg.grading.sandbox.Sandbox`.
     endless : dict of str to str, optional
-        Cells and functions that took too much time in an earlier session, each with the reason: they are not tried
-        again. Those of this session are added.
+        Cells and functions that took too much time in an earlier session, each with the reason; they are not run again.
+        Those of this session are added.
     """
 
     def __init__(self, make, endless: dict[str, str] | None = None):
@@ -51,7 +53,7 @@ class Session:
         self._open()
         try:
             self.run(inside(), "inside", call_s=START_S)
-        # not the learner's fault: none of their code has run yet
+        # not the learner's fault, because no code of the learner has run yet
         except (LearnerError, SandboxLost) as error:
             raise CourseError(f"The sandbox cannot be prepared, check the installation: {error}") from None
         return self
@@ -99,9 +101,9 @@ class Session:
         return told if isinstance(told, dict) else {}
 
     def function(self, name: str):
-        """Return a stand-in for a function: plain values go in and out; arrays of ``check.out`` change as it says.
+        """Return a stand-in for a function. It takes and returns plain values, and writes to arrays of ``check.out``.
 
-        An answer that changes anything else it is given fails, since a test compares with its inputs afterwards.
+        If the function changes another argument, the test fails, because tests use their inputs again afterwards.
         """
 
         def stand_in(*args, **kwargs):
@@ -121,7 +123,7 @@ class Session:
 
     @property
     def spent_s(self) -> float:
-        """Time that all requests have used so far."""
+        """Seconds that all requests have used so far."""
         return self._sandbox.spent_s if self._sandbox else self._spent_s
 
     def _refuse(self, name: str) -> None:
@@ -173,7 +175,7 @@ class _Watch:
 
 
 def _plain(value):
-    """Turn a device array into a NumPy array and a dtype into its name, since the sandbox takes only plain values."""
+    """Turn a device array into a NumPy array, and a dtype into its name: the sandbox takes only plain values."""
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return np.dtype(value).name
     if isinstance(value, check.Out):
@@ -182,7 +184,7 @@ def _plain(value):
 
 
 def _same(given, now) -> bool:
-    """Return whether an argument came back unchanged."""
+    """Return whether an argument has not changed."""
     if isinstance(given, np.ndarray):
         return isinstance(now, np.ndarray) and given.tobytes() == now.tobytes()
     return not isinstance(given, (list, dict)) or repr(given) == repr(now)

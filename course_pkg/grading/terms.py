@@ -1,4 +1,4 @@
-"""The terms on which a sandbox runs code: the limits of the code, and the ways in which a request can fail."""
+"""The limits of the code that a sandbox runs, and the errors with which a request to the sandbox can fail."""
 
 import re
 from dataclasses import dataclass
@@ -27,20 +27,20 @@ class Limits:
     Attributes
     ----------
     call_s, total_s : float
-        Time of one request, and of all of them: processor time, and time in which the code sleeps. Time in which it
-        waits for a core is nobody's fault and does not count.
+        Time of one request, and of all requests together. Processor time and time in which the code sleeps count. Time
+        in which the code waits for a core does not count, because the code is not at fault.
     cpu_s : int
         Processor time of a process.
     memory_bytes : int
-        Address space of a process, and memory of all of them, shared memory included.
+        Address space of each process; also the memory of all processes together, shared memory included.
     processes : int
-        Processes and threads.
+        Number of processes and threads together.
     file_bytes, tmp_bytes : int
-        Size of a file, and of all of them.
+        Size of each file, and of all files together.
     output_bytes : int
-        What is kept of the printed output of a request.
+        How much of a request's printed output is kept.
     message_bytes : int
-        Size of the arguments or results of one request.
+        Size of the arguments, or of the results, of one request.
     """
 
     call_s: float = 10.0
@@ -60,7 +60,7 @@ class LearnerError(CourseError):
     Attributes
     ----------
     kind : str
-        Name of the exception's class; ``NotPlain`` for a result that is no number, text or array.
+        Name of the exception's class; ``NotPlain`` for a result that is not a number, text or array.
     message : str
     line : int or None
         Line in the cell.
@@ -73,7 +73,7 @@ class LearnerError(CourseError):
 
     @classmethod
     def told(cls, error) -> "LearnerError":
-        """Make an error from what a sandbox reports, so that no text of it can look like a sentence of the judge."""
+        """Make an error from a sandbox's report; its text cannot be taken for a sentence of the judge."""
         error = error if type(error) is dict else {}
         line = error.get("line")
         line = line if type(line) is int and 0 < line < 10**6 else None
@@ -99,7 +99,7 @@ class SandboxLost(CourseError):
 
     @property
     def in_all(self) -> bool:
-        """Whether all requests together used too much time; then the last one need not be the cause."""
+        """Whether all requests together used too much time; then the last request is not necessarily the cause."""
         return " s in all: " in self.reason
 
 

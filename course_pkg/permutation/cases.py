@@ -1,4 +1,4 @@
-"""Launches of every kernel of the permutation topic, in orders that are kind to a warp and in orders that are not."""
+"""Launches of every kernel of the permutation topic, in orders in which a warp needs few sectors, or many."""
 
 from functools import cache
 
@@ -50,7 +50,7 @@ for n, index in ((FITTING, "int32"), (ODD, "int64")):
         name=f"invert_{n}_{index}",
     )
 
-# short rows of about one length; a few long ones, longer than a warp
+# one matrix has short rows of similar length; the other has a few rows that are longer than a warp
 MATRICES = {  # problem, its size, its rows, dtype
     "mesh": ("tetrahedral", 8, 8**3, "float64"),
     "power": ("power_law", 700, 700, "float32"),
@@ -63,7 +63,7 @@ def _matrix(name, size):
 
 
 def _arguments(name, size, dtype, inverse):
-    """Return the arguments of a permutation in random order; the row pointers of the result are known."""
+    """Return the arguments of a permutation in random order, with the row pointers of the result."""
     A = _matrix(name, size)
     perm = reference.random_permutation(A.shape[0], seed=1)
     indptr = reference.permute_rows(perm, A).indptr

@@ -1,6 +1,6 @@
 """Checks of permutations and of sparse matrices in compressed rows (CSR).
 
-Each raises a :class:`CourseError` that names the first offending entry and how to mend it. Positions count from 0.
+Each raises a :class:`CourseError` that names the first wrong entry and says how to correct it. Positions count from 0.
 """
 
 import numpy as np
@@ -20,9 +20,9 @@ def check_permutation(perm, n: int | None = None, name: str = "perm") -> None:
     ----------
     perm : ndarray, shape (n,), int32 or int64
     n : int, optional
-        The length of what is permuted; by default, that of ``perm``.
+        Length of the vector that is permuted; by default, the length of ``perm``.
     name : str
-        What the message calls the vector.
+        Name of the vector in the message.
 
     Raises
     ------
@@ -81,12 +81,12 @@ def check_index_vector(perm, n: int | None = None, name: str = "perm") -> None:
 
 
 def check_entries(nnz: int, what: str = "A", mend: str = "use fewer rows") -> None:
-    """Check that a matrix with so many entries can be addressed by indices of 32 bits.
+    """Check that 32-bit indices can address this number of entries.
 
     Raises
     ------
     CourseError
-        If it cannot.
+        If there are too many.
     """
     if nnz > MOST_ENTRIES:
         raise CourseError(
@@ -107,7 +107,7 @@ def check_csr(A, *, square: bool = False, name: str = "A") -> None:
     Raises
     ------
     CourseError
-        The message names the first row, entry or number that is wrong.
+        If anything is wrong; the message names the first such row, entry or number.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def check_square(A, name: str = "A") -> None:
     Raises
     ------
     CourseError
-        If it is rectangular.
+        If it is not square.
     """
     rows, columns = A.shape
     if rows != columns:
@@ -181,7 +181,7 @@ def _check_rows(indptr, rows, entries, name):
 
 
 def _check_columns(indptr, indices, columns, name):
-    """Check that columns exist, and rise from entry to entry in each row."""
+    """Check that column indices are in range, and that they rise within each row."""
     outside = (indices < 0) | (indices >= columns)
     if outside.any():
         k = int(np.argmax(outside))
@@ -192,7 +192,7 @@ def _check_columns(indptr, indices, columns, name):
     rises = indices[1:] > indices[:-1]
     begins = indptr[1:-1]
     rises[begins[(begins > 0) & (begins < indices.size)] - 1] = (
-        True  # from one row to the next, they may fall
+        True  # the first column of a row may be lower than the last one of the row before
     )
     if not rises.all():
         k = int(np.argmin(rises)) + 1

@@ -1,8 +1,8 @@
 """Bytes of permutations. They compute nothing: there are no flops.
 
 ``n`` is the number of elements or rows, ``nnz`` the number of entries of a matrix, ``dtype`` that of the numbers, and
-``index`` that of ``perm``; row pointers and columns are int32. Each byte that is used counts once. In which order it is
-used does not change this number, but it does change the number of sectors that move.
+``index`` that of ``perm``; row pointers and columns are int32. Each byte that is used counts once. The order of the
+accesses does not change this number, but it does change the number of sectors that move.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def permute_vector(n: int, dtype="float64", index="int32") -> Cost:
 def unpermute_vector(n: int, dtype="float64", index="int32") -> Cost:
     """Cost of ``out[perm[i]] = x[i]``: the same bytes as a gather.
 
-    A sector of which only a part is written is fetched first, or written in part. This does not count here.
+    If a kernel writes only a part of a sector, the GPU may have to fetch the sector first. This is not counted here.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def permute_rows(n: int, nnz: int, dtype="float64", index="int32") -> Cost:
 
 
 def permute_symmetric(n: int, nnz: int, dtype="float64", index="int32") -> Cost:
-    """Cost of ``P A Pᵀ``: as for the rows; the inverse is computed from ``perm`` before, and read for the columns.
+    """Cost of ``P A Pᵀ``: that of ``P A``, and the inverse of ``perm``, which is computed and read for the columns.
 
     Examples
     --------

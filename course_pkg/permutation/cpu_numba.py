@@ -1,8 +1,8 @@
 """Permutations of vectors and of sparse matrices, compiled by Numba, on all cores: a fair competitor of the GPU.
 
 Arguments and equations are those of ``reference.py``; the result goes to ``out``, in host memory. If an argument does
-not fit, a function raises ``CourseError`` before anything is written. One thing is found only on the way, because a
-search for it takes longer than the permutation: an entry of ``perm`` that is out of range.
+not fit, a function raises ``CourseError`` before anything is written. There is one exception: an entry of ``perm`` that
+is out of range is found only during the permutation, because a search before it would take longer than the permutation.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from course_pkg.permutation.checks import (
     check_permute_vector,
 )
 
-INSERTED = 32  # entries: up to here, sorting a row by insertion is faster than a sort that takes memory
+INSERTED = 32  # entries: insertion sort is faster for rows up to this length
 
 
 @parallel()
@@ -69,7 +69,7 @@ def unpermute_vector(perm, x, out):
 
 def _run(loop, perm, x, out):
     check_permute_vector(perm, x, out, device=False)
-    if loop(perm, x, out):  # it has met a place that does not exist: which one is it?
+    if loop(perm, x, out):  # an entry is out of range: find it for the message
         check_permutation(perm)
 
 

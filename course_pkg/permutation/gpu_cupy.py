@@ -39,7 +39,7 @@ def unpermute_vector(perm, x, out):
 
 
 def permute_rows(perm, A, out):
-    """Compute ``out = P A``; the place of each entry is an array in memory.
+    """Compute ``out = P A``; the old place of each entry is stored in an array in GPU memory.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def permute_rows(perm, A, out):
 
 
 def permute_symmetric(perm, A, out):
-    """Compute ``out = P A Pᵀ``; rows and columns make one number, and all entries are sorted by it.
+    """Compute ``out = P A Pᵀ``; row and column are combined into one number, by which all entries are sorted.
 
     Examples
     --------

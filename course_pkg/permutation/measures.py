@@ -1,4 +1,4 @@
-"""What a good order of a sparse matrix makes small: bandwidth, profile, and the part of x that a warp touches."""
+"""Measures of a sparse matrix that a good order makes small: bandwidth, profile, and sectors of x per warp."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from course_pkg.core.checks import require_count
 from course_pkg.permutation.checks import check_csr
 
 SECTORS_PER_LINE = 4
-ENTRIES_AT_A_TIME = 1 << 22  # a sort of so many numbers stays in a cache
+ENTRIES_AT_A_TIME = 1 << 22  # so many numbers fit in a cache while they are sorted
 
 
 def bandwidth(A) -> int:
@@ -88,7 +88,7 @@ class XFootprint:
 
     @property
     def reuse(self) -> float:
-        """By how many warps a sector of x is needed, in the mean."""
+        """Mean number of warps that need a sector of x."""
         return self.sectors_of_warps / self.sectors if self.sectors else 0.0
 
 
@@ -98,7 +98,7 @@ def x_footprint(A, dtype="float64", rows_per_warp: int = 32) -> XFootprint:
     Parameters
     ----------
     dtype
-        Of x, which begins at a multiple of 128 bytes.
+        Precision of x; x begins at a multiple of 128 bytes.
     rows_per_warp : int
         Consecutive rows that a warp multiplies: 32 with a thread per row, 1 with a warp per row.
 
@@ -122,13 +122,13 @@ def x_footprint(A, dtype="float64", rows_per_warp: int = 32) -> XFootprint:
     ends = A.indptr[np.minimum(np.arange(warps + 1) * rows_per_warp, rows)].astype(np.int64)
     begin = 0
     while begin < warps:
-        # as many warps as have so many entries, but at least one
+        # take as many warps at a time as have ENTRIES_AT_A_TIME entries, but at least one
         end = max(begin + 1, int(np.searchsorted(ends, ends[begin] + ENTRIES_AT_A_TIME, side="right")) - 1)
         entries = slice(ends[begin], ends[end])
         warp = np.repeat(np.arange(end - begin), np.diff(ends[begin : end + 1]))
         sector = A.indices[entries] // (SECTOR_BYTES // itemsize)
         seen[sector] = True
-        touched = np.sort(warp * sectors_of_x + sector)  # no two warps share a number
+        touched = np.sort(warp * sectors_of_x + sector)  # different warps have different numbers
         sectors += distinct_sorted(touched)
         lines += distinct_sorted(touched // SECTORS_PER_LINE)
         begin = end
@@ -148,7 +148,7 @@ def distinct_sorted(numbers) -> int:
 
 
 def distinct(numbers) -> int:
-    """Return how many different numbers an array holds; by sorting, since np.unique hashes, which is much slower.
+    """Return how many different numbers an array holds; it sorts, because np.unique hashes, which is much slower.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from scipy.spatial import Delaunay
 from course_pkg.permutation.checks import check_entries
 
 TILE = 16  # points along each direction until the random moves repeat
-AROUND = 4  # points around a tile that shape the tetrahedra in it; none is so long
+AROUND = 4  # points around a tile that are also triangulated; no tetrahedron is longer
 JITTER = 0.3  # grid spacings
 
 
@@ -41,7 +41,7 @@ def tetrahedral_laplacian(edge: int, seed: int = 0) -> csr_array:
     line = np.arange(edge)
     y, x = (c.reshape(-1) for c in np.meshgrid(line, line, indexing="ij"))
     lengths, indices, data = [], [], []
-    for z in range(edge):  # plane by plane, so that a large matrix needs little memory besides its own
+    for z in range(edge):  # plane by plane: then little memory is needed besides the matrix
         node = ((z % TILE) * TILE + y % TILE) * TILE + x % TILE
         count = first[node + 1] - first[node]
         ends = np.cumsum(count)
@@ -91,7 +91,7 @@ def _stiffness(corners):
     gradients = np.linalg.inv(sides).transpose(0, 2, 1)  # of the functions of corners 1, 2 and 3
     gradients = np.concatenate([-gradients.sum(axis=1, keepdims=True), gradients], axis=1)
     volumes = np.abs(np.linalg.det(sides)) / 6
-    # the volume last, so that rounding keeps the symmetry
+    # multiply by the volume last, so that rounding keeps the symmetry
     return volumes[:, None, None] * np.einsum("tid,tjd->tij", gradients, gradients)
 
 

@@ -1,4 +1,4 @@
-"""Sparse matrices to permute and to multiply: each made offline, in compressed rows, with its source."""
+"""Sparse matrices to permute and to multiply, in compressed rows, each with its source; none needs a download."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,27 +26,27 @@ SCALE_FREE = (
     "99(25), 15879–15882, 2002; usual exponents: A. Clauset, C. R. Shalizi, M. E. J. Newman, SIAM Review 51(4), 2009"
 )
 EXPONENT = 2.7  # of the power law: the share of rows with k entries falls as k^-2.7
-MEAN_DEGREE = 8  # entries of a row beside the diagonal, in the mean, before repetitions are dropped
+MEAN_DEGREE = 8  # mean entries per row without the diagonal, before repetitions are dropped
 
 
 @dataclass(frozen=True)
 class SparseProblem:
-    """A sparse matrix, and where it comes from.
+    """A sparse matrix and its source.
 
     Attributes
     ----------
     name : str
-        Its name in :func:`problem`.
+        Name in :func:`problem`.
     matrix : scipy.sparse.csr_array
         float64 numbers, int32 indices that rise in each row, no duplicates; host memory.
     source : str
         A citation.
     spd : bool
-        True if it is symmetric (up to rounding) and positive definite.
+        True if the matrix is symmetric (up to rounding) and positive definite.
     size : int or None
-        The size that it was made for; None if there is only one.
+        The size that was asked for; None if the matrix has a fixed size.
     seed : int or None
-        The seed of its random numbers; None if there are none.
+        Seed of the random numbers; None if there are none.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class SparseProblem:
 
 @dataclass(frozen=True)
 class _Entry:
-    """How to make one matrix: ``make(size, seed)``, of which both may be missing."""
+    """How to make one matrix: by ``make(size, seed)``, or without size or seed if the matrix has none."""
 
     make: Callable[..., csr_array]
     source: str
@@ -75,7 +75,7 @@ class _Entry:
 
 
 def problem(name: str, size: int | None = None, seed: int = 0) -> SparseProblem:
-    """Make the matrix of that name.
+    """Make the matrix with the given name.
 
     ============================== ======================= =========================================================
     name                           size                    matrix
@@ -83,7 +83,7 @@ def problem(name: str, size: int | None = None, seed: int = 0) -> SparseProblem:
     poisson_2d, poisson_3d         points along a side     5-point and 7-point Laplacian, zero outside the grid
     tetrahedral                    points along a side     P1 Laplacian of an irregular mesh, :mod:`.mesh`
     power_law, power_law_symmetric rows                    a scale-free graph: few long rows, many short ones
-    airfoil, bar, …                fixed                   PyAMG's gallery, as far as it is real
+    airfoil, bar, …                fixed                   from PyAMG's gallery, only the real ones
     ============================== ======================= =========================================================
 
     Raises
@@ -135,7 +135,7 @@ def poisson(shape: tuple[int, ...]) -> csr_array:
         (2 * ndim + 1) * n, f"A Laplacian on {' × '.join(map(str, shape))} points", "use a smaller grid"
     )
     strides = [int(np.prod(shape[d + 1 :], dtype=np.int64)) for d in range(ndim)]
-    offsets = np.array([*(-s for s in strides), 0, *reversed(strides)], np.int32)  # as columns rise
+    offsets = np.array([*(-s for s in strides), 0, *reversed(strides)], np.int32)  # by column
     exists = np.ones((*shape, offsets.size), bool)
     for d in range(ndim):
         first, last = (tuple(place if k == d else slice(None) for k in range(ndim)) for place in (0, -1))
@@ -168,7 +168,7 @@ def power_law(n: int, seed: int = 0, symmetric: bool = False) -> csr_array:
     edges = MEAN_DEGREE * n // (2 if symmetric else 1)
     node = rng.permutation(n)  # by rank
     decay = 1 / (EXPONENT - 1)  # a node's expected degree falls with this power of its rank
-    # the inverse of the distribution of ranks, applied to uniform numbers
+    # uniform random numbers, mapped by the inverse of the distribution of ranks
     ranks = (n * rng.random((2, edges)) ** (1 / (1 - decay))).astype(np.int64)
     i, j = node[np.minimum(ranks, n - 1)]
     i, j = (np.concatenate([i, j]), np.concatenate([j, i])) if symmetric else (i, j)

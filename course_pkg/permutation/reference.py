@@ -1,9 +1,9 @@
 """Permutations of vectors and of sparse matrices in plain NumPy: the oracle of every other file in this topic.
 
-**Convention.** A permutation is an index vector: ``new[i] = old[perm[i]]``, so ``perm[i]`` is the *old* place of what
-comes to place i. As a matrix P it has a 1 in row i and column ``perm[i]``, so that ``P x = x[perm]``. Its inverse says
-where each element goes: ``new[inverse[j]] = old[j]``. "1 → 2, 2 → 3, 3 → 1" lists where the elements go, so it is the
-inverse: counted from 0, ``inverse = [1, 2, 0]`` and ``perm = [2, 0, 1]``.
+**Convention.** A permutation is an index vector: ``new[i] = old[perm[i]]``, so ``perm[i]`` is the *old* place of the
+element that moves to place i. As a matrix P it has a 1 in row i and column ``perm[i]``, so that ``P x = x[perm]``. Its
+inverse says where each element goes: ``new[inverse[j]] = old[j]``. "1 → 2, 2 → 3, 3 → 1" lists where the elements go,
+so it is the inverse: counted from 0, ``inverse = [1, 2, 0]`` and ``perm = [2, 0, 1]``.
 
 Shapes and dtypes, for every file of this topic:
 
@@ -15,7 +15,7 @@ A : matrix in compressed rows (CSR)
     ``indptr`` and ``indices`` are int32, ``data`` float64 or float32. In each row, the columns rise.
 
 In compiled files the result goes to the last argument, ``out``, which shares no memory with the inputs. Here it is
-returned. ``measures.py`` tells what a permutation has changed.
+returned. ``measures.py`` computes how good the new order of a matrix is.
 """
 
 import numpy as np
@@ -111,7 +111,7 @@ def permute_rows(perm, A):
 def permute_symmetric(perm, A):
     """Return ``P A Pᵀ``, with sorted columns: entry (i, j) is entry ``(perm[i], perm[j])`` of A.
 
-    Then ``(P A Pᵀ)(P x) = P (A x)``: with matrix and vectors in the new order, a solver never has to go back.
+    Then ``(P A Pᵀ)(P x) = P (A x)``: if matrix and vectors are in the new order, a solver can stay in this order.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def _rows_in_order(perm, A):
     lengths = np.diff(A.indptr)[perm]
     indptr = np.zeros(len(perm) + 1, np.int32)
     np.cumsum(lengths, out=indptr[1:])
-    # an entry lies as far behind its row's begin as before
+    # the distance of an entry from the beginning of its row does not change
     return indptr, np.repeat(A.indptr[perm] - indptr[:-1], lengths) + np.arange(A.nnz)
 
 
@@ -155,7 +155,7 @@ def random_permutation(n: int, seed: int = 0, dtype="int32"):
 def local_permutation(n: int, window: int, seed: int = 0, dtype="int32"):
     """Draw a permutation in which elements move only within windows of so many consecutive places.
 
-    It stands for an order such as that of Cuthill and McKee, in which neighbours are near, but not in line.
+    It resembles an order such as that of Cuthill and McKee, in which neighbours are near each other but not adjacent.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def local_permutation(n: int, window: int, seed: int = 0, dtype="int32"):
 def strided_permutation(n: int, stride: int, dtype="int32"):
     """Return the order in which every stride-th element comes first: 0, s, 2s, …, then 1, 1 + s, and so on.
 
-    Neighbours of the result come from places that lie ``stride`` apart.
+    Adjacent elements of the result come from places that are ``stride`` apart.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def reverse_cuthill_mckee(A):
 
 
 def by_row_length(A, window: int | None = None):
-    """Return the order in which longer rows come first; rows of one length keep their order.
+    """Return the order in which longer rows come first; rows of equal length keep their order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What ``course bench permutation`` measures: gather and scatter in four orders, and a copy, which bounds them."""
+"""What ``course bench permutation`` measures: gather and scatter in four orders, and a copy that gives the bound."""
 
 from collections.abc import Iterator
 
@@ -24,12 +24,12 @@ ORDERS = {
     "strided": lambda n: reference.strided_permutation(n, STRIDE),
     "random": lambda n: reference.random_permutation(n),
 }
-CHECKED = 1 << 20  # of a large result, so many elements are compared with the input
-BYTES_PER_ELEMENT = 8 + 8 + 2 * 4  # input, result, and an order while the next one is made
+CHECKED = 1 << 20  # number of elements of a large result that are compared with the input
+BYTES_PER_ELEMENT = 8 + 8 + 2 * 4  # input, result, and two orders: one in use while the next is made
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
-    """Yield copy, gather and scatter on ``"cpu"`` or ``"gpu"``, in each size and order; ``quick`` takes small sizes."""
+    """Yield copy, gather and scatter on ``"cpu"`` or ``"gpu"``, for each size and order; ``quick``: small sizes."""
     exponents = QUICK if quick else tuple(EXPONENTS)
     _require_room(device, 2 ** max(exponents))
     put = _to_device if device == "gpu" else np.asarray
@@ -64,8 +64,8 @@ def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
 
 
 def _compare(vectors, chosen, parameters, samples):
-    """Yield the measurements of implementations in one order; their samples are taken in turn."""
-    # the samples before have left a result there, which may be the right one here, too
+    """Yield the measurements of all implementations in one order; their samples are taken in turn."""
+    # results of earlier samples are still there, and might be right for this implementation, too
     vectors.out.fill(np.nan)
     size = {name: parameters[name] for name in ("n", "dtype", "index") if name in parameters}
     whats = {variant.by(library): (variant, library) for variant, library in chosen}
@@ -80,7 +80,7 @@ def _compare(vectors, chosen, parameters, samples):
 
 
 class _Vectors:
-    """A random vector, a result, and the order of the moment, on the host and where they are used."""
+    """A random vector, a result vector and the current order, on the host and on the device that is measured."""
 
     def __init__(self, n, put):
         self.put, self.host = put, np.random.default_rng(0).random(n)
@@ -95,7 +95,7 @@ class _Vectors:
         self._perm, self.there = perm, self.put(perm)
 
     def arguments(self, variant, library):
-        """Return what a function takes: the order, unless it copies, the vector and the result."""
+        """Return the arguments of a function: the order (not for a copy), the vector and the result."""
         arrays = (self.x, self.out) if variant == COPY else (self.there, self.x, self.out)
         if library != CUDA:
             return arrays
@@ -105,7 +105,7 @@ class _Vectors:
         return tuple(cuda.as_cuda_array(a) for a in arrays)
 
     def check(self, operation):
-        """Compare the result of one call with the input, in all elements or in a million of them, and clear it."""
+        """Compare the result of a call with the input, in all or in a million elements, and then clear it."""
         n = self.host.size
         where = np.arange(n) if n <= CHECKED else np.random.default_rng(1).integers(0, n, CHECKED)
         come_from, go_to = where, where
@@ -115,7 +115,7 @@ class _Vectors:
             go_to = self.perm[where]
         found = self.out[self.put(go_to)]
         np.testing.assert_array_equal(found.get() if hasattr(found, "get") else found, self.host[come_from])
-        self.out.fill(np.nan)  # so that the next variant cannot pass on this one's result
+        self.out.fill(np.nan)  # so that this result cannot pass as that of the next variant
 
 
 def _to_device(array):

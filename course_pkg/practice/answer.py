@@ -1,4 +1,4 @@
-"""What a learner handed to ``practice.check``: is it an answer at all, and what is still missing in it?"""
+"""Read what a learner passed to ``practice.check``: is it an answer at all, and which lines are still missing?"""
 
 import ast
 import types
@@ -21,7 +21,7 @@ class Answer:
     program : Program
         Its syntax tree, with the line numbers of the cell.
     given : object
-        What was handed over: where there is a GPU, a kernel that can be timed.
+        What the learner passed to ``practice.check``. On a machine with a GPU this kernel can be timed.
     """
 
     function: types.FunctionType
@@ -34,17 +34,17 @@ class Answer:
         return Kernel(self.function)
 
     def open_lines(self) -> list[int]:
-        """Return the numbers of the lines that still hold ``...``, in the answer and in kernels of its cell."""
+        """Return the numbers of the lines that still contain ``...``, in the answer and in the kernels of its cell."""
         own, names = (
             _open_lines(self.program),
             {n.id for n in ast.walk(self.program.tree) if isinstance(n, ast.Name)},
         )
-        # a function that is not finished may not launch its kernels yet
+        # an unfinished function may not name its kernels yet, so look at all kernels of the cell
         kernels = [k for name, k in self.function.__globals__.items() if own or name in names]
         return sorted(own.union(*map(self._open_lines_of, kernels)))
 
     def _open_lines_of(self, kernel) -> set[int]:
-        """Return the open lines of a kernel in the cell of this answer; of anything else, none."""
+        """Return the open lines of a kernel from the same cell as this answer; the empty set for anything else."""
         function = getattr(kernel, "py_func", None)
         if not isinstance(function, types.FunctionType):
             return set()
@@ -52,7 +52,7 @@ class Answer:
             return set()
         try:
             return _open_lines(program_of(function))
-        except SimtError:  # the interpreter says what is wrong with it when it is launched
+        except SimtError:  # at the launch the interpreter says what is wrong with this kernel
             return set()
 
 
@@ -61,12 +61,12 @@ def _open_lines(program: Program) -> set[int]:
 
 
 def read(step: Step, given, launched: bool) -> "Answer | str":
-    """Return the answer, or a sentence that says why it is none.
+    """Return the answer, or a sentence that says why this is not an answer.
 
     Parameters
     ----------
     launched : bool
-        Whether the step wants a kernel, which is then launched, rather than a function.
+        True if the step asks for a kernel, which is then launched; False if it asks for a function.
     """
     if isinstance(given, Launch) or hasattr(given, "dispatcher"):
         return "Hand over the kernel itself, without [blocks, threads] behind its name: the step launches it."
@@ -90,7 +90,7 @@ def read(step: Step, given, launched: bool) -> "Answer | str":
     try:
         program = program_of(function)
         if launched:
-            program.parameters  # noqa: B018  (says what is wrong with them)
+            program.parameters  # noqa: B018  (raises if something is wrong with the parameters)
     except SimtError as error:
         return str(error)
     return Answer(function, program, given)

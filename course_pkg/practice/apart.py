@@ -1,7 +1,8 @@
-"""Run something in a process of its own, which may loop, crash or eat memory without harm to the notebook.
+"""Run code in a separate process, so that an endless loop, a crash or a lack of memory does not harm the notebook.
 
-On Linux that is a forked copy of this process: it has all that the notebook has, and what it changes is lost with it.
-It sends plain data back. Elsewhere forking is not safe, and a timer interrupts what runs in this process.
+On Linux the separate process is a forked copy of this one. The copy has all objects of the notebook, its changes do not
+reach the notebook, and it sends its results back as pickled data. On other systems forking is not safe. There the code
+runs in this process, and a timer interrupts it.
 """
 
 import contextlib
@@ -22,16 +23,17 @@ from collections.abc import Callable, Iterator
 
 import psutil
 
-WALL_S, CPU_S = 4.0, 3.0  # a sentence has to be there within 5 s
-MOST_S = 30.0  # on a machine on which many others work
-MEMORY_BYTES = 512 << 20  # of addresses, beside what the notebook has already
-CORE_BYTES = 160 << 20  # more for each core: a BLAS reserves a buffer and a stack for each of its threads
+WALL_S, CPU_S = 4.0, 3.0  # the learner waits at most 5 s for the verdict
+MOST_S = 30.0  # at most, if other processes keep the cores busy
+MEMORY_BYTES = 512 << 20  # of address space, in addition to what the notebook already uses
+# in addition, per core: a BLAS library reserves a buffer and a stack for each of its threads
+CORE_BYTES = 160 << 20
 MESSAGE_BYTES = 64 << 20
 ENDLESS, MEMORY, CRASHED = "endless", "memory", "crashed"
 
 
 class Lost(Exception):
-    """What ran is no more; ``reason`` is ``"endless"``, ``"memory"`` or ``"crashed"``."""
+    """The process was stopped or has crashed; ``reason`` is ``"endless"``, ``"memory"`` or ``"crashed"``."""
 
     def __init__(self, reason: str):
         super().__init__(reason)
@@ -39,7 +41,7 @@ class Lost(Exception):
 
 
 def run(work: Callable[[], Iterator]) -> Iterator:
-    """Yield what ``work()`` yields, each as soon as it is there.
+    """Run ``work()`` in a separate process, and yield each of its results as soon as it arrives.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def run(work: Callable[[], Iterator]) -> Iterator:
     Raises
     ------
     Lost
-        If it takes too much time or memory, or ends the process.
+        If ``work`` takes too much time or memory, or ends the process.
     """
     yield from (_forked(work) if sys.platform.startswith("linux") else _here(work))
 
@@ -57,7 +59,7 @@ def run(work: Callable[[], Iterator]) -> Iterator:
 def _forked(work):
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of forks beside other threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns if several threads run
         child = os.fork()
     if child == 0:
         _child(work, writing)
@@ -82,7 +84,7 @@ def _forked(work):
 
 
 class _Patience:
-    """How long to wait for a process: longer where it wants to work, and others have the cores."""
+    """How long to wait for a process: longer if it is ready to run while other processes occupy the cores."""
 
     def __init__(self, child: int):
         self.process, self.start, self.until = (
@@ -105,7 +107,7 @@ class _Patience:
 
 
 def _next(reading, patience):
-    """Return the next message, or None where there is no more."""
+    """Return the next message, or None if there are no more messages."""
     head = _bytes(reading, 8, patience)
     if not head:
         return None
@@ -113,7 +115,7 @@ def _next(reading, patience):
     if size > MESSAGE_BYTES:
         raise Lost(MEMORY)
     body = _bytes(reading, size, patience)
-    return pickle.loads(body) if body else None  # empty where the process died in the middle of it
+    return pickle.loads(body) if body else None  # empty if the process died while it was sending
 
 
 def _bytes(reading, size, patience) -> bytes:
@@ -130,11 +132,11 @@ def _bytes(reading, size, patience) -> bytes:
 
 
 def _child(work, writing) -> None:
-    """Do the work and end; never return to the notebook's own loop."""
+    """Do the work, then end the process; never return to the code of the notebook."""
     status = 1
     try:
-        faulthandler.disable()  # a crash is told in a sentence
-        gc.disable()  # what the notebook holds is not this process's to clean up, least of all on a GPU
+        faulthandler.disable()  # a sentence tells the learner of a crash
+        gc.disable()  # this process must not free what belongs to the notebook, above all memory on a GPU
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, CPU_S)
@@ -153,7 +155,7 @@ def _child(work, writing) -> None:
 
 
 def _limit_memory() -> None:
-    import resource  # not on Windows
+    import resource  # does not exist on Windows
 
     with open("/proc/self/statm", encoding="ascii") as file:
         pages = int(file.read().split()[0])
@@ -169,7 +171,7 @@ def _send(out, kind, value) -> None:
 
 
 def _here(work):
-    """Run in this process; a timer interrupts the main thread, as Ctrl-C would."""
+    """Do the work in this process; a timer interrupts the main thread, as Ctrl-C would."""
     late = threading.Event()
 
     def interrupt():

@@ -1,4 +1,4 @@
-"""Try an answer on the inputs of its step, in the interpreter: what was written, what was counted, what went wrong."""
+"""Run an answer in the interpreter on the inputs of its step; keep what it wrote, what was counted and any error."""
 
 import ast
 import contextlib
@@ -21,7 +21,7 @@ from course_pkg.practice.answer import Answer
 from course_pkg.practice.step import RESULT, Step, Trial
 from course_pkg.simt import Kernel, KernelProfile, Launch, api
 
-STEPS = 5_000  # statements of the interpreter, each for all threads: a second; puzzles need a few hundred
+STEPS = 5_000  # statements, each for all threads: about a second; puzzles need a few hundred
 MOST_PRINTED = 20_000
 SENTENCES = {
     apart.ENDLESS: "It ran for several seconds and was stopped: look for a loop that never ends.",
@@ -32,20 +32,20 @@ SENTENCES = {
 
 @dataclass
 class Outcome:
-    """What one trial of an answer came to.
+    """The outcome of one trial of an answer.
 
     Attributes
     ----------
     after : dict
-        The arguments, and ``"result"``, afterwards.
+        The arguments after the run, and under ``"result"`` what a function returned.
     profiles : list of KernelProfile
-        One for each launch.
+        One per launch.
     held : list of dict
-        What the arrays of each launch, by the names of the kernel's parameters, held after it.
+        For each launch, a copy of its arrays after the launch, by the names of the kernel's parameters.
     error : str
-        A sentence on what stopped it; empty if nothing did.
+        A sentence that says what stopped the trial; empty if nothing stopped it.
     printed : str
-        What it printed, up to ``MOST_PRINTED`` characters.
+        What the answer printed, up to ``MOST_PRINTED`` characters.
     """
 
     after: dict[str, Any] = field(default_factory=dict)
@@ -57,18 +57,18 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Strange:
-    """A value that is no number and no array, by the name of its type."""
+    """Stands for a value that is neither a number nor an array; ``kind`` is the name of its type."""
 
     kind: str
 
 
 def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
-    """Try an answer, apart from this process; never raise what it raises, never wait longer than 5 s.
+    """Try an answer in a separate process; never raise what the answer raises, and never wait for it without end.
 
     Returns
     -------
     list of Outcome
-        For each trial, up to the first that was stopped.
+        One per trial, up to the first trial that was stopped.
     """
     outcomes: list[Outcome] = []
     try:
@@ -86,7 +86,7 @@ def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
 
 @cache
 def _warm_up() -> None:
-    """Launch something once, so that each copy of this process has what a launch loads at first: half a second."""
+    """Launch a kernel once: the first launch loads modules for half a second, and forked copies then have them."""
     names = {"cuda": api}
     text = "def warm_up(out):\n    out[cuda.grid(1)] = cuda.threadIdx.x + 1.0\n"
     simt.profile(Kernel.from_source(text, "warm_up", names)[1, 32], np.zeros(32))
@@ -94,7 +94,7 @@ def _warm_up() -> None:
 
 def _all(answer: Answer, trials: list[Trial]) -> Iterator[Outcome]:
     kernel = answer.kernel
-    kernel.prints = False  # a line for debugging counts nothing
+    kernel.prints = False  # a print for debugging must not change the counts
     with simt.limits(steps=STEPS):
         for number, trial in enumerate(trials):
             with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -106,7 +106,7 @@ def _all(answer: Answer, trials: list[Trial]) -> Iterator[Outcome]:
 
 
 def _print(answer: Answer, trial: Trial) -> str:
-    """Launch a kernel that prints, for what it prints alone; return what stopped it."""
+    """Launch the kernel only to print, if it contains a print; return a sentence on what stopped it, or nothing."""
     kernel = answer.kernel
     if any(isinstance(n, ast.Name) and n.id == "print" for n in ast.walk(kernel.program.tree)):
         launch = Launch(kernel, trial.grid, trial.block, 0, trial.dynamic_shared)
@@ -118,7 +118,7 @@ def _print(answer: Answer, trial: Trial) -> str:
 
 
 def _told_again(stopped: str, outcome: Outcome) -> bool:
-    """Return whether what stopped the print is a hazard of the kernel, which the verdict tells."""
+    """Return whether the print was stopped by a hazard that the verdict reports anyway."""
     told = (h.message for profile in outcome.profiles for h in profile.hazards)
     return any(message.rstrip(".") in stopped for message in told)
 
@@ -149,15 +149,15 @@ def _called(answer: Answer, trial: Trial) -> Outcome:
         outcome.error = "It calls itself without end: which case ends the recursion?"
     except CourseError as error:
         outcome.error = str(error)
-    except KeyboardInterrupt:  # the learner's own, or that of the timer
+    except KeyboardInterrupt:  # from the learner, or from the timer
         raise
-    except BaseException as error:  # SystemExit, too
+    except BaseException as error:  # a SystemExit, too
         outcome.error = _told(answer, error)
     return outcome
 
 
 def _told(answer: Answer, error: BaseException) -> str:
-    """Return an error of a learner's function as a sentence with the line."""
+    """Return a sentence on an error that the learner's function raised, with the number of the line."""
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
@@ -190,7 +190,7 @@ class _RecordedLaunch(Launch):
 
 
 def _with_interpreter(function: types.FunctionType, outcome: Outcome) -> types.FunctionType:
-    """Return a function for which ``cuda`` is the interpreter, and whose kernels are profiled, GPU or not."""
+    """Return a copy of a function that launches its kernels in the interpreter and profiles them, even beside a GPU."""
     names = dict(function.__globals__)
     for name, thing in names.items():
         python = getattr(thing, "py_func", None)
@@ -212,7 +212,7 @@ def _is_device(kernel) -> bool:
 
 
 def _plain(value):
-    """Return a result as it is if it is made of numbers; otherwise what it is instead."""
+    """Return a result unchanged if it consists of numbers; otherwise put a ``Strange`` for what is not a number."""
     if value is None or isinstance(value, (bool, int, float, complex, np.number, np.bool_)):
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":

@@ -1,4 +1,4 @@
-"""The steps of all lectures. Nobody lists them: each module of ``practice/lectures`` holds those of one lecture."""
+"""The steps of all lectures, found in ``practice/lectures``: each module or folder has those of one lecture."""
 
 import difflib
 from functools import cache
@@ -12,12 +12,12 @@ from course_pkg.practice.step import Step
 
 @cache
 def lectures() -> dict[str, tuple[Step, ...]]:
-    """Return the steps by the name of their lecture, without its number, in the order in which they are done.
+    """Return the steps of each lecture, by the lecture's name without its number, in the order of the laboratory.
 
     Raises
     ------
     CourseError
-        If two steps have one name, or a step needs one that its lecture does not have before it.
+        If two steps have the same name, or a step needs another one that does not come earlier in the same lecture.
     """
     found: dict[str, tuple[Step, ...]] = {}
     seen: dict[str, str] = {}
@@ -41,7 +41,7 @@ def step(name: str) -> Step:
     Raises
     ------
     CourseError
-        If there is none; the message names the most similar one.
+        If there is no such step; the message suggests the most similar name.
     """
     known = {step.name: step for steps in lectures().values() for step in steps}
     if name in known:
@@ -52,5 +52,5 @@ def step(name: str) -> Step:
 
 
 def lecture_of(name: str) -> str:
-    """Return the lecture of a step."""
+    """Return the lecture that a step belongs to."""
     return next(lecture for lecture, steps in lectures().items() if name in {s.name for s in steps})

@@ -1,4 +1,4 @@
-"""``practice.check``: from a learner's answer to what the learner sees; ``practice.watch``: the same for a talk."""
+"""``practice.check`` judges a learner's answer and shows the result; ``practice.watch`` shows a kernel of a talk."""
 
 import copy
 
@@ -10,25 +10,26 @@ from course_pkg.practice.attempt import attempt
 from course_pkg.practice.page import Result, counts
 from course_pkg.practice.step import Shown, Step, Trial
 
-_SKELETON_LINES: dict[str, int] = {}  # the most lines with ... that a step had in this session
+_SKELETON_LINES: dict[str, int] = {}  # for each step, the most lines with ... in this session
 
 
 def check(name: str, given) -> Result:
-    """Try an answer to a step in the interpreter, with or without a GPU, and say what it did.
+    """Try an answer to a step in the interpreter, whether or not there is a GPU, and say what the answer did.
 
-    Nothing that the answer does reaches the notebook: it loops, crashes and eats memory in a process of its own.
+    The answer runs in a separate process: if it loops without end, crashes or takes too much memory, the notebook is
+    not affected.
 
     Parameters
     ----------
     name : str
-        Of the step.
+        Name of the step.
     given : kernel or function
-        The learner's answer; while it holds ``...``, it is not run.
+        The learner's answer. It is not run as long as it contains ``...``.
 
     Returns
     -------
     Result
-        A notebook shows it: a verdict, the picture of what the threads did, counts, hints and variations.
+        A notebook shows a verdict, a picture of what the threads did, counts, hints and variations.
 
     Raises
     ------
@@ -49,7 +50,7 @@ def check(name: str, given) -> Result:
 
 
 def check_step(step: Step, given) -> Result:
-    """Do what :func:`check` does, for a step that need not be in the catalogue."""
+    """Do what :func:`check` does, also for a step that is not in the catalogue."""
     trials = step.trials()
     answer = answers.read(step, given, trials[0].is_launch)
     if isinstance(answer, str):
@@ -82,18 +83,18 @@ def check_step(step: Step, given) -> Result:
 def watch(kernel, trial: Trial) -> Result:
     """Run a kernel of a lecture once in the interpreter, and show what its threads did.
 
-    It shows verdict and picture as :func:`check` does, without hints; nothing is remembered.
+    It shows the verdict and the picture as :func:`check` does, but no hints. Nothing is saved.
 
     Parameters
     ----------
     kernel : kernel
     trial : Trial
-        A launch.
+        The inputs, and the grid and block of the launch.
 
     Raises
     ------
     CourseError
-        If this is no kernel.
+        If ``kernel`` is not a kernel.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A hazard in the words of a puzzle: which line, which threads as the picture names them, and what to ask oneself."""
+"""Describe hazards to learners: the line, the threads as the picture names them, and a question or advice."""
 
 import ast
 import re
@@ -11,11 +11,12 @@ from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome
 from course_pkg.practice.step import Trial
 from course_pkg.simt import KernelProfile
-from course_pkg.simt.memory.races import Hazard, Thread
+from course_pkg.simt.memory.places import Thread
+from course_pkg.simt.memory.races import Hazard
 from course_pkg.simt.report.touches import touches
 
 _ORDER = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
-PADDING = -1  # the column of a place that no nonzero has
+PADDING = -1  # the column index that marks padding
 _PLACE = re.compile(r"^(?:\w+, )?lines? [\d and]+: ?")
 _WARP = (
     "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between them"
@@ -24,7 +25,7 @@ _BLOCK = "nothing makes one wait for the other: a cuda.syncthreads() is missing 
 
 
 def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
-    """Return the worst hazard of an attempt as a sentence with the learner's line; empty if there is none."""
+    """Return a sentence on the worst hazard of an attempt, with the learner's line; empty if there is no hazard."""
     found = [(profile, hazard) for profile in outcome.profiles for hazard in profile.hazards]
     if not found:
         return ""
@@ -48,7 +49,7 @@ def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
 
 
 def _where(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
-    """Quote the learner's lines, which may be those of a kernel that the answer launches; name a function of others."""
+    """Quote the lines if they are in the learner's cell; otherwise name the function that the answer calls."""
     source = profile.sources.get(hazard.function, answer.program.source)
     if source.file != answer.program.source.file:
         return f"In {hazard.function}, which it calls"
@@ -59,7 +60,7 @@ def _where(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
 
 
 def listed(answer: Answer, trial: Trial, outcome: Outcome) -> tuple[str, ...]:
-    """Return all hazards of an attempt, each with its line; what to do about the first is said by :func:`told`."""
+    """Return a sentence on each hazard of an attempt, with its line; only :func:`told` gives advice."""
     found = []
     for profile in outcome.profiles:
         for hazard in profile.hazards:
@@ -70,13 +71,13 @@ def listed(answer: Answer, trial: Trial, outcome: Outcome) -> tuple[str, ...]:
 
 
 def plain(answer: Answer, hazard: Hazard) -> str:
-    """Return a hazard's message without what no lecture has taught."""
+    """Return a hazard's message; it names ``cuda.syncwarp``, which few lectures teach, only if the kernel uses it."""
     said = hazard.message
     return said if "syncwarp" in ast.unparse(answer.program.tree) else said.replace(_WARP, _BLOCK)
 
 
 def thread_number(profile: KernelProfile, thread: Thread) -> int:
-    """Return a thread's number in the launch, where each block's threads follow each other."""
+    """Return a thread's number in the launch; the threads of a block have consecutive numbers."""
     (gx, gy, _), (nx, ny, nz) = profile.grid, profile.block
     bx, by, bz = thread.block
     x, y, z = thread.thread
@@ -84,7 +85,7 @@ def thread_number(profile: KernelProfile, thread: Thread) -> int:
 
 
 def _with_number(said: str, profile: KernelProfile, hazard: Hazard) -> str:
-    """Add a thread's number in the grid, where it is the index that the thread used."""
+    """Add the thread's number in the grid to a sentence, if the thread used this number as its index."""
     number = thread_number(profile, hazard.threads[0])
     line_of_threads = profile.grid[1:] == (1, 1) and profile.block[1:] == (1, 1)
     if not line_of_threads or hazard.index != (number,) or number < profile.block[0]:
@@ -94,7 +95,7 @@ def _with_number(said: str, profile: KernelProfile, hazard: Hazard) -> str:
 
 
 def _adds_up(answer: Answer, hazard: Hazard) -> bool:
-    """Return whether a hazard is about the array that a line like ``counts[k] += 1`` changes."""
+    """Return whether a hazard is about an array that its line changes by ``+=``, as in ``counts[k] += 1``."""
     return any(
         isinstance(n, ast.AugAssign) and n.lineno == hazard.line and _array_of(n.target) == hazard.array
         for n in ast.walk(answer.program.tree)
@@ -108,7 +109,7 @@ def _array_of(target) -> str | None:
 
 
 def _why_outside(trial: Trial, hazard: Hazard, outcome: Outcome) -> str:
-    """Say what to do about an index outside an array: swap the axes, or guard."""
+    """Say what may be wrong with an index outside its array: swapped axes, or a guard that is missing."""
     array = trial.arrays.get(hazard.array)
     shared = [p.by_array[hazard.array] for p in outcome.profiles if hazard.array in p.by_array]
     if array is None and any(counts.shared_store or counts.shared_load for counts in shared):
@@ -131,7 +132,7 @@ def _why_outside(trial: Trial, hazard: Hazard, outcome: Outcome) -> str:
 
 
 def _places_of_another(answer: Answer, trial: Trial, hazard: Hazard) -> str:
-    """Say that a loop from ``indptr[row]`` to ``indptr[row + 1]`` counts the places of other arrays than this one."""
+    """Say that a loop from ``indptr[row]`` to ``indptr[row + 1]`` counts elements of other arrays, not of this one."""
     if hazard.function != answer.program.name or hazard.array not in trial.arrays:
         return ""
     indices = {
@@ -144,7 +145,7 @@ def _places_of_another(answer: Answer, trial: Trial, hazard: Hazard) -> str:
             continue
         first, last = [*getattr(loop.iter, "args", ()), None, None][:2]
         begins = trial.arrays.get(_array_of(first))
-        # where they end with this array, only the loop's bounds are wrong
+        # if indptr ends at the size of this array, the array is the right one, and only the loop's bounds are wrong
         if begins is not None and last is not None and begins.max() != trial.arrays[hazard.array].size:
             k, array = ast.unparse(loop.target), hazard.array
             return (
@@ -155,7 +156,7 @@ def _places_of_another(answer: Answer, trial: Trial, hazard: Hazard) -> str:
 
 
 def _across_and_down(trial: Trial, thread) -> tuple[int, ...]:
-    """Return what ``cuda.grid(2)`` gives a thread."""
+    """Return what ``cuda.grid(2)`` returns in a thread."""
     if trial.block is None:
         return ()
     size = (*np.atleast_1d(trial.block), 1)
@@ -180,7 +181,7 @@ def _from_the_front(answer: Answer, profile: KernelProfile, hazard: Hazard, said
 
 
 def _padding(answer: Answer, trial: Trial, hazard: Hazard) -> str:
-    """Say that ``x[indices[k]]`` is read where ``indices[k]`` is -1, as in the padding of a sparse format."""
+    """Say that the kernel reads ``x[indices[k]]`` although ``indices[k]`` is -1, which marks padding."""
     if hazard.function != answer.program.name or hazard.index != (PADDING,):
         return ""
     assigned = (n for n in ast.walk(answer.program.tree) if isinstance(n, ast.Assign))
@@ -200,7 +201,7 @@ def _padding(answer: Answer, trial: Trial, hazard: Hazard) -> str:
 
 
 def _out_of_what(answer: Answer, hazard: Hazard, said: str) -> str:
-    """Name what a barrier stands in, a branch or a loop, where it is certain."""
+    """Replace "the branch or the loop" around a barrier by the one that it is, if that is certain."""
     if hazard.function != answer.program.name:
         return said
     around = lanes.around(answer.program.tree, hazard.line)
@@ -216,7 +217,7 @@ def _both_write(hazard: Hazard) -> bool:
 
 
 def _waits_for_results(trial: Trial, name: str | None) -> bool:
-    """Return whether each element of an array is a result of its own, rather than a sum of what many threads add."""
+    """Return whether an array is unwritten before the launch, so that threads cannot add to its elements."""
     array = trial.arrays.get(name)
     if array is None or name not in trial.expected:
         return False
@@ -224,7 +225,7 @@ def _waits_for_results(trial: Trial, name: str | None) -> bool:
 
 
 def _belongs_to_one(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
-    """Say that two threads took one element, and ask what may have led them there."""
+    """Say that two threads write the same element, and ask about the likely reason."""
     both = sorted(hazard.threads, key=lambda thread: thread_number(profile, thread))
     names = " and ".join(map(str, both))
     what = f"{hazard.array}[{', '.join(map(str, hazard.index))}]"

@@ -1,9 +1,9 @@
-"""What differs from thread to thread, read off a kernel's text: its stores, their loops, what is around a line."""
+"""Find out from a kernel's text which of its stores differ from thread to thread, and which loops contain a line."""
 
 import ast
 from dataclasses import dataclass
 
-_OWN = {"threadIdx", "grid", "laneid"}  # what CUDA gives each thread of its own
+_OWN = {"threadIdx", "grid", "laneid"}  # CUDA gives these another value in each thread
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Store:
     Attributes
     ----------
     index : str
-        As the kernel writes it.
+        The index as it stands in the kernel.
     own_index, own_value : bool
         Whether the index, and the value, may differ from thread to thread of a block.
     loop : ast.For or None
@@ -30,7 +30,7 @@ class Store:
 
 
 def stores(tree: ast.FunctionDef, array: str, lines) -> list[Store]:
-    """Return the plain assignments to elements of an array that stand on one of some lines."""
+    """Return the assignments to elements of an array on the given lines, without those by ``+=`` and the like."""
     own = _own_names(tree)
     found = []
     for node in ast.walk(tree):
@@ -53,7 +53,7 @@ def stores(tree: ast.FunctionDef, array: str, lines) -> list[Store]:
 
 
 def around(tree: ast.FunctionDef, line: int) -> list[ast.AST]:
-    """Return the branches and loops that a line stands in, from the outermost to the innermost."""
+    """Return the branches and loops that contain a line, from the outermost to the innermost."""
     kinds = (ast.If, ast.For, ast.While)
     inside = [n for n in ast.walk(tree) if isinstance(n, kinds) and n.body[0].lineno <= line <= n.end_lineno]
     return sorted(inside, key=lambda n: n.lineno)
@@ -78,7 +78,7 @@ def _own_names(tree: ast.FunctionDef) -> set[str]:
 
 
 def _bound(node: ast.AST) -> list[tuple[str, ast.expr]]:
-    """Return the names that a statement gives a value, each with the expression that it comes from."""
+    """Return the names that a statement assigns to, each with the expression whose value it gets."""
     if isinstance(node, ast.Assign):
         targets, value = node.targets, node.value
     elif isinstance(node, ast.AugAssign):

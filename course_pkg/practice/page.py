@@ -1,7 +1,7 @@
 """What a learner sees after a check: the verdict, the picture, the counts, hints and variations.
 
-All of it is one piece of HTML without a script: hints and answers are folded by the browser. So it looks the same in a
-notebook, on a slide and in an exported page, with or without a kernel.
+It is one piece of HTML without scripts; the browser itself folds and unfolds hints and answers. So it looks the same in
+a notebook, on a slide and in an exported page, whether or not a Python kernel is running.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _FOLD = (
 
 @dataclass(frozen=True)
 class Count:
-    """A counter beside the least that it can be.
+    """A counter, next to the least value that it can have.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a check; as the last value of a notebook's cell it is shown.
+    """The result of a check; a notebook shows it if it is the value of a cell's last line.
 
     Attributes
     ----------
@@ -52,11 +52,11 @@ class Result:
     pictures : sequence of Picture
     counts : sequence of Count
     hazards : sequence of str
-        All that were found; the verdict tells the first.
+        A sentence on each hazard that was found; the verdict is about the worst one.
     notes : sequence of str
-        What else there is to say: the time on a GPU, what could not be remembered.
+        Further sentences: the time on a GPU, or that the progress could not be saved.
     printed : str
-        What the answer printed on the inputs that are drawn.
+        What the answer printed on the inputs that the picture shows.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class Result:
 
 
 def counts(step: Step, trial: Trial, profile: KernelProfile) -> tuple[Count, ...]:
-    """Return the counters that the step names as needed, beside what a launch made."""
+    """Return the counters whose least values the trial gives, with what the launch counted."""
     limited = {b.name: b for b in bounds(profile, step.limits, trial.needed) if b.name in step.limits}
     found = []
     for name, needed in trial.needed.items():

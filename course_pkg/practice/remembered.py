@@ -1,4 +1,4 @@
-"""What a learner has solved, remembered between sessions in a small file of the learner's own."""
+"""Remember between sessions which steps a learner has solved, in a small file in the learner's home folder."""
 
 import contextlib
 import json
@@ -17,21 +17,21 @@ FILE = "practice.json"
 
 
 def file() -> Path:
-    """Return the file in which it is kept."""
+    """Return the path of this file."""
     return learner_dir() / FILE
 
 
 def solved() -> dict[str, str]:
-    """Return the day on which each solved step was solved first; empty where nothing is kept or can be read."""
+    """Return for each solved step the day on which it was solved first; empty if there is no file that can be read."""
     try:
         kept = json.loads(file().read_text(encoding="utf-8"))
-    except (OSError, ValueError, RuntimeError):  # RuntimeError: nobody knows where home is
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: the home folder is not known
         return {}
     return {str(name): str(day) for name, day in kept.items()} if isinstance(kept, dict) else {}
 
 
 def remember(step: Step) -> str:
-    """Keep that a step is solved; return a sentence if that is not possible, or if an unreadable file was set aside."""
+    """Save that a step is solved; return a sentence if this fails, or if an unreadable file was renamed before."""
     kept, said = solved(), ""
     if step.name in kept:
         return ""
@@ -51,18 +51,18 @@ def remember(step: Step) -> str:
 
 
 def forget() -> None:
-    """Begin anew: nothing is solved."""
+    """Forget all progress: then no step is solved."""
     with contextlib.suppress(OSError, RuntimeError):
         file().unlink(missing_ok=True)
 
 
 class Progress:
-    """The steps of lectures: solved, open, or better done after another one; a notebook shows them as lists.
+    """The steps of some lectures, and whether each is solved, open, or should wait for another; a notebook shows lists.
 
     Parameters
     ----------
     names : sequence of str
-        Of the lectures.
+        Names of the lectures.
     """
 
     def __init__(self, names):
@@ -70,7 +70,7 @@ class Progress:
         self.solved = solved()
 
     def rows(self, lecture: str) -> list[tuple[str, str]]:
-        """Return title and state of each step of a lecture."""
+        """Return the title and the state of each step of a lecture."""
         return [(step.title, self._state(step, lecture)) for step in self.lectures[lecture]]
 
     def _state(self, step: Step, lecture: str) -> str:
@@ -113,12 +113,12 @@ class Progress:
 
 
 def progress(lecture: str | None = None) -> Progress:
-    """Return the list of a lecture's steps with what is solved.
+    """Return the list of a lecture's steps, which shows the ones that are solved.
 
     Parameters
     ----------
     lecture : str, optional
-        Its name, with or without its number: ``"first_kernels"``. By default, all lectures.
+        Name of the lecture, with or without its number: ``"first_kernels"``. By default, all lectures are listed.
 
     Raises
     ------

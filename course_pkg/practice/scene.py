@@ -1,4 +1,4 @@
-"""From an attempt to its picture: which thread touched what, and which elements came out right."""
+"""Make the picture of an attempt: which thread touched which elements, and which results are right."""
 
 from math import prod
 
@@ -18,7 +18,7 @@ from course_pkg.viz.threads_scene import Cells, Link, Scene
 
 
 def picture(step: Step, trial: Trial, outcome: Outcome) -> Picture | None:
-    """Return the picture of the last launch, or None if there was none or it is too large to draw."""
+    """Return the picture of the last launch, or None if nothing was launched or the launch is too large to draw."""
     if not outcome.profiles:
         return None
     scene = scene_of(step, trial, outcome)
@@ -26,7 +26,7 @@ def picture(step: Step, trial: Trial, outcome: Outcome) -> Picture | None:
 
 
 def strip(step: Step, outcome: Outcome) -> Picture | None:
-    """Return the access strip of the request with most sectors or wavefronts, where the step limits these."""
+    """Return the access strip of the request with most sectors or wavefronts, or None if the step limits neither."""
     words = {name.rpartition(".")[2] for name in step.limits}
     if not outcome.profiles or not words & {"sectors", "wavefronts", "bank_conflicts"}:
         return None
@@ -38,7 +38,7 @@ def strip(step: Step, outcome: Outcome) -> Picture | None:
 
 
 def scene_of(step: Step, trial: Trial, outcome: Outcome) -> Scene:
-    """Return the threads, arrays and connections of the last launch."""
+    """Return the threads and arrays of the last launch, and a link for each access."""
     profile, held = outcome.profiles[-1], outcome.held[-1]
     found = touches(profile)
     size = prod(profile.block)
@@ -81,7 +81,7 @@ def _global(step, trial, name, array, found: list[Touches], profile: KernelProfi
 
 
 def _shared(found: list[Touches], blocks: int) -> list[Cells]:
-    """Return the shared arrays of the first block, with indices: a profile does not keep what they hold."""
+    """Return the shared arrays of the first block; they show indices, because a profile does not keep their values."""
     shapes = {t.array: t.shape for t in found if t.space == "shared"}
     made = []
     for name, shape in shapes.items():
@@ -112,7 +112,7 @@ def _written_twice(mine: list[Touches]) -> list[int]:
 
 
 def _shown(profile, arrays, links) -> frozenset[int]:
-    """Return the threads to show at first: those at fault, else the first that does something."""
+    """Return the threads that the picture shows at first: those at fault, or else the first that accesses memory."""
     bad = {(a.name, e) for a in arrays for e, state in enumerate(a.states) if state in ("wrong", "two")}
     if bad:
         array, element = min(bad, key=lambda place: place[1])

@@ -1,4 +1,4 @@
-"""A step of a laboratory: what a learner writes, on which inputs it is tried, and what is said about it."""
+"""A step of a laboratory: what a learner is asked to write, the inputs of its trials, and the texts shown with it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,29 +8,29 @@ import numpy as np
 
 from course_pkg.core import CourseError
 
-RESULT = "result"  # what a function returns, among the expected values
+RESULT = "result"  # stands for the value that a function returns, in Trial.expected
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One launch of a learner's kernel, or one call of a learner's function, with what it should give.
+    """One launch of a learner's kernel, or one call of a learner's function, with the expected results.
 
     Attributes
     ----------
     arguments : dict of str to ndarray or number
         In the order of the parameters.
     expected : dict of str to ndarray or number
-        What the arguments of these names should hold afterwards, computed by NumPy; ``"result"`` is what a function
-        should return. All other arguments must stay as they are.
+        Values that the arguments of these names should have after the run, computed by NumPy; ``"result"`` is the
+        value that a function should return. All other arguments must not change.
     grid, block : int or tuple of int, optional
-        The launch. Without them the learner's answer is a function of the host, which may launch kernels itself.
+        Size of the launch. Without them the learner's answer is a host function, which may launch kernels itself.
     needed : dict of str to float
-        The least that each counter of the profile can be, by its name: ``{"global_load.sectors": 8}``.
+        The least possible value of some counters of the profile, by name: ``{"global_load.sectors": 8}``.
     dynamic_shared : int
-        Bytes.
+        Bytes of dynamic shared memory per block.
     mistakes : dict of str to dict
-        Wrong results that a likely mistake gives, as in ``expected``, by a sentence that names the mistake. A verdict
-        on one of these results ends with its sentence.
+        Each key is a sentence that names a likely mistake; each value holds the wrong results of this mistake, in the
+        form of ``expected``. If an answer gives exactly these results, the verdict ends with the sentence.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Trial:
 
     @property
     def is_launch(self) -> bool:
-        """Whether a kernel is launched, rather than a function called."""
+        """True if the trial launches a kernel; False if it calls a function."""
         return self.block is not None
 
     @property
@@ -62,7 +62,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A change to try, a question why, and its answer, which is shown on request.
+    """A change to try, a question about its effect, and the answer, which is shown on request.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class Shown:
-    """What judging and drawing ask of a step, for a kernel that a lecture shows: no hints, no limits.
+    """Takes the place of a step where a lecture shows a kernel: no hints and no limits.
 
     Examples
     --------
@@ -103,40 +103,41 @@ class Shown:
 
 @dataclass(frozen=True)
 class Step:
-    """A puzzle or a rung.
+    """One step of a laboratory, with the trials and texts that belong to it.
 
     Attributes
     ----------
     name : str
         Unique in the course; the learner's cell ends with ``practice.check(name, answer)``.
     title, ask : str
-        What it is called; what is asked, in one sentence.
+        Title of the step, and what it asks, in one sentence.
     trial : callable
         Takes a size and a generator of random numbers, and returns a :class:`Trial`.
     sizes : sequence
-        What ``trial`` is called with. The first is drawn; the others are tried without being shown, so that an answer
-        that fits one size fails.
+        Sizes that ``trial`` is called with. The picture shows the first. The others are tried without a picture, so
+        that an answer fails if it is right for one size only.
     hints : sequence of str
-        Two or three, from vague to precise.
+        Two or three hints, from vague to precise.
     what_if : sequence of WhatIf
     needs : str, optional
-        The name of the step to do first.
+        Name of the step that should be done before this one.
     limits : dict of str to float
-        How many times what is needed each counter may be: ``{"global_load.sectors": 1.0}``. Other counters are free,
-        but local and constant memory, which could hide traffic, must be named to be used.
+        For each counter, how many times its least possible value is allowed: ``{"global_load.sectors": 1.0}``. Other
+        counters are free. Local and constant memory are forbidden unless named here, because they could hide traffic.
     tell : str
-        What is said when the answer is right, after "Right:"; one clause.
+        The clause that follows "Right:" in the verdict on a right answer.
     rtol : float
         Relative tolerance of floating-point results.
     also : callable, optional
-        A demand of its own: takes the profile and the trial, and returns a sentence, or None where it is met.
+        A further demand of this step: takes the profile and the trial; returns None if the demand is met, and
+        otherwise a sentence.
     speed : callable, optional
-        Returns ``(trial, cost)``: a launch that is worth timing, and its Cost. It is timed where there is a GPU.
+        Returns ``(trial, cost)``: a launch large enough to be timed, and its Cost. It is timed if there is a GPU.
 
     Raises
     ------
     CourseError
-        If a part is missing, in the words of what an author has to add.
+        If a part is missing; the message says what the author has to add.
 
     Examples
     --------
@@ -173,5 +174,5 @@ class Step:
             raise CourseError(f"Step {self.name}: hints and what_if are tuples; is a comma missing?")
 
     def trials(self, seed: int = 0) -> list[Trial]:
-        """Return the trials of all sizes, with arrays of their own, the same for the same seed."""
+        """Return one trial for each size, with new arrays; the same seed gives the same trials."""
         return [self.trial(size, np.random.default_rng([seed, n])) for n, size in enumerate(self.sizes)]

@@ -1,4 +1,4 @@
-"""The time of a right answer, where there is a GPU, and the bytes that it moves in it."""
+"""Time a right answer if there is a GPU, and compare the time with the bytes that the answer moves."""
 
 from course_pkg.bench import device as devices
 from course_pkg.bench.measure import measure
@@ -10,7 +10,7 @@ from course_pkg.simt import Kernel
 
 
 def note(step: Step, answer: Answer) -> str:
-    """Return a sentence on the time on this machine's GPU; empty without a GPU, or if the step is not timed."""
+    """Return a sentence with the time on this machine's GPU; empty if there is no GPU or the step is not timed."""
     if step.speed is None or isinstance(answer.given, Kernel) or devices.gpu().kind != "gpu":
         return ""
     from course_pkg import cuda

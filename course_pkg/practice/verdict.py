@@ -1,4 +1,4 @@
-"""The verdict on an attempt: one sentence, the most helpful one that can be said."""
+"""The verdict on an attempt: one sentence, chosen to help most."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _OUTSIDE = re.compile(r" is outside what the interpreter runs(: .*?)?\. .*$", re
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said about an attempt.
+    """The judgement on an attempt.
 
     Attributes
     ----------
@@ -34,16 +34,16 @@ class Verdict:
 
 
 def not_begun(step: Step, lines: list[int], of: int) -> Verdict:
-    """Return the verdict on a skeleton: of its ``of`` lines with ``...``, those of ``lines`` are left."""
+    """Return the verdict on an unfinished answer: ``lines`` still contain ``...``; at first ``of`` lines did."""
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {_listed(lines)}"
     begun = "Not begun" if len(lines) >= of else "Not finished"
     return Verdict(NOT_BEGUN, f"{begun}: replace the ... in {where}. {step.ask}")
 
 
 def judge(step: Step, answer: Answer, trials: list[Trial], outcomes: list[Outcome]) -> Verdict:
-    """Return the verdict on what the trials of an answer came to.
+    """Return the verdict on the outcomes of an answer's trials.
 
-    ``trials`` are as they were before the answer ran.
+    The arrays in ``trials`` are those from before the run.
     """
     for number, outcome in enumerate(outcomes):
         trial = trials[number]
@@ -63,7 +63,7 @@ def judge(step: Step, answer: Answer, trials: list[Trial], outcomes: list[Outcom
 
 
 def _elsewhere(trial: Trial) -> str:
-    """Say at which size it fails, where the drawn one was right."""
+    """Return the beginning of a sentence: the answer is right on the inputs of the picture, but fails at this size."""
     shapes = [a.shape for a in trial.arrays.values()]
     if not shapes:
         values = ", ".join(f"{name} = {value}" for name, value in trial.arguments.items())
@@ -97,7 +97,7 @@ def _stopped(answer: Answer, outcome: Outcome) -> str:
 
 
 def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:
-    """Compare what there is with what there should be."""
+    """Compare results with what is expected; return a sentence, empty if all of them are right."""
     for name, expected in trial.expected.items():
         found = outcome.after.get(name)
         fault = _no_numbers(found, expected) if name == RESULT else ""
@@ -115,7 +115,7 @@ def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:
 
 
 def _mistake(step: Step, trial: Trial, outcome: Outcome) -> str:
-    """Return the sentence of the likely mistake that gives exactly these results; empty if there is none."""
+    """Return the sentence on the likely mistake that gives exactly these results; empty if no mistake does."""
     for sentence, results in trial.mistakes.items():
         pairs = [(np.asarray(outcome.after.get(name)), value) for name, value in results.items()]
         if all(
@@ -137,7 +137,7 @@ def _no_numbers(found, expected) -> str:
 
 
 def _read_wrongly(step: Step, trial: Trial, outcome: Outcome) -> str:
-    """Say which input was read twice or by nobody, where each element is needed once and few results come of many."""
+    """Say which input no thread read, or several did, if each element is needed exactly once."""
     inputs = {name: a for name, a in trial.arrays.items() if name not in trial.expected}
     each_once = sum(a.size for a in inputs.values())
     counted = "global_load.thread_accesses"
@@ -158,7 +158,7 @@ def _read_wrongly(step: Step, trial: Trial, outcome: Outcome) -> str:
 
 
 def _first_wrong(step: Step, name: str, found, expected, outcome: Outcome) -> str:
-    """Say which element is wrong, and what its thread did."""
+    """Say which element is wrong, or that no thread wrote it, and what may be the reason."""
     wrong = wrong_elements(found, expected, step.rtol).reshape(-1)
     unwritten = unwritten_elements(found, expected).reshape(-1)
     first = int(np.argmax(unwritten if unwritten.any() else wrong))
@@ -195,7 +195,7 @@ def wrong_elements(found, expected, rtol: float) -> np.ndarray:
 
 
 def unwritten_elements(found, expected) -> np.ndarray:
-    """Return which elements are still what :func:`~course_pkg.core.checks.unwritten` put there, and should not be."""
+    """Return which elements wrongly still have the value of :func:`~course_pkg.core.checks.unwritten`."""
     found = np.asarray(found)
     if found.dtype.kind in "fc":
         return np.isnan(found) & ~np.isnan(expected)
@@ -210,7 +210,7 @@ def _changed(trial: Trial, outcome: Outcome) -> str:
 
 
 def _too_much(step: Step, trial: Trial, outcome: Outcome) -> str:
-    """Compare counts with the step's limits."""
+    """Compare counts with the step's limits; return a sentence, empty if all limits are met."""
     for profile in outcome.profiles:
         if step.also and (said := step.also(profile, trial)):
             return f"The result is right, but {said}"

@@ -1,4 +1,4 @@
-"""Launches of every kernel of the topic, on matrices whose rows fill the blocks and on others, some with empty rows."""
+"""Launches of every kernel of the topic, on matrices whose rows fill all blocks and on others, some with empty rows."""
 
 from functools import cache
 
@@ -42,39 +42,39 @@ def empty_rows(rows: int, columns: int) -> csr_array:
 
 
 def vectors(A, dtype):
-    """Return x and y of a product."""
+    """Return x and y for a product with the matrix."""
     return numbers(A.shape[1], dtype), zeros(A.shape[0], dtype)
 
 
 def by_rows(A, values, dtype, kernel_lanes=1):
-    """Return blocks and arguments of a kernel on CSR."""
+    """Return the number of blocks and the arguments for a kernel on CSR."""
     M = Csr.from_scipy(A, values)
     blocks = blocks_for(A.shape[0], THREADS // kernel_lanes)
     return blocks, (M.indptr.copy(), M.indices.copy(), M.data.copy(), *vectors(A, dtype))
 
 
 def by_table(A, values, dtype):
-    """Return blocks and arguments of the kernel on a table."""
+    """Return the number of blocks and the arguments for the kernel on a table."""
     M = Ell.from_scipy(A, values)
     table = np.uint32(M.width), M.indices, M.data, np.uint32(M.pitch)
     return blocks_for(A.shape[0], THREADS), (*table, *vectors(A, dtype))
 
 
 def by_lengths(A, values, dtype):
-    """Return blocks and arguments of the kernel on a table with row lengths."""
+    """Return the number of blocks and the arguments for the kernel on a table with row lengths."""
     M = EllR.from_scipy(A, values)
     table = M.lengths, M.indices, M.data, np.uint32(M.pitch)
     return blocks_for(A.shape[0], THREADS), (*table, *vectors(A, dtype))
 
 
 def by_slices(A, values, dtype, sigma):
-    """Return blocks and arguments of the kernel on slices."""
+    """Return the number of blocks and the arguments for the kernel on slices."""
     M = SellCSigma.from_scipy(A, values, spmv.CHUNK, sigma)
     return blocks_for(A.shape[0], THREADS), (M.offsets, M.perm, M.indices, M.data, *vectors(A, dtype))
 
 
 def by_tiles(A, values, dtype):
-    """Return blocks and arguments of the kernel on tiles of equal work."""
+    """Return the number of blocks and the arguments for the kernel on tiles of equal work."""
     M = CsrBalanced.from_scipy(A, values, TILE)
     tiles = M.tile_rows.size - 1
     arrays = (M.indptr.copy(), M.indices.copy(), M.data.copy(), M.tile_rows)
@@ -82,14 +82,14 @@ def by_tiles(A, values, dtype):
 
 
 def carried(A, values, dtype):
-    """Return blocks and arguments of the kernel that adds what tiles carried over."""
+    """Return the number of blocks and the arguments for the kernel that adds the sums which tiles carry over."""
     M = CsrBalanced.from_scipy(A, values, TILE)
     tiles = M.tile_rows.size - 1
     carry = numbers(tiles), numbers(A.shape[0], dtype)
     return blocks_for(tiles, THREADS), (M.indptr.copy(), M.tile_rows, np.uint32(M.tile), *carry)
 
 
-KERNELS = {  # name: (kernel, blocks and arguments, idea)
+KERNELS = {  # name: (kernel, function for blocks and arguments, idea)
     "csr_scalar": (spmv.spmv_csr_scalar_kernel, by_rows, "a thread per row: rows of different lengths in a warp"),
     **{
         f"csr_vector_{lanes}": (

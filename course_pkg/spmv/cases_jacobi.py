@@ -13,11 +13,11 @@ from course_pkg.spmv.swap import stepping_matrix
 THREADS = spmv.THREADS_PER_BLOCK
 MATRICES, PRECISIONS = ("fitting", "odd"), ("float64", "float32")
 LANES = 4
-TOLERANCE = 1e-8  # with which about half of the values stay in double precision
+TOLERANCE = 1e-8  # with this tolerance about half of the values stay in double precision
 
 
 def add_cases(cases, matrix) -> None:
-    """Add all launches; ``matrix`` gives a small matrix for a name."""
+    """Add all launches; ``matrix(name)`` returns a small matrix."""
     for name in MATRICES:
         A = matrix(name)
         for dtype in PRECISIONS:
@@ -33,7 +33,7 @@ def _add(cases, kernel, rows, lanes, make, idea, name):
     def new():
         return tuple(array.copy() for array in make())
 
-    # lanes that have fewer nonzeros than their neighbours leave the loop earlier
+    # lanes with fewer nonzeros leave the loop earlier than their neighbours
     cases.add(kernel, blocks, THREADS, new, idea, name=f"spmv_{name}", data_dependent=True)
 
 
@@ -91,7 +91,7 @@ def _swaps(cases, A, name):
 
 def _splittings(cases, A, name):
     A = A.copy()
-    A.data = numbers(A.data.size)  # unlike those of Poisson's matrix, not all whole
+    A.data = numbers(A.data.size)  # not all of them whole, unlike the values of Poisson's matrix
     A.data[: A.data.size // 2] = A.data[: A.data.size // 2].astype(np.float32)
     rows, entries = split_rows(A, 0.0), split_entries(A, TOLERANCE)
     n = A.shape[0]

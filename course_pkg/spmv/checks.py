@@ -13,14 +13,14 @@ from course_pkg.permutation.checks import MOST_ENTRIES, check_csr
 
 
 def check_matrix(A) -> None:
-    """Check a matrix in compressed rows that has rows and columns. Rows may be empty: their result is 0."""
+    """Check a matrix in compressed rows, with at least one row and column. A row may be empty: its result is 0."""
     check_csr(A)
     if min(A.shape) < 1:
         raise CourseError(f"A has shape {A.shape}: a matrix has rows and columns, at least one of each.")
 
 
 def check_stored(number: int, what: str) -> None:
-    """Check that 32-bit offsets reach so many values."""
+    """Check that 32-bit offsets can address this number of values."""
     if number > MOST_ENTRIES:
         raise CourseError(
             f"The matrix has {number:,} {what}, more than 32-bit offsets reach ({MOST_ENTRIES:,}): "
@@ -29,9 +29,9 @@ def check_stored(number: int, what: str) -> None:
 
 
 def check_product(A, x, y, kind, *, device: bool) -> None:
-    """Check the arguments of ``y = A x``: the format, memory spaces, shapes and precisions, and memory of y's own.
+    """Check the arguments of ``y = A x``: the format, memory spaces, shapes, precisions, and that y shares no memory.
 
-    The values have the precision of x and y, or they are float32 beside float64 vectors.
+    The values have the precision of x and y, or the values are float32 and the vectors float64.
     """
     if not isinstance(A, kind):
         there = ".to_device()" if device else ""

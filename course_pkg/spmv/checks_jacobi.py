@@ -7,12 +7,13 @@ from course_pkg.core.checks import require_arrays, require_distinct, require_sha
 
 
 def check_step(system, x, out, form: str, *, device: bool) -> None:
-    """Check the system, x and out: the form, one memory space, length and precision; out shares no memory with x.
+    """Check system, x and out: form, memory space, lengths and precisions, and that out shares no memory with x.
 
     Raises
     ------
     CourseError
-        If the system was built for another form: its step would write the unknowns in a wrong order.
+        If an argument does not fit, or the system was built for another form, so that the step would write the unknowns
+        in a wrong order.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from course_pkg.core.checks import on_device, require_arrays, require_distinct, 
 
 
 def check_split(A, x, y, kind) -> None:
-    """Check a split matrix in GPU memory, and two vectors of one precision that fit it.
+    """Check that a split matrix is in GPU memory, and that two vectors of equal precision fit it.
 
     Raises
     ------

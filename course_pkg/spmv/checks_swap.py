@@ -10,12 +10,12 @@ PRECISION = {"x32": "float32", "y32": "float32", "x64": "float64", "y64": "float
 
 
 def check_swap(A, vectors, way: str) -> None:
-    """Check A and the vectors of a step on the GPU: those that the way needs, no others, none sharing memory.
+    """Check A and the vectors of a step on the GPU: there are exactly those that the way needs, and none share memory.
 
     Raises
     ------
     CourseError
-        If a vector is missing or superfluous, has a wrong length or precision, is in host memory, or lies on another.
+        If a vector is missing or not needed, has a wrong length or precision, is in host memory, or overlaps another.
     """
     if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
         raise CourseError(f"A has shape {A.shape}: x is replaced by A x, so A must be square.")

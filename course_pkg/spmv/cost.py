@@ -1,9 +1,9 @@
-"""Bytes and flops of a sparse product in each format, and what the accesses to x fetch, from the actual columns.
+"""Bytes and flops of a sparse product in each format, and the sectors that the loads of x ask for.
 
 ``values`` is the precision of the matrix, by default that of the vectors, ``dtype``. Each cost counts the matrix as it
 is stored, x once, and y once. A_eff is the same for all formats: the nonzeros with their column indices, x and y. So
 padding, row pointers and a permutation show as redundancy. How often a product really fetches parts of x depends on the
-columns: :func:`gather` counts it, and :func:`with_gather` puts it in the place of "once".
+columns: :func:`gather` counts the sectors that are asked for, and :func:`with_gather` returns a cost with this number.
 """
 
 from dataclasses import dataclass, replace
@@ -17,11 +17,11 @@ from course_pkg.spmv.formats import CsrBalanced, Ell, EllR, SellCSigma
 from course_pkg.spmv.tuning import CHUNK, SIGMA, THREADS_PER_BLOCK, TILE, unroll_for
 
 INDEX = 4  # bytes of a column index and of a row pointer
-TOGETHER = 4  # trips of a loop that a compiler writes out one after the other, see simt/counting/compiler.py
+TOGETHER = 4  # trips of an unrolled loop, see simt/counting/compiler.py
 
 
 def csr(rows, columns, nonzeros, dtype="float64", values=None) -> Cost:
-    """Cost of the product by CSR: values, columns, one pointer more than rows, x and y.
+    """Cost of the product by CSR: values, columns, row pointers, x and y.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def csr(rows, columns, nonzeros, dtype="float64", values=None) -> Cost:
 
 
 def csr_balanced(rows, columns, nonzeros, dtype="float64", values=None, tile=TILE) -> Cost:
-    """Cost of the product by tiles of equal work: as CSR, and per tile a row, and a sum that is carried over.
+    """Cost of the product by tiles of equal work: as for CSR, plus one row number and one carried sum per tile.
 
     Examples
     --------
@@ -49,8 +49,8 @@ def csr_balanced(rows, columns, nonzeros, dtype="float64", values=None, tile=TIL
 def ell(rows, columns, nonzeros, dtype="float64", values=None, stored=None) -> Cost:
     """Cost of the product by a table that holds ``stored`` values and columns, padding included.
 
-    The column index of padding is read, its value is not: so this is what moves if a sector with padding holds
-    neighbours that are needed, or the most that can move.
+    A kernel reads the column index of padding, but not its value. The cost counts both, because the value moves, too,
+    if its sector also holds a value that is needed. So less may move than the cost says.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def ell(rows, columns, nonzeros, dtype="float64", values=None, stored=None) -> C
 
 
 def ellr(rows, columns, nonzeros, dtype="float64", values=None) -> Cost:
-    """Cost of the product by a table with row lengths: no padding is read, but 4 bytes per row.
+    """Cost of the product by a table with row lengths: no padding is read, but a length of 4 bytes per row.
 
     Examples
     --------
@@ -94,14 +94,14 @@ def _product(rows, columns, nonzeros, dtype, values, stored, more) -> Cost:
 
 @dataclass(frozen=True)
 class Gather:
-    """What the loads of x of one product ask for.
+    """Requests and sectors of the loads of x in one product.
 
     Attributes
     ----------
     requests : int
-        Instructions of warps that load from x.
+        Load instructions for x, counted once per warp.
     sectors : int
-        Sectors of 32 bytes in these requests: what memory moves if no cache keeps a sector for another request.
+        Sectors of 32 bytes in these requests. So many move if no cache keeps a sector for another request.
 
     Examples
     --------
@@ -114,12 +114,12 @@ class Gather:
 
     @property
     def per_request(self) -> float:
-        """Mean number of sectors of a request."""
+        """Mean number of sectors per request."""
         return self.sectors / max(1, self.requests)
 
 
 def with_gather(cost: Cost, columns: int, dtype, gathered: Gather) -> Cost:
-    """Return a cost in which x is not read once, but as often as its sectors are asked for.
+    """Return a cost that counts for x all sectors that are asked for, instead of each element once.
 
     Examples
     --------
@@ -132,20 +132,20 @@ def with_gather(cost: Cost, columns: int, dtype, gathered: Gather) -> Cost:
 
 
 def gather(A, dtype="float64", lanes=1, unroll=None) -> Gather:
-    """Count the sectors that the kernel of a format loads from x, from the columns of the matrix.
+    """Count the sectors that the kernel of a format asks for when it loads x; they follow from the matrix' columns.
 
     The count follows the order in which compiled loops run. If rows differ in length, trips that do not fill a group of
-    four come first, so lanes that run together need not be at the same place of their rows.
+    four come first, so lanes that run together may be at different places in their rows.
 
     Parameters
     ----------
     A : a format of ``formats.py``, in host memory
     dtype
-        Of x, which begins at a multiple of 32 bytes.
+        Precision of x; x begins at a multiple of 32 bytes.
     lanes : int
         Lanes that share a row of CSR: 1 for ``spmv_csr_scalar``.
     unroll : int, optional
-        Nonzeros that ``spmv_sell`` asks for at a time; by default, those that it chooses.
+        Number of nonzeros that ``spmv_sell`` loads at a time; by default, the number that it chooses itself.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def gather(A, dtype="float64", lanes=1, unroll=None) -> Gather:
 
 
 def _of_rows(A, lanes):
-    """Return the request that each nonzero belongs to, and its column."""
+    """Return for each nonzero the number of its request, and its column."""
     lengths = np.diff(A.indptr)
     row = np.repeat(np.arange(A.shape[0], dtype=np.int64), lengths)
     place = np.arange(A.nonzeros) - A.indptr[row]
@@ -190,7 +190,7 @@ def _of_table(A, lanes):
 
 
 def _table(A):
-    """Return line and column of each element of a table; a line that only fills the pitch counts as the last row."""
+    """Return line and column of each table element; a line that only fills the pitch counts as the last row."""
     at = np.arange(A.stored)
     return np.minimum(at % A.pitch, A.shape[0] - 1), at // A.pitch
 
@@ -198,7 +198,7 @@ def _table(A):
 def _of_slices(A, unroll):
     unroll = unroll_for(A) if unroll is None else unroll
     widths = np.diff(A.offsets).astype(np.int64) // A.chunk
-    padded = -(-widths // unroll) * unroll  # the kernel asks for whole groups
+    padded = -(-widths // unroll) * unroll  # the kernel loads whole groups
     first = np.repeat(np.cumsum(padded * A.chunk) - padded * A.chunk, padded * A.chunk)
     piece = np.repeat(np.arange(widths.size), padded * A.chunk)
     place, lane = np.divmod(np.arange(piece.size) - first, A.chunk)
@@ -212,7 +212,7 @@ def _of_slices(A, unroll):
 def _of_tiles(A, lanes):
     tiles = A.tile_rows.size - 1
     begins = np.minimum(np.arange(tiles + 1) * A.tile, A.shape[0] + A.nonzeros) - A.tile_rows
-    some = np.flatnonzero(begins[:-1] < begins[1:])  # a tile of ends of rows alone loads nothing
+    some = np.flatnonzero(begins[:-1] < begins[1:])  # a tile without nonzeros loads nothing
     slot = np.arange(A.tile)
     k = np.minimum(begins[some, None] + slot, begins[some + 1, None] - 1)
     warps = THREADS_PER_BLOCK // WARP
@@ -222,5 +222,5 @@ def _of_tiles(A, lanes):
 
 
 def _numbered(warp, trip):
-    """Return one number for each warp and trip."""
+    """Return a number for each pair of warp and trip."""
     return warp * (int(trip.max(initial=0)) + 1) + trip

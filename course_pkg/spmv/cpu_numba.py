@@ -11,7 +11,7 @@ from course_pkg.spmv.formats import Csr
 
 @njit
 def _row_at(indptr, work):
-    """Return the first row before whose end there are at least so many nonzeros and rows, by bisection."""
+    """Return the first row up to whose end there are at least so many nonzeros and rows; found by bisection."""
     low, high = 0, indptr.size - 1
     while low < high:
         middle = (low + high) // 2
@@ -28,7 +28,7 @@ def _spmv(indptr, indices, data, x, y, shares):
     for share in prange(shares):
         first = _row_at(indptr, share * work // shares)
         last = _row_at(indptr, (share + 1) * work // shares)
-        # unsigned numbers, because Numba lets a negative index count from the end, and tests each one for it
+        # unsigned, because Numba tests each signed index: a negative one counts from the end
         k = np.uint64(indptr[first])
         for row in range(first, last):
             total, end = y.dtype.type(0), np.uint64(indptr[row + 1])
@@ -41,7 +41,8 @@ def _spmv(indptr, indices, data, x, y, shares):
 def spmv(A, x, y):
     """Compute ``y = A x``; each nonzero and its column index are read once.
 
-    Each core takes consecutive rows with an equal share of all nonzeros and rows together. One row is never divided.
+    Each core takes consecutive rows, so that all cores get about the same number of nonzeros plus rows. No row is
+    divided.
 
     Examples
     --------
@@ -61,13 +62,13 @@ def _jacobi(indptr, indices, data, d, b, rows, x, out):
         for k in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
             total += np.float64(data[k]) * np.float64(x[np.uint32(indices[k])])
         place = np.int64(row)
-        if rows is not None:  # known when Numba compiles: one loop for an array, one for None
+        if rows is not None:  # decided when Numba compiles, which it does once for an array and once for None
             place = np.int64(rows[row])
         out[place] = (b[row] - total) / d[row]
 
 
 def jacobi_plain(system, x, out):
-    """Compute ``out = (b - E x) / d``; an equal share of the rows per core, sums in float64.
+    """Compute ``out = (b - E x) / d``; each core takes an equal share of the rows, and sums are float64.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def jacobi_plain(system, x, out):
 
 
 def jacobi_row_permuted(system, x, out):
-    """Compute ``out[rows] = (b - E x) / d``: as plain, but neighbouring results are written far apart.
+    """Compute ``out[rows] = (b - E x) / d``: as jacobi_plain, but results of adjacent rows are written far apart.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def jacobi_row_permuted(system, x, out):
 
 
 def jacobi_symmetric(system, x, out):
-    """Compute ``out = (b - E x) / d`` in the permuted order, which x has, too; the loop is that of plain.
+    """Compute ``out = (b - E x) / d``, with x and out in the permuted order; the loop is that of jacobi_plain.
 
     Examples
     --------

@@ -4,7 +4,7 @@
     CsrBalanced  the same arrays, and the row with which each tile of equal work begins
     Ell          a table with one line per row, stored column by column; short rows are padded
     EllR         as Ell, and the length of each row
-    SellCSigma   rows sorted by length within windows of sigma; slices of C rows, each padded by itself
+    SellCSigma   rows sorted by length within windows of sigma rows; slices of C rows, each padded to its longest row
 
 A container may be in host or in GPU memory: ``to_device()`` copies it. Padding has the column index -1 and the value 0.
 
@@ -16,71 +16,29 @@ units, SIAM J. Sci. Comput. 36, 2014 (SELL-C-sigma); D. Merrill and M. Garland, 
 matrix-vector multiplication, SC 2016 (tiles of equal work).
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from course_pkg.core import CourseError
 from course_pkg.core.access import WARP
-from course_pkg.core.checks import on_device, require_count
+from course_pkg.core.checks import require_count
 from course_pkg.permutation.reference import by_row_length
 from course_pkg.spmv import placing
 from course_pkg.spmv.checks import check_matrix, check_stored
+from course_pkg.spmv.stored_matrix import StoredMatrix
 from course_pkg.spmv.tuning import CHUNK, SIGMA, TILE
 
 
-class _Format:
-    """What all formats do, which have fields ``data`` and ``nonzeros``."""
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Precision of the values."""
-        return np.dtype(self.data.dtype)
-
-    @property
-    def stored(self) -> int:
-        """Number of values in memory, padding included."""
-        return int(self.data.size)
-
-    @property
-    def fill(self) -> float:
-        """Values in memory over nonzeros: 1 if nothing is padded."""
-        return self.stored / max(1, self.nonzeros)
-
-    @property
-    def layout(self) -> dict[str, int]:
-        """What of this format tells its cost, besides the matrix."""
-        return {}
-
-    def sizes(self) -> dict:
-        """Return the arguments of its function in ``cost.py``, except the dtype of the vectors."""
-        rows, columns = self.shape
-        matrix = {"rows": rows, "columns": columns, "nonzeros": self.nonzeros}
-        return {**matrix, "values": self.dtype.name, **self.layout}
-
-    def astype(self, dtype):
-        """Return the same container with values of another precision."""
-        return replace(self, data=self.data.astype(dtype))
-
-    def to_device(self):
-        """Return the same container with its arrays in GPU memory."""
-        from course_pkg import cuda
-
-        arrays = {
-            f.name: getattr(self, f.name) for f in fields(self) if hasattr(getattr(self, f.name), "dtype")
-        }
-        return replace(self, **{name: cuda.to_device(a) for name, a in arrays.items() if not on_device(a)})
-
-
 @dataclass(frozen=True, eq=False)
-class Csr(_Format):
+class Csr(StoredMatrix):
     """Compressed sparse rows: the nonzeros of row i are ``indptr[i]`` to ``indptr[i + 1]``, without the last.
 
     Attributes
     ----------
     indptr : array of int32, shape (rows + 1,)
     indices : array of int32, shape (nonzeros,)
-        Column of each nonzero; in each row they ascend.
+        Column of each nonzero, in rising order within each row.
     data : array of float64 or float32, shape (nonzeros,)
     shape : tuple of int
         Rows and columns.
@@ -100,7 +58,7 @@ class Csr(_Format):
 
     @classmethod
     def from_scipy(cls, A, dtype=None, **more):
-        """Return a checked matrix as CSR with 32-bit indices; its arrays are shared, not copied, where they fit.
+        """Check a matrix and return it as CSR with 32-bit indices; arrays are shared, and copied only to convert them.
 
         Raises
         ------
@@ -115,7 +73,7 @@ class Csr(_Format):
 
     @property
     def nonzeros(self) -> int:
-        """Number of entries that are stored in the sparse matrix, whatever their value."""
+        """Number of entries that the sparse matrix stores, stored zeros included."""
         return int(self.data.size)
 
 
@@ -123,15 +81,15 @@ class Csr(_Format):
 class CsrBalanced(Csr):
     """CSR in tiles of equal work: a tile has ``tile`` items, where each nonzero and each end of a row is one item.
 
-    So a long row is shared by several tiles, and many empty rows fill a tile as well as nonzeros do.
+    So several tiles share a long row, and a tile may consist of the ends of empty rows alone.
 
     Attributes
     ----------
     tile_rows : array of int32, shape (tiles + 1,)
-        The row in which each tile begins. Before it lie ``tile_rows[b]`` ends of rows, and so
+        The row in which each tile begins. Before tile b there are ``tile_rows[b]`` ends of rows, and so
         ``b * tile - tile_rows[b]`` nonzeros.
     tile : int
-        Items of a tile.
+        Number of items per tile.
 
     Examples
     --------
@@ -146,12 +104,12 @@ class CsrBalanced(Csr):
 
     @property
     def layout(self) -> dict[str, int]:
-        """The items of a tile."""
+        """Number of items per tile."""
         return {"tile": self.tile}
 
     @classmethod
     def from_scipy(cls, A, dtype=None, tile: int = TILE):
-        """Return a checked matrix in tiles."""
+        """Check a matrix and return it in tiles."""
         require_count(tile=tile)
         if tile < 1:
             raise CourseError(f"tile is {tile}: a tile needs at least 1 item.")
@@ -166,11 +124,11 @@ class CsrBalanced(Csr):
 
 
 @dataclass(frozen=True, eq=False)
-class Ell(_Format):
+class Ell(StoredMatrix):
     """A table with one line per row, as wide as the longest row, stored column by column.
 
     Column j of the table is ``indices[j * pitch : j * pitch + rows]``. ``pitch`` is a multiple of 32, so that in each
-    column a warp begins with a whole sector.
+    column the elements of a warp begin with a whole sector.
 
     Examples
     --------
@@ -188,7 +146,7 @@ class Ell(_Format):
 
     @classmethod
     def from_scipy(cls, A, dtype=None):
-        """Return a checked matrix as a table."""
+        """Check a matrix and return it as a table."""
         return cls(**placing.table(A, dtype)[0])
 
     @property
@@ -204,7 +162,7 @@ class Ell(_Format):
 
 @dataclass(frozen=True, eq=False)
 class EllR(Ell):
-    """As :class:`Ell`, and the length of each row, so that nobody reads the padding.
+    """As :class:`Ell`, plus the length of each row, so that no thread reads the padding.
 
     Attributes
     ----------
@@ -221,19 +179,19 @@ class EllR(Ell):
 
     @property
     def layout(self) -> dict[str, int]:
-        """Nothing: the padding is not read."""
+        """Empty: padding is not read, so it does not change the cost."""
         return {}
 
     @classmethod
     def from_scipy(cls, A, dtype=None):
-        """Return a checked matrix as a table with row lengths."""
+        """Check a matrix and return it as a table with row lengths."""
         table, lengths = placing.table(A, dtype)
         return cls(**table, lengths=lengths.astype(np.int32))
 
 
 @dataclass(frozen=True, eq=False)
-class SellCSigma(_Format):
-    """SELL-C-sigma: slices of C rows, each a table of its own, after rows were sorted by length within windows.
+class SellCSigma(StoredMatrix):
+    """SELL-C-sigma: rows are sorted by length within windows, then cut into slices of C rows; each slice is a table.
 
     Line i of the sorted matrix is row ``perm[i]`` of the matrix. Its j-th nonzero is at
     ``offsets[i // chunk] + j * chunk + i % chunk``.
@@ -245,7 +203,7 @@ class SellCSigma(_Format):
     perm : array of int32, shape (rows,), or (0,) if sigma is 1 and nothing is sorted
     nonzeros : int
     chunk, sigma : int
-        C, a multiple of 32, and the number of rows of a window.
+        Number of rows per slice (C), a multiple of 32, and number of rows per window.
 
     Examples
     --------
@@ -266,20 +224,20 @@ class SellCSigma(_Format):
 
     @property
     def layout(self) -> dict[str, int]:
-        """The values that are stored, with padding, and how rows were put together."""
+        """The number of stored values with padding, and the rows per slice and per window."""
         return {"stored": self.stored, "chunk": self.chunk, "sigma": self.sigma}
 
     @classmethod
     def from_scipy(cls, A, dtype=None, chunk: int = CHUNK, sigma: int = SIGMA):
-        """Return a checked matrix in slices.
+        """Check a matrix and return it in slices.
 
         Parameters
         ----------
         A : scipy.sparse.csr_array
         chunk : int
-            Rows of a slice: a multiple of 32, so that a warp stays within one slice.
+            Rows per slice: a multiple of 32, so that each warp works on one slice only.
         sigma : int
-            Rows of a window: 1 keeps the order of the rows. Otherwise rows are sorted by falling length.
+            Rows per window. 1 keeps the order of the rows; otherwise rows are sorted by falling length.
         """
         check_matrix(A)
         require_count(chunk=chunk, sigma=sigma)

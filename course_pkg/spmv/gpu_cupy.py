@@ -16,7 +16,7 @@ from course_pkg.spmv.checks_jacobi import check_step
 
 
 def spmv(A, x, y):
-    """Compute ``y = A x`` by cuSPARSE, as ``A @ x`` does, but into an array that exists; one precision.
+    """Compute ``y = A x`` by cuSPARSE, as ``A @ x`` does, but into an existing array; A, x and y have one precision.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def jacobi_plain(system, x, out):
 
 
 def jacobi_row_permuted(system, x, out):
-    """Compute ``out[rows] = (b - E x) / d``; as plain, but the product needs memory of its own.
+    """Compute ``out[rows] = (b - E x) / d``: as jacobi_plain, but the product is written to additional memory.
 
     Examples
     --------
@@ -104,13 +104,13 @@ def jacobi_row_permuted(system, x, out):
     array([1.25, 1.75])
     """
     check_step(system, x, out, "row_permuted", device=True)
-    E_x = cp.empty_like(out)  # from CuPy's pool: no call of the driver after the first step
+    E_x = cp.empty_like(out)  # comes from CuPy's pool, which calls the driver only in the first step
     cusparse.spmv(system.E, x, y=E_x, alpha=1.0, beta=0.0)
     _solve_and_scatter(system.b, E_x, system.d, system.rows, out)
 
 
 def jacobi_symmetric(system, x, out):
-    """Compute ``out = (b - E x) / d`` in the permuted order, which x has, too.
+    """Compute ``out = (b - E x) / d``, with x and out in the permuted order.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from course_pkg.spmv.suite_orders import ORDERS, ordered
 from course_pkg.spmv.variants import VARIANTS
 from course_pkg.vector.here import require_free_memory
 
-BYTES_PER_NODE = 16 * 12 + 3 * 8  # a node has fewer than 16 nonzeros in the mean
+BYTES_PER_NODE = 16 * 12 + 3 * 8  # on average a node has fewer than 16 nonzeros
 PRODUCT = VARIANTS["spmv_csr_vector"]
 
 
@@ -23,9 +23,9 @@ def on_this_gpu(*orders: str, edge: int = 96, lanes: int = 8, samples: int = 10)
     Parameters
     ----------
     orders : str
-        Of ``suite_orders.ORDERS``; all of them if none is named.
+        Names from ``suite_orders.ORDERS``; by default, all of them.
     lanes : int
-        Lanes that share a row.
+        Number of lanes that share a row.
 
     Raises
     ------

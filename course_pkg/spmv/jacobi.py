@@ -1,4 +1,4 @@
-"""Jacobi's method on ``A = D + E``: the system that a step reads, in three orders of its rows and columns.
+"""Jacobi's method on ``A = D + E``: the arrays that a step reads, in three orders of rows and columns.
 
 D is the diagonal of A and E the rest. The three forms do the same arithmetic on the same numbers, in rows and columns
 of different order. A permutation ``perm`` is an index vector: ``new[i] = old[perm[i]]``.
@@ -6,9 +6,9 @@ of different order. A permutation ``perm`` is an index vector: ``new[i] = old[pe
 =============  =====================================  =============================================================
 form           what is permuted                       what a step does with the new x
 =============  =====================================  =============================================================
-plain          nothing                                writes it as it comes
-row_permuted   the rows of E, d and b                 puts it back in order, in every step
-symmetric      rows and columns of E; d, b and x      writes it as it comes; x is put back once, after the last step
+plain          nothing                                writes it in the order of the rows
+row_permuted   the rows of E, d and b                 puts it back into A's order, in every step
+symmetric      rows and columns of E; d, b and x      writes it in the order of the rows; the last x is put back
 =============  =====================================  =============================================================
 """
 
@@ -28,7 +28,7 @@ FORMS = ("plain", "row_permuted", "symmetric")
 
 @dataclass(frozen=True)
 class JacobiSystem:
-    """``A x = b`` with ``A = D + E``, as a step of Jacobi's method reads it.
+    """``A x = b`` with ``A = D + E``, in the form that a step of Jacobi's method reads.
 
     Attributes
     ----------
@@ -67,11 +67,11 @@ class JacobiSystem:
         return "row_permuted" if self.rows is not None else "symmetric" if self.order is not None else "plain"
 
     def taken(self, x):
-        """Return a vector of A's order, in host memory, in the order that a step expects."""
+        """Bring a vector in host memory from A's order into the order that a step expects."""
         return x.copy() if self.order is None else x[self.order]
 
     def given(self, x):
-        """Return a vector that a step has written, in host memory, in A's order."""
+        """Bring a vector in host memory that a step has written into A's order."""
         if self.order is None:
             return x.copy()
         back = np.empty_like(x)
@@ -97,14 +97,14 @@ class JacobiSystem:
 
 
 def plain_system(A, b) -> JacobiSystem:
-    """Split ``A = D + E``, with all rows where they are.
+    """Split ``A = D + E``; all rows and columns keep their places.
 
     Parameters
     ----------
     A : scipy.sparse.csr_array or Csr, shape (n, n)
         float64 or float32, indices sorted, no entry twice; host memory.
     b : ndarray, shape (n,)
-        Of A's precision.
+        Has the precision of A.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def plain_system(A, b) -> JacobiSystem:
 
 
 def row_permuted_system(system: JacobiSystem, perm) -> JacobiSystem:
-    """Permute the rows of a plain system: E's rows, d and b; the columns, and so x, stay.
+    """Permute the rows of a plain system: E's rows, d and b. The columns, and so x, keep their order.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def row_permuted_system(system: JacobiSystem, perm) -> JacobiSystem:
 
 
 def symmetric_system(system: JacobiSystem, perm) -> JacobiSystem:
-    """Permute the rows and the columns of a plain system, and d and b; x is permuted by ``taken``, once.
+    """Permute the rows and columns of a plain system, and d and b; ``taken`` permutes x once, before the first step.
 
     Examples
     --------

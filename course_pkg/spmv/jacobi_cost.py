@@ -1,7 +1,7 @@
 """Bytes and flops of a step of Jacobi's method in its three forms.
 
-``rows`` is the number of unknowns, and ``nonzeros`` counts those of E, which has no diagonal. As in ``cost.py``, each
-array is read once, x too: ``gather`` counts there how often parts of x are really fetched.
+``rows`` is the number of unknowns, and ``nonzeros`` is that of E, which has no diagonal. As in ``cost.py``, the costs
+count every array once, x included; ``cost.gather`` counts how often parts of x are really fetched.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ from course_pkg.spmv.cost import INDEX, csr
 
 
 def jacobi_plain(rows, nonzeros, dtype="float64") -> Cost:
-    """Cost of ``out = (b - E x) / d``: that of the product, and d and b are read.
+    """Cost of ``out = (b - E x) / d``: that of the product, plus the reads of d and b.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def jacobi_plain(rows, nonzeros, dtype="float64") -> Cost:
 
 
 def jacobi_symmetric(rows, nonzeros, dtype="float64") -> Cost:
-    """Cost of a step in the symmetric form, which is that of the plain one: x is permuted before the first step.
+    """Cost of a step in the symmetric form: the same as in the plain form, because x is permuted before the first step.
 
     Examples
     --------
@@ -41,10 +41,10 @@ def jacobi_symmetric(rows, nonzeros, dtype="float64") -> Cost:
 
 
 def jacobi_row_permuted(rows, nonzeros, dtype="float64") -> Cost:
-    """Cost of ``out[rows] = (b - E x) / d``: as the plain form, and the permutation is read.
+    """Cost of ``out[rows] = (b - E x) / d``: that of the plain form, plus the reads of the permutation.
 
-    The bytes of out are those that are written. If the permutation scatters them, whole sectors move:
-    :func:`scattered_sectors` counts these.
+    For out it counts the bytes that are written. If the permutation scatters them, more bytes move, because whole
+    sectors do: :func:`scattered_sectors` counts these.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def jacobi_row_permuted(rows, nonzeros, dtype="float64") -> Cost:
 
 
 def jacobi_two_kernels(rows, nonzeros, dtype="float64") -> Cost:
-    """Cost of a step by a library's product, which writes ``E x``, and a second kernel that reads it again.
+    """Cost of a step in two kernels: a library's product writes ``E x``, and a second kernel reads it again.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def jacobi_two_kernels(rows, nonzeros, dtype="float64") -> Cost:
 
 
 def jacobi_row_permuted_two_kernels(rows, nonzeros, dtype="float64") -> Cost:
-    """Cost of the row-permuted step by a library's product: the second kernel reads the permutation, too.
+    """Cost of the row-permuted step in two kernels: the second one also reads the permutation.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def jacobi_row_permuted_two_kernels(rows, nonzeros, dtype="float64") -> Cost:
 
 
 def with_scatter(cost: Cost, perm, lanes: int, dtype="float64") -> Cost:
-    """Return the cost of a row-permuted step in which whole sectors of out are written, as :func:`scattered_sectors`.
+    """Return the cost of a row-permuted step that writes the sectors of out which :func:`scattered_sectors` counts.
 
     ``cost.with_gather`` does the same for the reads of x.
 

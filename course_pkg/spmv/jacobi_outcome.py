@@ -1,4 +1,4 @@
-"""How Jacobi's method ended: a status for programs, and a sentence for people that says what to try next."""
+"""The result of Jacobi's method: a status for programs, and a sentence for people that says what to try next."""
 
 from math import ceil, log
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from course_pkg.core import Solution, Status
 
-SLACK = 1.01  # the true residual may exceed the tolerance by this factor: it is rounded differently
-LOOKED_AT = 10  # iterations from which the rate is estimated
+SLACK = 1.01  # the true residual may exceed the tolerance by this factor, because it is rounded differently
+LOOKED_AT = 10  # the rate is estimated from so many iterations
 
 
 def finish_jacobi(x, norms, target: float, true: float, A) -> Solution:
@@ -18,11 +18,11 @@ def finish_jacobi(x, norms, target: float, true: float, A) -> Solution:
     x : ndarray
         The last x, in A's order.
     norms : sequence of float
-        Norms of the residual: of the first guess, and after each iteration.
+        Norms of the residual, for the first guess and after each iteration.
     target : float
-        The norm to reach.
+        The norm of the residual to reach.
     true : float
-        ``‖b - A x‖``, computed from x by a product of its own.
+        ``‖b - A x‖``, computed from x by a separate product.
     A : scipy.sparse.csr_array or Csr
 
     Examples
@@ -50,7 +50,7 @@ def nothing_to_solve(x) -> Solution:
 
 
 def rate(norms) -> float | None:
-    """Return the factor by which the residual changed per iteration, from the last norms; None if it is not known.
+    """Return the factor by which the residual changed per iteration in the last iterations; None if it is not known.
 
     Examples
     --------

@@ -26,7 +26,7 @@ def jacobi_plain(system, x, out):
 
 
 def jacobi_row_permuted(system, x, out):
-    """Compute ``out[rows] = (b - E x) / d``: row i of E gives unknown ``rows[i]``, so each step reorders.
+    """Compute ``out[rows] = (b - E x) / d``: row i of E gives unknown ``rows[i]``, so each step reorders its results.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def jacobi_row_permuted(system, x, out):
 
 
 def jacobi_symmetric(system, x, out):
-    """Compute ``out = (b - E x) / d`` in the permuted order, which x has, too: nothing is reordered.
+    """Compute ``out = (b - E x) / d``, with x and out in the permuted order: nothing is reordered.
 
     Examples
     --------

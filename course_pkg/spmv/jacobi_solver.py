@@ -1,6 +1,6 @@
-"""Jacobi's method until the residual is small: the solver, on the host.
+"""The solver: Jacobi's method on the host, until the residual is small.
 
-Its steps have numbers:
+The comments in the loop refer to these steps:
 
 ====  =====================  ==============================================================================
 step  formula                when
@@ -34,19 +34,19 @@ def jacobi(
     A : scipy.sparse.csr_array or Csr, shape (n, n)
         float64 or float32, indices sorted; no zero on the diagonal. It need not be symmetric.
     b, x0 : ndarray, shape (n,)
-        Right-hand side and first guess (zero when it is left out), of A's precision; host memory.
+        Right-hand side and first guess (by default zero), in A's precision; host memory.
     rtol, atol : float
         Stop when ``‖b - A x‖ ≤ max(rtol ‖b‖, atol)``.
     maxiter : int, optional
-        Most iterations; ten times the number of unknowns when it is left out.
+        Largest number of iterations; by default, ten times the number of unknowns.
     callback : callable, optional
         Called with x, in A's order, after each iteration.
     form : str
         ``"plain"``, ``"row_permuted"`` or ``"symmetric"``: all give the same x, up to rounding.
     perm : ndarray of int, optional
-        The permutation of a form that permutes.
+        The permutation, for the forms that need one.
     step : callable, optional
-        ``step(system, x, out)``: by default NumPy's step of the form; that of ``cpu_numba.py`` uses all cores.
+        ``step(system, x, out)`` for the form; by default NumPy's. The steps of ``cpu_numba.py`` use all cores.
 
     Returns
     -------
@@ -61,8 +61,8 @@ def jacobi(
 
     Notes
     -----
-    An iteration makes one sweep over E, d, b and x. The norm in step 3 is the only synchronisation point; it concerns
-    the x before, so a solver may test it later.
+    An iteration makes one sweep over E, d, b and x. The norm in step 3 is the only synchronisation point. It belongs to
+    the old x, so a solver may test it later.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def jacobi(
     x = np.zeros_like(b) if x0 is None else system.taken(x0)
     limit = 10 * b.size if maxiter is None else maxiter
     norms: list[float] = []
-    with np.errstate(over="ignore", invalid="ignore"):  # a number that overflows is told by the norm
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow shows in the norm
         while True:
             new = np.empty_like(x)
             step(system, x, new)  # 2

@@ -1,6 +1,6 @@
-"""A matrix in several orders of its unknowns, and what the lanes of its product ask for in each: host code.
+"""A matrix in several orders of its unknowns, and the requests and sectors of its product in each; host code.
 
-What the permutation explorer shows. Nothing is measured: sectors and requests follow from the columns.
+The permutation explorer shows them. Nothing is measured: requests and sectors follow from the columns.
 """
 
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Loads:
-    """What a product in double precision asks for, with some number of lanes per row.
+    """Requests and sectors of a product in double precision, with a given number of lanes per row.
 
     Attributes
     ----------
     requests : int
-        Instructions of warps that load from x.
+        Load instructions for x, counted once per warp.
     x_sectors, matrix_sectors : int
-        Sectors in the requests for x, and in those for values and columns.
+        Sectors that the requests for x touch, and sectors that those for values and columns touch.
 
     Examples
     --------
@@ -52,9 +52,9 @@ class View:
     matrix : scipy.sparse.csr_array
     bandwidth, profile : int
     least_sectors : int
-        Sectors of values, columns and x, each asked for once.
+        Number of sectors of values, columns and x together, if each sector is asked for once.
     loads : dict of int to Loads
-        By the number of lanes that share a row.
+        The loads, by the number of lanes that share a row.
 
     Examples
     --------

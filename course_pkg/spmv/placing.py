@@ -1,11 +1,11 @@
-"""Where the nonzeros of a matrix go in formats with padding; host code, for ``formats.py``."""
+"""The places of a matrix' nonzeros in formats with padding; host code, for ``formats.py``."""
 
 import numpy as np
 
 from course_pkg.core.access import WARP
 from course_pkg.spmv.checks import check_matrix, check_stored
 
-PADDING = -1  # the column index where a table holds no nonzero
+PADDING = -1  # the column index at places without a nonzero
 
 
 def table(A, dtype=None):
@@ -28,7 +28,7 @@ def table(A, dtype=None):
 
 
 def places(A, first, stride: int):
-    """Return where each nonzero goes: the one at place j of row i to ``first[i] + j * stride``.
+    """Return the place of each nonzero: nonzero j of row i goes to ``first[i] + j * stride``.
 
     Examples
     --------

@@ -18,7 +18,7 @@ class ProductProblem:
     sparse : SparseProblem
         The matrix, with its name and source.
     x, y : ndarray, shape (columns,) and (rows,)
-        Host memory. The result is NaN, which reveals rows that were not written.
+        In host memory. y is filled with NaN, which reveals rows that were not written.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class ProductProblem:
         Parameters
         ----------
         dtype, values
-            Precision of the vectors, and of the matrix; by default, both are the same.
+            Precision of the vectors, and precision of the matrix; by default, both are the same.
         """
         for what, kind in (("dtype", dtype), ("values", values or dtype)):
             if np.dtype(kind).name not in FLOATS:
@@ -51,5 +51,5 @@ class ProductProblem:
 
     @property
     def matrix(self):
-        """The matrix as a ``scipy.sparse.csr_array`` in its precision."""
+        """The matrix as a ``scipy.sparse.csr_array``, in the precision ``values``."""
         return self.sparse.matrix.astype(self.values, copy=False)

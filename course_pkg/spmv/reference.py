@@ -5,9 +5,9 @@ Shapes and dtypes, for every file of this topic:
 A : a format of ``formats.py``, with int32 indices and float64 or float32 values
     Here, any matrix in CSR form: a :class:`~course_pkg.spmv.formats.Csr` or a ``scipy.sparse.csr_array``.
 x : array, shape (columns,), float64 or float32
-    Has the precision of the values, or is float64 beside float32 values ("mixed"). It is not changed.
+    Has the precision of the values; or x is float64 and the values are float32 ("mixed"). x is not changed.
 y : array, shape (rows,), dtype of x
-    Overwritten; shares no memory with the inputs. A row without nonzeros gives 0.
+    Overwritten; shares no memory with the inputs. It is 0 in rows without nonzeros.
 """
 
 import numpy as np

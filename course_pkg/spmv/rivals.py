@@ -27,7 +27,7 @@ def torch_csr(A, x) -> Rival:
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", UserWarning
-        )  # PyTorch says at each matrix that these are a beta feature
+        )  # PyTorch warns for each matrix that sparse CSR is a beta feature
         matrix = torch.sparse_csr_tensor(*map(torch.from_dlpack, (A.indptr, A.indices, A.data)), size=A.shape)
     vector, last = torch.from_dlpack(x), []
 

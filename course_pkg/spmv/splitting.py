@@ -1,13 +1,13 @@
 """A matrix whose values are stored in two precisions, chosen row by row or entry by entry; host code.
 
 An entry a of row i *fits* float32 within a tolerance if ``|a - float32(a)| ≤ tol · max_j |a_ij|``. Every number of a
-usual size is rounded by at most 2⁻²⁴ of itself, so with ``tol ≥ 2⁻²⁴`` everything fits, and with ``tol = 0`` only
-what float32 holds exactly, such as whole numbers.
+usual size is rounded by at most 2⁻²⁴ of itself. So with ``tol ≥ 2⁻²⁴`` all entries fit, and with ``tol = 0`` only those
+that float32 represents exactly, such as small whole numbers.
 
-    RowSplit    a row is float32 if all its entries fit; rows are sorted: those of one precision stand together
-    EntrySplit  A = A_high + A_low: entries that do not fit, in float64, and those that do, in float32
+    RowSplit    a row is float32 if all its entries fit; the rows of each precision form a matrix
+    EntrySplit  A = A_high + A_low: the entries that do not fit, in float64, and those that fit, in float32
 
-Sums and vectors are float64 all the same. What the product then loses is bounded: with Ã the matrix that is stored,
+Sums and vectors are float64 in both. The error of the product is bounded: if Ã is the matrix that is stored,
 ``|((A - Ã) x)_i| ≤ row_errors[i] · ‖x‖∞``, where ``row_errors[i] = Σ_j |a_ij - ã_ij|``.
 
 Sources: K. Ahmad, H. Sundar, M. Hall, Data-driven mixed precision sparse matrix vector multiplication for GPUs, ACM
@@ -29,7 +29,7 @@ from course_pkg.spmv.formats import Csr
 
 @dataclass(frozen=True, eq=False)
 class EntrySplit:
-    """``A = A_high + A_low``: two matrices of A's shape, float64 and float32.
+    """``A = A_high + A_low``: two matrices of A's shape, the first in float64 and the second in float32.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class EntrySplit:
         return self.low.nonzeros / max(1, self.nonzeros)
 
     def error_bound(self, x) -> float:
-        """Return a bound of ``‖(A - Ã) x‖∞`` for a vector in host memory."""
+        """Return a bound of ``‖(A - Ã) x‖∞`` for a vector x in host memory."""
         return float(self.row_errors.max(initial=0.0) * np.abs(x).max(initial=0.0))
 
     def to_device(self):
@@ -76,16 +76,16 @@ class EntrySplit:
 
 @dataclass(frozen=True, eq=False)
 class RowSplit(EntrySplit):
-    """Rows in float64 and rows in float32: two matrices, each with the rows of one precision, in A's order.
+    """Two matrices: one with the rows in float64, one with the rows in float32, each in A's order.
 
     Attributes
     ----------
     high, low : Csr
         Row i of ``high`` is row ``high_rows[i]`` of A, and row i of ``low`` is row ``low_rows[i]``.
     row_errors : ndarray of float64, shape (rows,)
-        In the order of A's rows; 0 in rows of float64.
+        As in :class:`EntrySplit`, in the order of A's rows; 0 for rows in float64.
     high_rows, low_rows : array of int32
-        One after the other, they are a permutation of A's rows.
+        Joined, they are a permutation of A's rows.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def split_entries(A, tol: float = 0.0) -> EntrySplit:
     A : scipy.sparse.csr_array
         float64, indices sorted, no entry twice; host memory.
     tol : float
-        Of the largest magnitude in the row; 0 loses nothing.
+        Tolerance, relative to the largest magnitude in the row; 0 loses nothing.
 
     Raises
     ------
@@ -144,9 +144,9 @@ def split_entries(A, tol: float = 0.0) -> EntrySplit:
 
 
 def split_rows(A, tol: float = 0.0) -> RowSplit:
-    """Store the rows of which all entries fit float32 within a tolerance in float32, and the others in float64.
+    """Store a row in float32 if all its entries fit float32 within a tolerance, and in float64 otherwise.
 
-    Parameters and errors are those of :func:`split_entries`. An empty row is a float32 one.
+    Parameters and errors are those of :func:`split_entries`. An empty row is stored in float32.
 
     Examples
     --------
@@ -182,6 +182,6 @@ def _fitting(A, tol):
     np.maximum.at(largest, row_of, np.abs(A.data))
     with np.errstate(
         over="ignore", under="ignore"
-    ):  # beyond float32, the error is infinite and the entry stays
+    ):  # too large for float32: the error is infinite, so the entry stays float64
         errors = np.abs(A.data - A.data.astype(np.float32))
     return errors, errors <= tol * largest[row_of], row_of

@@ -1,6 +1,6 @@
-"""Bytes, flops and launches of the product with a matrix in two precisions, and when that pays.
+"""Bytes and flops of the product with a matrix in two precisions, and the time to expect.
 
-``nonzeros`` counts all of them, ``low`` those in float32; x and y have ``dtype``. Each kernel reads each of its arrays
+``nonzeros`` counts all nonzeros, ``low`` those in float32; x and y have ``dtype``. Each kernel reads each of its arrays
 once, so two kernels read x twice. A_eff counts the nonzeros in their precisions with their column indices, x, and y.
 """
 
@@ -14,7 +14,7 @@ LAUNCHES = {"rows_together": 1, "rows_apart": 2, "entries_together": 1, "entries
 
 
 def splitting_rows_together(rows, columns, nonzeros, dtype="float64", low=0) -> Cost:
-    """Cost of one kernel that takes rows of both precisions: two lists of row pointers, and the rows' numbers.
+    """Cost of one kernel for the rows of both precisions: it reads two arrays of row pointers and the rows' numbers.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def splitting_rows_together(rows, columns, nonzeros, dtype="float64", low=0) -> 
 
 
 def splitting_rows_apart(rows, columns, nonzeros, dtype="float64", low=0) -> Cost:
-    """Cost of a kernel for each precision; both read x.
+    """Cost of two kernels, one for each precision; both read x.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def splitting_rows_apart(rows, columns, nonzeros, dtype="float64", low=0) -> Cos
 
 
 def splitting_entries_together(rows, columns, nonzeros, dtype="float64", low=0) -> Cost:
-    """Cost of one kernel that adds up both parts of a row: each part has row pointers of its own.
+    """Cost of one kernel that adds up both parts of a row; each part has its own row pointers.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def splitting_entries_together(rows, columns, nonzeros, dtype="float64", low=0) 
 
 
 def splitting_entries_apart(rows, columns, nonzeros, dtype="float64", low=0) -> Cost:
-    """Cost of ``y = A_high x`` and then ``y = y + A_low x``: the second kernel reads x and y again, and writes y again.
+    """Cost of ``y = A_high x``, then ``y = y + A_low x``: the second kernel reads x and y again, and writes y again.
 
     Examples
     --------
@@ -66,8 +66,8 @@ def splitting_entries_apart(rows, columns, nonzeros, dtype="float64", low=0) -> 
 def expected_s(cost: Cost, launches: int, bandwidth_gb_s: float, launch_s: float) -> float:
     """Return the time in seconds that a memory-bound product is expected to take.
 
-    Each launch costs ``launch_s`` before its first byte moves. So a small matrix gains nothing from fewer bytes, if it
-    takes a second launch to move them.
+    Each launch takes ``launch_s`` before its first byte moves. So for a small matrix, fewer bytes do not pay if they
+    need a second launch.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def expected_s(cost: Cost, launches: int, bandwidth_gb_s: float, launch_s: float
     launches : int
         Kernels that run one after the other.
     bandwidth_gb_s : float
-        Of a copy, in GB/s.
+        Bandwidth of a copy, in GB/s.
     launch_s : float
         Shortest time in seconds from one launch to the next.
 

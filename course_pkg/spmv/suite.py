@@ -1,4 +1,4 @@
-"""What ``course bench spmv`` measures: products with matrices of several kinds, each format beside the libraries."""
+"""What ``course bench spmv`` measures: products with matrices of several kinds, by each format and by libraries."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from course_pkg.vector.variants import VARIANTS as STREAMS
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 PRODUCT = VARIANTS["spmv"]
 COPY = STREAMS["copy"].by(CUPY)
-MATRICES = {  # device: name and size of each matrix; at least a million rows
+MATRICES = {  # by device: name and size of each matrix, all with at least a million rows
     "cpu": (("poisson_3d", 100), ("tetrahedral", 100), ("power_law", 2**20)),
     "gpu": (
         ("poisson_2d", 4000),
@@ -25,9 +25,10 @@ MATRICES = {  # device: name and size of each matrix; at least a million rows
     ),
 }
 QUICK = (("poisson_3d", 12), ("tetrahedral", 8), ("power_law", 2000))
-# demands, on matrices of so many rows
+# demands are made of matrices with at least so many rows
 LARGE = 1_000_000
-LEAST, HALF = 1.00, 1.15  # our best kernel over cuSPARSE: on every matrix, and on at least half of them
+# speed of our best kernel relative to cuSPARSE: on every matrix, and on at least half of them
+LEAST, HALF = 1.00, 1.15
 RIVALS = {"cpu": (CPU, PRODUCT.by(Library.SCIPY)), "gpu": (CUDA, PRODUCT.by(CUPY))}
 
 
@@ -55,7 +56,7 @@ def described(name: str, A, dtype: str, values: str) -> dict:
 
 
 def tolerance(A, x, dtype) -> np.ndarray:
-    """Return the largest error of each row that rounding can explain, whatever the order of its sum."""
+    """Return for each row the largest error that rounding can explain, in whatever order the row is summed."""
     return 64 * np.finfo(dtype).eps * (abs(A) @ abs(x)) + np.finfo(dtype).tiny
 
 
@@ -93,9 +94,9 @@ def _in_turn(name, A, samples) -> Iterator[Measurement]:
 
 
 def demands(measurements: list[Measurement]) -> list[dict]:
-    """Return one row for each large matrix: our best product against the library's, in double precision.
+    """Return one table row per large matrix: our best product compared with the library's, in double precision.
 
-    On a GPU, one more row says on how many matrices the best kernel is at least 1.15 times as fast.
+    On a GPU, a further row says for how many matrices the best kernel is at least 1.15 times as fast.
     """
     device = "gpu" if measurements and measurements[0].device.kind == "gpu" else "cpu"
     library, rival = RIVALS[device]

@@ -1,4 +1,4 @@
-"""What ``course bench spmv`` measures on a GPU: every format in three precisions, beside cuSPARSE and PyTorch."""
+"""What ``course bench spmv`` measures on a GPU: every format in three precisions, and cuSPARSE and PyTorch."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ from course_pkg.vector.variants import VARIANTS as STREAMS
 
 COPIED, COPIED_QUICK = 2**27, 2**16  # doubles
 PRECISIONS = (("float64", "float64"), ("float32", "float32"), ("float64", "float32"))  # of vectors, of values
-MOST_FILL = 4  # a table with more values per nonzero is not made
+MOST_FILL = 4  # a table that stores more values per nonzero is not made
 SWEPT = (
     "tetrahedral",
-)  # matrices for which all settings are tried: each setting is a conversion on the host
+)  # only for these matrices all settings are tried, because each needs a conversion on the host
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How a variant is measured: what its format is made with, and what its launcher is called with."""
+    """How a variant is measured: the arguments that make its format, and those of its launcher."""
 
     made: tuple = ()
     called: tuple = ()
@@ -38,13 +38,13 @@ def _sell(sigma=SIGMA, chunk=CHUNK, unroll=None) -> Setting:
     return Setting((("sigma", sigma), ("chunk", chunk)), (("unroll", unroll),) if unroll else ())
 
 
-# what is measured for every matrix, in every precision; a variant that is not named here has one setting
+# measured for every matrix and precision; a variant that is not named here has only one setting
 SETTINGS = {
     "spmv_csr_vector": [Setting((), (("lanes", lanes),)) for lanes in LANES],
     "spmv_csr_balanced": [Setting((("tile", TILE),))],
     "spmv_sell": [_sell(sigma=1), _sell()],
 }
-# what is tried besides, in double precision, to find the numbers of tuning.py
+# also measured, in double precision only, to find the numbers in tuning.py
 TRIED = {
     "spmv_csr_balanced": [Setting((("tile", items * THREADS_PER_BLOCK),)) for items in (4, 8, 12, 16)],
     "spmv_sell": [
@@ -56,7 +56,7 @@ TRIED = {
 
 
 class Vectors:
-    """x and y in one precision on the device, and the right result for values of one precision."""
+    """x and y in one precision on the device, and the right result for a matrix in a given precision."""
 
     def __init__(self, A, dtype: str, values: str):
         x = np.random.default_rng(0).uniform(-1, 1, A.shape[1]).astype(dtype)
@@ -77,7 +77,7 @@ class Vectors:
 
 
 def sampling(quick: bool) -> dict:
-    """Return how often and how a product is timed."""
+    """Return the options with which a product is timed."""
     return {"samples": 3 if quick else 20, "hold": True}
 
 
@@ -93,17 +93,17 @@ def products(matrices, *, quick: bool) -> Iterator[Measurement]:
 
 
 def launches(name: str, A) -> Iterator[tuple]:
-    """Yield variant, setting, and the precisions in which it is measured with a matrix."""
+    """Yield for a matrix each variant and setting, with the precisions in which it is measured."""
     skewed = np.diff(A.indptr).max() > MOST_FILL * A.nnz / A.shape[0]
     for variant in VARIANTS.of("spmv", CUDA):
         if variant.name in ("ell", "ellr") and skewed:
             continue
-        slow = skewed and variant.name in ("csr_scalar", "sell")  # a long row holds up its warp: shown once
+        slow = skewed and variant.name in ("csr_scalar", "sell")  # a long row delays its whole warp
         settings = SETTINGS.get(variant.function_name, [Setting()])
         measured = [(settings[-1], PRECISIONS[:1])] if slow else [(s, PRECISIONS) for s in settings]
         if name in SWEPT:
             measured += [(s, PRECISIONS[:1]) for s in TRIED.get(variant.function_name, ())]
-        for setting, precisions in sorted(measured, key=lambda one: one[0].made):  # each format is made once
+        for setting, precisions in sorted(measured, key=lambda one: one[0].made):  # makes each format once
             yield variant, setting, precisions
 
 
@@ -116,7 +116,7 @@ def _with(name, A, options) -> Iterator[Measurement]:
     format_made, made = None, None
     for variant, setting, precisions in launches(name, A):
         wanted = FORMATS[variant.function_name], setting.made
-        if wanted != format_made:  # the last one stays as long as it is needed again
+        if wanted != format_made:  # keep the last format as long as it is needed
             format_made, made = wanted, wanted[0].from_scipy(A, **dict(setting.made))
         for one in precisions[: len(chosen)]:
             yield ours(name, A, made, variant, setting, vectors[one], options)
@@ -124,12 +124,12 @@ def _with(name, A, options) -> Iterator[Measurement]:
 
 @lru_cache(maxsize=1)
 def _on_device(made, values):
-    """Return a format in GPU memory; the last one is kept, for settings of a launcher that share it."""
+    """Return a format in GPU memory; the last one is kept for further settings of the launcher."""
     return made.astype(values).to_device()
 
 
 def ours(name, A, made, variant, setting, vectors, options, more=None, observed=None) -> Measurement:
-    """Measure a kernel of this package; ``more`` are further parameters, ``observed`` what was counted besides."""
+    """Measure a kernel of this package; ``more`` holds further parameters, ``observed`` further counts."""
     on_device = _on_device(made, vectors.values)
     vectors.y.fill(cp.nan)
     call = partial(variant.function(CUDA), **dict(setting.called))

@@ -1,6 +1,6 @@
 """What ``course bench spmv`` measures beside products: Jacobi's method, swaps, and matrices in two precisions.
 
-Everything runs in the interpreter as well, so tests can try it without a GPU; CuPy's steps are measured where CuPy is.
+Everything also runs in the interpreter, so that tests need no GPU. CuPy's steps are measured if CuPy is installed.
 """
 
 from collections.abc import Iterator
@@ -22,16 +22,16 @@ from course_pkg.spmv.tuning import lanes_for
 from course_pkg.spmv.variants import VARIANTS
 
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
-MATRICES = {  # device: name and size
+MATRICES = {  # by device: names and sizes
     "cpu": (("poisson_3d", 100), ("tetrahedral", 100)),
-    "gpu": (("poisson_3d", 128), ("tetrahedral", 128)),  # millions of rows; permuting more would take minutes
+    "gpu": (("poisson_3d", 128), ("tetrahedral", 128)),  # permuting larger ones would take minutes
 }
-# from matrices that a launch takes longer to start than to read, to those that no cache holds
+# from matrices that are read faster than a launch starts, to matrices that fit in no cache
 SPLIT = (("poisson_3d", 16), ("poisson_3d", 32), ("poisson_3d", 64), *MATRICES["gpu"])
 QUICK = (("poisson_3d", 6), ("tetrahedral", 5))
 ORDERS = {"random": lambda A: random_permutation(A.shape[0]), "rcm": reverse_cuthill_mckee}
 TOLERANCE = 2.0**-26  # of a row's largest value: with it, six of Poisson's seven entries in a row are float32
-ROUNDED = 1e-12  # of the largest result: more than the order of a sum can change
+ROUNDED = 1e-12  # relative to the largest result: more than another order of summation can change
 
 
 def run(device: str, *, quick: bool) -> Iterator[Measurement]:
@@ -57,7 +57,7 @@ def run(device: str, *, quick: bool) -> Iterator[Measurement]:
 
 
 def jacobi_steps(name: str, A, libraries, options) -> Iterator[Measurement]:
-    """Yield a step of each form; those that permute, with rows in random order and in that of Cuthill and McKee."""
+    """Yield a step of each form; the permuted forms with a random order and with that of Cuthill and McKee."""
     b, x = np.random.default_rng(0).uniform(-1, 1, (2, A.shape[0]))
     plain = plain_system(A, b)
     expected = (b - (A @ x - plain.d * x)) / plain.d
@@ -70,7 +70,7 @@ def jacobi_steps(name: str, A, libraries, options) -> Iterator[Measurement]:
 def _systems(plain, A):
     yield plain, {}
     for order, permutation in ORDERS.items():
-        perm = permutation(A)  # takes seconds, as do the permuted matrices: made once for all libraries
+        perm = permutation(A)  # once for all libraries: this and permuting A take seconds
         yield row_permuted_system(plain, perm), {"order": order}
         yield symmetric_system(plain, perm), {"order": order}
 
@@ -115,7 +115,7 @@ def _swap(variant, name, M, there, x, expected, options) -> Measurement:
     held = {"vectors": vectors_for(variant.name, x).to_device()}
     iterate = variant.function(CUDA)
 
-    def step(values):  # an argument in GPU memory tells the clock where the work is
+    def step(values):  # its argument is in GPU memory, so the timer knows where the work is done
         held["vectors"] = iterate(there, held["vectors"])
 
     its_cost = variant.cost(M.shape[0], M.nonzeros, dtype="float32")
@@ -140,7 +140,7 @@ def scaled(A, seed: int = 0) -> csr_array:
 
 
 def splittings(name: str, A, options) -> Iterator[Measurement]:
-    """Yield the product with a matrix in two precisions, each way; first that in float64, by as many lanes."""
+    """Yield the product with a matrix in float64, then with matrices in two precisions, all with equally many lanes."""
     from course_pkg import cuda
 
     x = np.random.default_rng(0).uniform(-1, 1, A.shape[1])
@@ -193,7 +193,7 @@ def _require_close(found, expected, what) -> None:
 
 
 def _memory(library, system):
-    """Return how a vector gets to a library and back, and the system there."""
+    """Return functions that copy a vector to a library's memory and back, and the system in that memory."""
     if library == CPU:
         return np.copy, np.copy, system
     if library == CUPY:

@@ -1,4 +1,4 @@
-"""One matrix in several orders: the same nonzeros and the same kernels, beside the sectors of x that they ask for."""
+"""One matrix in several orders: times of the same kernels, beside the sectors of x that they ask for."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ ORDERS = {
     "rcm": reference.reverse_cuthill_mckee,
     "random": lambda A: reference.random_permutation(A.shape[0]),
 }
-# what is measured: a variant, what its format is made with, and what it is called with
+# variant, arguments that make its format, arguments of its launcher
 KERNELS = (
     ("spmv_csr_scalar", {}, {}),
     ("spmv_csr_vector", {}, {"lanes": 8}),
@@ -38,7 +38,7 @@ def ordered(A, order: str):
 
 
 def counted(function: str, A, made, called, dtype="float64") -> dict:
-    """Return what the loads of x ask for in the product of a matrix by a kernel, as ``KERNELS`` has it.
+    """Return requests and sectors of the loads of x in one of ``KERNELS``, for a given matrix.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """One vector in two precisions: the arrays that each of the four ways to swap needs, and the step in plain NumPy.
 
-An iteration is ``y = A x``, then x := y. A's values and the x that they meet are float32, to move fewer bytes; sums and
-y are float64, and x is kept in float64 as well, because that is the result. So ``x32``, ``x64`` and ``y64`` coexist:
+An iteration is ``y = A x``, then x := y. A's values, and the x that is multiplied by them, are float32 to move fewer
+bytes. Sums and y are float64, and x is also kept in float64, because it is the result. So ``x32``, ``x64`` and ``y64``
+exist side by side:
 
 ======  =====================================================================  ======================  ==============
 way     what happens after, or instead of, ``y64 = A x32``                     arrays besides A        bytes per row
@@ -13,9 +14,9 @@ hybrid  a kernel copies y64 to x32; x64 and y64 are swapped by their pointers  x
 ======  =====================================================================  ======================  ==============
 
 All four give the same bits: a float64 that is cast in a register is the same float32 as one that was cast before it was
-stored. "Bytes per row" is memory, not traffic: that is in ``swap_cost.py``. The fused way cannot write into x32
-itself, because other threads still read it. It moves fewer bytes than the hybrid way; all the same, who introduced
-the hybrid way found it faster on a V100. ``course bench spmv`` measures which one wins on other GPUs.
+stored. "Bytes per row" counts memory in use; ``swap_cost.py`` counts traffic. The fused way cannot write to x32 itself,
+because other threads still read it. It moves fewer bytes than the hybrid way. Yet the authors of the hybrid way found
+that one faster on a V100. ``course bench spmv`` measures which one wins on other GPUs.
 """
 
 from dataclasses import dataclass, fields
@@ -37,14 +38,14 @@ WAYS = {
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """x and y in the precisions that a way needs; None where it needs none. All in one memory space.
+    """x and y in the precisions that a way needs, all in one memory space; None for vectors that it does not need.
 
     Attributes
     ----------
     x64 : array of float64, shape (n,)
-        The current x. In the ways that have an x32, that is this x, rounded to float32.
+        The current x. If there is an x32, it is this x, rounded to float32.
     y64 : array of float64, shape (n,)
-        Where the next x is written; what it holds before is of no interest.
+        Receives the next x; its old content does not matter.
     x32, y32 : array of float32, shape (n,), or None
 
     Examples
@@ -76,14 +77,14 @@ class Vectors:
 
 
 def vectors_for(way: str, x) -> Vectors:
-    """Return the arrays with which a way begins, in host memory.
+    """Return the arrays that the first step of a way needs, in host memory.
 
     Parameters
     ----------
     way : str
         ``"naive"``, ``"cast"``, ``"fused"`` or ``"hybrid"``.
     x : ndarray of float64, shape (n,)
-        The first x; copied.
+        The first x. It is copied.
 
     Examples
     --------
@@ -104,8 +105,8 @@ def vectors_for(way: str, x) -> Vectors:
 def stepping_matrix(A, dtype="float32") -> Csr:
     """Return ``I - A / ‖A‖∞`` as CSR, a matrix that can be applied any number of times.
 
-    For a matrix of diffusion, x := x - A x / ‖A‖∞ is an explicit step in time. If the diagonal of A is positive, and in
-    no row smaller than the sum of the others' magnitudes, then no step makes the largest |x_i| larger.
+    For a matrix of diffusion, x := x - A x / ‖A‖∞ is an explicit step in time. If in each row of A the diagonal is
+    positive, and at least the sum of the other magnitudes, then no step makes the largest |x_i| larger.
 
     Parameters
     ----------
@@ -132,14 +133,14 @@ def stepping_matrix(A, dtype="float32") -> Csr:
 
 
 def swap(A, vectors: Vectors) -> Vectors:
-    """Compute the next x in plain NumPy, whatever the way: ``y = A float32(x64)`` in float64, then x := y.
+    """Compute the next x in plain NumPy, for any way: ``y = A float32(x64)`` in float64, then x := y.
 
     Parameters
     ----------
     A : Csr
         float32 or float64 values, in host memory.
     vectors : Vectors
-        In host memory; they are left as they are.
+        In host memory; they are not changed.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Bytes and flops of an iteration in each of the four ways to swap x in two precisions.
 
-``dtype`` is the precision of A's values. All ways have one A_eff: the nonzeros with their column indices, and x and y
-in float64, each moved once. Each kernel reads each of its arrays once.
+``dtype`` is the precision of A's values. All ways have the same A_eff: the nonzeros with their column indices, and x
+and y in float64, each moved once. Each kernel reads each of its arrays once.
 """
 
 from dataclasses import replace
@@ -36,7 +36,7 @@ def swap_cast(rows, nonzeros, dtype="float64") -> Cost:
 
 
 def swap_fused(rows, nonzeros, dtype="float64") -> Cost:
-    """Cost of ``y64 = A x32``, which the same kernel writes to y32, too.
+    """Cost of ``y64 = A x32`` by a kernel that also writes y32.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Sparse products on a matrix larger than any cache: what moves between the GPU and its memory, beside the cost.
+"""Sparse products with a matrix larger than any cache: the bytes that move from and to GPU memory, beside the cost.
 
-The cost counts x once. What memory moves beyond it are parts of x that the caches had lost before they were needed
-again, and sectors of which only a part is used. The matrix is made when a launch needs it; its size follows from the
-grid. Nobody looks at the results, so x and y stay as memory is found.
+The cost counts x once. More bytes move for two reasons: caches lose parts of x before they are needed again, and only a
+part of some sectors is used. The matrix is made when a launch needs it, but its sizes follow from the grid. The results
+are not checked, so x and y are not initialised.
 """
 
 from functools import cache
@@ -23,14 +23,15 @@ THREADS, LANES = spmv.THREADS_PER_BLOCK, 4
 
 
 def sizes(edge: int) -> dict[str, int]:
-    """Return rows, columns and nonzeros of Poisson's matrix on a cube: each of the six faces lacks a neighbour."""
+    """Return rows, columns and nonzeros of Poisson's matrix on a cube; points on a face lack a neighbour."""
     return {"rows": edge**3, "columns": edge**3, "nonzeros": 7 * edge**3 - 6 * edge**2}
 
 
 def stored_in_slices(edge: int) -> int:
-    """Return the values that SELL stores without sorting, for an edge that is a multiple of the slices' rows.
+    """Return how many values SELL stores without sorting, if the edge is a multiple of the rows per slice.
 
-    A slice lies along x, so some row in it has both neighbours along x; those along y and z lack at the boundary.
+    The rows of a slice lie along x. Some of them have both neighbours along x, so a slice is as wide as an inner row,
+    except at the boundaries in y and z, where all its rows lack a neighbour.
     """
     return edge * (7 * edge**2 - 4 * edge)
 
@@ -93,7 +94,7 @@ _add(
 
 
 def _with_carries():
-    """Return the arguments of the kernel on tiles, whose last one is memory for the sums that are carried over."""
+    """Return the arguments of the kernel on tiles; the last one is memory for the sums that are carried over."""
     M = CsrBalanced.from_scipy(_matrix())
     arrays = (Sliced(a, 0) for a in (M.indptr, M.indices, M.data, M.tile_rows))
     return *arrays, Unwritten(EDGE**3), Unwritten(EDGE**3), Unwritten(M.tile_rows.size - 1)

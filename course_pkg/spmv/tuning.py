@@ -1,19 +1,19 @@
 """Settings that were found by trying them on GPUs; they do not change any result but its last digits."""
 
 THREADS_PER_BLOCK = 256
-# SellCSigma: rows of a slice, rows of a window, and the most nonzeros that a thread asks for before it uses one
+# SellCSigma: rows per slice, rows per window, and the most nonzeros that a thread loads before it uses one
 CHUNK, SIGMA, UNROLL = 32, 256, 8
-# CsrBalanced: nonzeros per thread, of which all are asked for together, and the items of a block's tile
+# CsrBalanced: nonzeros that each thread loads together, and items per tile
 ITEMS = 6
 TILE = ITEMS * THREADS_PER_BLOCK
-LONG_ROW = 64  # nonzeros of a row in a tile from which a whole warp adds it up
+LONG_ROW = 64  # a row with at least so many nonzeros in a tile is added up by a whole warp
 LANES = (2, 4, 8, 16, 32)  # the widths of spmv_csr_vector
 
 
 def lanes_for(A) -> int:
-    """Return how many lanes should share a row of CSR: the largest power of two that is no longer than the mean row.
+    """Return how many lanes should share a row of CSR: the largest power of two up to the mean length of a row.
 
-    Then few lanes have nothing to do. It is at least 2 and at most 32, a whole warp.
+    Then few lanes have nothing to do. The number is at least 2 and at most 32, a whole warp.
 
     Examples
     --------
@@ -27,9 +27,9 @@ def lanes_for(A) -> int:
 
 
 def unroll_for(A) -> int:
-    """Return how many nonzeros of a row in slices a thread should ask for at a time, at most 8.
+    """Return how many nonzeros of a row a thread should load at a time in the format with slices, at most 8.
 
-    The mean width of the slices is divided into equal groups, so that few are asked for twice.
+    The mean width of the slices is divided into equal groups, so that few nonzeros are loaded twice.
 
     Examples
     --------

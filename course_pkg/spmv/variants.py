@@ -125,7 +125,7 @@ VARIANTS = Variants(
         kernels=(("row_product_kernel", 4), ("splitting_add_kernel", 4)),
     ),
 )
-# the format that a variant's functions take, by the name of the function
+# the format of the matrix argument, by the name of the function
 FORMATS = {
     "spmv": Csr,
     "spmv_csr_scalar": Csr,

@@ -6,7 +6,7 @@ from math import floor, log2
 
 import numpy as np
 
-from course_pkg.bench import Measurement, cpu, gpu, pitfalls, progress
+from course_pkg.bench import Measurement, cpu, gpu, mistime, pitfalls, progress
 from course_pkg.bench.pitfalls import Pair, Work
 from course_pkg.core import Cost, CourseError, Library
 from course_pkg.vector import cost, cpu_numba, reference
@@ -50,9 +50,9 @@ def on_cpu(n: int | None = None, *, problem: VectorProblem | None = None) -> dic
     v = Vectors("cpu", n, problem)
     by_numba = v.copy(n)
     return {
-        "first_call": lambda: pitfalls.first_call(_fresh_cpu, by_numba),
-        "in_cache": lambda: pitfalls.in_cache(_by_numpy(v, min(n, IN_A_CORE)), _by_numpy(v, n)),
-        "one_call": lambda: pitfalls.one_call(_by_numpy(v, TINY)),
+        "first_call": lambda: mistime.first_call(_fresh_cpu, by_numba),
+        "in_cache": lambda: mistime.in_cache(_by_numpy(v, min(n, IN_A_CORE)), _by_numpy(v, n)),
+        "one_call": lambda: mistime.one_call(_by_numpy(v, TINY)),
         "allocates": lambda: _allocates(v),
     }
 
@@ -74,7 +74,7 @@ def _allocates(v) -> Pair:
     in_place = replace(v.triad(p.a.size), fn=reference.triad, cost=moved, library=BY_NUMPY)
     # the new array is not checked, but the same arithmetic is, in the other half of the pair
     new = replace(in_place, fn=lambda a, b, s: a + s * b, args=(p.a, p.b, p.s), check=None)
-    return pitfalls.allocates(new, in_place)
+    return mistime.allocates(new, in_place)
 
 
 def on_gpu(n: int) -> dict[str, Callable[[], Pair]]:
@@ -86,14 +86,14 @@ def on_gpu(n: int) -> dict[str, Callable[[], Pair]]:
     large, short, cached = v.copy(n), v.copy(n // SHORTER), v.copy(min(n, size_in_cache(gpu().llc_bytes)))
     flops = _polynomial(v)
     return {
-        "no_wait": lambda: pitfalls.no_wait(large),
-        "first_call": lambda: pitfalls.first_call(_fresh_gpu, large),
-        "host_clock": lambda: pitfalls.host_clock(short),
-        "one_launch": lambda: pitfalls.one_launch(short),
-        "in_cache": lambda: pitfalls.in_cache(cached, large),
+        "no_wait": lambda: mistime.no_wait(large),
+        "first_call": lambda: mistime.first_call(_fresh_gpu, large),
+        "host_clock": lambda: mistime.host_clock(short),
+        "one_launch": lambda: mistime.one_launch(short),
+        "in_cache": lambda: mistime.in_cache(cached, large),
         "with_copies": lambda: _with_copies(v, n // 2),
         "pageable": lambda: _pageable(v, n // 2),
-        "idle_clock": lambda: pitfalls.idle_clock(flops, rest_s=2.0 if n > QUICK else 0.1),
+        "idle_clock": lambda: mistime.idle_clock(flops, rest_s=2.0 if n > QUICK else 0.1),
     }
 
 
@@ -138,7 +138,7 @@ def _with_copies(v, n) -> Pair:
     def check():
         np.testing.assert_array_equal(back, host)
 
-    return pitfalls.with_copies(
+    return mistime.with_copies(
         replace(kernel, fn=whole, args=(host, *kernel.args, back), check=check), kernel
     )
 
@@ -158,4 +158,4 @@ def _pageable(v, n) -> Pair:
         check = v.checking(there, lambda part: v.host.a[part])
         return Work(to_gpu, (host, there), crossed, v.library, parameters, check)
 
-    return pitfalls.pageable(work(v.host.a[:n]), work(pinned))
+    return mistime.pageable(work(v.host.a[:n]), work(pinned))

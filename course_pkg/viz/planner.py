@@ -43,9 +43,9 @@ def plan_picture(plan, name: str, machine, facts) -> Picture:
 
     Examples
     --------
-    >>> from course_pkg.cg import cost, fusion
+    >>> from course_pkg.cg import facts, fusion
     >>> from course_pkg.core import machine
-    >>> plan_picture(fusion.CHOICES["one kernel"], "one kernel", machine("h200"), cost.facts).alt
+    >>> plan_picture(fusion.CHOICES["one kernel"], "one kernel", machine("h200"), facts.facts).alt
     'one kernel: refused. ...'
     """
     kernels = strip.count(len(plan.groups), "kernel")
@@ -116,9 +116,9 @@ def planner(choices, machines, facts, *, start=None) -> W.VBox:
 
     Examples
     --------
-    >>> from course_pkg.cg import cost, fusion
+    >>> from course_pkg.cg import facts, fusion
     >>> from course_pkg.core import machine
-    >>> box = planner({"two kernels": fusion.CHOICES["A p twice"]}, [machine("h200")], cost.facts)
+    >>> box = planner({"two kernels": fusion.CHOICES["A p twice"]}, [machine("h200")], facts.facts)
     >>> len(box.children)
     2
     """
@@ -151,11 +151,11 @@ def free_planner(judge, containers, machines, facts, *, options=()) -> W.VBox:
 
     Examples
     --------
-    >>> from course_pkg.cg import cost, fusion
+    >>> from course_pkg.cg import facts, fusion
     >>> from course_pkg.core import machine
     >>> def judge(starts, chosen):
     ...     return fusion.plan(fusion.CG, fusion.cut(fusion.CG, starts))
-    >>> box = free_planner(judge, [c.name for c in fusion.CG.containers], [machine("h200")], cost.facts)
+    >>> box = free_planner(judge, [c.name for c in fusion.CG.containers], [machine("h200")], facts.facts)
     >>> type(box).__name__
     'VBox'
     """

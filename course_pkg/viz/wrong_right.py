@@ -21,10 +21,10 @@ def wrong_right(series, *, bounds=None, title="", note="") -> Picture:
 
     Examples
     --------
-    >>> from course_pkg.bench import pitfalls
+    >>> from course_pkg.bench import mistime, pitfalls
     >>> from course_pkg.core import Cost
     >>> work = pitfalls.Work(np.copyto, (np.empty(8), np.ones(8)), Cost(64, 64), "NumPy")
-    >>> wrong_right({"this CPU": [pitfalls.one_call(work, samples=3)]}).alt
+    >>> wrong_right({"this CPU": [mistime.one_call(work, samples=3)]}).alt
     'this CPU: one short call, ... GB/s wrong and ... right.'
     """
     require_points(series)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from fake_gpu import Array, FakeGpu
 
-from course_pkg.bench import device, load, pitfalls, record, timers
+from course_pkg.bench import device, load, mistime, pitfalls, record, timers
 from course_pkg.bench.pitfalls import PITFALLS, Pair, Work
 from course_pkg.core import Cost
 
@@ -45,7 +45,7 @@ def gpu(monkeypatch):
 
 
 def test_without_a_wait_the_host_times_the_launch(gpu):
-    pair = pitfalls.no_wait(gpu.does(KERNEL_S), samples=4)
+    pair = mistime.no_wait(gpu.does(KERNEL_S), samples=4)
     assert pair.wrong.samples_s == pytest.approx([LAUNCH_S] * 4)
     assert pair.right.median_s == pytest.approx(KERNEL_S)
     assert pair.overstated == pytest.approx(KERNEL_S / LAUNCH_S)
@@ -63,7 +63,7 @@ def test_launches_of_samples_do_not_pile_up(gpu):
         waits.append(gpu.busy_until <= gpu.now)
         gpu.kernel(KERNEL_S)()
 
-    pitfalls.no_wait(gpu.does(0, fn), samples=3)
+    mistime.no_wait(gpu.does(0, fn), samples=3)
     assert waits[-3:] == [True] * 3
     synchronize()
 
@@ -81,26 +81,26 @@ def test_the_first_call_of_each_fresh_function_compiles(gpu):
 
         return call
 
-    pair = pitfalls.first_call(fresh, gpu.does(KERNEL_S), samples=3)
+    pair = mistime.first_call(fresh, gpu.does(KERNEL_S), samples=3)
     assert made == [1, 1, 1]
     assert pair.wrong.samples_s == pytest.approx([1.0 + KERNEL_S] * 3), "it waits for the kernel, too"
     assert pair.right.median_s == pytest.approx(KERNEL_S)
 
 
 def test_the_hosts_clock_adds_the_launch_of_a_short_call(gpu):
-    pair = pitfalls.host_clock(gpu.does(SHORT_S), samples=3)
+    pair = mistime.host_clock(gpu.does(SHORT_S), samples=3)
     assert pair.wrong.median_s == pytest.approx(LAUNCH_S + SHORT_S)
     assert pair.right.median_s == pytest.approx(SHORT_S)
 
 
 def test_events_around_one_launch_time_python(gpu):
-    pair = pitfalls.one_launch(gpu.does(SHORT_S), samples=3)
+    pair = mistime.one_launch(gpu.does(SHORT_S), samples=3)
     assert pair.wrong.samples_s == pytest.approx([LAUNCH_S + SHORT_S] * 3)
     assert pair.right.median_s == pytest.approx(SHORT_S)
 
 
 def test_arrays_in_a_cache_are_one_call_and_large_ones_another(gpu):
-    pair = pitfalls.in_cache(gpu.does(SHORT_S), gpu.does(KERNEL_S), samples=2)
+    pair = mistime.in_cache(gpu.does(SHORT_S), gpu.does(KERNEL_S), samples=2)
     assert pair.wrong.median_s == pytest.approx(SHORT_S)
     assert pair.right.median_s == pytest.approx(KERNEL_S)
 
@@ -111,19 +111,19 @@ def test_a_kernel_with_its_copies(gpu):
         gpu.now += 2 * COPY_S  # there and back: the host waits for both
         gpu.kernel(KERNEL_S)()
 
-    pair = pitfalls.with_copies(gpu.does(0, whole), gpu.does(KERNEL_S), samples=2)
+    pair = mistime.with_copies(gpu.does(0, whole), gpu.does(KERNEL_S), samples=2)
     assert pair.wrong.median_s == pytest.approx(2 * COPY_S + LAUNCH_S + KERNEL_S)
     assert pair.right.median_s == pytest.approx(KERNEL_S)
 
 
 def test_copies_are_timed_until_they_are_done(gpu):
-    pair = pitfalls.pageable(gpu.does(COPY_S), gpu.does(KERNEL_S), samples=2)
+    pair = mistime.pageable(gpu.does(COPY_S), gpu.does(KERNEL_S), samples=2)
     assert pair.wrong.median_s == pytest.approx(LAUNCH_S + COPY_S)
     assert pair.right.median_s == pytest.approx(LAUNCH_S + KERNEL_S)
 
 
 def test_a_gpu_that_rested_is_timed_at_its_low_clock_and_says_so(gpu):
-    pair = pitfalls.idle_clock(gpu.does(KERNEL_S), rest_s=5.0, samples=3)
+    pair = mistime.idle_clock(gpu.does(KERNEL_S), rest_s=5.0, samples=3)
     assert pair.wrong.samples_s == pytest.approx([3 * KERNEL_S] * 3)
     assert pair.right.samples_s == pytest.approx([KERNEL_S] * 3)
     assert (pair.wrong.observed, pair.right.observed) == ({"sm_mhz": 345}, {"sm_mhz": 1980})
@@ -150,13 +150,13 @@ def on_cpu(clock, seconds):
 
 
 def test_a_short_call_is_timed_with_the_clock_itself(clock):
-    pair = pitfalls.one_call(on_cpu(clock, 1e-6), samples=5)
+    pair = mistime.one_call(on_cpu(clock, 1e-6), samples=5)
     assert pair.wrong.samples_s == pytest.approx([2e-6] * 5)
     assert pair.right.median_s == pytest.approx(1e-6, rel=0.01)
 
 
 def test_a_new_array_and_one_that_is_there(clock):
-    pair = pitfalls.allocates(on_cpu(clock, 3e-3), on_cpu(clock, 1e-3))
+    pair = mistime.allocates(on_cpu(clock, 3e-3), on_cpu(clock, 1e-3))
     assert pair.wrong.median_s / pair.right.median_s == pytest.approx(3, rel=0.01)
     assert pair.pitfall is PITFALLS["allocates"]
 
@@ -166,7 +166,7 @@ def test_a_wrong_result_is_timed_by_no_way(gpu):
         raise AssertionError("wrong result")
 
     work = gpu.does(SHORT_S, check=check)
-    for way in (pitfalls.no_wait, pitfalls.host_clock, pitfalls.one_launch, pitfalls.idle_clock):
+    for way in (mistime.no_wait, mistime.host_clock, mistime.one_launch, mistime.idle_clock):
         with pytest.raises(AssertionError, match="wrong result"):
             way(work)
 
@@ -190,14 +190,14 @@ def of(pair, wrong_s, right_s):
     ],
 )
 def test_a_row_says_how_far_off_the_wrong_way_is(clock, wrong_s, stated):
-    row = of(pitfalls.one_call(on_cpu(clock, 1e-6)), wrong_s, 1.0).row()
+    row = of(mistime.one_call(on_cpu(clock, 1e-6)), wrong_s, 1.0).row()
     assert row["stated"] == stated
     assert row["pitfall"] == "one short call"
     assert (row["wrong GB/s"], row["right GB/s"]) == (f"{2 / wrong_s:#.3g}".rstrip("."), "2.00")
 
 
 def test_pairs_are_found_in_a_record_in_the_order_of_the_list(clock, tmp_path):
-    short, new = pitfalls.one_call(on_cpu(clock, 1e-6)), pitfalls.allocates(*[on_cpu(clock, 1e-6)] * 2)
+    short, new = mistime.one_call(on_cpu(clock, 1e-6)), mistime.allocates(*[on_cpu(clock, 1e-6)] * 2)
     ms = [*new.measurements, *short.measurements]
     path = record("honest", ms, tmp_path, origin="a test")
     assert [pair.pitfall.name for pair in pitfalls.pairs(load(path))] == ["one_call", "allocates"]

@@ -3,6 +3,7 @@
 import pytest
 
 from course_pkg.cg import cost, precision
+from course_pkg.cg.facts import facts
 from course_pkg.cg.fusion import TWO_KERNEL
 from course_pkg.cg.program import CG, Program
 from course_pkg.cg.variants import VARIANTS
@@ -84,7 +85,7 @@ def test_each_field_moves_its_own_width():
 
 def test_fields_in_memory_have_their_widths():
     assert (TWO_KERNEL.stored(8), precision.MIXED.stored(8)) == (4 * 8, 4 * 4)
-    assert dict(cost.facts(precision.MIXED, machine("h200")))["bytes per point"] == "32 B"
+    assert dict(facts(precision.MIXED, machine("h200")))["bytes per point"] == "32 B"
 
 
 def test_a_width_is_that_of_a_field():

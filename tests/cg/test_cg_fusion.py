@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 
 from course_pkg.cg import cost
+from course_pkg.cg.facts import facts
 from course_pkg.cg.fusion import BASELINE, CHOICES, MAP_STENCIL_FUSED, TWO_KERNEL, cut, plan
 from course_pkg.cg.program import CG, Container, Program
 from course_pkg.cg.variants import METHODS, VARIANTS
@@ -287,7 +288,7 @@ def test_a_plan_that_cannot_run_has_no_cost():
 
 def test_the_facts_of_a_plan():
     h200 = machine("h200").measured(4000.0)
-    found = dict(cost.facts(CHOICES["A p twice"], h200))
+    found = dict(facts(CHOICES["A p twice"], h200))
     assert found == {
         "bytes per point": "64 B",
         "fields read, written": "5, 3",
@@ -298,8 +299,8 @@ def test_the_facts_of_a_plan():
         "time, 250³": "250 µs",
         "time, 1000³": "16.0 ms",
     }
-    assert dict(cost.facts(CHOICES["baseline"], machine("t4")))["time, 1000³"] == "32 GB: too large"
-    assert dict(cost.facts(CHOICES["A p twice"], h200, dtype="float32"))["time, 250³"] == "125 µs"
+    assert dict(facts(CHOICES["baseline"], machine("t4")))["time, 1000³"] == "32 GB: too large"
+    assert dict(facts(CHOICES["A p twice"], h200, dtype="float32"))["time, 250³"] == "125 µs"
 
 
 # ---- bad input

@@ -2,7 +2,8 @@
 
 import pytest
 
-from course_pkg.cg.program import CG, Container, Edge, Program, conjugate_gradient, dependences
+from course_pkg.cg.dependences import Edge, dependences
+from course_pkg.cg.program import CG, Container, Program, conjugate_gradient
 from course_pkg.core import CourseError
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_pkg.bench import Device, cpu, gpu, pitfalls
+from course_pkg.bench import Device, cpu, gpu, mistime, pitfalls
 from course_pkg.commands import bench as command
 from course_pkg.core import Cost, CourseError, Library
 from course_pkg.vector import cost, cpu_numba, here, suite_honest
@@ -21,7 +21,7 @@ def interpreted(monkeypatch):
         monkeypatch.setattr(module, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 2048))
     monkeypatch.setattr(suite_honest, "QUICK", 1024)
     monkeypatch.setattr(suite_honest, "MANY_FLOPS", 2)
-    monkeypatch.setattr(pitfalls, "BUSY_S", 0.001)
+    monkeypatch.setattr(mistime, "BUSY_S", 0.001)
 
 
 @pytest.fixture

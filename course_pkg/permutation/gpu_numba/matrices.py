@@ -3,7 +3,7 @@
 row_lengths       how long is each row of the result?
 (on the host)     their sums are the row pointers of the result
 permute_rows      a warp copies a row to its new place
-permute_symmetric as permute_rows, with new columns, each put where it belongs in the sorted row
+permute_symmetric as permute_rows, with new columns, and each entry at its place in the sorted row
 """
 
 import numpy as np
@@ -88,10 +88,10 @@ def permute_rows(perm, A, out):
 
 @cuda.jit
 def permute_symmetric_kernel(perm, inverse, indptr, indices, data, new_indptr, new_indices, new_data):
-    """As permute_rows, but each lane finds its entry's place by counting the entries of the row with lower columns.
+    """As permute_rows, but each lane finds its entry's place: it counts the entries of the row with lower columns.
 
     All lanes look at the same entry at the same time, so that a row is read from memory once. The counting takes
-    ``length²`` steps per row: nothing for rows of tens of entries, much for rows of ten thousands.
+    ``length²`` steps per row: few for rows with tens of entries, many for rows with tens of thousands.
     """
     i = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     if i < perm.size:

@@ -1,7 +1,7 @@
 """Permutations of vectors as CUDA kernels: one element per thread, by gather or by scatter.
 
-Either ``perm`` says where each result comes from, or where each input goes. One of the two accesses is in order; the
-other goes wherever ``perm`` leads. In a random order each lane of a warp then needs a sector of its own.
+``perm`` says either where each result comes from, or where each input goes. One of the two accesses is in order; the
+other one goes to the places in ``perm``. If their order is random, each lane of a warp needs another sector.
 """
 
 from course_pkg import cuda
@@ -59,7 +59,7 @@ def unpermute_vector(perm, x, out):
 
 @cuda.jit
 def invert_kernel(perm, inverse):
-    """As the scatter, of the numbers 0, 1, 2, …, which a thread knows without reading them."""
+    """Scatter the numbers 0, 1, 2, …, which a thread knows without reading them."""
     i = cuda.grid(1)
     if i < perm.size:
         inverse[perm[i]] = i

@@ -1,1 +1,1 @@
-"""What learners write in the laboratory of each lecture: one module or folder for each, named as the lecture is."""
+"""The steps of the laboratories: one module or folder per lecture, with the lecture's name."""

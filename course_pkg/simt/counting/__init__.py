@@ -1,1 +1,1 @@
-"""Counts what the hardware would count, after a model of what the compiler does to the source."""
+"""Counts what the hardware would count; a model of the compiler says which of the source's operations remain."""

@@ -88,7 +88,7 @@ class _Size:
         return size
 
     def _index(self, array: str, index) -> int:
-        """Count the arithmetic of an index, the test of its sign, and the addition that wraps a negative index."""
+        """Count an index' arithmetic, the test of its sign, and the addition that wraps a negative index."""
         size = 0
         for part in ast.walk(index):
             if isinstance(part, ast.BinOp) and self._changes(part):
@@ -165,7 +165,7 @@ def hoist(run, frame, node: ast.If, mask) -> None:
 
 
 def speculated(ledger, frame, node: ast.If) -> bool:
-    """Return whether all lanes compute both sides and then select one: so for little arithmetic without memory."""
+    """Return whether all lanes compute both sides and then select one, as for a little arithmetic without memory."""
     operations = 0
     for statement in (*node.body, *node.orelse):
         if not isinstance(statement, (ast.Assign, ast.AugAssign)) or _stores(statement):
@@ -183,7 +183,7 @@ def speculated(ledger, frame, node: ast.If) -> bool:
 
 
 def _moves_down(frame, name: str) -> bool:
-    """Return whether a variable holds a load that is used once: the load then moves into the branch that uses it."""
+    """Return whether a variable holds a load that is used once; such a load moves into the branch that uses it."""
     variable = frame.variables.get(name)
     origin = getattr(variable.value, "origin", None) if variable else None
     if origin is None or origin.done or not origin.space:

@@ -17,7 +17,7 @@ from course_pkg.simt.counting.no_ledger import NoLedger
 from course_pkg.simt.counting.operations import count_operation, use
 from course_pkg.simt.run.values import Origin, Product
 
-TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # in these, one lane updates for its whole warp
+TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # one lane updates for its whole warp
 
 
 class Ledger(NoLedger):
@@ -187,7 +187,7 @@ class Ledger(NoLedger):
     def multiply(self, value, precision: str, where, operands, mask, instead="mul") -> None:
         """Count a multiplication, which a later addition may fuse into a multiply-add.
 
-        ``instead`` is the kind that it counts as if no addition fuses it.
+        If no addition fuses it, it counts as an operation of the kind ``instead``.
         """
         product = self._products.setdefault(value.key, Product(self.straight, instead))
         value.product = product
@@ -279,5 +279,5 @@ def _nothing(lanes) -> None:
 
 
 def _one_a_block(place) -> bool:
-    """Return whether the threads of each block certainly update one common element."""
+    """Return whether it is certain that all threads of a block update the same element."""
     return np.ndim(place.offset) == 0 or place.offset.shape[-3:] == (1, 1, 1)

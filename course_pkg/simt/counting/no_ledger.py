@@ -30,13 +30,13 @@ class NoLedger:
         """Note that lanes use a value, in the basic block that computed it or in a later branch."""
 
     def use(self, value) -> None:
-        """Note that a value is used by itself: its multiplication must be computed even if an addition fuses it."""
+        """Note that a value is itself used: its multiplication must then be computed even if an addition fuses it."""
 
     def settle(self, value) -> None:
         """Count a value for all lanes that computed it."""
 
     def made_of(self, value, operands, mask) -> None:
-        """Note the operands of a value that costs nothing itself."""
+        """Note the operands of a value that itself costs nothing."""
 
     def instruction(self, mask) -> None:
         """Count one instruction for each warp with an active lane."""

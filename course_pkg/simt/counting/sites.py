@@ -1,4 +1,4 @@
-"""Counting what the hardware counts: requests, sectors, wavefronts, unique bytes, flops, lanes at work."""
+"""Counts of requests, sectors, wavefronts, unique bytes, flops and active lanes, as the hardware counts them."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field

@@ -17,7 +17,8 @@ from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.expressions import evaluate, handles, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import evaluate, handles
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.values import Builtin, Intrinsic, Module, Range, Torn, TypeName, Value, undefined
 

@@ -7,13 +7,11 @@ and flags work. A thread that would have taken the same branch has learnt nothin
 it learn what one of them knows.
 """
 
-from dataclasses import dataclass, field
-from typing import Any
-
 import numpy as np
 
 from course_pkg.simt.memory.fences import OWN, Fences
 from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, SITES, WARP_SHIFT, Order, thread_of
+from course_pkg.simt.memory.publications import Element, Publication, Sight, join, last_of_another
 from course_pkg.simt.memory.warp_order import LANES
 
 # values that an atomic might have found: four at earlier times, three without one of the publications
@@ -21,80 +19,6 @@ WORLDS = 7
 LAST = 3  # the world before the last publication
 BITS = ("or_", "and_", "xor")
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
-
-
-@dataclass(eq=False)
-class Publication:
-    """An atomic that changed an element and so published what its thread had fenced.
-
-    Attributes
-    ----------
-    thread : int
-    before : number
-        The value of the element before the atomic.
-    flipped : int
-        The bits that the atomic changed, if it is an operation on bits; 0 otherwise.
-    clocks : tuple of dict
-        What a thread knows once it has learnt of this publication.
-    known : int
-        How many of the element's earlier publications the thread knew.
-    after_all : bool
-        Whether the thread knew all earlier publications of the element, its own included.
-    """
-
-    thread: int
-    before: Any
-    flipped: int
-    clocks: tuple
-    known: int
-    after_all: bool
-
-
-@dataclass(eq=False)
-class Element:
-    """An integer that atomics have changed, in a kernel with fences."""
-
-    name: tuple
-    published: list[Publication] = field(default_factory=list)
-    joined: tuple[int, dict] = (0, {})
-
-    def clock(self, until: int) -> dict:
-        """Return the joined clocks of the first ``until`` publications."""
-        done, clock = self.joined
-        if done > until:
-            done, clock = 0, {}
-        if done < until:
-            clock = dict(clock)
-            for publication in self.published[done:until]:
-                for other in publication.clocks:
-                    _join(clock, other)
-            self.joined = until, clock
-        return clock
-
-
-@dataclass(eq=False)
-class Sight:
-    """What a thread may learn from one of its atomics: publications number ``known`` to ``until - 1`` of the element.
-
-    Attributes
-    ----------
-    element : Element
-    known : int
-        Number of publications that the thread knew before.
-    until : int
-        Number of publications before the atomic.
-    after : int
-        Number of publications after the atomic, which may have published something itself.
-    """
-
-    element: Element
-    known: int
-    until: int
-    after: int
-
-    def clock(self) -> dict:
-        """Return what the thread knows if it has learnt of all these publications."""
-        return {**self.element.clock(self.until), ("element", *self.element.name): self.after}
 
 
 class Handovers:
@@ -147,7 +71,7 @@ class Handovers:
             known = max((c.get(("element", *element.name), 0) for c in clocks), default=0)
             if until > known:
                 some = [published[at] for at in (known, min(known + 1, until - 1), (known + until) // 2)]
-                times = *some, _last_of_another(published, until, thread)
+                times = *some, last_of_another(published, until, thread)
                 without = (before[i] ^ p.flipped if p.flipped else p.before for p in some)
                 otherwise[:, i] = *(p.before for p in times), *without
             if before[i] != after[i]:
@@ -199,7 +123,7 @@ class Handovers:
             return
         first, last = (
             published[known],
-            _last_of_another(published, until, thread if source == ANYBODY else source),
+            last_of_another(published, until, thread if source == ANYBODY else source),
         )
         if all(worlds):
             clocks = (sight.clock(),)
@@ -217,7 +141,7 @@ class Handovers:
                 self._knowledge["thread", thread] = clock
             elif known is not clock:
                 self._knowledge["thread", thread] = known = dict(known)
-                _join(known, clock)
+                join(known, clock)
 
     def spread(self, blocks, of_warp=False) -> None:
         """Let the threads of blocks, or of warps, pass a barrier: each then knows what one of them knows."""
@@ -236,7 +160,7 @@ class Handovers:
             if group in groups:
                 clock = self._knowledge.pop((kind, number))
                 known = dict(self._knowledge.get((level, group), ()))
-                _join(known, clock)
+                join(known, clock)
                 self._knowledge[level, group] = known
 
     def spread_among(self, threads: list) -> None:
@@ -247,7 +171,7 @@ class Handovers:
         if clocks and len(threads) > 1:
             together: dict = {}
             for clock in clocks:
-                _join(together, clock)
+                join(together, clock)
             self._knowledge.update({("thread", thread): together for thread in threads})
 
     def known(self, entry, stamp, mine, clash):
@@ -295,22 +219,3 @@ class Handovers:
             clocks = self._known_to(int(thread_of(mine[i]))) if element else ()
             found[i] = any(c.get(("element", *name), -1) >= len(element.published) for c in clocks)
         return found
-
-
-def _last_of_another(published: list, until: int, thread: int) -> Publication:
-    """Return the last of the first ``until`` publications that is another thread's, or else the last of them."""
-    at = until - 1
-    while at and published[at].thread == thread:
-        at -= 1
-    return published[at if published[at].thread != thread else until - 1]
-
-
-def _join(clock: dict, other: dict) -> None:
-    """Add to a clock everything that another one knows."""
-    for key, value in other.items():
-        mine = clock.get(key)
-        if isinstance(value, np.ndarray) and mine is not None:
-            value = np.maximum(mine, value)
-        elif mine is not None and mine > value:
-            value = mine
-        clock[key] = value

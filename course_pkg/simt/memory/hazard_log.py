@@ -1,4 +1,4 @@
-"""The hazards of a launch: each is reported once, in a sentence for learners."""
+"""The hazards of a launch; each is reported once, by a sentence for learners."""
 
 from functools import partial
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.memory.order import SITES, thread_of
-from course_pkg.simt.memory.races import Access, Hazard, Thread, dimensions_of, place
+from course_pkg.simt.memory.places import Thread, dimensions_of, place
+from course_pkg.simt.memory.races import Access, Hazard
 from course_pkg.simt.memory.shadow import Shadow
 
 FATAL = ("out_of_bounds", "divergent_barrier")
@@ -31,7 +32,7 @@ class HazardLog:
         self._told: set = set()
 
     def add(self, hazard: Hazard) -> None:
-        """Keep a hazard if it is the first of its kind on its line and array."""
+        """Keep a hazard, unless one of the same kind, line and array is kept already."""
         if self.fatal_only:
             if hazard.kind in FATAL:
                 raise HazardError(hazard)

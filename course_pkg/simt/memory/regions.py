@@ -1,4 +1,4 @@
-"""The memories of a launch: global arrays, and each block's and thread's own."""
+"""The memories of a launch: global arrays, shared memory of each block, and local memory of each thread."""
 
 from dataclasses import dataclass, field
 from math import prod
@@ -24,9 +24,9 @@ class Region:
     unit : int
         Bytes per unit.
     written : bool
-        Whether the kernel may write to it at all; memory that is only read needs no shadow.
+        Whether the kernel may write to the region; memory that is only read needs no shadow.
     otherwise : dict
-        What it would contain if atomics had been done earlier (:mod:`course_pkg.simt.run.hindsight`).
+        What the region would contain if atomics had been done earlier (:mod:`course_pkg.simt.run.hindsight`).
     held : dict
         For each integer that atomics update, the value before the last change.
     constant_index_only : bool

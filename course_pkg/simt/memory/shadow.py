@@ -14,12 +14,12 @@ class Shadow:
     writer, write_stamp : ndarray of int64
         Entry and stamp of the last write that was not an atomic.
     readers : Crowd, WholeCrowd or None
-        The threads that have read it.
+        The threads that have read the unit.
     replaced, writer_of_replaced : ndarray of int64, or None
         The last number that was stored by an atomic whose result the kernel does not use, and the entry of that atomic.
     updaters : dict
-        The threads that have updated it by atomics: a crowd for each kind of update. In one common crowd, two threads
-        whose updates may come in any order would hide a third thread whose update may not.
+        The threads that have updated the unit by atomics: a crowd for each kind of update. In one common crowd, two
+        threads whose updates may come in any order would hide a third thread whose update may not.
 
     Parameters
     ----------

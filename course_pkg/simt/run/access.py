@@ -1,4 +1,4 @@
-"""Loads and stores: where an index leads, what it costs, and whether it may."""
+"""Loads and stores: which element an index names, whether the index is allowed, and what the access counts as."""
 
 import ast
 from dataclasses import dataclass, replace
@@ -9,7 +9,8 @@ from numba.core import types
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.expressions import cast, evaluate, handles, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.sketch import any_of, note_store, of_one_type
@@ -20,14 +21,14 @@ VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 
 @dataclass(eq=False)
 class Place:
-    """An element of an array in every lane.
+    """The element of an array that each lane accesses.
 
     Attributes
     ----------
     offset : ndarray of int64
-        Element in the owner's copy; broadcasts to the wave's shape.
+        Number of the element in the owner's copy; broadcasts to the wave's shape.
     at : ndarray of int64
-        Element in ``array.flat``.
+        Number of the element in ``array.flat``.
     inside : Mask
         The lanes whose index lies in the array.
     """
@@ -39,7 +40,7 @@ class Place:
     inside: Mask
     indices: tuple
     where: SourceLine
-    astray: bool = False  # whether some lanes at work are not inside
+    astray: bool = False  # whether the index of an active lane lies outside
 
 
 def place_of(run, frame, node: ast.Subscript, mask: Mask) -> Place:
@@ -52,7 +53,7 @@ def place_of(run, frame, node: ast.Subscript, mask: Mask) -> Place:
 
 
 def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
-    """Turn an index into an element, and check it against the array's shape."""
+    """Return the place that an index names, and report an index that lies outside the array's shape."""
     indices = index if isinstance(index, tuple) else (index,)
     where = SourceLine(frame.program.name, node.lineno)
     if len(indices) != array.ndim:
@@ -87,7 +88,7 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
 
 
 def _is_meant(node, d) -> bool:
-    """Whether index ``d`` is written as a negative number, such as ``a[-1]``: then its wrapping is no mistake."""
+    """Return whether index ``d`` is written as a negative number, such as ``a[-1]``: then it may wrap."""
     index = node.slice if isinstance(node, ast.Subscript) else None
     part = index.elts[d] if isinstance(index, ast.Tuple) else index
     return isinstance(part, ast.UnaryOp) and isinstance(part.operand, ast.Constant)
@@ -115,7 +116,7 @@ def _report(run, kind, array, indices, lanes, where):
 
 
 def _owner(run, array):
-    """Offset of each lane's copy of an array in the memory of all copies."""
+    """Return the offset of each lane's copy of an array in the memory of all copies."""
     if array.region.owner == "block":
         return run.wave.block_in_wave * array.extent
     if array.region.owner == "thread":
@@ -126,7 +127,7 @@ def _owner(run, array):
 
 @handles(ast.Subscript)
 def load(run, frame, node: ast.Subscript, mask: Mask):
-    """Read an element, or return the sub-array that fewer indices name."""
+    """Read an element; if there are fewer indices than dimensions, return a sub-array."""
     array = evaluate(run, frame, node.value, mask)
     if isinstance(array, tuple):
         return _item(run, frame, node, array, mask)
@@ -157,7 +158,7 @@ def _item(run, frame, node, values, mask):
 
 
 def _row(run, frame, node, array, index, mask):
-    """Return ``array[i]`` of an array of more dimensions: a view of one dimension less."""
+    """Return ``array[i]`` of an array with several dimensions: a view with one dimension less."""
     line = replace(array, shape=array.shape[:1], strides=array.strides[:1])
     place = locate(run, frame, node, line, index, mask)
     if place.inside is not mask:
@@ -184,7 +185,7 @@ def load_place(run, frame, place: Place, mask: Mask) -> Value:
 
 
 def read(array: Array, place: Place) -> np.ndarray:
-    """Return the elements; a lane whose index lies outside the array gets NaN or 0, which causes no second error."""
+    """Return the elements. A lane whose index lies outside the array gets NaN or 0, so that no second error follows."""
     if not array.flat.size:
         return np.zeros((1,) * 6, array.dtype)
     data = array.flat.take(place.at, mode="clip")
@@ -227,7 +228,7 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
 
 
 def write(run, array, at, data, inside: Mask) -> None:
-    """Put numbers into memory, in the lanes at work."""
+    """Put the numbers of the active lanes into memory."""
     shape = run.wave.shape
     if inside.data is None:
         array.flat[np.broadcast_to(at, shape).reshape(-1)] = np.broadcast_to(data, shape).reshape(-1)

@@ -9,7 +9,8 @@ from course_pkg.simt.memory.fences import Fences
 from course_pkg.simt.memory.handover import WORLDS
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, locate
-from course_pkg.simt.run.expressions import cast, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import Strand, memory_name, require_no_doubt
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.values import Value, undefined
@@ -19,7 +20,7 @@ ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
 UNSIGNED = ("uint32", "uint64")
 INTEGERS = ("int32", "int64", *UNSIGNED)
 NUMBERS = ("float32", "float64", *INTEGERS)
-TYPES = {  # what Numba has a version of on a GPU
+TYPES = {  # the types for which Numba has this operation on a GPU
     **dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), NUMBERS),
     **dict.fromkeys(("and_", "or_", "xor", "exch", "cas", "compare_and_swap"), INTEGERS),
     **dict.fromkeys(("inc", "dec"), UNSIGNED),
@@ -27,7 +28,7 @@ TYPES = {  # what Numba has a version of on a GPU
 
 
 def atomic(run, frame, node, name, arguments, mask):
-    """Update an element of an array by all lanes at work; return what each found there."""
+    """Let each active lane update an element of an array; return the value that each lane found there."""
     wanted = ARGUMENTS.get(name, 3)
     if len(arguments) != wanted or not isinstance(arguments[0], Array):
         raise SimtError(
@@ -70,7 +71,7 @@ def atomic(run, frame, node, name, arguments, mask):
 
 
 def _otherwise(run, place, old, way):
-    """Tell what integer atomics publish and what is to be doubted; return what they might have found, if they look."""
+    """Note what integer atomics publish and which results are in doubt; return what they might have found."""
     wave, lanes, array = run.wave, place.inside.full, place.array
     at, found = np.broadcast_to(place.at, wave.shape)[lanes], old[lanes]
     order = np.argsort(at, kind="stable")
@@ -82,7 +83,7 @@ def _otherwise(run, place, old, way):
     held = array.region.held.setdefault(memory_name(array), array.flat.copy())
     might, events = np.repeat(held[at][None], WORLDS, axis=0), set()
     changed = found != left
-    first = changed & (found == undefined(array.dtype))  # the first number of an element cannot be a flag
+    first = changed & (found == undefined(array.dtype))  # an element's first number is no flag
     held[at[changed]] = np.where(first, left, found)[changed]
     if run.races.handovers.active:
         fences = run.clock.fences or Fences(wave)
@@ -117,7 +118,7 @@ def _update(run, name, place, values, mask):
     sizes = np.diff(np.r_[starts, at.size])
     ufunc = _UFUNCS.get(name)
     if ufunc is not None and len(starts) <= sizes.max():
-        for start, size in zip(starts, sizes, strict=True):  # few places, many updates of each
+        for start, size in zip(starts, sizes, strict=True):  # few elements, many updates of each
             group = order[start : start + size]
             place_number = sorted_at[start]
             steps = ufunc.accumulate(
@@ -127,7 +128,7 @@ def _update(run, name, place, values, mask):
     else:
         for turn in range(
             int(sizes.max())
-        ):  # many places: everybody's first update, then everybody's second, …
+        ):  # many elements: the first update of each, then the second of each, …
             lanes = order[starts[sizes > turn] + turn]
             now = flat[at[lanes]]
             found[lanes] = now

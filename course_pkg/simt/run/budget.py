@@ -9,7 +9,7 @@ _STEPS: ContextVar[int | None] = ContextVar("steps", default=None)
 
 @contextmanager
 def limits(*, steps: int | None) -> Iterator[None]:
-    """Give each launch within a ``with`` block a budget, unless the launch has one of its own.
+    """Give a budget to each launch within a ``with`` block, unless the launch has a budget of its own.
 
     Parameters
     ----------

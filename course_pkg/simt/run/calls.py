@@ -1,4 +1,4 @@
-"""Calls: device functions, casts, functions of numbers, and Python's own."""
+"""Calls of device functions, of types (casts), of functions of numbers, and of Python's own functions."""
 
 import ast
 from functools import partial
@@ -11,7 +11,8 @@ from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, signature
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, unary, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, unary
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
 from course_pkg.simt.run.printing import print_call
@@ -50,7 +51,7 @@ def call(run, frame, node: ast.Call, mask):
 
 
 def _device(run, frame, node, function, arguments, named, mask):
-    """Run a device function: its statements, with names of its own."""
+    """Run the statements of a device function in a new frame."""
     program = run.launch.program(function)
     parameters = program.parameters
     given = dict(zip(parameters, arguments, strict=False))
@@ -68,7 +69,7 @@ def _device(run, frame, node, function, arguments, named, mask):
     run.path = run.path[:-1]
     run.calling.pop()
     if inner.raised is not None and inner.result is None:
-        raise inner.raised  # it only raises: what calls it has no value to go on with
+        raise inner.raised  # the function only raises, so its caller gets no value
     if inner.result_mask is not None and not run.dry and mask.minus(inner.result_mask):
         raise SimtError(
             f"{program.name}, line {program.tree.lineno}: some threads come to its end without a value, and others "
@@ -128,7 +129,7 @@ def _builtin(run, frame, node, function, arguments, mask):
 
 
 def _arity(function) -> int:
-    """How many numbers one of the table's operators or ufuncs takes; 0 where it is no such function."""
+    """Return how many numbers an operator or ufunc of the table takes; 0 for any other function."""
     if isinstance(function.python, np.ufunc):
         return function.python.nin
     return 0 if function.kind is None else 1 if issubclass(function.kind, ast.unaryop) else 2
@@ -148,7 +149,7 @@ def _range(run, frame, node, arguments):
 
 
 def _extreme(run, name, arguments, mask):
-    """The smallest or largest, as compiled Numba decides it: a later argument wins only when it is truly beyond."""
+    """Return the smallest or largest argument; the comparisons, also with NaN, are those of compiled Numba."""
     result = arguments[0]
     for other in arguments[1:]:
         run.ledger.use(result)
@@ -213,7 +214,7 @@ def _number_function(run, frame, node, function, arguments, mask):
 
 
 def _computed(function, result, *data):
-    """Compute a function of numbers, in the type of its result."""
+    """Compute a function of numbers, in the type that Numba gives the result."""
     if isinstance(result, types.Float):
         data = [d.astype(dtype_of(result), copy=False) if d.dtype.kind in "iub" else d for d in data]
     out = np.asarray(function.compute(*data))

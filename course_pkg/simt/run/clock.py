@@ -8,7 +8,7 @@ from course_pkg.simt.memory.warp_order import WarpOrder
 
 
 class Clock:
-    """Counts barriers and fences, and spreads what threads know of others to the threads that pass a barrier.
+    """Counts barriers and fences; at a barrier, the threads that pass it learn what each of them knows of others.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class Clock:
     Attributes
     ----------
     fences : Fences or None
-        None until a thread passes a fence.
+        The fences that threads have passed; None until a thread passes one.
     """
 
     def __init__(self, wave, races):

@@ -1,4 +1,4 @@
-"""Comparisons, ``and``, ``or``, and conditional expressions: what decides where the lanes go."""
+"""Comparisons, ``and``, ``or`` and conditional expressions, which decide which code the lanes run."""
 
 import ast
 
@@ -6,18 +6,17 @@ import numpy as np
 
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import BOOL, unify
+from course_pkg.simt.run.constructs import construct, unsupported
 from course_pkg.simt.run.expressions import (
     CONDITIONS,
     OPERATORS,
     binary,
     cast,
     condition,
-    construct,
     evaluate,
     handles,
     negated,
     truth,
-    unsupported,
 )
 from course_pkg.simt.run.hindsight import decide, follow
 from course_pkg.simt.run.merge import merge
@@ -41,7 +40,7 @@ def _compare(run, frame, node, mask):
 
 
 def _decide(run, frame, node, result, mask) -> None:
-    """Note that a condition decides who comes to an expression, where that does more than to give a value."""
+    """Note that a condition decides which lanes evaluate an expression, if this has an effect besides its value."""
     if result is not None and effects(run, frame, [node]):
         run.ledger.demand(result, mask)
 
@@ -59,7 +58,7 @@ def _both(run, a, b, mask):
 
 
 def _junction(run, frame, node, mask):
-    """Evaluate ``and`` and ``or`` where they decide: a truth."""
+    """Evaluate ``and`` or ``or`` in a condition, as a truth value."""
     conjunction, result, inner = isinstance(node.op, ast.And), None, mask
     for part in node.values:
         _decide(run, frame, part, result, mask)
@@ -68,7 +67,7 @@ def _junction(run, frame, node, mask):
         if result.constant and result.number != conjunction:
             return result
         if run.dry:
-            continue  # a sketch meets every part
+            continue  # a sketch evaluates every part
         yes, no = inner.split(test.data)
         inner = yes if conjunction else no
         if not inner:
@@ -89,7 +88,7 @@ def _joined(run, conjunction, result, test, mask):
 
 @handles(ast.BoolOp)
 def _bool_op(run, frame, node, mask):
-    """Evaluate ``and`` and ``or`` for their value: that of the part which decides, as in Python."""
+    """Evaluate ``and`` or ``or`` outside a condition: the value is that of the part which decides, as in Python."""
     if all(map(_is_truth, node.values)):
         return _junction(run, frame, node, mask)
     first, *rest = _without_literals(node)
@@ -109,7 +108,7 @@ def _bool_op(run, frame, node, mask):
 
 
 def _other_where(run, frame, test, one, other, mask):
-    """Return ``one`` in the lanes where a test fails, and what ``other`` is in those where it holds."""
+    """Return ``one`` in the lanes where a test fails; evaluate ``other`` in the lanes where it holds."""
     if test.constant:
         return evaluate(run, frame, other, mask) if test.number else one
     run.ledger.demand(test, mask)
@@ -125,12 +124,12 @@ _REST: dict = {}
 
 
 def _kept(node, others):
-    """Return the same syntax tree for the rest of a chain each time, because types are known by node."""
+    """Return the syntax tree for the rest of a chain, the same one at each call, because types are stored by node."""
     return _REST.setdefault(id(node), (others, node))[0]
 
 
 def _without_literals(node) -> list:
-    """Return the parts that Python compiles: no number that cannot decide, and nothing after one that does."""
+    """Return the parts that Python compiles: without numbers that cannot decide, and nothing after one that does."""
     goes_on, parts = isinstance(node.op, ast.And), []
     for part in node.values[:-1]:
         if not isinstance(part, ast.Constant):
@@ -141,7 +140,7 @@ def _without_literals(node) -> list:
 
 
 def _is_truth(node) -> bool:
-    """Whether an expression is a truth by its form, so that it needs no type in common with another one."""
+    """Return whether the form of an expression shows that it is a truth value, so that it needs no common type."""
     if isinstance(node, ast.BoolOp):
         return all(map(_is_truth, node.values))
     return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
@@ -150,7 +149,7 @@ def _is_truth(node) -> bool:
 @handles(ast.IfExp)
 def _conditional(run, frame, node, mask):
     test = condition(run, frame, node.test, mask)
-    if run.dry and test.constant and _is_literal(node.test):  # Numba drops the other way before it types
+    if run.dry and test.constant and _is_literal(node.test):  # Numba drops the other branch, untyped
         return evaluate(run, frame, node.body if test.number else node.orelse, mask)
     if run.dry:
         ways = [evaluate(run, frame, part, mask) for part in (node.body, node.orelse)]
@@ -161,13 +160,13 @@ def _conditional(run, frame, node, mask):
 
 
 def _is_literal(node) -> bool:
-    """Whether a condition is a number, or compares two numbers, as they are written in the source."""
+    """Return whether a condition is a number in the source, or compares two such numbers."""
     parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node]
     return len(parts) <= 2 and all(isinstance(part, ast.Constant) for part in parts)
 
 
 def _common_type(run, node, one, other):
-    """Record, in a sketch, the type of a conditional expression."""
+    """In a sketch, record the type of a conditional expression."""
     if not isinstance(one, Value) or not isinstance(other, Value):
         return any_of(run, (one, other))
     kind = unify(one.type, other.type)

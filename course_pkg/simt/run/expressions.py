@@ -1,4 +1,4 @@
-"""Expressions: one value a lane, with Numba's types."""
+"""Expressions: one value per lane, with Numba's types."""
 
 import ast
 import operator
@@ -7,9 +7,9 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import Unsupported
-from course_pkg.simt.front.instead import FALLBACK, way_out
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
+from course_pkg.simt.run.constructs import construct, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.values import Value
 
@@ -41,19 +41,8 @@ SHIFTS = (ast.LShift, ast.RShift)
 MULTIPLIED_OUT = 16  # a power with a constant exponent up to this is a chain of multiplications
 
 
-def unsupported(frame, node, what: str = "") -> Unsupported:
-    """Make the error for a construct that the interpreter does not know."""
-    what = what or construct(node)
-    line = getattr(node, "lineno", frame.program.tree.lineno)
-    way = way_out(what)
-    return Unsupported(
-        f"{frame.program.name}, line {line}: {what} is outside what the interpreter runs"
-        f"{': ' if way else ''}{way}. {FALLBACK}."
-    )
-
-
 HANDLERS: dict = {}
-CONDITIONS: dict = {}  # kinds of expressions that are evaluated in another way where they decide
+CONDITIONS: dict = {}  # kinds of expressions that are evaluated in another way in a condition
 
 
 def handles(kind):
@@ -67,7 +56,7 @@ def handles(kind):
 
 
 def evaluate(run, frame, node, mask):
-    """Return what an expression is in every lane: a Value, a tuple, an array, or a name's object."""
+    """Evaluate an expression in the lanes of a mask; return a Value, a tuple, an array, or the object of a name."""
     handler = HANDLERS.get(type(node))
     if handler is None:
         raise unsupported(frame, node)
@@ -147,7 +136,7 @@ def _integer_power(a, b, dtype):
         base, exponent = base * base, exponent >> 1
     if not (signed < 0).any():
         return result
-    with np.errstate(divide="ignore", invalid="ignore"):  # 1 over a power, as an integer
+    with np.errstate(divide="ignore", invalid="ignore"):  # 1 / power, as an integer
         return np.where(signed < 0, (1.0 / result).astype(dtype), result)
 
 
@@ -163,7 +152,7 @@ def _key(run, kind, function, result, a, b, keys) -> int:
 
 
 def _power(run, frame, node, base, exponent, mask):
-    """Raise to a constant integer power: by multiplications, as Numba does."""
+    """Raise to a constant integer power by multiplications, as Numba does."""
     n = exponent.number
     if abs(n) > MULTIPLIED_OUT:
         _, result = _signature(frame, node, operator.pow, base.type, exponent.type)
@@ -206,7 +195,7 @@ def _unary(run, frame, node, mask):
 
 
 def condition(run, frame, node, mask) -> Value:
-    """Evaluate what decides where the lanes go; the parts of ``and`` and ``or`` need no type in common there."""
+    """Evaluate a condition as a truth value; in it, the parts of ``and`` and ``or`` need no common type."""
     handler = CONDITIONS.get(type(node))
     if handler is not None:
         return handler(run, frame, node, mask)
@@ -234,13 +223,13 @@ def unary(run, frame, node, op, operand, mask) -> Value:
 
 
 def negated(run, test: Value) -> Value:
-    """Return ``not`` of a truth."""
+    """Return ``not`` of a truth value."""
     opposite = run.view(test, ~test.data, BOOL, run.numbering.of("not", test.key), test.constant)
     return follow(opposite, np.logical_not, test)
 
 
 def truth(run, frame, value, node) -> Value:
-    """Return a number's truth, as ``if`` sees it."""
+    """Return whether a number counts as true in an ``if``."""
     if not isinstance(value, Value):
         raise unsupported(frame, node, "the truth of something else than a number")
     if value.type == BOOL:
@@ -273,47 +262,9 @@ def _convert(data, dtype):
 
 
 def _keeps_its_number(before, after) -> bool:
-    """Return whether each integer of one type is the same integer in the other."""
+    """Return whether a conversion between two integer types keeps every number."""
     if not isinstance(before, types.Integer) or not isinstance(after, types.Integer):
         return False
     if before.signed == after.signed:
         return after.bitwidth >= before.bitwidth
     return after.signed and after.bitwidth > before.bitwidth
-
-
-def construct(node) -> str:
-    return _WORDS.get(type(node), f"a Python {type(node).__name__}")
-
-
-_WORDS = {
-    ast.ListComp: "a list comprehension",
-    ast.GeneratorExp: "a generator expression",
-    ast.SetComp: "a set comprehension",
-    ast.DictComp: "a dict comprehension",
-    ast.Dict: "a dict",
-    ast.Set: "a set",
-    ast.List: "a list",
-    ast.JoinedStr: "an f-string",
-    ast.Lambda: "a lambda",
-    ast.Try: "try",
-    ast.With: "with",
-    ast.Raise: "raise",
-    ast.Yield: "yield",
-    ast.FunctionDef: "a function inside a kernel",
-    ast.ClassDef: "a class",
-    ast.Import: "an import",
-    ast.ImportFrom: "an import",
-    ast.Global: "global",
-    ast.Nonlocal: "nonlocal",
-    ast.Delete: "del",
-    ast.Match: "match",
-    ast.Slice: "a slice",
-    ast.Starred: "a starred expression",
-    ast.NamedExpr: "an assignment inside an expression",
-    ast.Constant: "a string",
-    ast.In: "`in`",
-    ast.NotIn: "`not in`",
-    ast.Is: "`is`",
-    ast.IsNot: "`is not`",
-    ast.MatMult: "`@`",
-}

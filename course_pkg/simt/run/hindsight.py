@@ -17,7 +17,7 @@ from course_pkg.simt.memory.handover import ANYBODY, WORLDS
 from course_pkg.simt.run.values import Value
 
 FOLLOWED = ("global", "shared", "local")
-TOGETHER = 1 << 62  # the key of the world in which all atomics that change nothing had come earlier
+TOGETHER = 1 << 62  # the key of the world in which all atomics that change nothing were done earlier
 MOST = 16  # atomics that one value is followed for; no thread learns from an older one
 
 
@@ -59,19 +59,19 @@ def follow(value: Value, compute, *operands: Value) -> Value:
 
 
 def looks_of(value: Value) -> list:
-    """Return the atomics that a value comes from, of those that may tell a thread something and change nothing."""
+    """Return the atomics behind a value that only look: they change nothing, and may tell a thread something."""
     strands = (value.otherwise or {}).items()
     return [event for event, strand in strands if 0 <= event < TOGETHER and strand.looks]
 
 
 def _together(value: Value):
-    """Return what a value would be had all the atomics that look come earlier."""
+    """Return what a value would be if all atomics that only look had been done earlier."""
     strands = value.otherwise or {}
     if TOGETHER in strands:
         return strands[TOGETHER].data
     events = looks_of(value)
     data = strands[events[0]].data if events else value.data
-    for event in events[1:]:  # each of them is in an element of its own: see `remember`
+    for event in events[1:]:  # each of them is stored in a separate element: see `remember`
         other = strands[event].data
         data = np.where(other == value.data, data, other)
     return data
@@ -133,20 +133,20 @@ def decide(run, test: Value, mask) -> None:
 
 
 def decide_by_trips(run, trips: Value, at, lanes) -> None:
-    """Note who begins a trip of a ``for``, or ends it, and would not with another number of trips."""
+    """Note which threads begin a trip of a ``for``, or end the loop, but would not with another number of trips."""
     if trips.otherwise:
         test = run.view(trips, at < trips.data, BOOL, trips.key)
         decide(run, follow(test, lambda data: at < data, trips), lanes)
 
 
 def may_be_a_branch(trips: Value) -> bool:
-    """Whether a loop has one trip at most, whatever its atomics found: then it is an ``if`` in another form."""
+    """Return whether a loop has at most one trip, whatever its atomics found: then it acts as an ``if``."""
     strands = trips.otherwise.values()
     return max(int(data.max()) for data in (trips.data, *(s.data for s in strands)) if data.size) <= 1
 
 
 def require_no_doubt(run, value: Value, lanes) -> None:
-    """Report lanes that store a value in doubt: an atomic found it while others changed it, and it decided nothing."""
+    """Report lanes that store a value in doubt: an atomic found it while others changed it, and no branch used it."""
     if run.dry or not value.otherwise or run.races is None:
         return
     for event in (e for e in value.otherwise if e < 0):

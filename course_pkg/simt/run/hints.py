@@ -1,7 +1,7 @@
 """Loads and stores with a hint for the caches: ``cuda.ldcs(array, index)`` and its sisters.
 
 A hint says how soon an element will be asked for again. It changes what stays in the caches, but neither the values nor
-what a request asks for, so these accesses count as ``array[index]`` does.
+the sectors that a request asks for. So these accesses count as ``array[index]`` does.
 
 Source: Parallel Thread Execution ISA, "Cache Operators"; numba-cuda has a function for each of them.
 """

@@ -1,4 +1,4 @@
-"""CUDA's own functions: indices, arrays in a block's and a thread's memory, barriers, and bits."""
+"""CUDA's own functions: indices, arrays in shared and local memory, barriers, and operations on bits."""
 
 import numpy as np
 from numba.core import types
@@ -16,7 +16,8 @@ from course_pkg.simt.memory.regions import (
     shape_values,
 )
 from course_pkg.simt.run import atomics, hindsight, hints, pairs, warp
-from course_pkg.simt.run.expressions import cast, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.values import TypeName, Value
 
 
@@ -52,7 +53,7 @@ def _one_axis(run, name, axis):
 
 
 def _array(run, frame, node, name, arguments, named, mask):
-    """``shared.array`` and ``local.array``: one allocation for each place in the source."""
+    """Run ``shared.array`` or ``local.array``; each call in the source has one allocation."""
     where = f"{frame.program.name}, line {node.lineno}"
     shape, dtype = _shape_and_dtype(frame, node, name, arguments, named)
     site = (
@@ -61,7 +62,7 @@ def _array(run, frame, node, name, arguments, named, mask):
         node.col_offset,
         shape,
         str(dtype),
-    )  # a factory's functions share a line
+    )  # several functions from one factory have the same line
     space = name.partition(".")[0]
     dynamic = space == "shared" and shape == (0,)
     if dynamic:
@@ -84,7 +85,7 @@ def _array(run, frame, node, name, arguments, named, mask):
 
 
 def _known_at_launch(run, size: int) -> tuple[Value]:
-    """Return the extent of dynamic shared memory, which no compiler knows."""
+    """Return the extent of dynamic shared memory, which is known at the launch but not to the compiler."""
     return (run.given(np.array(size).reshape((1,) * 6), INT64, ("dynamic", size)),)
 
 
@@ -132,7 +133,7 @@ def _allocate(run, where, space, dtype, size, site):
 
 
 def _dynamic(run, dtype):
-    """Dynamic shared memory is one piece: arrays of any dtype lie over each other in it."""
+    """Return an array in dynamic shared memory, where arrays of all dtypes share the same bytes."""
     nbytes = run.launch.dynamic_shared
     if "dynamic" not in run.allocations:
         region = Region(run.launch.number("dynamic"), "block", nbytes, 1)
@@ -208,7 +209,7 @@ def _fence(run, frame, node, name, arguments, named, mask):
 def _bits(run, frame, node, name, arguments, named, mask):
     value = arguments[0]
     run.ledger.demand(value, mask)
-    key = run.numbering.of((name, value.type), value.key)  # int8 has other leading zeros than int64
+    key = run.numbering.of((name, value.type), value.key)  # the number of leading zeros depends on the type
     width = 64 if value.type.bitwidth > 32 else 32
     unsigned = np.uint64 if width == 64 else np.uint32
     kind = types.int32 if name != "brev" else types.uint64 if width == 64 else types.uint32

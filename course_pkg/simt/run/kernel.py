@@ -16,19 +16,19 @@ from course_pkg.simt.front.source import Program, program_from_text, program_of
 
 
 def jit(function=None, *, device=False, **options):
-    """Make a kernel, or with ``device=True`` a function that kernels call, of a Python function.
+    """Make a kernel from a Python function, or with ``device=True`` a function that kernels call.
 
     Parameters
     ----------
     function : callable
     device : bool
     **options
-        Those of ``numba.cuda.jit`` that steer its compiler are accepted and mean nothing here.
+        Options of ``numba.cuda.jit`` for its compiler; they are accepted and ignored.
 
     Raises
     ------
     SimtError
-        When a signature is given instead: leave it out, and types follow from the call.
+        If a signature is given instead of a function: leave it out, because the types follow from the call.
 
     Examples
     --------
@@ -55,10 +55,10 @@ class Kernel:
     py_func : callable
         The Python function.
     device : bool
-        Whether kernels call it, rather than the host.
+        True if kernels call it; False if the host launches it.
     prints : bool
-        Whether a launch writes what ``print`` in the kernel says. Otherwise a call of ``print`` that does nothing else
-        is left out, with its reads.
+        Whether a launch prints what the kernel prints. If False, calls of ``print`` are left out together with the
+        reads in them, unless they do more than print.
 
     Examples
     --------
@@ -78,16 +78,16 @@ class Kernel:
 
     @classmethod
     def from_source(cls, source: str, name: str, names: dict, *, device=False, file="<source>") -> "Kernel":
-        """Make a kernel of a piece of text.
+        """Make a kernel from a text.
 
         Parameters
         ----------
         source : str
-            Holds the function at its left margin; decorators are ignored.
+            A text with the function, which is not indented; decorators are ignored.
         name : str
             The function's name.
         names : dict
-            What the kernel may name: modules, constants, device functions.
+            The global names that the kernel may use: modules, constants, device functions.
         """
         program = program_from_text(source, name, names, file)
 
@@ -99,7 +99,7 @@ class Kernel:
 
     @property
     def program(self) -> Program:
-        """Its syntax tree and the names around it."""
+        """The function's syntax tree and global names."""
         if self._program is None:
             self._program = program_of(self.py_func)
         return self._program
@@ -143,7 +143,7 @@ class Launch:
     kernel : Kernel
     grid, block : tuple of int, (x, y, z)
     dynamic_shared : int
-        Bytes.
+        Bytes of dynamic shared memory per block.
 
     Examples
     --------
@@ -159,8 +159,8 @@ class Launch:
         _check(kernel.__name__, self.grid, self.block)
 
     def __call__(self, *arguments):
-        """Run the kernel: fast, without counting; out-of-bounds indices and divergent barriers raise."""
-        from course_pkg.simt.run.launch import run_launch  # Numba's types take a second to import
+        """Run the kernel without counting; an index out of bounds or a divergent barrier raises an error."""
+        from course_pkg.simt.run.launch import run_launch  # imports Numba's types: a second
 
         run_launch(self, arguments)
 
@@ -174,7 +174,7 @@ def extents(what: str, given) -> tuple[int, int, int]:
     Raises
     ------
     SimtError
-        When they are not one to three integers.
+        If they are not one to three integers.
     """
     given = given if isinstance(given, (tuple, list)) else (given,)
     try:

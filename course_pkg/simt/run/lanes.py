@@ -2,8 +2,8 @@
 
 A value that every thread holds is a NumPy array that broadcasts to six dimensions: block z, y, x, then thread z, y,
 x. ``threadIdx.x`` has only its own dimension, a kernel's argument has none, and a value loaded from memory usually has
-all six. So index arithmetic stays small until it must be large, and the last three dimensions, flattened, number the
-threads of a block as CUDA does.
+all six. So index arithmetic runs on small arrays as long as possible. If the last three dimensions are flattened, the
+threads of a block stand in the order of their numbers in CUDA.
 """
 
 from functools import cached_property
@@ -22,7 +22,7 @@ class Wave:
     Parameters
     ----------
     grid, block : tuple of int, (z, y, x)
-        The whole launch.
+        Extents of the whole launch.
     first, count : tuple of int, (z, y, x)
         First block of the box, and its extent.
     """
@@ -70,11 +70,11 @@ class Wave:
         return np.arange(self.blocks, dtype=np.int64).reshape(*self.count, 1, 1, 1)
 
     def spread(self, a) -> np.ndarray:
-        """One element a thread, shape (blocks, threads_per_block); a view where that is possible."""
+        """Return one element per thread, shape (blocks, threads_per_block); a view if that is possible."""
         return np.broadcast_to(a, self.shape).reshape(self.blocks, self.threads_per_block)
 
     def by_warp(self, a, fill) -> np.ndarray:
-        """One row a warp, shape (blocks * warps_per_block, 32); lanes beyond the block get ``fill``.
+        """Return one row per warp, shape (blocks * warps_per_block, 32); lanes beyond the block get ``fill``.
 
         ``a`` broadcasts to ``shape``, or comes from :meth:`spread`.
         """
@@ -91,7 +91,7 @@ class Wave:
 
 
 class Mask:
-    """Which lanes of a wave are at work; immutable, so that what is counted once is kept."""
+    """The active lanes of a wave. A mask is immutable, so that its counts are computed only once."""
 
     def __init__(self, wave: Wave, data):
         self.wave, self.data = wave, data
@@ -99,31 +99,31 @@ class Mask:
 
     @cached_property
     def threads(self) -> int:
-        """How many lanes are at work."""
+        """Number of active lanes."""
         if self.data is None:
             return self.wave.threads
         return int(np.count_nonzero(self.data)) * (self.wave.threads // self.data.size)
 
     @cached_property
     def full(self) -> np.ndarray:
-        """One bool a lane, of the wave's shape."""
+        """One bool per lane, in the wave's shape."""
         if self.data is None:
             return np.ones(self.wave.shape, bool)
         return np.ascontiguousarray(np.broadcast_to(self.data, self.wave.shape))
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """One row of 32 lanes a warp."""
+        """One row of 32 lanes per warp."""
         return self.wave.by_warp(self.full, False)
 
     @cached_property
     def lanes_per_warp(self) -> np.ndarray:
-        """How many lanes of each warp are at work."""
+        """Number of active lanes in each warp."""
         return np.count_nonzero(self.rows, axis=1)
 
     @cached_property
     def warps(self) -> int:
-        """How many warps have a lane at work."""
+        """Number of warps with an active lane."""
         if self.data is None:
             return self.wave.blocks * self.wave.warps_per_block
         return int(np.count_nonzero(self.lanes_per_warp))
@@ -132,38 +132,38 @@ class Mask:
         return self.threads > 0
 
     def narrow(self, condition: np.ndarray) -> "Mask":
-        """The lanes where the condition holds; this very mask when it holds for all."""
+        """Return the lanes in which the condition holds; the same mask if it holds in all."""
         if condition.all():
             return self
         new = Mask(self.wave, condition if self.data is None else self.data & condition)
         return self if new.threads == self.threads else new
 
     def split(self, condition: np.ndarray) -> tuple["Mask", "Mask"]:
-        """The lanes where the condition holds, and the others."""
+        """Return the lanes in which the condition holds, and the others."""
         yes = self.narrow(condition)
         if yes is self:
             return self, self.wave.nobody
         return (yes, self.narrow(~condition)) if yes else (self.wave.nobody, self)
 
     def minus(self, other: "Mask") -> "Mask":
-        """The lanes that are not in the other mask."""
+        """Return the lanes that are not in the other mask."""
         if other is self or other.data is None:
             return self.wave.nobody
         return self.narrow(~other.data) if other else self
 
     def within(self, other: "Mask") -> bool:
-        """Return whether the other mask holds all these lanes; what is found once is kept."""
+        """Return whether the other mask contains all these lanes; the answer is kept for the next call."""
         if other is self or other.data is None:
             return True
         if id(other) not in self._within:
             self._within[id(other)] = (
                 other,
                 not self.minus(other),
-            )  # the mask is kept, so that its id stays its own
+            )  # the mask is kept, so that no other mask gets the same id
         return self._within[id(other)][1]
 
     def union(self, other: "Mask") -> "Mask":
-        """The lanes of both."""
+        """Return the lanes that are in at least one of the two masks."""
         if other is self or not other or self.data is None:
             return self
         if not self or other.data is None:
@@ -178,7 +178,7 @@ def waves(grid, block, most_threads: int):
     ----------
     grid, block : tuple of int, (z, y, x)
     most_threads : int
-        A box holds no more threads than this, but at least one block.
+        A box has at most so many threads, but at least one block.
     """
     room = max(1, most_threads // prod(block))
     nz, ny, nx = grid

@@ -1,4 +1,4 @@
-"""Running a launch: arguments in, waves of blocks through the kernel, results left in the arguments."""
+"""Run a launch: check its arguments, and run the kernel for one wave of blocks after another."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +13,7 @@ from course_pkg.simt.front.typing import type_of, type_of_number
 from course_pkg.simt.memory.hazard_log import HazardLog
 from course_pkg.simt.memory.races import Races
 from course_pkg.simt.memory.regions import Array, GlobalMemory
-from course_pkg.simt.run import calls, conditions, loops  # noqa: F401  (they register what they run)
+from course_pkg.simt.run import calls, conditions, loops  # noqa: F401  (they register their functions)
 from course_pkg.simt.run.budget import steps_now
 from course_pkg.simt.run.lanes import waves
 from course_pkg.simt.run.printing import Printer, without
@@ -22,14 +22,12 @@ from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.values import Variable
 
 WAVE_THREADS = 1 << 18
-PATIENCE = (
-    1_000_000  # statements of a wave, minutes of work, after which a launch without a budget is taken to hang
-)
+PATIENCE = 1_000_000  # statements: after minutes of work, a launch without a budget is taken to hang
 
 
 @dataclass(eq=False)
 class State:
-    """What all waves of a launch share."""
+    """What the waves of a launch have in common."""
 
     name: str
     counters: Counters | None
@@ -45,7 +43,7 @@ class State:
     _numbers: dict = field(default_factory=dict)
 
     def number(self, site) -> int:
-        """Number a region of a block's or a thread's own memory, the same in all waves."""
+        """Return the number of a region in shared or local memory; it is the same in all waves."""
         return self._numbers.setdefault(site, 1000 + len(self._numbers))
 
     def program(self, function: Any) -> Program:
@@ -65,11 +63,12 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
     arguments : tuple
         NumPy arrays, device arrays and numbers; arrays are written in place.
     counters : Counters, optional
-        Counts when it is given.
+        Collects the counts; without it nothing is counted.
     check : bool
-        Look for races and for reads of memory nobody wrote, and collect hazards instead of raising.
+        Whether to look for races and for reads of memory that no thread wrote, and to collect hazards instead of
+        raising an error.
     steps : int, optional
-        Most statements to run, each for all threads of a wave at once; :func:`~.budget.limits` sets it when left out.
+        Most statements to run, each for all threads of a wave at once; by default, what :func:`~.budget.limits` sets.
     """
     steps = steps_now() if steps is None else steps
     program = launch.kernel.program
@@ -100,7 +99,7 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
 
 
 def _run(run, program, arguments, memory) -> None:
-    """Take one wave through the kernel."""
+    """Run the kernel for one wave."""
     frame = Frame(program, run.wave.everyone, is_kernel=True)
     for name, argument in zip(program.parameters, arguments, strict=True):
         frame.variables[name] = Variable(bind_argument(run, name, argument, memory), None)
@@ -109,16 +108,16 @@ def _run(run, program, arguments, memory) -> None:
 
 
 def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool]:
-    """Return what is found once for each kind of arguments.
+    """Run a sketch of the kernel, once for each combination of argument types.
 
     Returns
     -------
     types : dict
-        Types of the kernel's variables where two ways meet.
+        Types of the kernel's variables where two branches meet.
     stored : set of str
-        Arrays that it may write to.
+        Names of the arrays that the kernel may write to.
     in_parts : bool
-        Whether anything but barriers of whole blocks and warps may put its threads in order.
+        Whether something else than barriers of whole blocks and whole warps may put its threads in order.
     """
     kinds = tuple(_kind(a) for a in arguments)
     known = launch.kernel.sketches
@@ -143,17 +142,17 @@ def _kind(argument):
 
 
 def is_array(argument) -> bool:
-    """Return whether an argument is an array on the host or on the (pretended) device."""
+    """Return whether an argument is an array of the host or a device array."""
     return isinstance(argument, np.ndarray) or hasattr(argument, "host")
 
 
 def check_arguments(program, arguments) -> None:
-    """Refuse what Numba would refuse, before anything runs.
+    """Before anything runs, refuse arguments that Numba would refuse.
 
     Raises
     ------
     SimtError
-        When the number or the type of the arguments does not fit.
+        If the number or the types of the arguments do not fit.
     """
     parameters = program.parameters
     if len(arguments) != len(parameters):
@@ -169,7 +168,7 @@ def check_arguments(program, arguments) -> None:
 
 
 def _check_argument(name, argument) -> int:
-    """Refuse an argument that Numba would refuse; return the bytes that it takes among a kernel's parameters."""
+    """Refuse an argument that Numba would refuse; return its size in bytes among the kernel's parameters."""
     if isinstance(argument, tuple):
         return sum(_check_argument(f"{name}[{i}]", part) for i, part in enumerate(argument))
     if is_array(argument):
@@ -190,7 +189,7 @@ def _check_argument(name, argument) -> int:
 
 
 def _arrays(named):
-    """Yield the arrays among arguments, in tuples too, each with the name that the kernel's variable gets."""
+    """Yield the arrays among the arguments and in tuples, each with the name of the kernel's variable."""
     for name, argument in named:
         if is_array(argument):
             yield name, argument
@@ -199,7 +198,7 @@ def _arrays(named):
 
 
 def bind_argument(run: Run, name: str, argument, memory: GlobalMemory):
-    """Turn an argument into what the kernel's variable holds."""
+    """Return what the kernel's variable holds for an argument."""
     if is_array(argument):
         return _array(run, name, argument, memory)
     if isinstance(argument, tuple):

@@ -1,4 +1,4 @@
-"""Loops: trips until no lane is left, in the order in which a compiler has them made."""
+"""Loops: trips until no lane is left, in the order that a compiler chooses."""
 
 import ast
 
@@ -8,14 +8,15 @@ from course_pkg.simt.counting.compiler import passes, unrolled_by
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import INT64, dtype_of
-from course_pkg.simt.run.expressions import condition, evaluate, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import condition, evaluate
 from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch, require_no_doubt
 from course_pkg.simt.run.sketch import of_one_type, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
 from course_pkg.simt.run.values import Range, Value, Variable
 
-UNROLLED = 128  # a loop of that many trips, known when it is compiled, is written out by the compiler
+UNROLLED = 128  # a compiler fully unrolls a loop with up to so many trips, if it knows their number
 
 
 @runs(ast.While)
@@ -25,7 +26,7 @@ def _while(run, frame, node, mask):
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
     test = condition(run, frame, node.test, mask)
-    written_out = test.constant and bool(_assigned(node) & _read(node.test))  # `while True` is not
+    written_out = test.constant and bool(_assigned(node) & _read(node.test))  # a `while True` is not unrolled
     loop = _begin_loop(run, frame, node, mask, written_out)
     while current:
         run.step()
@@ -43,7 +44,7 @@ def _while(run, frame, node, mask):
 
 
 def _endless(run, frame, node, mask) -> bool:
-    """Whether a loop's condition is true by construction."""
+    """Return whether a loop's condition is a constant that is true."""
     test = condition(run, frame, node.test, mask)
     return test.constant and bool(test.number)
 
@@ -127,7 +128,7 @@ def _one_pass(run, frame, loop, node, mask, written_out):
 
 
 def _forget(run, frame, node, which) -> None:
-    """Make unknown what a compiler cannot know where the trips of a loop meet: variables that the body assigns."""
+    """Give new value numbers to the variables that a loop's body assigns: a compiler knows nothing of them."""
     for name in _assigned(node):
         variable = frame.variables.get(name)
         value = variable.value if variable else None
@@ -167,7 +168,7 @@ def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
 
 
 def _trips(run, frame, node, start, stop, step) -> Value:
-    """How many trips each lane makes."""
+    """Return how many trips each lane makes."""
     if not step.data.all():
         raise SimtError(f"{frame.program.name}, line {node.lineno}: the step of range is 0.")
 

@@ -1,4 +1,4 @@
-"""Where two ways meet: a variable has one value in these lanes and another in those."""
+"""Merge the values that a variable has after two branches: one value in some lanes, another in the others."""
 
 import numpy as np
 
@@ -10,12 +10,12 @@ from course_pkg.simt.run.values import Value
 
 
 def merge(run, mask, new, old):
-    """Return ``new`` in the lanes at work and ``old`` in the others."""
+    """Return ``new`` in the active lanes and ``old`` in the others."""
     if isinstance(new, Value) and isinstance(old, Value):
         if new is old:
             return new
         if new.key == old.key and new.type == old.type:
-            # lanes of either side may have changed memory since: each keeps what it loaded
+            # lanes of one branch may have changed memory before they loaded: each lane keeps the number that it loaded
             data = new.data if new.data is old.data else _choose(mask, new.data, old.data)
             constant = new.constant and old.constant
             value = run.derived(data, new.type, new.key, (new, old), mask, constant)

@@ -1,4 +1,4 @@
-"""``print`` in a kernel: what Numba prints on a GPU, thread by thread, and no more lines than a reader can use."""
+"""``print`` in a kernel: the lines that Numba prints on a GPU, thread by thread, up to a limit."""
 
 import ast
 import sys
@@ -12,18 +12,18 @@ from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.values import Value
 
-MOST_LINES = 1_000  # of one launch
-MOST_ITEMS = 32  # of one line; of more, Numba prints only a format
+MOST_LINES = 1_000  # per launch
+MOST_ITEMS = 32  # per line; for more items Numba prints only a format
 _INSTEAD = 'write print("i =", i), with text and numbers separated by commas.'
 
 
 def print_call(run, frame, node: ast.Call, mask) -> None:
-    """Print a line for each lane at work, in the order of the threads.
+    """Print a line for each active lane, in the order of the threads.
 
     Raises
     ------
     SimtError
-        If Numba could not print it.
+        If Numba could not print one of the arguments.
     """
     if node.keywords:
         raise _refused(frame, node, f"print takes no {node.keywords[0].arg} in a kernel: {_INSTEAD}")
@@ -44,7 +44,7 @@ def print_call(run, frame, node: ast.Call, mask) -> None:
 
 
 def _item(run, frame, node, mask) -> "str | Value":
-    """Return a text as it is written, or the number of each lane."""
+    """Return an item of a line: a text of the source, or the number of each lane."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if any(isinstance(part, ast.JoinedStr) or _is_text(part) for part in ast.walk(node)):
@@ -114,7 +114,7 @@ def _column(wave, item, threads) -> list[str]:
 
 
 def without(tree: ast.AST, vain: set) -> None:
-    """Remove calls of ``print`` from a function in place, and branches in which nothing else was done."""
+    """Remove calls of ``print`` from a function, in place, and with them branches that do nothing else."""
     for field in ("body", "orelse"):
         body = getattr(tree, field, None)
         if not isinstance(body, list) or not body:
@@ -130,7 +130,7 @@ def without(tree: ast.AST, vain: set) -> None:
 
 
 def _emptied(node) -> bool:
-    """Return whether a branch does nothing and decides by nothing that does more than give a value."""
+    """Return whether a branch is empty, and its condition has no effect besides its value."""
     return (
         isinstance(node, ast.If)
         and not node.orelse

@@ -12,11 +12,12 @@ from functools import reduce
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.expressions import cast, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.values import Range, Torn, TypeName, Value, Variable
 
-# each round but the last changes a variable's type: far more rounds than a kernel has variables
+# all rounds but the last change the type of a variable, and no kernel has nearly so many variables
 MOST_ROUNDS = 1000
 
 
@@ -113,12 +114,12 @@ def _common(run, frame, node, name, a, b):
 
 
 def any_of(run, things):
-    """Return one thing that stands for any of several, such as arrays of the same type.
+    """Return one object that stands for any of several, such as one array for arrays of the same type.
 
     Raises
     ------
     Unsupported
-        When Numba finds no type that fits them all.
+        If Numba finds no type that fits all of them.
     """
     first, *rest = [t for t in things if t is not None] or [None]
     if isinstance(first, Value) and all(isinstance(t, Value) for t in rest):
@@ -133,7 +134,7 @@ def any_of(run, things):
 
 
 def of_one_type(values: tuple) -> bool:
-    """Tell whether Numba gives all items of a tuple one type, so that a variable may choose among them."""
+    """Return whether Numba gives all items of a tuple the same type, so that a variable may be the index."""
     first = values[0] if values else None
     if isinstance(first, Value):
         return all(isinstance(v, Value) and v.type == first.type for v in values)
@@ -150,7 +151,7 @@ def _alike(one: Array, other: Array) -> bool:
 
 
 def _same(one, other) -> bool:
-    """Return whether two things are the same function, type, or member of a module."""
+    """Return whether two objects are the same function, type, or member of a module."""
     if type(one) is not type(other) or isinstance(one, (Value, Array, tuple)):
         return False
     if isinstance(one, Range):
@@ -169,7 +170,7 @@ def _names(array: Array) -> frozenset:
 
 
 def _settled(variables: dict) -> dict:
-    """Return the properties of the variables that must no longer change when the sketch of a loop ends."""
+    """Return those properties of the variables that must stay the same for the sketch of a loop to end."""
     return {n: _outline(v.value) for n, v in variables.items()}
 
 

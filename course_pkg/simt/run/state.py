@@ -34,7 +34,7 @@ class Frame:
 
 @dataclass(eq=False)
 class Loop:
-    """The lanes that have left a loop by ``break``, or this trip of it by ``continue``."""
+    """The lanes that have left a loop by ``break``, or the current trip by ``continue``."""
 
     broken: Mask
     continued: Mask
@@ -98,13 +98,13 @@ class Run:
         return Value(np.asarray(data), numba_type, key, constant, origin=value.origin)
 
     def fresh(self, data, numba_type, operands=(), mask: Mask | None = None) -> Value:
-        """Make a value that equals no other one, and count the use of its operands at once."""
+        """Make a value that equals no other value, and count the use of its operands immediately."""
         for operand in operands:
             self.ledger.demand(operand, mask)
         return Value(np.asarray(data), numba_type, self.numbering.fresh())
 
     def blank(self, numba_type) -> Value:
-        """Return some value of a type, for sketches, in which only types matter."""
+        """Return any value of a type; sketches use it, because only types matter there."""
         return self.fresh(np.zeros((1,) * 6, dtype_of(numba_type)), numba_type)
 
     def kill(self, *spaces: str) -> None:

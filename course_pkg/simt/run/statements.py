@@ -1,4 +1,4 @@
-"""Statements: who goes where. Each takes the lanes that enter and returns those that go on to the next one."""
+"""Statements. Each takes the lanes that run it, and returns those that go on to the next statement."""
 
 import ast
 
@@ -8,7 +8,8 @@ from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run import access
-from course_pkg.simt.run.expressions import binary, condition, evaluate, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import binary, condition, evaluate
 from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.merge import merge
@@ -89,7 +90,7 @@ def bind(run, frame, target, value, mask):
 
 
 def assign_name(run, frame, name, value, mask):
-    """Give a variable its value in the lanes at work; the others keep theirs."""
+    """Give a variable a new value in the active lanes; the others keep the old one."""
     old = frame.variables.get(name)
     whole = mask.data is None or mask is frame.entry or mask.threads == frame.entry.threads
     if old is None or whole or mask is old.mask:
@@ -186,7 +187,7 @@ def _assert(run, frame, node, mask):
 
 @runs(ast.Raise)
 def _raise(run, frame, node, mask):
-    """Stop the launch where a lane comes here; a compiled kernel would go on without a word."""
+    """Stop the launch if a lane runs a raise statement; a compiled kernel would continue without a message."""
     texts = (part for part in ast.walk(node) if isinstance(part, ast.FormattedValue))
     if any(texts):
         raise unsupported(frame, node, "an f-string")
@@ -198,7 +199,7 @@ def _raise(run, frame, node, mask):
 
 
 def _exception(node) -> str:
-    """Return what a raise statement says: the exception, and its text where that is written out."""
+    """Return the name of the exception in a raise statement, and its text if that is a literal."""
     arguments = node.args if isinstance(node, ast.Call) else []
     name = ast.unparse(node.func if isinstance(node, ast.Call) else node) if node else "an exception"
     text = arguments[0].value if arguments and isinstance(arguments[0], ast.Constant) else ""

@@ -1,4 +1,4 @@
-"""NumPy's ufuncs, called on numbers: with the types of NumPy's loops, which differ from those of the operators."""
+"""NumPy's ufuncs on numbers. The types are those of NumPy's loops, which differ from those of Python's operators."""
 
 import ast
 
@@ -8,7 +8,8 @@ from numba.np.numpy_support import ufunc_find_matching_loop
 
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import dtype_of
-from course_pkg.simt.run.expressions import cast, unsupported
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.values import Value
 

@@ -57,7 +57,7 @@ class Value:
     constant: bool = False
     product: Product | None = None
     origin: Origin | None = None
-    otherwise: dict | None = None  # what it would be if an atomic had come earlier: see run/hindsight.py
+    otherwise: dict | None = None  # what it would be if an atomic had been done earlier: see run/hindsight.py
 
     @property
     def number(self):
@@ -66,7 +66,7 @@ class Value:
 
     @property
     def uniform(self) -> bool:
-        """Whether all lanes hold one number by construction."""
+        """Whether the value has no dimension of its own, so that all lanes have the same number."""
         return self.data.size == 1
 
 
@@ -151,12 +151,12 @@ class Numbering:
         self._sums: dict[int, tuple[int, int]] = {}
 
     def fresh(self) -> int:
-        """Number something that nothing else equals."""
+        """Return a number for a value that equals no other one."""
         self.birth.append(len(self.birth))
         return len(self.birth) - 1
 
     def of(self, what, *keys: int) -> int:
-        """Number an expression: an operation on numbered values."""
+        """Return the number of an expression: an operation on numbered values."""
         whole = (what, *keys)
         number = self._known.get(whole)
         if number is None:
@@ -165,7 +165,7 @@ class Numbering:
         return number
 
     def plus(self, key: int, amount: int) -> int:
-        """Number ``key + amount`` so that ``(i + 1) - 1`` is ``i`` again."""
+        """Return the number of ``key + amount``; ``(i + 1) - 1`` then has the number of ``i``."""
         base, already = self._sums.get(key, (key, 0))
         total = already + amount
         if not total:
@@ -193,5 +193,5 @@ class Constants:
         return self._made[name]
 
     def truth(self, yes: bool) -> Value:
-        """Return a constant bool."""
+        """Return the value of True or False."""
         return self(yes, BOOL)

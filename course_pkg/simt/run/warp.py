@@ -17,12 +17,12 @@ LANES = np.arange(32)
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """The lanes that take part in a function of a warp together, as their masks say.
+    """The lanes that call a function of a warp, and the masks with which they call it.
 
     Attributes
     ----------
     at_work : ndarray of bool, shape (warps, 32)
-        Lanes that call the function.
+        The lanes that call the function.
     bits : ndarray of int64, shape (warps, 32)
         Each lane's mask.
     gone : ndarray of bool, shape (warps, 32)
@@ -35,12 +35,12 @@ class Members:
 
     @cached_property
     def named(self) -> np.ndarray:
-        """For each calling lane, the lanes that its mask names; bool, shape (warps, 32, 32)."""
+        """For each calling lane, which lanes its mask names; bool, shape (warps, 32, 32)."""
         return self.at_work[:, :, None] & ((self.bits[:, :, None] >> LANES) & 1).astype(bool)
 
     @cached_property
     def whole(self) -> np.ndarray:
-        """Whether all lanes of a warp call that have not left, and each names all of them; bool, shape (warps,)."""
+        """Whether all remaining lanes of a warp call the function, and each names all of them; bool, shape (warps,)."""
         everybody = np.where(self.gone, 0, 1 << LANES).sum(axis=1)
         alike = (self.bits & everybody[:, None]) == everybody[:, None]
         return (self.gone | (self.at_work & alike)).all(axis=1) & self.at_work.any(axis=1)
@@ -53,13 +53,13 @@ class Members:
 
     @cached_property
     def torn(self) -> np.ndarray:
-        """For each calling lane, the named lanes that do not come, and itself if its mask does not name it."""
+        """For each calling lane, the named lanes that do not call, and the lane itself if its mask does not name it."""
         itself = np.eye(32, dtype=bool) & self.at_work[:, :, None]
         return (self.named & ~self.together) | (itself & ~self.named)
 
 
 def _members(run, frame, node, name, arguments, mask) -> Members:
-    """Return who takes part; report lanes that a mask names but that do not call with the same mask."""
+    """Return the members; report lanes that a mask names but that do not call with the same mask."""
     run.ledger.demand(arguments[0], mask)
     wave = run.wave
     bits = wave.by_warp(np.broadcast_to(arguments[0].data.astype(np.int64) & FULL, wave.shape), FULL)

@@ -1,7 +1,7 @@
-"""The product by tiles of equal work: every block has equally many nonzeros and ends of rows, whatever the rows are.
+"""The product by tiles of equal work: every block has the same number of nonzeros and ends of rows together.
 
-First, a block puts the products of its nonzeros into shared memory, all loads side by side. Then it adds them up row by
-row. A row that goes on in the next tile leaves its sum in ``carry``, and a second launch adds these sums. Nothing
+First, a block puts the products of its nonzeros into shared memory; neighbours are loaded together. Then it sums row by
+row. If a row continues in the next tile, its sum so far goes to ``carry``; a second launch adds these sums. Nothing
 depends on which block comes first, so the last digit is the same in every run.
 
 Source: D. Merrill and M. Garland, Merge-based parallel sparse matrix-vector multiplication, SC 2016. There each thread
@@ -124,7 +124,7 @@ def spmv_csr_balanced(A, x, y, carry=None):
         Its tile is a multiple of 256.
     x, y : device array, shape (columns,) and (rows,)
     carry : device array, float64, from :func:`carries`, optional
-        Allocated here when it is not given.
+        By default, it is allocated here.
 
     Examples
     --------

@@ -19,7 +19,7 @@ def jacobi_plain_kernel(lanes):
 
     @cuda.jit
     def jacobi_plain(indptr, indices, data, d, b, x, out):
-        """The first thread of a row has its sum, and writes: a warp writes ``32 / lanes`` neighbours."""
+        """The first thread of a row has the row's sum, and writes it: a warp writes ``32 / lanes`` neighbours."""
         row = number_of()
         total = total_of(indptr, indices, data, x, row)
         if row < out.size and cuda.threadIdx.x % lanes == 0:
@@ -53,7 +53,7 @@ def jacobi_plain(system, x, out, *, lanes=None):
 
 
 def jacobi_symmetric(system, x, out, *, lanes=None):
-    """Compute ``out = (b - E x) / d`` in the permuted order, which x has, too; the kernel is that of jacobi_plain.
+    """Compute ``out = (b - E x) / d``, with x and out in the permuted order; the kernel is that of jacobi_plain.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def jacobi_row_permuted_kernel(lanes):
 
     @cuda.jit
     def jacobi_row_permuted(indptr, indices, data, d, b, rows, x, out):
-        """As jacobi_plain, but neighbouring threads write to distant places: up to a sector for each number."""
+        """As jacobi_plain, but neighbouring threads write to distant places: up to one sector per number."""
         row = number_of()
         total = total_of(indptr, indices, data, x, row)
         if row < out.size and cuda.threadIdx.x % lanes == 0:

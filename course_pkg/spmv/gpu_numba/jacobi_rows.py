@@ -33,7 +33,7 @@ def row_number(lanes):
 
     @cuda.jit(device=True)
     def row_number_of():
-        """Return the number of this thread's row, which may lie behind the last one."""
+        """Return the number of this thread's row, which may be beyond the last row."""
         return np.uint32(np.uint32(cuda.grid(1)) >> np.uint32(shift))
 
     return row_number_of
@@ -55,7 +55,7 @@ def launch_rows(kernel, rows: int, lanes: int, *arguments) -> None:
 
 
 def check_lanes(lanes) -> int:
-    """Return the number of lanes, or raise if it is no power of two up to 32.
+    """Return the number of lanes; raise an error unless it is a power of two up to 32.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def lanes_total(lanes):
 
 @cache
 def row_total(lanes, rounded=False):
-    """Return the device function that sums a row, for all threads of a warp, also those behind the last row.
+    """Return the device function that sums a row; all threads of a warp call it, also those beyond the last row.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def row_product_kernel(lanes, rounded=False):
 
 
 def lanes_or(lanes, A) -> int:
-    """Return ``lanes``, or if it is None what suits the mean row of A.
+    """Return ``lanes``; if it is None, the number of lanes that suits the mean row of A.
 
     Examples
     --------

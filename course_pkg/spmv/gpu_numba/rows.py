@@ -1,4 +1,4 @@
-"""The product by rows of CSR: a thread per row, or some neighbouring lanes of a warp per row."""
+"""The product by rows of CSR: one thread per row, or several neighbouring lanes of a warp per row."""
 
 from functools import cache
 
@@ -52,7 +52,7 @@ def spmv_csr_vector_kernel(lanes):
 
     @cuda.jit
     def spmv_csr_vector(indptr, indices, data, x, y):
-        """As scalar, but lanes share a row: they read neighbours, and those beyond the row's end have nothing to do.
+        """As scalar, but lanes share a row: they read neighbouring numbers; lanes beyond the row's end do nothing.
 
         Offsets are unsigned numbers of 32 bits, for which Numba makes fewer instructions than for signed ones.
         """
@@ -79,7 +79,7 @@ def spmv_csr_vector(A, x, y, lanes=None):
     A : Csr, in GPU memory
     x, y : device array, shape (columns,) and (rows,)
     lanes : int, optional
-        Lanes per row: 2, 4, 8, 16, or 32 for a whole warp. By default, :func:`~course_pkg.spmv.tuning.lanes_for` says.
+        Lanes per row: 2, 4, 8, 16, or 32 for a whole warp. By default, :func:`~course_pkg.spmv.tuning.lanes_for` of A.
 
     Examples
     --------

@@ -2,8 +2,8 @@
 
 Kernels:
     splitting_rows_together     all rows in one launch: the float64 rows first, then the float32 ones
-    splitting_rows              the rows of one precision, written to where they belong
-    splitting_entries_together  a row's float64 part and its float32 part, added up in one sum
+    splitting_rows              the rows of one precision; the results go to the rows' places in y
+    splitting_entries_together  the float64 part and the float32 part of a row in one sum
     splitting_add               y = y + A_low x, after row_product has written y = A_high x
 
 Each row is shared by ``lanes`` neighbouring threads. Sums are float64. Nothing synchronises.
@@ -86,7 +86,7 @@ def splitting_rows_kernel(lanes):
 
     @cuda.jit
     def splitting_rows(indptr, indices, data, rows, x, y):
-        """As splitting_rows_together, but the compiler knows the precision: nothing to choose."""
+        """As splitting_rows_together, but without a branch, because the compiler knows the precision."""
         row = number_of()
         total = total_of(indptr, indices, data, x, row)
         if row < rows.size and cuda.threadIdx.x % lanes == 0:
@@ -123,7 +123,7 @@ def splitting_entries_together_kernel(lanes):
     def splitting_entries_together(
         high_indptr, high_indices, high_data, low_indptr, low_indices, low_data, x, y
     ):
-        """Two short loops per row in place of one; their sums meet in a register."""
+        """Two short loops per row instead of one; their sums are added in a register."""
         row = number_of()
         total = 0.0
         if row < y.size:

@@ -47,7 +47,7 @@ def swap_product_both_kernel(lanes):
 
 @cuda.jit
 def copy_both_kernel(y64, x32, x64):
-    """Bring both precisions of x up to date: 8 bytes read and 12 written per row."""
+    """Copy y64 to both precisions of x: 8 bytes are read and 12 written per row."""
     i = cuda.grid(1)
     if i < y64.size:
         value = y64[i]
@@ -57,7 +57,7 @@ def copy_both_kernel(y64, x32, x64):
 
 @cuda.jit
 def copy_rounded_kernel(y64, x32):
-    """As copy_both, but x64 gets its new value by a swap of pointers: 8 bytes read and 4 written per row."""
+    """As copy_both, but x64 gets its new value by a swap of pointers: 8 bytes are read and 4 written per row."""
     i = cuda.grid(1)
     if i < y64.size:
         x32[i] = np.float32(y64[i])
@@ -78,7 +78,7 @@ def swap_naive(A, vectors, *, lanes=None):
     Returns
     -------
     Vectors
-        With which the next step begins.
+        The vectors for the next step.
 
     Examples
     --------

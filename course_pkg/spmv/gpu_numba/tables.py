@@ -1,4 +1,4 @@
-"""The product by tables that are stored column by column: a warp reads 32 neighbours, and every fetched byte is used.
+"""The product by tables that are stored column by column: a warp reads 32 neighbours, and uses every fetched byte.
 
 In all of them a thread computes one row. All offsets are unsigned numbers of 32 bits: a signed index may count from the
 end of an array, and Numba would test each one for it, in 64 bits.
@@ -101,7 +101,7 @@ def spmv_sell_kernel(chunk, unroll, sorted_rows):
         """
         i = np.uint32(cuda.grid(1))
         if i < y.size:
-            row = np.uint32(perm[i]) if sorted_rows else i  # asked for early: nothing waits for it at the end
+            row = np.uint32(perm[i]) if sorted_rows else i  # loaded early: nothing waits for it at the end
             piece, lane = np.uint32(i // np.uint32(chunk)), np.uint32(i % np.uint32(chunk))
             k = np.uint32(offsets[piece] + lane)
             end = np.uint32(offsets[np.uint32(piece + 1)])
@@ -129,10 +129,10 @@ def spmv_sell(A, x, y, unroll=None, in_order=True):
     A : SellCSigma, in GPU memory
     x, y : device array, shape (columns,) and (rows,)
     unroll : int, optional
-        Nonzeros of a row that a thread asks for before it uses one; by default,
-        :func:`~course_pkg.spmv.tuning.unroll_for` says.
+        Nonzeros of a row that a thread loads before it uses one; by default,
+        :func:`~course_pkg.spmv.tuning.unroll_for` of A.
     in_order : bool
-        True to write each element of y to its row's place; False to leave y sorted: ``y[i]`` is then the result of row
+        If True, each element of y goes to its row's place. If False, y stays sorted: ``y[i]`` is the result of row
         ``A.perm[i]``.
 
     Examples

@@ -1,4 +1,4 @@
-"""The puzzles of lecture 1: from one thread for each element to sums that move no byte twice."""
+"""The steps of lecture 1: from one thread per element to sums that move no byte twice."""
 
 from course_pkg.practice.lectures.first_kernels import alone, together
 

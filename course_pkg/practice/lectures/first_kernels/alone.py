@@ -1,4 +1,4 @@
-"""Threads that work alone: their number, guards, blocks, two dimensions, neighbours."""
+"""Steps in which threads work alone: numbers of threads, guards, blocks, two dimensions, neighbours."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from course_pkg.practice.step import Step, Trial, WhatIf
 
 
 def numbers(shape, rng):
-    """Return small whole numbers, whose sums are exact in any order and short to read."""
+    """Return small whole numbers: they are short to read, and their sums are exact in any order."""
     return rng.integers(0, 90, shape).astype(np.float64)
 
 

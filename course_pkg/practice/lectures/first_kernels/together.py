@@ -1,4 +1,4 @@
-"""Threads that work together: shared memory and its barrier, sums, atomics, halos."""
+"""Steps in which threads work together: shared memory, barriers, sums, atomics, halos."""
 
 import numpy as np
 
@@ -49,14 +49,14 @@ def _row_sums(shape, rng):
 
 
 def _many_row_sums():
-    """Return row sums of 128 MiB, more than a GPU's L2 cache holds, and what they move."""
+    """Return a launch that sums the rows of 128 MiB, more than a GPU's L2 cache holds, and its Cost."""
     trial = _row_sums((1 << 14, 1 << 10), np.random.default_rng(0))
     a, out = trial.arrays["a"], trial.arrays["out"]
     return trial, Cost(a.nbytes, out.nbytes, flops=a.size, known_bytes=a.nbytes + out.nbytes)
 
 
 def _uses_tile(profile, trial):
-    """Demand shared memory."""
+    """Return a sentence if the kernel does not use shared memory."""
     if not profile.shared_store:
         return "it does not use shared memory: let each thread put its element into the tile first."
     return None

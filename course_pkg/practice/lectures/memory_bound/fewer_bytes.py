@@ -1,4 +1,4 @@
-"""Kernels that give the same result for fewer bytes: fused, recomputed, packed, rearranged."""
+"""Steps on kernels that give the same result with fewer bytes: fused, recomputed, packed, rearranged."""
 
 from math import ceil
 
@@ -14,12 +14,12 @@ READS = "global_load.thread_accesses"
 
 
 def _numbers(shape, rng):
-    """Return small whole numbers, which are exact and short to read."""
+    """Return small whole numbers: they are exact and short to read."""
     return rng.integers(1, 9, shape).astype(np.float64)
 
 
 def _sectors(n):
-    """Return the sectors of 32 bytes that n doubles need."""
+    """Return how many sectors of 32 bytes hold n doubles."""
     return ceil(n / 4)
 
 

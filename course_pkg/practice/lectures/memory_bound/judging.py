@@ -1,4 +1,4 @@
-"""Functions that judge programs: the bytes that must move, an honest bandwidth, what is left to gain."""
+"""Steps on functions that judge programs: the bytes that must move, an honest bandwidth, what is left to gain."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def _must_move(size, rng):
 
 
 def _bandwidth(n, rng):
-    # one sample in five was disturbed, the first call has compiled: the mean is far off, the median is not
+    # the first call compiles, and one sample in five is disturbed: so the mean is far off, and the median is not
     samples_s = 1e-3 * (1 + 0.01 * rng.random(n))
     samples_s[rng.permutation(np.arange(1, n))[: n // 5]] *= 3
     samples_s[0] = 0.4

@@ -1,4 +1,4 @@
-"""Vectors and a matrix in a new order: gather, scatter, and a symmetric permutation on the host."""
+"""Steps on vectors and a matrix in a new order: gather, scatter, and a symmetric permutation on the host."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,18 +11,18 @@ from course_pkg.practice.step import Step, Trial, WhatIf
 
 
 def values(n, rng):
-    """Return small whole numbers other than 0, whose sums are exact in any order and short to read."""
+    """Return small whole numbers other than 0: they are short to read, and their sums are exact in any order."""
     return rng.integers(1, 60, n).astype(np.float64)
 
 
 def sectors(request, element, itemsize):
-    """Return how many sectors are asked for if the lanes of each request touch these elements."""
+    """Return how many sectors all requests touch; each access is given by its request and its element."""
     pairs = np.stack([np.ravel(request), np.ravel(element) * itemsize // SECTOR_BYTES])
     return np.unique(pairs, axis=1).shape[1]
 
 
 def random_matrix(shape, rng, shortest=0, longest=5):
-    """Return a sparse matrix of small whole numbers, whose rows have a drawn number of entries in drawn columns."""
+    """Return a random sparse matrix of small whole numbers; rows have different numbers of entries."""
     rows, columns = shape
     lengths = rng.integers(shortest, min(longest, columns) + 1, rows)
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
@@ -32,12 +32,12 @@ def random_matrix(shape, rng, shortest=0, longest=5):
 
 
 def permutation(n, rng):
-    """Return a drawn order of n elements."""
+    """Return a random permutation of n elements."""
     return rng.permutation(np.arange(n, dtype=np.int32))
 
 
 def _moved(n, rng, source, target, move, undo, mistake):
-    """Return the trial of a move between old and new: old is touched at the places perm, new in order."""
+    """Return the trial of a copy between old and new: old is accessed at the places perm, new in order."""
     perm, given, in_order = permutation(n, rng), values(n, rng), np.arange(n)
     reads, writes = (perm, in_order) if source == "old" else (in_order, perm)
     of_perm, loads, stores = (

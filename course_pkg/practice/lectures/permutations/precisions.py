@@ -1,4 +1,4 @@
-"""A vector in two precisions: the product that leaves both of them."""
+"""The step on a vector in two precisions: the product writes both of them."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ READ, WRITTEN = "global_load.bytes_requested", "global_store.bytes_requested"
 def _both_precisions(size, rng):
     n, times = size
     A = random_matrix((n, n), rng, shortest=1, longest=4)
-    data = (A.data / 9).astype(np.float32)  # no product of such numbers fits into a float32
+    data = (A.data / 9).astype(np.float32)  # a float32 cannot represent products of such numbers exactly
     row = np.repeat(np.arange(n), np.diff(A.indptr))
 
     def product(x32, exact=True):
@@ -43,7 +43,7 @@ def _both_precisions(size, rng):
 
 
 def _no_copy(profile: KernelProfile, trial: Trial) -> str | None:
-    """Demand that every launch is a product."""
+    """Return a sentence if a launch is not a product."""
     if profile.global_load.bytes_requested < trial.needed[READ]:
         return "one of the launches only copies: write y32 while the sum is still in a register."
     return None

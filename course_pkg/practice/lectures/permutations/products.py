@@ -1,4 +1,4 @@
-"""Products of a sparse matrix and a vector: by rows, by rows in another order, by lanes that share a row, by slices."""
+"""Steps on sparse products: by rows, by rows in another order, by lanes that share a row, by slices."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -76,7 +76,7 @@ def _lanes_share(shape, rng):
 
 
 def _by_whole_warps(shares):
-    """Return what five shuffles make of the lanes' shares; where there is no lane, a lane gets its own number."""
+    """Return the lanes' sums after five shuffles; a shuffle from beyond the warp returns the lane's own number."""
     lanes, total = np.arange(WARP), shares.reshape(-1, WARP)
     for distance in (16, 8, 4, 2, 1):
         total = total + total[:, np.where(lanes + distance < WARP, lanes + distance, lanes)]

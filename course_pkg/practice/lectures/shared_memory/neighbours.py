@@ -1,4 +1,4 @@
-"""Tiles that threads share with their neighbours: halos, barriers, and what a cache does without a tile."""
+"""Steps on tiles that threads share with their neighbours: halos, barriers, and what a cache does without a tile."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def _plane(shape, rng):
     (ny, nx), (across, down) = shape, blocks_for(shape, (8, 8))
     wide = np.pad(a, 1)
     total = wide[1:-1, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:] + wide[:-2, 1:-1] + wide[2:, 1:-1]
-    halo = 2 * ny * (across - 1) + 2 * nx * (down - 1)  # both sides of every line where two blocks meet
+    halo = 2 * ny * (across - 1) + 2 * nx * (down - 1)  # both sides of each line between blocks
     needed = {"global_load.thread_accesses": a.size + halo, "global_store.thread_accesses": a.size}
     return Trial({"a": a, "out": unwritten(shape)}, {"out": total / 5}, (across, down), (8, 8), needed)
 
@@ -52,7 +52,7 @@ def _cross(shape, rng):
 
 
 def _no_barrier(profile: KernelProfile, trial: Trial) -> str | None:
-    """Demand that nobody waits where nobody exchanges anything."""
+    """Return a sentence if there is a barrier, although threads exchange nothing."""
     if profile.barriers and not profile.shared_store:
         return "a barrier is left: without a tile, no thread has to wait for another one."
     return None

@@ -1,4 +1,4 @@
-"""Tiles that change the order of accesses: shapes of blocks, numbers that lie apart, banks, the transpose."""
+"""Steps on the order of accesses: shapes of blocks, numbers that lie apart, banks, the transpose through a tile."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from course_pkg.practice.lectures.first_kernels.alone import numbers
 from course_pkg.practice.step import Step, Trial, WhatIf
 from course_pkg.simt import KernelProfile
 
-SIDE = 16  # of the tile that is transposed: a half-warp takes one of its rows
+SIDE = 16  # side of the tile that is transposed: a half-warp reads one of its rows
 
 
 def _piece(shape, rng):
@@ -50,7 +50,7 @@ def _turn(shape, rng):
 
 
 def uses_tile(profile: KernelProfile, trial: Trial) -> str | None:
-    """Demand shared memory."""
+    """Return a sentence if the kernel does not use shared memory."""
     if not profile.shared_store:
         return "it does not use shared memory: put the numbers into the tile first, and read them from there."
     return None

@@ -1,0 +1,53 @@
+"""Where a thread is in a launch, and how a sentence for learners names it."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A thread's place in a launch, as (x, y, z).
+
+    Attributes
+    ----------
+    block, thread : tuple of int
+    dimensions : tuple of int
+        Number of dimensions of the grid and of the block; a sentence names the thread with so many indices.
+
+    Examples
+    --------
+    >>> str(Thread(block=(1, 0, 0), thread=(31, 0, 0)))
+    'thread 31 of block 1'
+    >>> str(Thread(block=(1, 0, 0), thread=(0, 0, 0), dimensions=(1, 2)))
+    'thread (0, 0) of block 1'
+    """
+
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+    dimensions: tuple[int, int] = field(default=(1, 1), compare=False)
+
+    def __str__(self):
+        of_grid, of_block = self.dimensions
+        return f"thread {_short(self.thread, of_block)} of block {_short(self.block, of_grid)}"
+
+
+def place(number: int, extent) -> tuple[int, int, int]:
+    """Return the index (x, y, z) of a thread in a block, or of a block in a grid; ``extent`` is the size of that."""
+    nx, ny, _ = extent
+    return int(number % nx), int(number // nx % ny), int(number // (nx * ny))
+
+
+def dimensions_of(extent) -> int:
+    """Return the number of dimensions of a grid or block, without those at the end in which its extent is 1.
+
+    Examples
+    --------
+    >>> dimensions_of((8, 1, 1)), dimensions_of((1, 8, 1))
+    (1, 2)
+    """
+    return max((axis for axis, size in enumerate(extent, 1) if size > 1), default=1)
+
+
+def _short(place, dimensions: int) -> str:
+    """Write the first ``dimensions`` parts of an index, and further ones if they are not 0."""
+    shown = max(dimensions, *(axis for axis, index in enumerate(place, 1) if index or axis == 1))
+    return str(place[0]) if shown == 1 else f"({', '.join(map(str, place[:shown]))})"
