@@ -1,9 +1,9 @@
 """Which containers of a program may share a kernel, and what each kernel then reads, writes and exchanges.
 
 A kernel reads a field once, however many of its containers read it. A value that it computes and needs again at the
-same point stays in a register. A field that no later kernel reads is not stored, unless it is a result of the program. A
-stencil cannot take its neighbours' values from the registers of other threads, so it computes them again at each of its
-points.
+same point stays in a register. A field that no later kernel reads is not stored, unless it is a result of the program.
+A stencil cannot take its neighbours' values from the registers of other threads, so it computes them again at each of
+its points.
 """
 
 from dataclasses import dataclass, replace
