@@ -1,9 +1,9 @@
 """Which containers of a program may share a kernel, and what each kernel then reads, writes and exchanges.
 
 A kernel reads a field once, however many of its containers read it. A value that it computes and needs again at the
-same point stays in a register. A field that no later kernel reads is not stored, unless it is a
-result of the program. A stencil cannot take its neighbours'
-values from the registers of other threads, so it computes them again at each of its points.
+same point stays in a register. A field that no later kernel reads is not stored, unless it is a result of the program.
+A stencil cannot take its neighbours' values from the registers of other threads, so it computes them again at each of
+its points.
 """
 
 from dataclasses import dataclass, replace
@@ -183,7 +183,7 @@ def plan(program: Program, groups, *, recompute=(), in_place: bool = False) -> P
     refusals += legality.recomputed_in_vain(program, groups, recompute)
     # a carried field depends on itself, so computing it again, which is refused above, would never end
     recompute = [f for f in recompute if f not in program.carried + program.results]
-    times = {}  # that a field has been computed so far
+    times = {}  # how often each field has been computed so far
     bodies = [dataflow.with_recomputed(program, group, recompute, times) for group in groups]
     own = {c.name for c in program.containers}
     inputs = [dataflow.inputs(body) for body in bodies]

@@ -18,7 +18,7 @@ SHARED = re.compile(
 
 @dataclass
 class Taken:
-    """Time and number of a process and its descendants.
+    """Number and processor time of a process and its descendants.
 
     Attributes
     ----------

@@ -24,7 +24,8 @@ SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdgFDG")
 TEXT_BYTES = 8 << 20
 DEPTH = 32
 BLOBS = 10_000
-ENTRIES = 4096  # most entries of a dictionary: with keys that are chosen to collide, the time grows with their square
+# most entries of a dictionary: if keys are chosen to collide, the time grows with the square of their number
+ENTRIES = 4096
 INTEGER_BITS = 4096
 ITEMS = 1 << 20  # most items of one list or tuple
 NPY_HEADER_BYTES = 1024

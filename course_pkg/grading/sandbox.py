@@ -26,7 +26,7 @@ __all__ = ["LearnerError", "Limits", "Sandbox", "SandboxLost", "TooBusy"]
 
 START_S = 600.0  # time for Python to start: long, because a busy machine is not the learner's fault
 PATIENCE = (
-    20  # wall time over the time limit of a request, per unit of load: beyond it the machine is at fault
+    20  # a request may take so many times its limit times the load; beyond that the machine is at fault
 )
 
 
@@ -89,8 +89,8 @@ class Sandbox:
         Parameters
         ----------
         call_s : float, optional
-            Time limit, if not the one in ``limits``: the exercise's own cells import much, and a busy machine is not
-        the learner's fault.
+            Time limit in place of that in ``limits``. The exercise's own cells need it: they import much, and a busy
+            machine is not the learner's fault.
 
         Raises
         ------

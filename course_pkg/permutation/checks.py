@@ -80,7 +80,7 @@ def check_index_vector(perm, n: int | None = None, name: str = "perm") -> None:
         )
 
 
-def check_entries(nnz: int, what: str = "A", mend: str = "use fewer rows") -> None:
+def check_entries(nnz: int, what: str = "A", fix: str = "use fewer rows") -> None:
     """Check that 32-bit indices can address this number of entries.
 
     Raises
@@ -90,7 +90,7 @@ def check_entries(nnz: int, what: str = "A", mend: str = "use fewer rows") -> No
     """
     if nnz > MOST_ENTRIES:
         raise CourseError(
-            f"{what} has {nnz:,} entries, more than the {MOST_ENTRIES:,} that row pointers of int32 can count: {mend}."
+            f"{what} has {nnz:,} entries, more than the {MOST_ENTRIES:,} that row pointers of int32 can count: {fix}."
         )
 
 
@@ -198,8 +198,8 @@ def _check_columns(indptr, indices, columns, name):
         k = int(np.argmin(rises)) + 1
         twice = indices[k] == indices[k - 1]
         wrong = f"column {indices[k]} twice" if twice else f"column {indices[k]} behind {indices[k - 1]}"
-        mend = f"{name}.sum_duplicates() adds them up" if twice else f"call {name}.sort_indices()"
-        raise CourseError(f"Row {_row_of(indptr, k)} of {name} has {wrong}, at indices[{k}]: {mend}.")
+        fix = f"{name}.sum_duplicates() adds them up" if twice else f"call {name}.sort_indices()"
+        raise CourseError(f"Row {_row_of(indptr, k)} of {name} has {wrong}, at indices[{k}]: {fix}.")
 
 
 def _row_of(indptr, k) -> int:

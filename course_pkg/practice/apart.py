@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterator
 
 import psutil
 
-WALL_S, CPU_S = 4.0, 3.0  # the learner waits at most 5 s for the verdict
-MOST_S = 30.0  # at most, if other processes keep the cores busy
+WALL_S, CPU_S = 4.0, 3.0  # for each answer, so that there is a verdict within 5 s
+MOST_S = 30.0  # instead of WALL_S, if other processes keep the cores busy
 MEMORY_BYTES = 512 << 20  # of address space, in addition to what the notebook already uses
 # in addition, per core: a BLAS library reserves a buffer and a stack for each of its threads
 CORE_BYTES = 160 << 20
@@ -59,7 +59,7 @@ def run(work: Callable[[], Iterator]) -> Iterator:
 def _forked(work):
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns if several threads run
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns about forks beside threads
         child = os.fork()
     if child == 0:
         _child(work, writing)

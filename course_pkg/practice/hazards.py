@@ -60,7 +60,7 @@ def _where(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
 
 
 def listed(answer: Answer, trial: Trial, outcome: Outcome) -> tuple[str, ...]:
-    """Return a sentence on each hazard of an attempt, with its line; only :func:`told` gives advice."""
+    """Return a sentence on each hazard of an attempt, with its line; :func:`told` adds advice for the worst one."""
     found = []
     for profile in outcome.profiles:
         for hazard in profile.hazards:

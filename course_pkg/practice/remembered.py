@@ -1,4 +1,4 @@
-"""Remember between sessions which steps a learner has solved, in a small file in the learner's home folder."""
+"""Remember between sessions which steps a learner has solved, in a small file of the learner's."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ FILE = "practice.json"
 
 
 def file() -> Path:
-    """Return the path of this file."""
+    """Return the path of the file in which the solved steps are saved."""
     return learner_dir() / FILE
 
 

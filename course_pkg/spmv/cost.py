@@ -132,7 +132,7 @@ def with_gather(cost: Cost, columns: int, dtype, gathered: Gather) -> Cost:
 
 
 def gather(A, dtype="float64", lanes=1, unroll=None) -> Gather:
-    """Count the sectors that the kernel of a format asks for when it loads x; they follow from the matrix' columns.
+    """Count the sectors that the kernel of a format asks for when it loads x; they follow from the matrix's columns.
 
     The count follows the order in which compiled loops run. If rows differ in length, trips that do not fill a group of
     four come first, so lanes that run together may be at different places in their rows.

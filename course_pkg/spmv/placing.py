@@ -1,4 +1,4 @@
-"""The places of a matrix' nonzeros in formats with padding; host code, for ``formats.py``."""
+"""The places of a matrix's nonzeros in formats with padding; host code, for ``formats.py``."""
 
 import numpy as np
 

@@ -128,7 +128,7 @@ def _one_pass(run, frame, loop, node, mask, written_out):
 
 
 def _forget(run, frame, node, which) -> None:
-    """Give new value numbers to the variables that a loop's body assigns: a compiler knows nothing of them."""
+    """Give new value numbers to variables that a loop's body assigns: a compiler cannot know them between trips."""
     for name in _assigned(node):
         variable = frame.variables.get(name)
         value = variable.value if variable else None
