@@ -168,7 +168,7 @@ guess_guard = viz.Prediction(
     "12 elements, 2 blocks of 8 threads: on a GPU, threads 12 to 15 run out[i] = 2 * a[i], too. What do you see?",
     [
         "an IndexError with the line",
-        "nothing: other data is overwritten",
+        "nothing: memory behind out is overwritten",
         "nothing: such writes are dropped",
         "an error before the launch",
     ],
@@ -185,7 +185,7 @@ practice.watch(double_grid, practice.Trial({"a": a, "out": unwritten(12)}, {"out
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 guess_guard.reveal(
     "a GPU checks no index; the interpreter does",
-    right="nothing: other data is overwritten",
+    right="nothing: memory behind out is overwritten",
     how="Answer",
 )
 
@@ -295,7 +295,7 @@ viz.Picture.load(
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # - The host goes on at once. `copy_to_host()` waits, and `cuda.synchronize()` does nothing else.
-# - Kernels run one after the other, in the order of their launches.
+# - Kernels run one after the other, in the order of their launches, unless you ask for something else.
 # - The **first** call of a kernel also compiles it, for these types of arguments.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -422,6 +422,7 @@ assert (
     np.array_equal(results["rows"], results["columns"])
     and by_columns.global_load.requests == by_rows.global_load.requests
 )
+assert (by_rows.global_load.sectors_per_request, by_columns.global_load.sectors_per_request) == (8, 32)
 guess_swap.reveal(
     f"the same result by as many requests, but {by_columns.global_load.sectors_per_request:.0f} sectors per request instead of "
     f"{by_rows.global_load.sectors_per_request:.0f}",
@@ -475,7 +476,9 @@ bench.Table(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 apart = max(max(times) / min(times) for times in rows.values())
-assert apart < 1.02
+wide = np.zeros((8, 256))
+by_shape = [simt.profile(double_2d[(256 // x, 8 // y), (x, y)], wide, np.empty((8, 256))) for x, y in shapes]
+assert apart < 1.02 and {p.global_load.sectors_per_request for p in by_shape} == {8}
 guess_shape.reveal(
     "in all three, a warp is 32 neighbours of one row, so its requests are the same",
     right="hardly longer than the fastest",
@@ -589,7 +592,7 @@ Markdown(f"With `count[0] += 1`, the interpreter says: *{said}.*")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # `count[0] += 1` reads, adds and writes: two threads may read the same number. An [atomic](glossary.md#atomic) does it without anybody between, across blocks,
-# too. Threads that meet take turns, which is slow.
+# too. Threads that meet take turns, which takes time.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. The puzzles build it up: block sum, dot product, histogram. Atomics take turns in any order, so a sum of
@@ -895,7 +898,7 @@ practice.progress("01_first_kernels")
 #
 # A kernel is right, and its accesses are coalesced. What is left?
 #
-# - **The launch** costs tens of microseconds. Launch few kernels, and give each much to do.
+# - **The launch** from Numba costs tens of microseconds. Launch few kernels, and give each much to do.
 # - **Copies** between host and GPU take long. Keep data on the GPU.
 # - **Memory**: `double` does one [flop](glossary.md#flop) for 16 bytes that it moves. Lecture 2 shows that the bytes decide its time, and how to tell how fast it could be.
 
@@ -939,7 +942,7 @@ bench.Table(
 # - **Next**: lecture 2, why processors wait for memory, and how to measure it.
 #
 # **Read**: J. Nickolls, I. Buck, M. Garland, K. Skadron, *Scalable parallel programming with CUDA*, ACM Queue 6(2), 2008 ·
-# *CUDA C++ Programming Guide*, NVIDIA, chapters 2 to 5 · *Numba documentation*, section "Numba for CUDA GPUs" ·
+# *CUDA C++ Programming Guide*, NVIDIA, version 12: programming model and interface · *Numba documentation*, section "Numba for CUDA GPUs" ·
 # S. Rush, *GPU Puzzles*, 2022, a collection of puzzles that runs on a GPU.
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -289,7 +289,7 @@ bench.Table(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Why can a copy beat a triad on a CPU?** Before many a CPU overwrites part of a [cache line](glossary.md#cache-line), it reads the line
-# (*write-allocate*): a triad then moves 32 bytes for the 24 that we count, and stops at 24 / 32 = 75 % of what memory does. Some recent ones avoid it. A
+# (*write-allocate*): a triad then moves 32 bytes for the 24 that we count, and stops at 24 / 32 = 75 % of what memory does. A
 # copy may be compiled to `memcpy`, which for long vectors can write past the cache and skip that read. STREAM does not count
 # the hidden read, and neither do we.
 #
@@ -759,7 +759,8 @@ bench.Table(
         }
         for k in (1, 4, 8, 32, 64)
     ],
-    "2²⁴ doubles that lie a stride apart, copied. Useful: 8 bytes read and 8 written. Counted by Nsight Compute; both GPUs fetch the same bytes.",
+    "2²⁴ doubles that lie a stride apart, copied. Useful: 8 bytes read and 8 written. Counted by Nsight Compute; both GPUs fetch the same bytes. "
+    "From stride 8 to 64 the useful bandwidth falls, though no more bytes come: why, we do not know.",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -772,7 +773,8 @@ guess_stride.reveal(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Five minutes with the three slides before. Most say 32 times; who counts sectors says 4. L1 asks L2 for sectors of 32 bytes, but
-# > the memory of these GPUs is read by 64: so bytes grow until stride 8. From 8 to 64 they stay, and the useful bandwidth still falls. Why, these counters
+# > the L2 of these GPUs reads memory by 64: so bytes grow until stride 8. CUDA takes a hint for this size, `cudaLimitMaxL2FetchGranularity`; we have left
+# > it alone. From 8 to 64 they stay, and the useful bandwidth still falls. Why, these counters
 # > do not say: we do not know. For this kernel, and for nearly all that are recorded, the interpreter's counts of sectors equal the H200's counters
 # > (`course verify counters`).
 
@@ -810,7 +812,7 @@ viz.slider(under_the_roof, gpus, label="GPU", start="H200")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Williams, Waterman and Patterson, 2009. The ridge is the balance over the bytes of a number, computed with the
-# > measured T_peak. The roofline is a bound, not a promise: the Laplacian stays below it. Its *naive* form computes addresses with 64-bit integers.
+# > measured T_peak. The roofline is a bound, not a promise: the Laplacian stays below it. Its *naive* form computes with 64-bit indices.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # Horner with 256 flops stays below the flat roof. Its multiply-adds form one chain per element, in which each waits for the one before; whether that
@@ -857,7 +859,7 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Three minutes. The *flat* Laplacian computes addresses with 32-bit integers. On the H200 the naive one could still become more
+# > **For the speaker.** Three minutes. The *flat* Laplacian computes its offsets in 32 bits. On the H200 the naive one could still become more
 # > than twice as fast, though it moves no byte too many. Lecture 4 finds a third clock that is longer than memory's, and takes the stencil near the bound.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -993,8 +995,8 @@ practice.check("bandwidth", bandwidth)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 9. What is left to gain?** Return by which factor a step that takes `t_it_s` seconds could still become faster. If its T_eff exceeds T_peak, its data came
-# from a cache and this bound says nothing: return `float("nan")`.
+# **Step 9. What is left to gain?** Return by which factor a step that takes `t_it_s` seconds could still become faster. If its T_eff exceeds T_peak, an assumption
+# does not hold (often its data came from a cache), and this bound says nothing: return `float("nan")`.
 
 # %% slideshow={"slide_type": "skip"}
 def gain(a_eff_bytes, t_it_s, t_peak_gb_s):

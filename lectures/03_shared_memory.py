@@ -336,6 +336,7 @@ ladder(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 halo = rungs.measured(centre["tiled_halo"])
+assert gpu.BLOCK_TILED == (32, 4, 2)
 taken_apart = [rungs.clocks(v) for v in (centre["flat"], centre["tiled"], centre["tiled_halo"], laplacian["tiled"])]
 assert all(abs(c.seconds("memory") / rungs.copy().median_s - 1) < 0.05 for c in taken_apart)
 assert all(sorted(c.seconds(k) for c in taken_apart) == [c.seconds(k) for c in taken_apart] for k in ("issue", "L1"))
@@ -368,13 +369,13 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Be fair to shared memory: this is one tile, whose halo has more points than the tile. Larger tiles have less halo: they get
+# > **For the speaker.** Be fair to shared memory: this is one tile, whose halo has more points than the tile. Larger tiles can have less halo: they get
 # > their chance now. Asynchronous copies, which we have not tried, may hide the detour.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_sizes = viz.Prediction(
     "03-sizes",
-    "Larger tiles have less halo per point. We tried many sizes, in 3D and in 2D, each beside the plain kernel with the same block. "
+    "Larger tiles can have less halo per point. We tried many sizes, in 3D and in 2D, each beside the plain kernel with the same block. "
     "Of the tiled kernels, faster on an H200 were …",
     ["none", "about a quarter", "about half", "most"],
 )
@@ -420,6 +421,7 @@ bench.Table(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 tried = [ratio for on_both in swept.values() for by in on_both for ratio in by.values()]
 assert min(tried) > 1 and len(tried) == 2 * 23
+assert min(map(halo_share, suite_tiles.TILES_3D)) < halo_share(gpu.BLOCK_TILED) / 2
 guess_sizes.reveal(f"none of {len(tried) // 2}, and none on the H100", right="none")
 
 
@@ -554,6 +556,11 @@ bench.Table(
 gain = {how: on_h200["naive"].median_s / on_h200[how].median_s for how in (0, 1)}
 assert gain[1] > 4 and gain[1] > all_sectors["naive"] / all_sectors[1] > 2
 assert [len({byte // 128 for byte in stores[how].offsets}) for how in ("naive", 1)] == [32, 2]
+worst = [by[1, 16, 16].median_s / by[32, 4, 2].median_s for by in ({s: ms[k] for s, ms in taken.items()} for k in (0, 1))]
+asked = {s: by_shape[s].global_load.sectors_per_request for s in shapes}
+assert all(asked[1, 16, 16] / asked[32, 4, 2] < by < lines[1, 16, 16] / lines[32, 4, 2] for by in worst)
+per_turn = [times["naive"].median_s / times[1].median_s for times in (on_h200, on_h100)]
+assert all(all_sectors["naive"] / all_sectors[1] < by < (2 + 32) / (2 + 2) for by in per_turn)
 guess_transpose.reveal(gain[1], note=f"without the padding {gain[0]:.1f} times")
 
 # %% [markdown] slideshow={"slide_type": "-"}
@@ -573,7 +580,7 @@ guess_transpose.reveal(gain[1], note=f"without the padding {gain[0]:.1f} times")
 # A tile pays where it
 #
 # - turns **scattered accesses into rows**: the transpose,
-# - lets **threads exchange values**: the sums of lecture 4.
+# - lets **threads exchange values**, if each has work of its own before: the dot of lecture 4.
 #
 # It does not pay where a **cache already holds** what the threads share: the stencil.
 #
@@ -586,6 +593,7 @@ guess_transpose.reveal(gain[1], note=f"without the padding {gain[0]:.1f} times")
 assert rungs.of_copy(bare) < 0.95 and flat.median_s > 1.2 * rungs.copy().median_s
 same_grid = [m for m in rungs.found.measurements if (m.parameters["shape"], m.parameters["dtype"]) == ([512] * 3, "float64")]
 assert rungs.copy().median_s == min(m.median_s for m in same_grid)
+assert flat.median_s < min(m.median_s for _, _, m in suite_tiles.of(rungs.found.measurements, suite_tiles.BOX))
 Markdown(
     f"The flat kernel takes {flat.median_s / rungs.copy().median_s:.2f} times the copy. No tile of ours comes nearer. What is left, and what would it take?\n\n"
     f"- Even without neighbours, a kernel with one point per thread reaches {rungs.of_copy(bare):.0%} of the copy: **more bytes in flight** (lecture 4).\n"

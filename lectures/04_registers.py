@@ -306,7 +306,7 @@ assert counted["marching_tiled"].barriers == 2 * gpu.PLANES_MARCHING * blocks  #
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Two points per thread, one access
 #
-# `load_pair(u, c)` loads two numbers at once: of doubles, 128 bits, the most that one access of a thread takes. CUDA C++ writes `double2`.
+# `load_pair(u, c)` loads two numbers at once: of doubles, 128 bits, the most that one access of a thread takes on these GPUs. CUDA C++ writes `double2`.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 pairs = counted["vectorised"]
@@ -524,7 +524,7 @@ assert (
     and by_name["shuffle"] < 1.25 * by_name["tree"]
 )
 Markdown(
-    f"The **stride** wins: {by_name['grid_stride'] / by_name['shuffle']:.1f} times the shuffles alone. A tree after the stride is no slower."
+    f"The **stride** wins: {by_name['grid_stride'] / by_name['shuffle']:.1f} times the shuffles alone. The dot ends with the tree, and reads no slower."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}

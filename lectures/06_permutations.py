@@ -260,7 +260,7 @@ guess_scatter.reveal(
 
 # %% slideshow={"slide_type": "skip"}
 elements = in_order.parameters["n"]
-FETCHED = 64  # bytes with which memory answers a request for one double, see the slide on sectors and lines
+FETCHED = 64  # bytes with which memory answers a request for one double of a long stride, see the slide on sectors and lines
 moved_in_order, copied_bytes = in_order.cost.bytes / elements, 2 * 8
 moved_at_random = moved_in_order - 8 + FETCHED
 over_copy = in_order.median_s / on_h200.copied.median_s
@@ -269,8 +269,8 @@ assert moved_in_order == 4 + 8 + 8 and over_copy > moved_at_random / copied_byte
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 Markdown(
     f"**What explains this table.** In order, a gather moves {moved_in_order:.0f} bytes per element, an index and two doubles; a copy moves "
-    f"{copied_bytes}. At random, memory sends {FETCHED} bytes for each double that is read: {moved_at_random:.0f} in all, "
-    f"{moved_at_random / copied_bytes:.1f} times those of a copy. The gather takes {over_copy:.1f} times as long; the rest is not counted here. "
+    f"{copied_bytes}. If memory sends {FETCHED} bytes for each double that is read, as for long strides, that is {moved_at_random:.0f} in all, "
+    f"{moved_at_random / copied_bytes:.1f} times those of a copy. The gather takes {over_copy:.1f} times as long; in random order nothing is counted. "
     f"Why the scatter takes {against:.1f} times as long as the gather is not counted either. A guess: each 8 bytes have to be merged into a sector "
     "that the L2 does not hold, so this sector is read first."
 )
@@ -458,7 +458,7 @@ guess_lanes.reveal(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Eight minutes with the two slides before. One lane per row asks for four times the sectors that 8 lanes ask for, and takes less
-# > time: the caches put its sectors together again. Why 8 lanes take longer than 4, these counts do not say. If each warp waits for pointer, column and x in
+# > time: caches can put its sectors together again, which is not counted here. Why 8 lanes take longer than 4, these counts do not say. If each warp waits for pointer, column and x in
 # > turn, the time follows Little's law (lecture 4): a warp has few bytes on their way, and there are more warps to wait for. With 2 lanes, one has four
 # > trips and the other three; the compiler unrolls by four, so their requests part.
 
@@ -513,6 +513,9 @@ def fills(A):
 
 filled = {name: fills(A) for name, A in SAMPLES.items()}
 assert all(list(found.values()) == sorted(found.values(), reverse=True) for found in filled.values())
+by_length = [reference.by_row_length(SAMPLES["tetrahedra"], window=sigma) for sigma in (1, 256)]
+unsorted, apart = (measures.x_footprint(SAMPLES["tetrahedra"][rows]) for rows in by_length)
+assert apart.sectors_per_warp > 1.5 * unsorted.sectors_per_warp
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
@@ -537,7 +540,7 @@ assert (
 guess_fill.reveal(fill, how="Counted", note="every row becomes as long as the longest")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# A larger σ leaves less [fill](glossary.md#fill), and takes rows apart that read the same sectors of x. And one long row holds up its whole warp:
+# A larger σ leaves less [fill](glossary.md#fill), and on a mesh it takes rows apart that read the same sectors of x. And one long row holds up its warp:
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 in_slices, in_tiles = (
@@ -871,7 +874,7 @@ guess_swap.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Unpublished notes of who introduced the hybrid found it faster on a V100. They cannot be checked.
+# Unpublished notes, which list the data of a V100, found the hybrid faster. They cannot be checked.
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 Markdown(
@@ -931,8 +934,8 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# An entry is single if rounding changes it by at most 2⁻²⁶ of the largest in its row; a row (Tezcan and others, 2022), if all its entries are. The limit
-# 2⁻²⁶ is ours. **Fewer bytes, and no gain**: by entries, each row becomes two pieces.
+# An entry is single if rounding changes it by at most 2⁻²⁶ of the largest in its row; a row, if all its entries are. To choose by rows is an idea of
+# Tezcan and others (2022), the rule is ours. **Fewer bytes, and no gain**: by entries, each row becomes two pieces.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The matrices.** Rows and columns are scaled by random numbers from 0.9 to 1.1; otherwise single precision would hold Poisson's matrix exactly. At 16³ and

@@ -6,7 +6,7 @@ is kept: beta is computed from the norm of the true residual. Starting again fro
 learned, and takes nearly twice as many iterations (decision 14).
 
 Source: M. A. Clark, R. Babich, K. Barros, R. C. Brower, C. Rebbi, Solving lattice QCD systems of equations using mixed
-precision solvers on GPUs, Comput. Phys. Commun. 181 (2010) 1517, section 5.
+precision solvers on GPUs, Comput. Phys. Commun. 181 (2010) 1517.
 """
 
 from math import frexp, ldexp, sqrt

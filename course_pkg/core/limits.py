@@ -1,6 +1,6 @@
 """Limits of CUDA that hold on every GPU of compute capability 7.0 and later.
 
-Source: CUDA C++ Programming Guide, "Features and Technical Specifications", tables of compute capabilities.
+Source: CUDA C++ Programming Guide, version 12, "Features and Technical Specifications", tables of compute capabilities.
 """
 
 MOST_THREADS = 1024  # of a block

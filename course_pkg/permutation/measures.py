@@ -33,8 +33,7 @@ def profile(A) -> int:
     Rows that begin at the diagonal, or behind it, count as 0. A factorisation of a symmetric matrix fills at most the
     envelope.
 
-    Source: A. George, J. W. Liu, Computer Solution of Large Sparse Positive Definite Systems, Prentice-Hall, 1981,
-    section 4.2.
+    Source: A. George, J. W. Liu, Computer Solution of Large Sparse Positive Definite Systems, Prentice-Hall, 1981.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """The names that expressions in ``lectures/claims`` may use: rows of records, counts and arithmetic."""
 
 import re
+import runpy
 import tomllib
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,6 +16,7 @@ from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import METHODS
 from course_pkg.cg.variants import VARIANTS as CG
 from course_pkg.core import Library, catalogue, machine, occupancy
+from course_pkg.paths import repo_root
 from course_pkg.permutation.variants import VARIANTS as PERMUTATION
 from course_pkg.spmv import cost as spmv_cost
 from course_pkg.spmv import jacobi_cost, swap
@@ -30,6 +32,7 @@ from course_pkg.witness import record
 KINDS = ("record", "asserts", "source", "derived", "definition")
 PLACE = re.compile(
     r"\b(?i:pages?|pp?\.|sections?|chapters?|equations?|eq\.|tables?|figures?|algorithms?|columns?) ?[\d\"“`(A-Z]"
+    r"|\bas a whole\b"  # a short work, or one whose place could not be confirmed
 )
 YEAR = re.compile(r"\b(?:19|20)\d\d\b|\bversion \d")
 
@@ -130,6 +133,12 @@ class Records:
 _measured, _counters = cache(bench.recorded), cache(record.recorded)
 
 
+@cache
+def drawn(name: str) -> dict:
+    """Return what a script of ``figures/`` defines: the numbers that its pictures show."""
+    return runpy.run_path(str(repo_root() / "figures" / f"{name}.py"))
+
+
 def _variant(name):
     topics = {"cg_": CG, "laplacian": STENCIL, "centre": STENCIL, "diffusion": STENCIL}
     topics |= dict.fromkeys(("spmv", "jacobi", "swap", "splitting"), SPMV)
@@ -156,8 +165,8 @@ def holds(expression: str, *, by_record: bool) -> str:
     names |= {
         "machine": machine, "catalogue": catalogue, "occupancy": occupancy, "vector_cost": vector_cost,
         "stencil_cost": stencil_cost, "cg_cost": cg_cost, "spmv_cost": spmv_cost, "jacobi_cost": jacobi_cost,
-        "swap": swap, "fusion": fusion, "PUBLISHED": PUBLISHED,
-        "METHODS": METHODS, "peak": peak, "bench": bench, "simt": simt, "planes_for": planes_for,
+        "swap": swap, "fusion": fusion, "PUBLISHED": PUBLISHED, "METHODS": METHODS, "STENCIL": STENCIL,
+        "drawn": drawn, "peak": peak, "bench": bench, "simt": simt, "planes_for": planes_for,
         "READ": "dram__bytes_read.sum", "WRITE": "dram__bytes_write.sum", "TIME": "gpu__time_duration.sum",
         "INSTRUCTIONS": "smsp__inst_executed.sum", "BOTH": ("nvidia-h200", "nvidia-h100-80gb-hbm3"),
     }  # fmt: skip

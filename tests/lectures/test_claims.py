@@ -86,7 +86,11 @@ def unbacked(backing, checks):
     if kind == "asserts":
         return "" if ast.unparse(ast.parse(value)) in checks else f"no cell of the lecture checks: {value}"
     if kind == "source":
-        return "" if names_a_place(value) else "cite a year, and a page, section, equation or table"
+        return (
+            ""
+            if names_a_place(value)
+            else "cite a year, and a page, section, equation or table, or say: as a whole"
+        )
     if kind == "definition":
         return "" if value is True else "definition = true"
     why = holds(value, by_record=kind == "record")
@@ -178,7 +182,9 @@ def test_what_does_not_back_a_claim(backing, complaint):
     [
         {"asserts": "assert a<b"},
         {"source": "Saad, Iterative methods for sparse linear systems, 2003, section 6.7"},
+        {"source": "Somebody, A short note, 1995, as a whole"},
         {"derived": "2 + 2 == 4"},
+        {"derived": "sum(drawn('sparse_formats')['LENGTHS']) == 20"},
         {"record": "vector('copy', n=2**30).median_s > 0"},
         {"definition": True},
     ],

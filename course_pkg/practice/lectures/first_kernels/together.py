@@ -104,7 +104,8 @@ STEPS = (
             WhatIf(
                 "Move cuda.syncthreads() into the `if`.",
                 "Why is that worse than leaving it out?",
-                "Threads outside the `if` never reach the barrier, and the others wait for them for ever.",
+                "Threads outside the `if` never reach the barrier. What the others then do is not defined: they may "
+                "wait for ever.",
             ),
         ),
     ),

@@ -187,8 +187,8 @@ STEPS = (
                 "A program needs only y.",
                 "Which layout is better, and by which factor?",
                 "Fields. In records each y shares its sector of 32 bytes with x, z and m, so four times the bytes "
-                "are "
-                "fetched; this lecture's memory is even read by 64 bytes, and then it is eight times.",
+                "are fetched: a stride of 4, as in the talk. That memory is read by 64 bytes adds nothing, because "
+                "both records in them are used.",
             ),
         ),
     ),

@@ -88,11 +88,11 @@ STEPS = (
         trial=_gain,
         sizes=((24e9, 0.02, 2400.0), (4e6, 1e-6, 2400.0), (3e9, 3e-3, 1000.0), (6e9, 3e-3, 4000.0)),
         needs="bandwidth",
-        tell="the bound judges programs whose data come from memory, and says nothing about others",
+        tell="the bound judges programs that keep its assumptions, and says nothing about others",
         hints=(
             "First T_eff in GB/s. What does it mean if that is above what memory can do?",
-            "The time cannot fall below A_eff / T_peak. Above T_peak the data came from a cache, and this bound does "
-            "not hold.",
+            "The time cannot fall below A_eff / T_peak. Above T_peak an assumption does not hold: the data came from "
+            "a cache, or two steps were done in one pass.",
             '`t_eff = a_eff_bytes / t_it_s / 1e9`, then `t_peak_gb_s / t_eff`, or `float("nan")`',
         ),
         what_if=(

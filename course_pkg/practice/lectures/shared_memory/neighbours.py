@@ -112,7 +112,8 @@ FIRST = (
             WhatIf(
                 "Think of blocks of 32 × 8 threads.",
                 "How many halo points does a point of the block then cost?",
-                "80 for 256, about 0.31; here it is 32 for 64, that is 0.5. Larger tiles have less halo.",
+                "80 for 256, about 0.31; here it is 32 for 64, that is 0.5. A tile that is large along every direction "
+                "has less halo.",
             ),
         ),
     ),
