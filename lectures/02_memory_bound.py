@@ -205,7 +205,7 @@ guess_balance.reveal(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **How to read the figure.** The dashed line is one flop for each number moved. The figure starts in 2008, with a GPU that
-# had units for double precision. Peaks of CPUs are at base clock, those of GPUs at boost clock, as their vendors state them.
+# had units for double precision. Peaks of CPUs are at base clock, those of GPUs at boost clock and without tensor cores, as their vendors state them.
 #
 # Wulf and McKee named the *memory wall* in 1995. They meant the **time of an access**; this course means **bytes per second**.
 

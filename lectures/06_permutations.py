@@ -899,10 +899,10 @@ assert all(m.median_s > plain.median_s for plain, *ways in split for m in ways)
 rounding = max(plain.observed["error"] for plain, *ways in split)
 lost = [m.observed["error"] for plain, *ways in split for m in ways]
 assert rounding < 1e-12 and min(lost) > 1e5 * rounding
-mostly_launch = [
+too_small = [
     plain.parameters["n"] for plain, *ways in split if 3 * plain.bound_s(on_h200.copy) < plain.median_s
 ]
-assert mostly_launch == [16**3, 32**3]
+assert too_small == [16**3, 32**3]
 exact = box.data.astype(np.float32)
 assert (exact == box.data).all() and (scaled(box).data.astype(np.float32) != scaled(box).data).any()
 factors = np.sqrt(scaled(box).diagonal() / box.diagonal())
@@ -939,7 +939,7 @@ bench.Table(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The matrices.** Rows and columns are scaled by random numbers from 0.9 to 1.1; otherwise single precision would hold Poisson's matrix exactly. At 16³ and
-# 32³ most of the time is the launch. In double precision the error is rounding alone, more than a hundred thousand
+# 32³ the bytes alone would take less than a third of the time. In double precision the error is rounding alone, more than a hundred thousand
 # times smaller.
 
 # %% slideshow={"slide_type": "skip"}

@@ -639,7 +639,7 @@ check.that(few, "jacobi_plan runs, but another plan moves less: does any contain
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_recomputed_hidden", "points": 1}
-# Hidden tests: cr_recomputed moves at most 64 bytes per point, power_plan as few bytes as possible.
+# Hidden tests: cr_recomputed moves at most 88 bytes per point, power_plan as few bytes as possible.
 ### BEGIN HIDDEN TESTS
 def question(answer, field):
     """Return a question as a hint for a plan that moves too much, first about its recompute, then about its groups."""
