@@ -774,8 +774,8 @@ guess_stride.reveal(
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Five minutes with the three slides before. Most say 32 times; who counts sectors says 4. L1 asks L2 for sectors of 32 bytes, but
 # > the L2 of these GPUs reads memory by 64: so bytes grow until stride 8. CUDA takes a hint for this size, `cudaLimitMaxL2FetchGranularity`; we have left
-# > it alone. From 8 to 64 they stay, and the useful bandwidth still falls. Why, these counters
-# > do not say: we do not know. For this kernel, and for nearly all that are recorded, the interpreter's counts of sectors equal the H200's counters
+# > it alone. From 8 to 64 they stay, and the useful bandwidth still falls. From 16 to 64 no other count grows either: not the traffic of L1 and L2, not the
+# > instructions. Why, these counters do not say: we do not know. For this kernel, and for nearly all that are recorded, the interpreter's counts of sectors equal the H200's counters
 # > (`course verify counters`).
 
 # %% [markdown] slideshow={"slide_type": "skip"}
