@@ -511,6 +511,10 @@ racy = practice.watch(
     shift_racy, practice.Trial({"a": a, "out": unwritten(16)}, {"out": turned}, grid=2, block=8)
 )
 assert not racy.good and "cuda.syncthreads() is missing" in str(racy)
+result = np.empty(16)
+two_threads = simt.profile(shift_racy[2, 8], a, result).hazards[0]
+assert np.array_equal(result, turned) and len(set(two_threads.threads)) == 2
+assert two_threads.line != two_threads.other_line
 said = str(racy).split(": ", 1)[1].split(", but ")[0]
 Markdown(f"A [hazard](glossary.md#hazard): *{said}.*")
 

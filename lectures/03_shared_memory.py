@@ -163,13 +163,15 @@ of_flat, of_tiled = rungs.clocks(laplacian["flat"]), rungs.clocks(laplacian["til
 assert abs(of_flat.seconds("memory") / of_tiled.seconds("memory") - 1) < 0.05
 assert of_tiled.seconds("issue") > 2 * of_flat.seconds("issue") and of_tiled.seconds("L1") > 1.5 * of_flat.seconds("L1")
 assert of_flat.binds == of_tiled.binds == clocks.WAITING and clocks.BINDS == 0.85
-Markdown("Memory takes as long with the tile as without; to issue the instructions takes **twice as long**.")
+assert h100_rungs.clocks(laplacian["flat"]).binds == clocks.MEMORY
+Markdown("On the H200, memory takes as long with the tile as without; to issue the instructions takes **twice as long**.")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **How to read the picture.** The grey bar is the kernel's time. Each coloured bar is the time that one unit would need alone: *memory* for the bytes that
 # moved, at the bandwidth of the copy; *L2* and *L1* for their traffic, at the greatest rate of their busiest stage; *issue* for the instructions, at
 # one per cycle and [scheduler](glossary.md#scheduler). A clock that fills 85 % or more of the time is said to **bind**. Where none binds, the warps wait: for loads on their
-# way, or for each other. Neither of these two kernels is bound by one clock, and both are slower than the longest of theirs.
+# way, or for each other. On the H200, neither of these two kernels is bound by one clock, and both are slower than the longest of theirs. On the H100,
+# whose memory is slower, memory binds *flat*.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. 16 bytes per point have to move, one read and one write; the dashed line is the driver's copy of the grid.
@@ -255,7 +257,7 @@ bare = rungs.measured(centre["flat"])
 seventh = rungs.seen(laplacian["flat"])["global load sectors"] / rungs.seen(centre["flat"])["global load sectors"]
 assert round(seventh) == 7 and bare.median_s < flat.median_s < 1.2 * bare.median_s
 Markdown(
-    f"A seventh of the sectors, and {1 - bare.median_s / flat.median_s:.0%} less time. A tile that made the neighbours **free** would be "
+    f"A seventh of the sectors, and {1 - bare.median_s / flat.median_s:.0%} less time on the H200. A tile that made the neighbours **free** would be "
     f"only {flat.median_s / bare.median_s - 1:.0%} faster."
 )
 
@@ -595,7 +597,7 @@ same_grid = [m for m in rungs.found.measurements if (m.parameters["shape"], m.pa
 assert rungs.copy().median_s == min(m.median_s for m in same_grid)
 assert flat.median_s < min(m.median_s for _, _, m in suite_tiles.of(rungs.found.measurements, suite_tiles.BOX))
 Markdown(
-    f"The flat kernel takes {flat.median_s / rungs.copy().median_s:.2f} times the copy. No tile of ours comes nearer. What is left, and what would it take?\n\n"
+    f"On the H200 the flat kernel takes {flat.median_s / rungs.copy().median_s:.2f} times the copy. No tile of ours comes nearer. What is left, and what would it take?\n\n"
     f"- Even without neighbours, a kernel with one point per thread reaches {rungs.of_copy(bare):.0%} of the copy: **more bytes in flight** (lecture 4).\n"
     "- Neighbours cost loads and instructions: **registers** keep values that *one* thread needs again (lecture 4).\n"
     "- Below the copy nothing goes, unless fewer bytes move: **fusion** (lecture 5)."

@@ -133,8 +133,10 @@ guess_index.reveal(
 slow, quick = (rungs.clocks(laplacian[v]) for v in ("naive", "flat"))
 assert slow.binds == quick.binds == clocks.WAITING
 assert [max(c.shares, key=c.shares.get) for c in (slow, quick)] == [clocks.ISSUE, clocks.MEMORY]
+assert h100_rungs.clocks(laplacian["flat"]).binds == clocks.MEMORY
 Markdown(
-    "For *naive*, issue comes nearest to its time; for *flat*, memory does. Neither clock fills its time: the warps also **wait**."
+    "On the H200, issue comes nearest to the time of *naive*, and memory to that of *flat*. Neither clock fills its time: the warps also **wait**. "
+    "On the H100, memory binds *flat*."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -155,7 +157,7 @@ for name in ("vector_copy_two_large", "laplacian_flat_512"):
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Six minutes with the question. Most say "as fast": the bytes are the same. Drag the slider to the H100: its memory is slower, so the same
-# > instructions hide better there. Then ask: no bar fills the grey one, so what does *flat* wait for?
+# > instructions hide better there. Then, on the H200, ask: no bar fills the grey one, so what does *flat* wait for?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Waiting for memory
@@ -573,7 +575,7 @@ assert (
     and rungs.copy(1024).t_eff_gb_s > rungs.copy().t_eff_gb_s
 )
 Markdown(
-    f"At 1024³, *flat* falls to {share['flat']:.0%} of the copy, *vectorised* to {share['vectorised']:.0%}. What happened?"
+    f"On the H200, *flat* at 1024³ falls to {share['flat']:.0%} of the copy, *vectorised* to {share['vectorised']:.0%}. What happened?"
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -650,7 +652,7 @@ Markdown(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"At 512³ the best kernel takes {vectorised.median_s / rungs.copy().median_s:.2f} times the copy. What would more take?\n\n"
+    f"At 512³ the best kernel takes, on the H200, {vectorised.median_s / rungs.copy().median_s:.2f} times the copy. What would more take?\n\n"
     "- **Fewer passes**: fuse this stencil with what comes before and after it (lecture 5).\n"
     "- **Several steps in one pass**: time blocking, where an algorithm allows it.\n"
     f"- **Fewer bytes per number**: in single precision this kernel takes {single['vectorised'].median_s / vectorised.median_s:.0%} "
