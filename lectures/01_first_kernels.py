@@ -295,7 +295,7 @@ viz.Picture.load(
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # - The host goes on at once. `copy_to_host()` waits, and `cuda.synchronize()` does nothing else.
-# - Kernels run one after the other, in the order of their launches, unless you ask for something else.
+# - Here, kernels run one after the other, in the order of their launches.
 # - The **first** call of a kernel also compiles it, for these types of arguments.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]

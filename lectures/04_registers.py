@@ -526,7 +526,7 @@ assert (
     and by_name["shuffle"] < 1.25 * by_name["tree"]
 )
 Markdown(
-    f"The **stride** wins: {by_name['grid_stride'] / by_name['shuffle']:.1f} times the shuffles alone. The dot ends with the tree, and reads no slower."
+    f"The **stride** wins: {by_name['grid_stride'] / by_name['shuffle']:.1f} times the shuffles alone. The dot wins, too."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
