@@ -99,7 +99,7 @@ guess_flops
 
 # %% slideshow={"slide_type": "skip"}
 # each is compared with NumPy's result before it is timed
-live_flops = peak.horner_sweep((1, 4, 16, 32), problem=big, samples=3)
+live_flops = peak.horner_sweep((1, 8, 32), problem=big, samples=3)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Flat, then a knee
@@ -542,7 +542,7 @@ bench.Table(
 # memory for it at each call. This runs on your machine, now:
 
 # %% slideshow={"slide_type": "skip"}
-bench.Table([measure().row() for measure in suite_honest.on_cpu(problem=big, samples=3).values()], this_machine)
+bench.Table([measure().row() for measure in suite_honest.on_cpu(problem=big, samples=2).values()], this_machine)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Defend a T_peak: the H200's.** These are the questions of a sceptic. In the laboratory you defend a T_peak of your own.
@@ -1020,7 +1020,7 @@ practice.check("gain", gain)
 # T_peak that a sceptic rejects.
 
 # %% slideshow={"slide_type": "skip"}
-mine = list(here.sweep(n=big.a.size // 4, samples=3))
+mine = list(here.sweep(n=big.a.size // 16, samples=3))
 viz.t_eff_sweep(
     {operation: [m for m in mine if m.operation == operation] for operation in ("copy", "triad")},
     caches=[("last-level cache", mine[0].device.llc_bytes)],

@@ -48,13 +48,13 @@ def on_cpu(
     problem : VectorProblem, optional
         Vectors that are there already; their output is overwritten. Then ``n`` is not asked for.
     samples : int, optional
-        Of each call on long vectors; as many as its pitfall takes when it is left out.
+        Of each call on long vectors, and of each compilation; as many as its pitfall takes when it is left out.
     """
     n = problem.a.size if problem else n or stream_size(cpu().llc_bytes)
     v, options = Vectors("cpu", n, problem), {} if samples is None else {"samples": samples}
     by_numba = v.copy(n)
     return {
-        "first_call": lambda: mistime.first_call(_fresh_cpu, by_numba),
+        "first_call": lambda: mistime.first_call(_fresh_cpu, by_numba, **options),
         "in_cache": lambda: mistime.in_cache(_by_numpy(v, min(n, IN_A_CORE)), _by_numpy(v, n), **options),
         "one_call": lambda: mistime.one_call(_by_numpy(v, TINY)),
         "allocates": lambda: _allocates(v, **options),

@@ -99,7 +99,7 @@ def bars(comparison, *, title="", note="") -> Picture:
                 ls="--",
                 label=f"T_peak {comparison.t_peak_gb_s:,.0f} GB/s",
             )
-        ax.set_yticks(y, [textwrap.fill(m.label, LABEL_LETTERS) for m in rows])
+        ax.set_yticks(y, [_in_lines(m.label) for m in rows])
         ax.grid(axis="y", visible=False)
         ax.set_xlim(0, widest * 1.17)
         ax.set(xlabel="GB/s", title=title)
@@ -114,6 +114,12 @@ def bars(comparison, *, title="", note="") -> Picture:
     if comparison.t_peak_gb_s:
         listed += f"; T_peak: {comparison.t_peak_gb_s:,.0f} GB/s"
     return draw(plot, f"{title} {listed}. {note}", size=(8.6, 1.75 + 0.62 * len(rows)))
+
+
+def _in_lines(label: str) -> str:
+    """Break a long label into lines, but not within the library that it ends with."""
+    name, comma, library = label.rpartition(", ")
+    return textwrap.fill(f"{name}{comma}{library.replace(' ', chr(160))}", LABEL_LETTERS)
 
 
 def _throughputs(m) -> tuple[float | None, float | None]:
