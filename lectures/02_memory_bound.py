@@ -123,10 +123,8 @@ flat_to = max(flops for flops, times in by_flops["H200"].items() if times < 1.1)
 assert all(by_flops[gpu][flat_to] < 1.1 < by_flops[gpu][2 * flat_to] for gpu in gpus)
 guess_flops.reveal(
     flat_to,
-    note="; ".join(
-        f"on the {gpu} they take {times[flat_to]:.2f} times as long as 2 flops, and {2 * flat_to} flops {times[2 * flat_to]:.2f} times"
-        for gpu, times in sorted(by_flops.items(), reverse=True)
-    ),
+    note=f"{by_flops['H200'][flat_to]:.2f} times as long as 2 flops; {2 * flat_to} flops, {by_flops['H200'][2 * flat_to]:.2f} times. "
+    f"On the H100, {by_flops['H100'][flat_to]:.2f} and {by_flops['H100'][2 * flat_to]:.2f} times",
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
