@@ -198,6 +198,11 @@ class HazardLog:
                 "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between "
                 "them"
             )
+        elif both_write and verb == "writes":
+            cure = (
+                "nothing decides who is last: let one thread alone write it, or each an element of its own, or, in a "
+                "loop, put a cuda.syncthreads() between two trips"
+            )
         else:
             cure = "no barrier lies between them: a cuda.syncthreads() is missing, or an index is wrong"
         message = f"{where}: {whom} {other.verb} {what} and {who} {verb} it, but {cure}."

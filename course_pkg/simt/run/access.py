@@ -13,6 +13,7 @@ from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
 from course_pkg.simt.run.lanes import Mask
+from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.sketch import any_of, note_store, of_one_type
 from course_pkg.simt.run.values import Value, undefined
 
@@ -58,12 +59,13 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     where = SourceLine(frame.program.name, node.lineno)
     if len(indices) != array.ndim:
         raise SimtError(
-            f"{where.function}, line {where.line}: {array.name} has {array.ndim} dimension(s) "
-            f"and gets {len(indices)} index(es)."
+            f"{where.function}, line {where.line}: {array.name} has {array.ndim} dimension{'s' * (array.ndim > 1)} "
+            f"and gets {len(indices)} ind{'ices' if len(indices) > 1 else 'ex'}."
         )
     inside, terms, keys, constant = mask, [], [], True
     for d, part in enumerate(indices):
         if not isinstance(part, Value) or not isinstance(part.type, types.Integer):
+            require_numbers(frame, (_written(node, d), part))
             found = part.type if isinstance(part, Value) else type(part).__name__
             raise SimtError(
                 f"{where.function}, line {where.line}: index {d} of {array.name} is a {found}: indices are integers."
@@ -163,11 +165,18 @@ def _row(run, frame, node, array, index, mask):
     place = locate(run, frame, node, line, index, mask)
     if place.inside is not mask:
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {array.name}[…] lies outside the array in some threads."
+            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node)} lies outside the array in some threads: "
+            f"guard the access, or, if rows and columns are exchanged, swap the indices."
         )
     return replace(
         array, shape=array.shape[1:], strides=array.strides[1:], offset=place.offset, key=place.key
     )
+
+
+def _written(node: ast.expr, d: int) -> ast.expr:
+    """Return what a subscript, or a call such as ``cuda.atomic.add``, has for an index in dimension ``d``."""
+    index = node.slice if isinstance(node, ast.Subscript) else [*node.args, node][1]
+    return index.elts[d] if isinstance(index, ast.Tuple) and d < len(index.elts) else index
 
 
 def load_place(run, frame, place: Place, mask: Mask) -> Value:

@@ -11,6 +11,7 @@ from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
 from course_pkg.simt.run.constructs import construct, unsupported
 from course_pkg.simt.run.hindsight import follow
+from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.values import Value
 
 OPERATORS = {
@@ -81,6 +82,7 @@ def _tuple(run, frame, node, mask):
 def _binary(run, frame, node, mask):
     left = evaluate(run, frame, node.left, mask)
     right = evaluate(run, frame, node.right, mask)
+    require_numbers(frame, (node.left, left), (node.right, right))
     return binary(run, frame, node, node.op, left, right, mask)
 
 
