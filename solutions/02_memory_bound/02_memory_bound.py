@@ -82,6 +82,7 @@ def window_by_marks(ny, nx, first, width, dtype, piece):
 
 check.close(bytes_sent(5, 5, 4, 1, "f8", 64), 256, "the bytes sent for a column of short rows")
 check.close(bytes_sent(4, 9, 0, 4, "f8", 32), 224, "the bytes sent for rows that begin inside a piece")
+check.close(bytes_sent(4, 64, 0, 16, "float32", 32), 256, "the bytes sent for a window of float32")
 for dtype, piece in (("float32", 32), ("half", 64), ("f8", 128)):
     ny, nx = (2 * check.rng().integers(4, 20, 2) + 1).tolist()
     first = int(check.rng().integers(0, nx - 2))
