@@ -14,6 +14,7 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.core.errors import CourseError
+from course_pkg.device import pairs
 from course_pkg.simt import api
 from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.names import BUILTINS, TYPES
@@ -29,7 +30,9 @@ MODULES = {
     "numba.core.types": types,
     "numba.cuda": api,
     "course_pkg.cuda": api,
+    "course_pkg.device.pairs": pairs,
 }
+PAIRS = {"load_pair": pairs.load_pair, "store_pair": pairs.store_pair}
 # IPython's commands (%time, !ls), commands whose result is assigned (files = !ls), and questions (name?, ?name)
 _FOR_IPYTHON = re.compile(
     r"^(?P<indent>[ \t]*)(?:(?P<name>\w+[ \t]*=[ \t]*)[%!].*|[%!?].*|[\w.*%]+[ \t]*\?{1,2}[ \t]*\r?)$",
@@ -196,6 +199,8 @@ def member(module: str, name: str):
         return None
     if owner is api:
         return api._NAMES.get(name)
+    if owner is pairs:
+        return PAIRS.get(name)
     thing = vars(owner).get(name)
     known = id(thing) in TYPES or id(thing) in FUNCTIONS or id(thing) in BUILTINS
     return thing if known or isinstance(thing, float) else None
