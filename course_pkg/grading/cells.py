@@ -8,18 +8,23 @@ import warnings
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numba
 import numpy as np
 from numba.core import types
 
 from course_pkg.core.errors import CourseError
-from course_pkg.device import pairs
 from course_pkg.simt import api
 from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.names import BUILTINS, TYPES
+from course_pkg.simt.front.stubs import KernelName
 
 MOST_SOURCE = 100_000  # most characters in an answer
+# stand-ins: on a machine with a GPU, the module's own two are the GPU's
+PAIRS = {
+    name: KernelName(name, "Two neighbours by one access.", owner="") for name in ("load_pair", "store_pair")
+}
 MODULES = {
     "numpy": np,
     "math": math,
@@ -30,9 +35,8 @@ MODULES = {
     "numba.core.types": types,
     "numba.cuda": api,
     "course_pkg.cuda": api,
-    "course_pkg.device.pairs": pairs,
+    "course_pkg.device.pairs": SimpleNamespace(**PAIRS),
 }
-PAIRS = {"load_pair": pairs.load_pair, "store_pair": pairs.store_pair}
 # IPython's commands (%time, !ls), commands whose result is assigned (files = !ls), and questions (name?, ?name)
 _FOR_IPYTHON = re.compile(
     r"^(?P<indent>[ \t]*)(?:(?P<name>\w+[ \t]*=[ \t]*)[%!].*|[%!?].*|[\w.*%]+[ \t]*\?{1,2}[ \t]*\r?)$",
@@ -199,7 +203,7 @@ def member(module: str, name: str):
         return None
     if owner is api:
         return api._NAMES.get(name)
-    if owner is pairs:
+    if isinstance(owner, SimpleNamespace):
         return PAIRS.get(name)
     thing = vars(owner).get(name)
     known = id(thing) in TYPES or id(thing) in FUNCTIONS or id(thing) in BUILTINS
