@@ -116,28 +116,27 @@ class HazardLog:
         private = region.owner == "thread" or not region.written
         if private and region.initialised is None:
             return
-        units = run.wave.spread(place.at)
-        threads = run.wave.thread_numbers
-        if lanes.data is not None:
-            chosen = lanes.full.reshape(units.shape)
-            units, threads = units[chosen], threads[chosen]
-        else:
-            units, threads = units.reshape(-1), threads.reshape(-1)
+        wave = self._who_stands_for_all(run, place, kind, lanes)
+        at = place.at if wave is run.wave else place.at[:1, :1, :1]
+        lanes = lanes.of_box(wave)
+        chosen = slice(None) if lanes.data is None else lanes.full.reshape(wave.blocks, -1)
+        units, threads, stamps = (
+            one[chosen].reshape(-1)
+            for one in (wave.spread(at), wave.thread_numbers, run.clock.stamps()[: wave.blocks])
+        )
         scale = array.dtype.itemsize // region.unit
         if region.initialised is not None:
             self._initialised(run, place, kind == "store" or replaces is not None, units, scale, threads)
         if private:
             return
         if region.shadow is None:
-            total = region.size * (run.wave.blocks if region.owner == "block" else 1)
+            total = region.size * (wave.blocks if region.owner == "block" else 1)
             region.shadow = Shadow(total, self.races.in_parts)
-        stamps = run.clock.stamps()
-        stamps = stamps[chosen] if lanes.data is not None else stamps.reshape(-1)
         floating = array.dtype.kind in "fc"
         site = self.races.site(Access(*place.where, verb, operation, looks, floating))
         check = {"load": self.races.read, "store": self.races.write, "atomic": self.races.update}[kind]
         if replaces is not None:
-            check = partial(self.races.replace, run.wave.spread(replaces)[run.wave.spread(lanes.full)])
+            check = partial(self.races.replace, wave.spread(replaces)[wave.spread(lanes.full)])
         for piece in range(scale):
             at = array.units(units) + piece
             clash, other = check(region, at, threads, stamps, site)
@@ -145,6 +144,23 @@ class HazardLog:
                 lane = self._clearest(clash, other, threads)
                 self._race(run, place, verb, int(threads[lane]), int(other[lane]))
                 return
+
+    def _who_stands_for_all(self, run, place, kind, lanes):
+        """Return the blocks to check: the first one as long as all blocks treat their own memory alike, or else all."""
+        region, wave = place.array.region, run.wave
+        if not region.alike:
+            return wave
+        if kind != "atomic" and not self.races.in_parts and run.clock.alike:
+            first = wave.box(place.offset, lanes.data)
+            if first.blocks == 1:
+                return first
+        region.alike = False
+        if region.initialised is not None:
+            of_block = region.initialised.reshape(wave.blocks, -1)
+            of_block[:] = of_block[0].copy()
+        if region.shadow is not None:
+            region.shadow.spread(wave.block_numbers - wave.block_numbers[0], wave.threads_per_block)
+        return wave
 
     def _clearest(self, clash, other, threads) -> int:
         """Return the lane to report: one that clashes with another warp, if there is any."""

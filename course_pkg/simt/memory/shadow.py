@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from course_pkg.simt.memory.crowds import Crowd, WholeCrowd
-from course_pkg.simt.memory.order import NONE, Order
+from course_pkg.simt.memory.crowds import Crowd, WholeCrowd, moved
+from course_pkg.simt.memory.order import NONE, SITES, Order
 
 
 class Shadow:
@@ -63,3 +63,20 @@ class Shadow:
         self.writer[units] = entry
         self.write_stamp[units] = stamps
         return self.writer[units]
+
+    def spread(self, further, threads_per_block: int) -> None:
+        """Turn the record of one block's memory into that of several blocks, which have all done the same.
+
+        Parameters
+        ----------
+        further : ndarray of int64, shape (blocks,)
+            For each block, how many numbers it comes after the recorded one in the launch.
+        threads_per_block : int
+        """
+        shift = np.repeat(further * threads_per_block * SITES, self.units)
+        times = len(further)
+        self.units *= times
+        if self.writer is not None:
+            self.writer, self.write_stamp = moved(self.writer, shift), np.tile(self.write_stamp, times)
+        if self.readers is not None:
+            self.readers.spread(shift)

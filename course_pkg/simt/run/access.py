@@ -85,7 +85,7 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     terms.sort(key=np.size)
     offset = sum(terms[1:], start=terms[0]) + array.offset
     key = run.numbering.of(("element", array.key), *keys)
-    at = offset + _owner(run, array)
+    at = offset + owner(run, array)
     return Place(array, offset, at, key, inside, indices, where, inside is not mask)
 
 
@@ -117,7 +117,7 @@ def _report(run, kind, array, indices, lanes, where):
     run.log.index(run, kind, array, indices, lanes, where)
 
 
-def _owner(run, array):
+def owner(run, array):
     """Return the offset of each lane's copy of an array in the memory of all copies."""
     if array.region.owner == "block":
         return run.wave.block_in_wave * array.extent
@@ -239,8 +239,14 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
 def write(run, array, at, data, inside: Mask) -> None:
     """Put the numbers of the active lanes into memory."""
     shape = run.wave.shape
-    if inside.data is None:
-        array.flat[np.broadcast_to(at, shape).reshape(-1)] = np.broadcast_to(data, shape).reshape(-1)
-    else:
-        chosen = inside.full
-        array.flat[np.broadcast_to(at, shape)[chosen]] = np.broadcast_to(data, shape)[chosen]
+    at, data = np.broadcast_to(at, shape), np.broadcast_to(data, shape)
+    at, data = (at.reshape(-1), data.reshape(-1)) if inside.data is None else (at[inside.full], data[inside.full])
+    if run.watching:
+        note_change(run, array, (array.flat[at] != data).any())
+    array.flat[at] = data
+
+
+def note_change(run, array, changed) -> None:
+    """Tell the loops that are watched (:mod:`course_pkg.simt.run.endless`) whether a store has changed its array."""
+    for regions in run.watching if changed else ():
+        regions.add(array.region)

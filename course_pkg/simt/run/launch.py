@@ -89,7 +89,7 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
                 run = Run(wave, state)
                 _run(run, program, arguments, memory)
                 if counters is not None:
-                    counters.end_of_wave()
+                    counters.end_of_wave(wave.blocks)
         finally:
             if printer is not None:
                 printer.close()

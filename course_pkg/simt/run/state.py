@@ -10,6 +10,7 @@ from course_pkg.simt.counting.no_ledger import NoLedger
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program
 from course_pkg.simt.front.typing import dtype_of
+from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.clock import Clock
 from course_pkg.simt.run.lanes import Mask, Wave
 from course_pkg.simt.run.values import Constants, Numbering, Value
@@ -75,6 +76,7 @@ class Run:
         self.patience = launch.patience if launch.steps is None else launch.steps
         self.types: dict = {} if self.dry else launch.types
         self.path: tuple = ()
+        self.watching: list = []  # for each loop that is watched, the regions whose contents have changed in this trip
 
     # values
 
@@ -121,7 +123,4 @@ class Run:
         if launch.steps is not None:
             launch.steps -= 1
         if self.patience < 0 or (launch.steps is not None and launch.steps < 0):
-            raise SimtError(
-                f"{launch.name} runs on and on, and was stopped: look for a loop whose condition never becomes false. "
-                "A thread that waits in a loop for another may wait for ever."
-            )
+            raise endless(self)
