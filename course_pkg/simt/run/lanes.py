@@ -46,9 +46,8 @@ class Wave:
         *arrays : ndarray or None
             What the blocks do. In a direction of the grid in which none of the arrays extends, all blocks do the same.
         """
-        shapes = [(1,) * 6, *(np.shape(a) for a in arrays if a is not None)]
-        needed = np.broadcast_shapes(*shapes)[:3]
-        count = tuple(n if k > 1 else 1 for n, k in zip(self.count, needed, strict=True))
+        shapes = [a.shape for a in arrays if a is not None and np.ndim(a) == 6]
+        count = tuple(n if any(s[d] > 1 for s in shapes) else 1 for d, n in enumerate(self.count))
         if count == self.count:
             return self
         if count not in self._boxes:

@@ -1,6 +1,7 @@
 """Loops: trips until no lane is left, in the order that a compiler chooses."""
 
 import ast
+from functools import cache
 
 import numpy as np
 
@@ -155,6 +156,7 @@ def _is_constant(value) -> bool:
     return isinstance(value, Value) and value.constant
 
 
+@cache
 def _assigned(node) -> set:
     names = (n for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Name))
     return {n.id for n in names if isinstance(n.ctx, ast.Store)}
