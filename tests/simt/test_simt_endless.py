@@ -92,10 +92,12 @@ def test_a_loop_that_ends_is_left_alone(name, monkeypatch):
 
 
 def test_lanes_that_hand_over_within_a_loop_are_left_alone():
-    body = "t = cuda.threadIdx.x\nwhile x[0] != t:\n    pass\nx[0] = t + 1"
-    with pytest.raises(SimtError, match=SAYS):  # in lock step: the lane that could hand over waits behind the loop
-        of(body)[1, 32](np.zeros(40, np.int64), N)
-    x, inside = np.zeros(40, np.int64), "t = cuda.threadIdx.x\nwhile x[0] <= t:\n    if x[0] == t:\n        x[0] = t + 1"
+    behind = "t = cuda.threadIdx.x\nwhile x[0] != t:\n    pass\nx[0] = t + 1"
+    # in lock step, the lane that could hand over waits behind the loop
+    with pytest.raises(SimtError, match=SAYS):
+        of(behind)[1, 32](np.zeros(40, np.int64), N)
+    inside = "t = cuda.threadIdx.x\nwhile x[0] <= t:\n    if x[0] == t:\n        x[0] = t + 1"
+    x = np.zeros(40, np.int64)
     of(inside)[1, 32](x, N)
     assert x[0] == 32
     found = profile(of(inside)[1, 32], np.zeros(40, np.int64), N)

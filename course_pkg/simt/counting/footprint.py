@@ -1,7 +1,8 @@
 """Footprints: which elements of a memory the blocks of a wave have touched, each element once for each block.
 
-Blocks that do the same in one direction of the grid share a footprint: a kernel that multiplies matrices reads the same
-row in each block of a row of blocks. So a footprint is kept for a *box* of blocks, whose extent is 1 in such a direction.
+Blocks that do the same in one direction of the grid share a footprint: a kernel that multiplies matrices reads the
+same row in each block of a row of blocks. So a footprint is kept for a *box* of blocks, whose extent is 1 in such a
+direction.
 """
 
 from dataclasses import dataclass, field

@@ -240,7 +240,9 @@ def write(run, array, at, data, inside: Mask) -> None:
     """Put the numbers of the active lanes into memory."""
     shape = run.wave.shape
     at, data = np.broadcast_to(at, shape), np.broadcast_to(data, shape)
-    at, data = (at.reshape(-1), data.reshape(-1)) if inside.data is None else (at[inside.full], data[inside.full])
+    at, data = (
+        (at.reshape(-1), data.reshape(-1)) if inside.data is None else (at[inside.full], data[inside.full])
+    )
     if run.watching:
         note_change(run, array, (array.flat[at] != data).any())
     array.flat[at] = data

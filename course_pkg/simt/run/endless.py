@@ -98,7 +98,7 @@ class Watch:
         return {n: variables[n].value for n in deciding(self._node)[0] if n in variables}
 
     def _unchanged(self) -> bool:
-        names, known = deciding(self._node)
+        _, known = deciding(self._node)
         now = self._values()
         if not known or now.keys() != self._before.keys():
             return False
@@ -127,7 +127,7 @@ def _ways_out(node, inner: bool) -> bool:
 
 @cache
 def deciding(node: ast.While) -> tuple[frozenset, bool]:
-    """Return the names whose values decide whether a loop goes on, and whether all functions that it calls are known."""
+    """Return the names whose values decide whether a loop goes on, and whether all functions in it are known."""
     assignments = list(_assignments(node.body, ()))
     names = _names([node.test, *(test for way in _headers(node.body, ()) for test in way)])
     while True:
@@ -226,7 +226,11 @@ def _number(run, frame, node):
     if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
         left, right = _number(run, frame, node.left), _number(run, frame, node.right)
         return None if left is None or right is None else ARITHMETIC[type(node.op)](left, right)
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in frame.variables:
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in frame.variables
+    ):
         return _element(run, frame, node, frame.variables[node.value.id].value)
     return None
 

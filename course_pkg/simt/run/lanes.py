@@ -39,7 +39,7 @@ class Wave:
         self._boxes: dict[tuple, Wave] = {}
 
     def box(self, *arrays) -> "Wave":
-        """Return the first blocks of the wave, as many as are needed so that every other block does what one of them does.
+        """Return the first blocks of the wave, so many that each other block does what one of them does.
 
         Parameters
         ----------
