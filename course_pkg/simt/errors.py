@@ -39,5 +39,5 @@ class HazardError(SimtError):
     """
 
     def __init__(self, hazard):
-        super().__init__(hazard.message)
+        super().__init__(str(hazard))
         self.hazard = hazard

@@ -225,6 +225,19 @@ class Counters:
         self.products.clear()
 
 
+class Uncounted(Counters):
+    """Counts nothing: for launches of which only the hazards are asked for."""
+
+    def issue(self, mask) -> None:
+        """Ignore an instruction."""
+
+    def operation(self, precision: str, kind: str, where: SourceLine, threads: int) -> None:
+        """Ignore a floating-point operation."""
+
+    def access(self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1) -> None:
+        """Ignore an access."""
+
+
 def sector_numbers(rows: np.ndarray, site, byte0: int) -> np.ndarray:
     """Number the sector of each lane's element; ``NOBODY`` for a lane that is switched off."""
     if site.space == "local":

@@ -15,6 +15,8 @@ class Shadow:
         Entry and stamp of the last write that was not an atomic.
     readers : Crowd, WholeCrowd or None
         The threads that have read the unit.
+    alike : Crowd or None
+        Threads that wrote the same value to the unit, in any order.
     replaced, writer_of_replaced : ndarray of int64, or None
         The last number that was stored by an atomic whose result the kernel does not use, and the entry of that atomic.
     updaters : dict
@@ -34,6 +36,10 @@ class Shadow:
         self.writer: np.ndarray | None = None
         self.write_stamp: np.ndarray | None = None
         self.readers: Crowd | WholeCrowd | None = None
+        self.alike: Crowd | None = None
+        self.numbers: np.ndarray | None = (
+            None  # of the values that were written, 0 where that does not matter
+        )
         self.replaced = self.writer_of_replaced = None
         self.updaters: dict[tuple, Crowd | WholeCrowd] = {}
 
@@ -42,6 +48,22 @@ class Shadow:
         if self.readers is None:
             self.readers = self._crowd(self.units, order)
         return self.readers
+
+    def writers_alike(self, order: Order) -> Crowd:
+        """Return the crowd of threads that wrote the same value; create it at the first call."""
+        if self.alike is None:
+            self.alike = Crowd(self.units, order)
+        return self.alike
+
+    def numbers_at(self, units, number: int):
+        """Note the number of the value that is written to units; return the numbers of those written before."""
+        if self.numbers is None:
+            if not number:
+                return number
+            self.numbers = np.zeros(self.units, np.int32)
+        before = self.numbers[units]
+        self.numbers[units] = number
+        return before
 
     def replaced_by(self, units):
         """Return the numbers in ``replaced`` for some units; create the array at the first call."""
@@ -78,5 +100,8 @@ class Shadow:
         self.units *= times
         if self.writer is not None:
             self.writer, self.write_stamp = moved(self.writer, shift), np.tile(self.write_stamp, times)
-        if self.readers is not None:
-            self.readers.spread(shift)
+        if self.numbers is not None:
+            self.numbers = np.tile(self.numbers, times)
+        for crowd in (self.readers, self.alike):
+            if crowd is not None:
+                crowd.spread(shift)

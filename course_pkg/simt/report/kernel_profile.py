@@ -13,6 +13,7 @@ from course_pkg.simt.counting.sites import Site, distinct, sector_numbers, wavef
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import FunctionSource, SourceLine
 from course_pkg.simt.memory.places import place
+from course_pkg.simt.memory.races import Hazard
 from course_pkg.simt.report.quantities import LineCounts
 
 
@@ -40,6 +41,10 @@ class KernelProfile(LineCounts):
     barriers : int
         Block-wide barriers, summed over blocks.
     hazards : list of Hazard
+    notes : list of Hazard
+        What looks like a hazard and does no harm, whatever the arguments are: threads that skip a barrier only to
+        leave the kernel (``skipped_barrier``), threads that write the same constant to an element in any order
+        (``same_value``), and reads of unwritten memory that are not used (``unused_read``).
     in_registers : tuple of str
         Local arrays whose indices are all known to the compiler, which keeps them in registers; they are not counted.
 
@@ -63,6 +68,7 @@ class KernelProfile(LineCounts):
     sources: dict[str, FunctionSource] = field(default_factory=dict)
     in_registers: tuple[str, ...] = ()
     sites: list[Site] = field(default_factory=list)
+    notes: list[Hazard] = field(default_factory=list)
 
     def cost(self, reuse: str = "none") -> Cost:
         """Return the bytes that the launch moved to and from global memory, and its flops, as a Cost.
@@ -186,6 +192,7 @@ class KernelProfile(LineCounts):
         whole |= {"grid": list(self.grid), "block": list(self.block), "in_registers": list(self.in_registers)}
         whole |= super().to_dict()
         whole["hazards"] = [dataclasses.asdict(h) for h in self.hazards]
+        whole["notes"] = [dataclasses.asdict(n) for n in self.notes]
         whole["by_line"] = [
             {"function": where.function, "line": where.line, **counts.to_dict()}
             for where, counts in self.by_line.items()

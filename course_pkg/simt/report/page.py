@@ -23,14 +23,14 @@ def as_text(profile) -> str:
     lines += table if any(_used(profile)) else ["no memory touched"]
     for name, text in _facts(profile):
         lines += textwrap.wrap(f"{name}: {text}", WIDTH, subsequent_indent="  ")
-    return "\n".join([*lines, *_hazard_lines(profile.hazards)])
+    return "\n".join([*lines, *_hazard_lines(profile.hazards), *_note_lines(profile)])
 
 
 def html(profile) -> str:
     """Return the counts of a profile and its annotated source, as HTML without external files."""
     facts = "".join(
         f'<p style="margin:.25em 0;max-width:32em"><b>{markup.escape(name)}:</b> {markup.escape(text)}</p>'
-        for name, text in [*_facts(profile), ("hazards", _verdict(profile.hazards))]
+        for name, text in [*_facts(profile), ("hazards", _verdict(profile.hazards)), *_notes(profile)]
     )
     title = f'<p style="margin:0 0 .4em;font-weight:600">{markup.escape(_title(profile))}</p>'
     return (
@@ -149,6 +149,17 @@ def _two(names):
     """Split the names of columns into two lines, so that the numbers decide about the width."""
     pairs = [name.rsplit(" ", 1) if " " in name else ["", name] for name in names]
     return zip(*pairs, strict=True)
+
+
+def _notes(profile):
+    for note in getattr(profile, "notes", ()):
+        yield f"note, {kind(note)}", str(note)
+
+
+def _note_lines(profile):
+    for name, text in _notes(profile):
+        text = f"{name}: {text}"
+        yield from textwrap.wrap(text, WIDTH, subsequent_indent="    ")
 
 
 def _hazard_lines(hazards):

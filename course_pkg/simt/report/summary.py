@@ -31,7 +31,7 @@ def build(launch, state, counters: Counters) -> KernelProfile:
         hazards=state.log.found, kernel=launch.kernel.program.name, grid=launch.grid, block=launch.block,
         by_line=by_line, by_array=by_array, integer_ops=counters.integer_ops, active_lanes=at_work,
         barriers=counters.barriers, sources={p.name: p.source for p in state.programs.values()},
-        in_registers=tuple(registers.values()), sites=sites,
+        in_registers=tuple(registers.values()), sites=sites, notes=state.log.notes.found,
     )  # fmt: skip
 
 

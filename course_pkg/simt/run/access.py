@@ -187,10 +187,11 @@ def load_place(run, frame, place: Place, mask: Mask) -> Value:
     version = run.versions.get(space, 0)
     data = read(array, place)
     value = run.given(data, array.type, ("load", version), place.key)
+    unwritten = None
     if run.races is not None:
-        run.log.access(run, place, "load", VERBS["load"], place.inside)
+        unwritten = run.log.access(run, place, "load", VERBS["load"], place.inside, later=True)
         recall(place, value)
-    return run.ledger.load(place, value)
+    return run.ledger.load(place, value, unwritten)
 
 
 def read(array: Array, place: Place) -> np.ndarray:
@@ -227,7 +228,7 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
     inside = place.inside
     if inside:
         if run.races is not None:
-            run.log.access(run, place, "store", VERBS["store"], inside)
+            run.log.access(run, place, "store", VERBS["store"], inside, stored=value)
             require_no_doubt(run, value, inside)
             remember(run, place, value)
         run.ledger.store(place)

@@ -67,6 +67,7 @@ class Run:
         self.allocations: dict = {}
         self.static_shared = self.constant_bytes = 0
         self.exited = wave.nobody
+        self.leaving = wave.nobody  # lanes that have nothing left to do but to leave the kernel
         self.stored: set = set()  # in a sketch: names of the global arrays that the kernel may write to
         self.vain: set = set()  # in a sketch: calls of print that do nothing but print
         self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
