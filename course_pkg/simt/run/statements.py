@@ -43,10 +43,11 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             raise unsupported(frame, node)
         try:
             mask = handler(run, frame, node, mask)
-        except Unsupported as error:
-            if ", line " in str(error):
-                raise
-            raise unsupported(frame, node, str(error)) from None
+        except SimtError as error:
+            if isinstance(error, Unsupported) and ", line " not in str(error):
+                error = unsupported(frame, node, str(error))
+            error.passes(frame.program.source, node.lineno)
+            raise error from None
     return mask
 
 
