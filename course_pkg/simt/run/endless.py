@@ -21,6 +21,7 @@ WATCHED = 64  # one trip in this many is watched
 UNWATCHED = 2_000  # most work between two watched trips, in statements of a small launch
 TOLERATED = 100_000  # work without progress: a few seconds
 FEWEST = 256  # trips without progress
+CHECKED = 6  # a statement takes so many times as long where races are looked for
 THREADS = 1 << 12  # a statement of this many threads takes about twice the time of one of a few threads
 ARITHMETIC = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply}
 COMPARED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.NotEq)
@@ -74,7 +75,8 @@ class Watch:
             self._look()
 
     def _work(self, since: int) -> float:
-        return (since - self._run.patience) * (1 + self._run.wave.threads / THREADS)
+        times = CHECKED if self._run.races is not None else 1
+        return times * (since - self._run.patience) * (1 + self._run.wave.threads / THREADS)
 
     def _look(self) -> None:
         """Remember what decides, to compare it after this trip; stop a loop that comes no closer to its end."""
