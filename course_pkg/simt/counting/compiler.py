@@ -35,13 +35,20 @@ def unrolled_by(node: ast.For) -> int:
 
     If the lanes of a warp make different numbers of trips, unrolling changes which lanes run a trip together.
     """
-    for part in (p for statement in node.body for p in ast.walk(statement)):
-        if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
-            return 1
-        if isinstance(part, ast.Call) and any(word in ast.unparse(part.func) for word in NEVER):
-            return 1
+    if never_unrolled(node):
+        return 1
     size = _Size(node).of(node.body)
     return next((times for times, limit in WRITTEN_OUT.items() if size <= limit), 1)
+
+
+def never_unrolled(node) -> bool:
+    """Tell whether a loop is certainly not unrolled: it has another loop, an early way out, or a barrier in it."""
+    for part in (p for statement in node.body for p in ast.walk(statement)):
+        if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
+            return True
+        if isinstance(part, ast.Call) and any(word in ast.unparse(part.func) for word in NEVER):
+            return True
+    return False
 
 
 class _Size:

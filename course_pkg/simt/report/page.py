@@ -113,8 +113,19 @@ def _facts(profile):
     yield "integer operations", f"{profile.integer_ops:,}"
     yield "lanes at work", f"{profile.active_lanes:.1f} of 32"
     yield "barriers", f"{profile.barriers:,}"
+    yield from _not_exact(getattr(profile, "doubtful", {}).values())
     if getattr(profile, "in_registers", ()):
         yield "local arrays kept in registers", ", ".join(profile.in_registers)
+
+
+def _not_exact(doubtful):
+    """Yield a fact for each place of the source that makes counters uncertain."""
+    places: dict = {}
+    for one in doubtful:
+        places.setdefault((one.word, one.function, one.line, one.reason), []).append(one.quantity)
+    for (word, function, line, reason), quantities in places.items():
+        names = ", ".join(quantity.replace("_", " ").replace(".", " ") for quantity in quantities)
+        yield f"counts that are {word} what is shown", f"{names} ({function}, line {line}: {reason})"
 
 
 def _kinds(counts):
