@@ -9,10 +9,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from course_pkg.simt.counting.compiler import never_unrolled
-
 ACCESSES = ("requests", "sectors", "wavefronts")
 FEW_BYTES = 32  # a local array of so many bytes may stay in registers although a variable indexes it
+NEVER = ("syncthreads", "syncwarp", "_sync", "atomic")  # a loop that contains one of these is not unrolled
 EXPANDED = "what makes up a function such as exp is not counted"
 
 
@@ -172,6 +171,16 @@ def _forms(program) -> Iterator[tuple]:
             "at most",
             "the compiler may select an address, and load once for all returns",
         )
+
+
+def never_unrolled(node) -> bool:
+    """Tell whether a loop is certainly not unrolled: it has another loop, an early way out, or a barrier in it."""
+    for part in (p for statement in node.body for p in ast.walk(statement)):
+        if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
+            return True
+        if isinstance(part, ast.Call) and any(word in ast.unparse(part.func) for word in NEVER):
+            return True
+    return False
 
 
 def _goes_early(node) -> bool:

@@ -9,6 +9,7 @@ import ast
 
 import numpy as np
 
+from course_pkg.simt.counting.certainty import never_unrolled
 from course_pkg.simt.run.expressions import evaluate
 
 # {trips per group: most instructions in the body}: a loop is unrolled by 4, or else by 2, if its body is short enough.
@@ -26,7 +27,6 @@ PURE = (
     ast.expr_context,
     ast.Subscript,
 )
-NEVER = ("syncthreads", "syncwarp", "_sync", "atomic")  # a loop that contains one of these is not unrolled
 DIVISION = 6  # a floating-point division counts as this number of instructions
 
 
@@ -39,16 +39,6 @@ def unrolled_by(node: ast.For) -> int:
         return 1
     size = _Size(node).of(node.body)
     return next((times for times, limit in WRITTEN_OUT.items() if size <= limit), 1)
-
-
-def never_unrolled(node) -> bool:
-    """Tell whether a loop is certainly not unrolled: it has another loop, an early way out, or a barrier in it."""
-    for part in (p for statement in node.body for p in ast.walk(statement)):
-        if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
-            return True
-        if isinstance(part, ast.Call) and any(word in ast.unparse(part.func) for word in NEVER):
-            return True
-    return False
 
 
 class _Size:
