@@ -24,6 +24,10 @@ HAZARDS = {
     "out_of_bounds": "a thread uses an index outside its array",
     "negative_index": "a thread uses a negative index, which counts from the end of the array: probably a mistake",
     "uninitialised": "a thread reads an element of shared or local memory before any thread has written it",
+    "skipped_barrier": "threads skip a barrier, though only to leave the kernel",
+    "same_value": "different threads write the same constant to one element",
+    "unused_read": "a thread reads an element of shared or local memory that no thread has written, but does not use "
+    "what it finds there",
 }
 
 
@@ -197,8 +201,14 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
         raise
 
 
-def no_hazards(profile) -> None:
+def no_hazards(profile, *, notes: bool = False) -> None:
     """Check that a profile has no hazard: race, wrong index, divergent barrier or read of unwritten memory.
+
+    Parameters
+    ----------
+    profile : KernelProfile
+    notes : bool
+        Whether the profile's notes fail the test, too: what looks like a hazard and does no harm.
 
     Examples
     --------
@@ -207,11 +217,12 @@ def no_hazards(profile) -> None:
     >>> no_hazards(simt.profile(sum_kernel[1, 256], np.ones(256), np.empty(1)))
     >>> no_hazards(simt.profile(sum_kernel[2, 256], np.ones(256), np.empty(1)))  # two blocks, one result
     Traceback (most recent call last):
-    course_pkg.grading.check.Failed: line ... but blocks of one launch run in any order: ...
+    course_pkg.grading.check.Failed: sum_kernel, line ... but blocks of one launch run in any order: ...
     """
-    if profile.hazards:
-        first = profile.hazards[0]
-        raise Failed(first.message, verdict=of_hazard(first), hazard=first)
+    found = [*profile.hazards, *(profile.notes if notes else ())]
+    if found:
+        first = found[0]
+        raise Failed(str(first), verdict=of_hazard(first), hazard=first)
 
 
 def of_hazard(hazard) -> str:

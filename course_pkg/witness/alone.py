@@ -42,7 +42,26 @@ def ask(who: str, edge: int, samples: int = 1, timeout_s: float = 900) -> dict:
     environment.pop("NUMBA_ENABLE_CUDASIM", None)
     if who == "simulator":
         environment["NUMBA_ENABLE_CUDASIM"] = "1"
-    command = [sys.executable, "-m", "course_pkg.witness.alone", who, str(edge), str(samples)]
+    words = "course_pkg.witness.alone", who, str(edge), str(samples)
+    return answer(words, environment, timeout_s)
+
+
+def answer(words, environment=None, timeout_s: float = 900) -> dict:
+    """Run a module of Python in a process of its own, and return the JSON that it prints.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The module and its arguments.
+    environment : mapping, optional
+        The process's environment variables; by default, those of this process.
+
+    Raises
+    ------
+    CourseError
+        If the process fails or does not end in time.
+    """
+    command = [sys.executable, "-m", *words]
     try:
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=timeout_s)
     except subprocess.TimeoutExpired:

@@ -34,6 +34,18 @@ class Quantity:
     count: Callable
     counts_more: bool = False
 
+    @property
+    def counter(self) -> str:
+        """Its name in a profile, as :meth:`~course_pkg.simt.KernelProfile.certainty` takes it.
+
+        Examples
+        --------
+        >>> [q.counter for q in QUANTITIES if q.name in ("shared store wavefronts", "float64 fma")]
+        ['shared_store.wavefronts', 'flops.float64.fma']
+        """
+        first, *rest = self.name.split()
+        return f"flops.{first}.{rest[0]}" if first.startswith("float") else f"{first}_{rest[0]}.{rest[-1]}"
+
     def measured(self, counters: Counters) -> float | None:
         """Return the hardware's number, by the first alternative that was counted; None if none was."""
         for alternative in self.metrics:

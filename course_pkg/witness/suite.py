@@ -1,4 +1,7 @@
-"""The suite of ``course bench simt``: time and memory of the interpreter on the 7-point Laplacian, with limits."""
+"""The suite of ``course bench simt``: time and memory of the interpreter, with limits.
+
+The 7-point Laplacian is measured on several grids; the kernels of :mod:`.workloads` are those that learners bring.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,6 +14,7 @@ from course_pkg.stencil import cost, reference
 from course_pkg.stencil.problem import HeatProblem
 from course_pkg.stencil.variants import VARIANTS
 from course_pkg.witness import alone
+from course_pkg.witness.workloads import WORKLOADS
 
 DEVICE = "cpu"  # the interpreter's time is the host's
 PLAIN, COUNTED, SIMULATOR = "interpreter", "interpreter, counting", "Numba's simulator"
@@ -18,10 +22,12 @@ NAMES = {"plain": PLAIN, "counted": COUNTED, "simulator": SIMULATOR}
 KERNEL = VARIANTS["laplacian_naive"]  # what the interpreter and Numba's simulator run
 SMALL, MIDDLE, LARGE, LARGEST = 32, 64, 128, 256
 GROWTH = (LARGEST // SMALL) ** 3
+PIECE = "piece of work"
+QUICK = 16  # size of a piece of work for a short trial
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
-    """Yield the measurements; ``quick`` measures grids of 8³ and 12³ points only.
+    """Yield the measurements; ``quick`` measures grids of 8³ and 12³ points and small pieces of work only.
 
     Raises
     ------
@@ -31,7 +37,7 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     if device != DEVICE:
         raise CourseError("The interpreter runs on the host: use `course bench simt --device cpu`.")
     edges, largest, small = ((8,), 12, 8) if quick else ((SMALL, MIDDLE, LARGE), LARGEST, SMALL)
-    with progress(2 * len(edges) + 3) as step:
+    with progress(2 * len(edges) + 3 + len(WORKLOADS)) as step:
         for edge in edges:
             for who in ("plain", "counted"):
                 step(f"{NAMES[who]}, {edge}³")
@@ -41,6 +47,9 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
         for who in ("plain", "counted"):
             step(f"{NAMES[who]}, {largest}³")
             yield _in_a_process(who, largest, 1 if quick else 2)
+        for name, work in WORKLOADS.items():
+            step(work.what)
+            yield _workload(name, min(QUICK, work.size) if quick else work.size)
 
 
 def demands(measurements: list[Measurement]) -> list[dict]:
@@ -48,7 +57,10 @@ def demands(measurements: list[Measurement]) -> list[dict]:
 
     Limits on grids that were not measured are left out.
     """
-    found = {(m.library, m.parameters["shape"][0]): m for m in measurements}
+    found = {
+        (m.library, m.parameters["shape"][0]): m for m in measurements if m.operation == KERNEL.operation
+    }
+    pieces = {(m.variant, m.parameters["n"]): m for m in measurements if m.operation == PIECE}
     rows = []
 
     def add(what, keys, measured, limit, form, at_least=False):
@@ -69,6 +81,9 @@ def demands(measurements: list[Measurement]) -> list[dict]:
         add(f"{name}, memory at {LARGEST}³", [(name, LARGEST)], _peak_gb, 2.0, "{:.2f} GB")
         ends = [(name, LARGEST), (name, SMALL)]
         add(f"{name}, time at {LARGEST}³ / time at {SMALL}³", ends, _ratio, GROWTH, "{:.0f}×")
+    found = pieces
+    for name, work in WORKLOADS.items():
+        add(work.what, [(name, work.size)], lambda m: m.median_s, work.limit_s, seconds)
     return rows
 
 
@@ -115,6 +130,22 @@ def _in_a_process(who, edge, samples) -> Measurement:
         parameters=_parameters(edge),
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         observed={"peak_bytes": found["peak_bytes"]},
+    )
+
+
+def _workload(name: str, size: int) -> Measurement:
+    """Measure the processor time of a piece of work; its cost is not known."""
+    taken = alone.answer(("course_pkg.witness.workloads", name, str(size)))
+    return Measurement(
+        what=Implementation(PIECE, name, COUNTED),
+        samples_s=tuple(taken["samples_s"]),
+        warmup_s=(),
+        calls_per_sample=1,
+        cache_state="warm",
+        cost=None,
+        device=cpu(),
+        parameters={"n": size, "clock": "processor time"},
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
     )
 
 

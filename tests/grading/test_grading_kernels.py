@@ -81,9 +81,11 @@ def test_what_the_judge_does_not_read_says_what_to_write(name):
 
 
 RACES = {
-    "idle threads write again": BODY.replace("        x[i]", "        x[i] = 1.0\n    else:\n        x[0]"),
-    "clamped threads write twice": "(x):\n    i = min(cuda.grid(1), x.size - 1)\n    x[i] = 1.0",
-    "every thread writes": "(x):\n    for k in range(x.size):\n        x[k] = 1.0",
+    "idle threads write again": BODY.replace(
+        "        x[i] = 1.0", "        x[i] = 1.0 + 0 * i\n    else:\n        x[0] = 1.0 + 0 * i"
+    ),
+    "clamped threads write twice": "(x):\n    i = min(cuda.grid(1), x.size - 1)\n    x[i] = 1.0 + 0 * i",
+    "every thread writes": "(x):\n    for k in range(x.size):\n        x[k] = 1.0 + 0 * k",
     "a negative index": BODY.replace("x[i]", "x[i - x.size]"),
 }
 HIDDEN = f"# Hidden tests: zeros.\n### BEGIN HIDDEN TESTS\n{TEST}\n### END HIDDEN TESTS"

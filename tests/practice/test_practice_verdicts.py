@@ -230,7 +230,7 @@ def test_a_print_that_fails_says_so_and_does_not_count():
         ADD, cells.kernel("i = cuda.grid(1)\nif i < a.size:\n    print(a[i + 1])\n    out[i] = a[i] + 10")
     )
     assert result.good
-    assert "The print was stopped: line 5: thread 9 of block 0 uses a[10]" in result.printed
+    assert "The print was stopped: kernel, line 5: thread 9 of block 0 uses a[10]" in result.printed
 
 
 def test_what_a_function_prints_is_shown_and_cut_where_nobody_would_read_on():

@@ -319,3 +319,49 @@ def test_a_device_function_with_the_wrong_number_of_arguments():
 
 def test_a_kernel_that_returns_a_value_is_refused():
     assert "line 3" in refused(of("x[0] = 7\nreturn 3")[1, 1], ones())
+
+
+CELL = """
+def go(k, x):
+    k[1, 32](x)
+
+go(kernel, x)
+"""
+OUTSIDE = "y = inner(x[0])\nif y > 0:\n    x[40] = 2"
+
+
+def shown(kernel, x):
+    """Return what a notebook shows when a cell launches a kernel."""
+    try:
+        exec(compile(CELL, "/tmp/ipykernel_7/123.py", "exec"), {"kernel": kernel, "x": x})
+    except SimtError as error:
+        _, *lines = error._render_traceback_()  # the first line is that of this test
+        return lines
+
+
+def test_a_notebook_shows_the_learners_lines_and_one_sentence():
+    inner = Kernel.from_source("def inner(v):\n    return v\n", "inner", {}, device=True)
+    lines = shown(of(OUTSIDE, names={"inner": inner}), ones())
+    assert [line.partition(":")[0] for line in lines] == [
+        "In the cell, line 5", "In the cell, line 3", "In kernel, line 4", "HazardError"
+    ]  # fmt: skip
+    assert lines[2].endswith(":  x[40] = 2")
+    assert lines[3].startswith("HazardError: kernel, line 4: thread 0 of block 0 uses x[40], outside")
+
+
+def test_a_notebook_shows_the_line_of_a_device_function_too():
+    inner = Kernel.from_source("def inner(v):\n    return {}\n", "inner", {}, device=True)
+    lines = shown(of(OUTSIDE, names={"inner": inner}), ones())
+    assert lines[2:4] == ["In kernel, line 2:  y = inner(x[0])", "In inner, line 2:  return {}"]
+    assert lines[4].startswith("Unsupported: inner, line 2: a dict is outside") and len(lines) == 5
+
+
+def test_jupyter_asks_the_error_what_to_show(capsys):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    shell.user_ns.update(kernel=of("x[40] = 2"), x=ones())
+    shell.run_cell("kernel[1, 32](x)")
+    told = capsys.readouterr().out
+    assert "In kernel, line 2:  x[40] = 2\n" in told and "run_launch" not in told
+    assert len(told.strip().splitlines()) == 3

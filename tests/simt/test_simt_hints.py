@@ -45,7 +45,7 @@ def test_an_index_of_two_dimensions():
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        ("cuda.stcs(a, 0, 1.0)", "race"),
+        ("cuda.stcs(a, 0, 1.0 * i)", "race"),
         ("a[i] = cuda.ldcs(a, 63 - i)", "race"),
         ("b[i] = cuda.ldcg(a, i + 1)", "out_of_bounds"),
         ("b[i] = cuda.ldcg(a, -1 - i)", "negative_index"),

@@ -1,5 +1,8 @@
 """Profiles of kernels on GPU arrays: the arrays are copied to the host with the same layout, and copied back."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -76,3 +79,9 @@ def test_arrays_apart_stay_apart(kernel):
 def test_what_is_no_launch_is_told_how_to_write_one(kernel):
     with pytest.raises(simt.SimtError, match=r"doubled\[blocks, threads\]"):
         simt.profile(kernel, np.zeros(3))
+
+
+def test_to_import_the_interpreter_does_not_import_numba():
+    command = "import sys, course_pkg.simt; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

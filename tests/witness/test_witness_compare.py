@@ -35,6 +35,19 @@ def test_the_interpreter_counts_what_the_hardware_counted(name, recorded):
         rows = compare.compare(CASES[name], counters, profile)
         assert not [row.quantity for row in rows if row.measured is None], device
         assert compare.verdict(rows, compare.exceptions().get(name)) == [], device
+        for row in (row for row in rows if not row.equal):
+            word = "at most" if row.measured < row.counted else "at least"
+            assert word_of(profile, row.quantity) in (word, "about"), row
+
+
+def word_of(profile, quantity):
+    """Return what the profile says by itself of a quantity."""
+    return profile.certainty(next(q.counter for q in compare.QUANTITIES if q.name == quantity))
+
+
+@pytest.mark.parametrize("name", ["tree_sum", "vector_dot", "laplacian_naive_64", "same_loads_by_parity"])
+def test_what_is_known_to_be_exact_is_called_exact(name):
+    assert compare.profile(CASES[name]).doubtful == {}
 
 
 def test_at_least_95_percent_of_the_kernels_with_equal_trip_counts_are_exact():

@@ -7,9 +7,10 @@ import pytest
 from course_pkg.bench import Measurement, cpu, load, record
 from course_pkg.cli import build_parser
 from course_pkg.commands import bench
-from course_pkg.core import CourseError
+from course_pkg.core import CourseError, Implementation
 from course_pkg.stencil import cost
-from course_pkg.witness import alone, suite
+from course_pkg.witness import alone, suite, workloads
+from course_pkg.witness.workloads import WORKLOADS
 
 
 def made(who, edge, seconds, peak_bytes=0):
@@ -28,6 +29,16 @@ def made(who, edge, seconds, peak_bytes=0):
     )
 
 
+def piece(name, seconds):
+    """Return the measurement of a piece of work of the demanded size."""
+    return replace(
+        made(suite.COUNTED, 1, seconds),
+        what=Implementation(suite.PIECE, name, suite.COUNTED),
+        cost=None,
+        parameters={"n": WORKLOADS[name].size, "clock": "processor time"},
+    )
+
+
 GOOD = [
     made(suite.PLAIN, 32, 0.01),
     made(suite.COUNTED, 32, 0.02),
@@ -36,6 +47,7 @@ GOOD = [
     made(suite.SIMULATOR, 32, 5.5),
     made(suite.PLAIN, 256, 4.0, 15 * 10**8),
     made(suite.COUNTED, 256, 9.0, 19 * 10**8),
+    *(piece(name, work.limit_s) for name, work in WORKLOADS.items()),
 ]
 
 
@@ -44,7 +56,7 @@ def met(measurements):
 
 
 def test_every_demand_of_the_issue_is_judged():
-    assert met(GOOD) == ["yes"] * 7
+    assert met(GOOD) == ["yes"] * 13
     assert [row["demand"] for row in suite.demands(GOOD)] == [
         "≤ 0.06 s",
         "≤ 0.15 s",
@@ -53,6 +65,12 @@ def test_every_demand_of_the_issue_is_judged():
         "≤ 512×",
         "≤ 2.00 GB",
         "≤ 512×",
+        "≤ 15 s",
+        "≤ 5 s",
+        "≤ 10 s",
+        "≤ 5 s",
+        "≤ 0.3 s",
+        "≤ 0.6 s",
     ]
 
 
@@ -66,6 +84,8 @@ def test_every_demand_of_the_issue_is_judged():
         (5, 5.2, 1, [4]),
         (6, 9.0, 21 * 10**8, [5]),
         (6, 11.0, 1, [6]),
+        (7, 15.1, 0, [7]),
+        (12, 0.61, 0, [12]),
     ],
 )
 def test_a_missed_demand_is_marked(at, seconds, peak_bytes, missed):
@@ -86,9 +106,20 @@ def test_the_suite_measures_both_ways_and_the_simulator(monkeypatch):
         asked.append((who, edge))
         return {"samples_s": [0.5] * samples, "peak_bytes": 7}
 
+    def did(words):
+        worked.append(words)
+        return {"samples_s": [0.25]}
+
+    worked = []
     monkeypatch.setattr(alone, "ask", answer)
+    monkeypatch.setattr(alone, "answer", did)
     found = list(suite.run("cpu", quick=True))
     assert asked == [("simulator", 8), ("plain", 12), ("counted", 12)]
+    assert worked == [
+        ("course_pkg.witness.workloads", name, str(min(16, work.size))) for name, work in WORKLOADS.items()
+    ]
+    found, pieces = found[:5], found[5:]
+    assert [(m.variant, m.median_s, m.cost) for m in pieces] == [(name, 0.25, None) for name in WORKLOADS]
     assert [m.library for m in found] == [
         suite.PLAIN,
         suite.COUNTED,
@@ -112,6 +143,19 @@ def test_each_runs_in_a_process_of_its_own(who):
     assert found["peak_bytes"] > 10 * 2**20
 
 
+@pytest.mark.parametrize(("name", "size"), [("naive", 20), ("tiled", 16), ("median", 5), ("smallest", 32)])
+def test_each_piece_of_work_gives_the_right_result(name, size, monkeypatch):
+    monkeypatch.setattr(workloads, "REACH", 1)
+    monkeypatch.setattr(workloads, "WINDOW", 9)
+    assert workloads.seconds(name, size) > 0
+
+
+def test_a_wrong_result_of_a_piece_of_work_is_noticed(monkeypatch):
+    monkeypatch.setattr(workloads.simt, "profile", lambda launch, *arguments: None)
+    with pytest.raises(AssertionError):
+        workloads.seconds("naive", 8)
+
+
 def test_a_failing_process_is_one_sentence():
     with pytest.raises(CourseError, match=r"alone nobody 4 1 failed \(.*\): run this command by itself"):
         alone.ask("nobody", 4)
@@ -126,5 +170,5 @@ def test_the_command_prints_the_demands_and_keeps_what_was_observed(monkeypatch,
     assert load(path) == GOOD
     again = [replace(GOOD[5], observed={"peak_bytes": 3})]
     record("simt", again, tmp_path, origin="x")
-    kept = [m for m in load(path) if m.parameters["shape"] == [256] * 3 and m.library == suite.PLAIN]
+    kept = [m for m in load(path) if m.parameters.get("shape") == [256] * 3 and m.library == suite.PLAIN]
     assert kept == again

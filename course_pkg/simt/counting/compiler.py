@@ -9,6 +9,7 @@ import ast
 
 import numpy as np
 
+from course_pkg.simt.counting.certainty import never_unrolled
 from course_pkg.simt.run.expressions import evaluate
 
 # {trips per group: most instructions in the body}: a loop is unrolled by 4, or else by 2, if its body is short enough.
@@ -26,7 +27,6 @@ PURE = (
     ast.expr_context,
     ast.Subscript,
 )
-NEVER = ("syncthreads", "syncwarp", "_sync", "atomic")  # a loop that contains one of these is not unrolled
 DIVISION = 6  # a floating-point division counts as this number of instructions
 
 
@@ -35,11 +35,8 @@ def unrolled_by(node: ast.For) -> int:
 
     If the lanes of a warp make different numbers of trips, unrolling changes which lanes run a trip together.
     """
-    for part in (p for statement in node.body for p in ast.walk(statement)):
-        if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
-            return 1
-        if isinstance(part, ast.Call) and any(word in ast.unparse(part.func) for word in NEVER):
-            return 1
+    if never_unrolled(node):
+        return 1
     size = _Size(node).of(node.body)
     return next((times for times, limit in WRITTEN_OUT.items() if size <= limit), 1)
 

@@ -203,12 +203,14 @@ class Ledger(NoLedger):
 
     # memory
 
-    def load(self, place, value):
+    def load(self, place, value, unwritten=None):
         half, lanes = self._halves.get(value.key, (None, None))
         if half is not None and not place.inside.minus(lanes):
             return half
 
         def count(lanes):
+            if unwritten is not None:
+                unwritten.used_by(lanes)
             new = self.first_time(value.key, lanes)
             if new:
                 self._access(place, "load", new)

@@ -53,8 +53,13 @@ class NoLedger:
         ``kind`` is one of the profile's kinds of flops, such as ``"fma"``, or a tuple of them.
         """
 
-    def load(self, place, value):
-        """Count the load of an element; return the value to use, which an earlier load of a pair may have brought."""
+    def load(self, place, value, unwritten=None):
+        """Count the load of an element; return the value to use, which an earlier load of a pair may have brought.
+
+        ``unwritten`` (:class:`~course_pkg.simt.memory.notes.Unwritten`) is told which lanes use the value.
+        """
+        if unwritten is not None:
+            unwritten.used_by(place.inside)
         return value
 
     def load_pair(self, places, values, once: int, lanes) -> None:

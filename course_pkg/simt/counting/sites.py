@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_pkg.core.access import BANK_BYTES, BANKS, SECTOR_BYTES, WARP
+from course_pkg.simt.counting.footprint import NOBODY, Footprint, count
 from course_pkg.simt.front.source import SourceLine
 
-NOBODY = np.iinfo(np.int64).max
 KEPT_BLOCKS = 64
 KEPT_PASSES = 32
-COMPRESS_AT = 1 << 22
-FLAGS = 1 << 26
 SECTOR_SHIFT = SECTOR_BYTES.bit_length() - 1
 
 
@@ -91,8 +89,7 @@ class Site:
     bank_conflicts: int = 0
     block_unique: int = 0  # elements
     touched: np.ndarray | None = None  # one flag for each element of the region
-    pending: list = field(default_factory=list)
-    pending_size: int = 0
+    footprint: Footprint = field(default_factory=Footprint)  # of the blocks of this wave
     passes: list = field(default_factory=list)  # (blocks, addresses of shape (blocks, warps, 32))
     kept: int = 0
 
@@ -144,31 +141,35 @@ class Counters:
         words = max(1, array.dtype.itemsize // BANK_BYTES)
         site.requests += mask.warps * (words if array.space == "local" else 1)
         self.issue(mask)
-        elements = wave.spread(offset)
-        rows = np.where(mask.rows, wave.by_warp(elements, 0), -1)
+        box = wave.box(offset, mask.data)  # all other blocks do what the blocks of this box do
+        mask, times = mask.of_box(box), wave.blocks // box.blocks
+        elements = box.spread(offset)
+        rows = np.where(mask.rows, box.by_warp(elements, 0), -1)
         if array.space == "shared":
             if kind != "atomic":  # how often a bank serves an atomic is not documented
-                self._shared(site, rows)
+                self._shared(site, rows, times)
         elif together:
-            site.sectors += mask.warps
+            site.sectors += mask.warps * times
         elif kind == "atomic":
-            site.sectors += atomic_sectors(rows, site, array.byte0)
+            site.sectors += atomic_sectors(rows, site, array.byte0) * times
         else:
-            site.sectors += int(distinct(sector_numbers(rows, site, array.byte0)).sum())
+            site.sectors += int(distinct(sector_numbers(rows, site, array.byte0)).sum()) * times
         for following in range(width):
             self._touch(site, array, elements + following, mask)
-        self._keep(site, rows, array, wave)
+        self._keep(site, rows, array, wave, box)
 
-    def _shared(self, site, rows):
+    def _shared(self, site, rows, times):
         needed, least = wavefronts(np.where(rows < 0, -1, rows * site.itemsize), site.itemsize, site.kind)
-        site.wavefronts += int(needed.sum())
-        site.bank_conflicts += int((needed - least).sum())
+        site.wavefronts += int(needed.sum()) * times
+        site.bank_conflicts += int((needed - least).sum()) * times
 
     def _touch(self, site, array, elements, mask):
         """Remember which elements were touched, in the launch and by each block."""
-        chosen = mask.full.reshape(elements.shape)
-        each = np.count_nonzero(chosen, axis=1)
-        elements = elements.reshape(-1) if mask.data is None else elements[chosen]
+        if mask.data is None:
+            each, elements = np.full(len(elements), elements.shape[1]), elements.reshape(-1)
+        else:
+            chosen = mask.full.reshape(elements.shape)
+            each, elements = np.count_nonzero(chosen, axis=1), elements[chosen]
         size = array.extent if array.space in ("shared", "local") else array.flat.size
         # a device function may meet arrays of several sizes
         if site.touched is None or site.touched.size < size:
@@ -176,41 +177,45 @@ class Counters:
             site.touched = np.zeros(size, bool)
             site.touched[: known.size] = known
         site.touched[elements] = True
-        if array.space == "local":
-            return
-        site.pending.append((each, elements))
-        site.pending_size += elements.size
-        if site.pending_size > COMPRESS_AT:
-            site.pending = [once_a_block(site.pending)]
-            site.pending_size = site.pending[0][1].size
+        if array.space != "local":
+            site.footprint.add(mask.wave.count, each, elements)
 
-    def _keep(self, site, rows, array, wave):
+    def _keep(self, site, rows, array, wave, box):
         """Keep the addresses of the traced blocks, for the access strip."""
         if site.kept >= KEPT_PASSES * len(self.trace_blocks):
             return
         at = np.flatnonzero(np.isin(wave.block_numbers, list(self.trace_blocks)))
         if at.size:
-            mine = rows.reshape(wave.blocks, wave.warps_per_block, WARP)[at]
+            here = np.broadcast_to(box.block_in_wave, (*wave.count, 1, 1, 1)).reshape(-1)[at]
+            mine = rows.reshape(box.blocks, box.warps_per_block, WARP)[here]
             offsets = np.where(mine < 0, -1, mine * site.itemsize + array.byte0)
             site.passes.append((wave.block_numbers[at], offsets))
             site.kept += at.size
 
-    def end_of_wave(self) -> None:
-        """Count what the blocks of the wave touched, and forget which elements those were."""
+    def end_of_wave(self, blocks: int) -> None:
+        """Count what the blocks of the wave touched, and forget which elements those were.
+
+        Parameters
+        ----------
+        blocks : int
+            Number of blocks in the wave.
+        """
         groups = defaultdict(list)
         for site in self.sites.values():
-            if site.pending:
-                site.block_unique += count_once_a_block(site.pending)
+            if site.footprint:
                 groups[site.space, site.kind, site.region, site.itemsize].append(site)
                 groups[site.space, site.kind, site.array, site.itemsize].append(site)
         done = {}
+        for sites in groups.values():
+            for some in (sites, *([site] for site in sites)):
+                members = tuple(id(s) for s in some)
+                if members not in done:
+                    done[members] = count([s.footprint for s in some], blocks)
         for name, sites in groups.items():
-            members = tuple(id(s) for s in sites)
-            if members not in done:
-                done[members] = count_once_a_block([p for s in sites for p in s.pending])
-            self.group_unique[name] += done[members]
+            self.group_unique[name] += done[tuple(id(s) for s in sites)]
         for site in self.sites.values():
-            site.pending, site.pending_size = [], 0
+            site.block_unique += done.get((id(site),), 0)
+            site.footprint = Footprint()
 
     def finish(self) -> None:
         """Subtract the multiplications that were fused into multiply-adds."""
@@ -218,6 +223,19 @@ class Counters:
             if product.fused and not product.needed:
                 self.operation(precision, product.instead, where, -threads)
         self.products.clear()
+
+
+class Uncounted(Counters):
+    """Counts nothing: for launches of which only the hazards are asked for."""
+
+    def issue(self, mask) -> None:
+        """Ignore an instruction."""
+
+    def operation(self, precision: str, kind: str, where: SourceLine, threads: int) -> None:
+        """Ignore a floating-point operation."""
+
+    def access(self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1) -> None:
+        """Ignore an access."""
 
 
 def sector_numbers(rows: np.ndarray, site, byte0: int) -> np.ndarray:
@@ -247,45 +265,3 @@ def atomic_sectors(rows: np.ndarray, site, byte0: int) -> int:
     turn = lane - np.maximum.accumulate(np.where(begins, lane, 0), axis=1)
     sector = sector_numbers(elements, site, byte0)
     return int(distinct(np.where(sector == NOBODY, NOBODY, sector * WARP + turn)).sum())
-
-
-def count_once_a_block(pieces: list) -> int:
-    """Count the elements that the blocks touched; an element counts once for each block that touched it.
-
-    Parameters
-    ----------
-    pieces : list of (each, elements)
-        The elements, sorted by block, and how many of them each block touched.
-    """
-    blocks = len(pieces[0][0])
-    low, high = np.full(blocks, NOBODY), np.full(blocks, -1)
-    for each, elements in pieces:
-        some = each > 0
-        starts = (np.cumsum(each) - each)[some]
-        if starts.size:
-            low[some] = np.minimum(low[some], np.minimum.reduceat(elements, starts))
-            high[some] = np.maximum(high[some], np.maximum.reduceat(elements, starts))
-    window = int((high - low).max()) + 1
-    if window <= 0:
-        return 0
-    if blocks * window > FLAGS:
-        return once_a_block(pieces)[1].size
-    # each block touches a small part of the array: one flag for each element of it
-    flags = np.zeros(blocks * window, bool)
-    place = np.arange(blocks) * window - low
-    for each, elements in pieces:
-        flags[elements + np.repeat(place, each)] = True
-    return int(np.count_nonzero(flags))
-
-
-def once_a_block(pieces: list) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same elements as one piece, in which each element occurs once for each block."""
-    blocks = len(pieces[0][0])
-    span = 1 + max((int(elements.max()) for _, elements in pieces if elements.size), default=0)
-    keys = np.sort(
-        np.concatenate([elements + np.repeat(np.arange(blocks) * span, each) for each, elements in pieces])
-    )
-    fresh = np.ones(keys.size, bool)
-    fresh[1:] = keys[1:] != keys[:-1]
-    keys = keys[fresh]
-    return np.bincount(keys // span, minlength=blocks), keys % span

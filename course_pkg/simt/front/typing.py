@@ -53,6 +53,23 @@ def unify(first, second):
 
 
 @cache
+def type_of_extreme(name: str, first, second):
+    """Return the type of ``min`` or ``max`` of two numbers: the one that fits both.
+
+    Numba says so itself (``numba.cpython.builtins``), but to ask it takes most of a second, since it compiles both
+    functions for that.
+
+    Raises
+    ------
+    Unsupported
+        If one of them is no real number or truth, or if no type fits both.
+    """
+    if not all(isinstance(one, (types.Integer, types.Float, types.Boolean)) for one in (first, second)):
+        raise Unsupported(f"{name} of {first} and {second} has no meaning in Numba")
+    return unify(first, second)
+
+
+@cache
 def dtype_of(numba_type) -> np.dtype:
     """Return the NumPy dtype of a Numba scalar type."""
     return np.dtype(as_dtype(numba_type))

@@ -60,6 +60,19 @@ class Crowd:
         for slot, entries in self._slots.items():
             yield entries[units], self._stamps[slot][units]
 
+    def spread(self, shift) -> None:
+        """Turn the crowds of one block's memory into those of several blocks; ``shift`` is added to the entries."""
+        times = len(shift) // len(self.last)
+        self.last, self.stamp = moved(self.last, shift), np.tile(self.stamp, times)
+        self._slots = {slot: moved(entries, shift) for slot, entries in self._slots.items()}
+        self._stamps = {slot: np.tile(stamps, times) for slot, stamps in self._stamps.items()}
+
+
+def moved(entries, shift):
+    """Repeat entries as often as ``shift`` is longer, and add ``shift`` to those that stand for a thread."""
+    repeated = np.tile(entries, len(shift) // len(entries))
+    return np.where(repeated == NONE, NONE, repeated + shift)
+
 
 class WholeCrowd:
     """All threads that touched each unit, each with its last access by each statement.

@@ -5,8 +5,9 @@ from functools import partial
 import numpy as np
 
 from course_pkg.simt.errors import HazardError, SimtError
+from course_pkg.simt.memory.notes import Notes, Unwritten
 from course_pkg.simt.memory.order import SITES, thread_of
-from course_pkg.simt.memory.places import Thread, dimensions_of, place
+from course_pkg.simt.memory.places import launch_thread, place_of_thread
 from course_pkg.simt.memory.races import Access, Hazard
 from course_pkg.simt.memory.shadow import Shadow
 
@@ -29,6 +30,7 @@ class HazardLog:
     def __init__(self, races, fatal_only: bool):
         self.races, self.fatal_only = races, fatal_only
         self.found: list[Hazard] = []
+        self.notes = Notes()
         self._told: set = set()
 
     def add(self, hazard: Hazard) -> None:
@@ -67,9 +69,15 @@ class HazardLog:
 
     def divergent(self, run, where, mask, alive, torn) -> None:
         """Report a barrier that only some threads of a block reach."""
-        row = int(np.flatnonzero(torn)[0])
-        here, living = run.wave.spread(mask.full)[row], run.wave.spread(alive.full)[row]
-        came, missed = int(here.argmax()), int((living & ~here).argmax())
+        staying = alive.minus(run.leaving) if run.leaving else alive
+        here, living, needed = (run.wave.spread(lanes.full) for lanes in (mask, alive, staying))
+        harmful = torn & (needed & ~here).any(axis=1)
+        row = int(np.flatnonzero(harmful if harmful.any() else torn)[0])
+        absent = (needed if harmful.any() else living)[row] & ~here[row]
+        came, missed = int(here[row].argmax()), int(absent.argmax())
+        if not harmful.any():
+            self.notes.skipped(run, where, came, missed, row, "barrier")
+            return
         who, absent = (place_of_thread(run.wave, row, t) for t in (came, missed))
         message = (
             f"line {where.line}: {who} waits at this barrier and {absent} never comes to it: all threads of a block "
@@ -102,10 +110,34 @@ class HazardLog:
             )
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
-    def access(self, run, place, kind, verb, lanes, operation="", looks=False, replaces=None) -> None:
+    def access(
+        self,
+        run,
+        place,
+        kind,
+        verb,
+        lanes,
+        operation="",
+        looks=False,
+        replaces=None,
+        stored=None,
+        later=False,
+    ) -> Unwritten | None:
         """Check an access against what other threads did to the same element.
 
-        ``replaces`` holds the numbers that an atomic stores if the kernel does not use the old ones that it returns.
+        Parameters
+        ----------
+        replaces : ndarray, optional
+            The numbers that an atomic stores if the kernel does not use the old ones that it returns.
+        stored : Value, optional
+            What is stored.
+        later : bool
+            Whether the caller reports reads of unwritten memory, as soon as their values are used.
+
+        Returns
+        -------
+        Unwritten or None
+            The lanes that have read what nobody has written, for the caller to report.
         """
         array, region = place.array, place.array.region
         if kind != "load" and not region.written:
@@ -115,36 +147,66 @@ class HazardLog:
             )
         private = region.owner == "thread" or not region.written
         if private and region.initialised is None:
-            return
-        units = run.wave.spread(place.at)
-        threads = run.wave.thread_numbers
-        if lanes.data is not None:
-            chosen = lanes.full.reshape(units.shape)
-            units, threads = units[chosen], threads[chosen]
-        else:
-            units, threads = units.reshape(-1), threads.reshape(-1)
+            return None
+        wave = self._who_stands_for_all(run, place, kind, lanes)
+        at = place.at if wave is run.wave else place.at[:1, :1, :1]
+        lanes = lanes.of_box(wave)
+        chosen = slice(None) if lanes.data is None else lanes.full.reshape(wave.blocks, -1)
+        units, threads, stamps = (
+            one[chosen].reshape(-1)
+            for one in (wave.spread(at), wave.thread_numbers, run.clock.stamps()[: wave.blocks])
+        )
         scale = array.dtype.itemsize // region.unit
+        unwritten = None
         if region.initialised is not None:
-            self._initialised(run, place, kind == "store" or replaces is not None, units, scale, threads)
+            replaced = kind == "store" or replaces is not None
+            unwritten = self._initialised(run, place, kind, replaced, units, scale, threads)
+            if unwritten is not None and not later:
+                unwritten.used_by(run.wave.everyone)
         if private:
-            return
+            return unwritten
         if region.shadow is None:
-            total = region.size * (run.wave.blocks if region.owner == "block" else 1)
+            total = region.size * (wave.blocks if region.owner == "block" else 1)
             region.shadow = Shadow(total, self.races.in_parts)
-        stamps = run.clock.stamps()
-        stamps = stamps[chosen] if lanes.data is not None else stamps.reshape(-1)
         floating = array.dtype.kind in "fc"
         site = self.races.site(Access(*place.where, verb, operation, looks, floating))
         check = {"load": self.races.read, "store": self.races.write, "atomic": self.races.update}[kind]
         if replaces is not None:
-            check = partial(self.races.replace, run.wave.spread(replaces)[run.wave.spread(lanes.full)])
+            check = partial(self.races.replace, wave.spread(replaces)[wave.spread(lanes.full)])
+        if kind == "store" and stored is not None:
+            check = partial(check, number=self.races.number_of(stored))
         for piece in range(scale):
             at = array.units(units) + piece
             clash, other = check(region, at, threads, stamps, site)
             if clash.any():
                 lane = self._clearest(clash, other, threads)
                 self._race(run, place, verb, int(threads[lane]), int(other[lane]))
-                return
+                break
+            if kind == "store" and self.races.harmless is not None:
+                lane, entry = self.races.harmless
+                self._rewritten(run, place, stored, int(threads[lane]), entry)
+        return unwritten
+
+    def _rewritten(self, run, place, stored, thread: int, entry: int) -> None:
+        index = _index_of(run, place.indices, *self._split(run, thread))
+        self.notes.rewritten(run, place, stored.number, index, thread, int(thread_of(entry)))
+
+    def _who_stands_for_all(self, run, place, kind, lanes):
+        """Return the blocks to check: the first one as long as all blocks treat their own memory alike, or else all."""
+        region, wave = place.array.region, run.wave
+        if not region.alike:
+            return wave
+        if kind != "atomic" and not self.races.in_parts and run.clock.alike:
+            first = wave.box(place.offset, lanes.data)
+            if first.blocks == 1:
+                return first
+        region.alike = False
+        if region.initialised is not None:
+            of_block = region.initialised.reshape(wave.blocks, -1)
+            of_block[:] = of_block[0].copy()
+        if region.shadow is not None:
+            region.shadow.spread(wave.block_numbers - wave.block_numbers[0], wave.threads_per_block)
+        return wave
 
     def _clearest(self, clash, other, threads) -> int:
         """Return the lane to report: one that clashes with another warp, if there is any."""
@@ -152,29 +214,45 @@ class HazardLog:
         same_warp = self.races.order.same_warp(other[lanes], threads[lanes] * SITES)
         return int(lanes[int(same_warp.argmin())])
 
-    def _initialised(self, run, place, replaces, units, scale, threads):
-        """Note what is written to memory of a block or a thread, and report reads of elements that were not written."""
+    def _initialised(self, run, place, kind, replaces, units, scale, threads) -> Unwritten | None:
+        """Note what is written to memory of a block or a thread, and find reads of elements that were not written."""
         region = place.array.region
-        for piece in range(scale):
-            at = units * scale + piece
-            if replaces:
-                region.initialised[at] = True
-                continue
-            empty = ~region.initialised[at]
-            if empty.any():
-                block, thread = self._split(run, int(threads[int(empty.argmax())]))
-                index = _index_of(run, place.indices, block, thread)
-                who = place_of_thread(run.wave, block, thread)
-                name = place.array.name
-                message = (
-                    f"line {place.where.line}: {who} reads {name}[{', '.join(map(str, index))}], which nobody has "
-                    f"written: {place.array.space} memory begins with whatever was there before."
-                )
-                hazard = Hazard(
-                    "uninitialised", place.where.line, name, index, (who,), message, place.where.function
-                )
-                self.add(hazard)
-                return
+        at = (units * scale)[:, None] + np.arange(scale)
+        if replaces:
+            region.initialised[at] = True
+            return None
+        empty = ~region.initialised[at].all(axis=1)
+        if not empty.any():
+            return None
+        if kind != "load":
+            self._unwritten(run, place, int(threads[int(empty.argmax())]))
+            return None
+        who = threads[empty]
+        rows = np.searchsorted(run.wave.block_numbers, who // run.wave.threads_per_block)
+        lanes = np.zeros((run.wave.blocks, run.wave.threads_per_block), bool)
+        lanes[slice(None) if region.alike else rows, who % run.wave.threads_per_block] = True
+        self.notes.unread(self._unwritten_hazard(run, place, int(who[0])))
+
+        def report(lane):
+            block, thread = divmod(lane, run.wave.threads_per_block)
+            number = int(run.wave.block_numbers[block]) * run.wave.threads_per_block + thread
+            self._unwritten(run, place, number)
+
+        return Unwritten(lanes.reshape(run.wave.shape), report)
+
+    def _unwritten(self, run, place, thread: int) -> None:
+        self.add(self._unwritten_hazard(run, place, thread))
+
+    def _unwritten_hazard(self, run, place, number: int) -> Hazard:
+        block, thread = self._split(run, number)
+        index = _index_of(run, place.indices, block, thread)
+        who = place_of_thread(run.wave, block, thread)
+        name, where = place.array.name, place.where
+        message = (
+            f"line {where.line}: {who} reads {name}[{', '.join(map(str, index))}], which nobody has "
+            f"written: {place.array.space} memory begins with whatever was there before."
+        )
+        return Hazard("uninitialised", where.line, name, index, (who,), message, where.function)
 
     def _race(self, run, place, verb, thread: int, entry: int):
         other = self.races.access_of(entry)
@@ -218,18 +296,6 @@ class HazardLog:
         """Turn a thread's number in the launch into its row and column in the wave."""
         block, lane = divmod(thread, run.wave.threads_per_block)
         return int(np.searchsorted(run.wave.block_numbers, block)), lane
-
-
-def place_of_thread(wave, block: int, thread: int) -> Thread:
-    """Return the indices of a thread of the wave, given as row and column."""
-    return launch_thread(wave, int(wave.block_numbers[block]) * wave.threads_per_block + thread)
-
-
-def launch_thread(wave, number: int) -> Thread:
-    """Return the indices of a thread, given its number in the launch."""
-    block, thread = divmod(number, wave.threads_per_block)
-    grid, shape = wave.grid[::-1], wave.block[::-1]
-    return Thread(place(block, grid), place(thread, shape), (dimensions_of(grid), dimensions_of(shape)))
 
 
 def _first(lanes) -> tuple[int, int]:

@@ -47,6 +47,18 @@ def dimensions_of(extent) -> int:
     return max((axis for axis, size in enumerate(extent, 1) if size > 1), default=1)
 
 
+def place_of_thread(wave, block: int, thread: int) -> Thread:
+    """Return the indices of a thread of the wave, given as row and column."""
+    return launch_thread(wave, int(wave.block_numbers[block]) * wave.threads_per_block + thread)
+
+
+def launch_thread(wave, number: int) -> Thread:
+    """Return the indices of a thread, given its number in the launch."""
+    block, thread = divmod(number, wave.threads_per_block)
+    grid, shape = wave.grid[::-1], wave.block[::-1]
+    return Thread(place(block, grid), place(thread, shape), (dimensions_of(grid), dimensions_of(shape)))
+
+
 def _short(place, dimensions: int) -> str:
     """Write the first ``dimensions`` parts of an index, and further ones if they are not 0."""
     shown = max(dimensions, *(axis for axis, index in enumerate(place, 1) if index or axis == 1))

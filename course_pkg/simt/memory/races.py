@@ -60,7 +60,7 @@ class Hazard:
     alike: tuple[Thread, ...] = ()
 
     def __str__(self):
-        return self.message
+        return f"{self.function}, {self.message}"
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,11 @@ class Races:
         self.handovers = Handovers(threads_per_block, in_parts)
         self.doubts = Doubts()
         self.sites: list[Access] = []
+        self.harmless: tuple[int, int] | None = (
+            None  # a lane that wrote what another thread wrote, and that entry
+        )
         self._numbers: dict[Access, int] = {}
+        self._stored: dict[tuple, int] = {}
 
     def require_in_parts(self) -> None:
         """Stop if the kernel synchronises threads in a way that the sketch of the kernel did not meet.
@@ -156,6 +160,12 @@ class Races:
             self.sites.append(access)
         return self._numbers[access]
 
+    def number_of(self, stored) -> int:
+        """Number a constant, which is the same in all threads, whatever the arguments are; 0 for any other value."""
+        if self.in_parts or not stored.constant:
+            return 0
+        return self._stored.setdefault((stored.type, stored.data.tobytes()), len(self._stored) + 1)
+
     def read(self, region, units, threads, stamps, site: int):
         """Note that threads read units; return which lanes clash with a write, and the entries of the writers."""
         shadow, mine = region.shadow, threads * SITES + site
@@ -164,23 +174,53 @@ class Races:
         shadow.readers_of(self.order).add(units, mine, stamps)
         return met
 
-    def write(self, region, units, threads, stamps, site: int):
-        """Note that threads write units; return which lanes clash, and the entries that they clash with."""
+    def write(self, region, units, threads, stamps, site: int, number: int = 0):
+        """Note that threads write units; return which lanes clash, and the entries that they clash with.
+
+        ``number`` stands for the value that all of them write (:meth:`number_of`), or is 0. Writes of the same value
+        do not clash with each other; ``harmless`` names one of them.
+        """
         shadow, mine = region.shadow, threads * SITES + site
         clash, other = self._met_writer(shadow, units, mine, stamps)
+        if shadow.alike is not None:
+            clash, other = self._met_crowd(shadow.alike, units, mine, stamps, (clash, other))
+        before = shadow.numbers_at(units, number)
+        last = (
+            None if shadow.writer is None or not number else (shadow.writer[units], shadow.write_stamp[units])
+        )
         now = shadow.write(units, mine, stamps)
         together = now != mine
-        met = clash | together, np.where(together, now, other)
+        self.harmless = None
+        if number:
+            same = together | (clash & (before == number))
+            clash &= ~same
+            self._keep_alike(shadow, units, same, ((mine, stamps), (now, shadow.write_stamp[units]), last))
+        else:
+            clash, other = clash | together, np.where(together, now, other)
+        met = clash, other
         if shadow.readers is not None:
             met = self._met_crowd(shadow.readers, units, mine, stamps, met)
         return self._met_updaters(region, units, mine, stamps, met)
+
+    def _keep_alike(self, shadow, units, same, writers) -> None:
+        """Keep the threads that write what another thread wrote in a crowd; the last of them do not stand for all."""
+        if not same.any():
+            return
+        lane = int(same.argmax())
+        mine = int(writers[0][0][lane])
+        for entries, stamps in (one for one in writers if one is not None):
+            there = same & (entries != NONE)
+            shadow.writers_alike(self.order).add(units[there], entries[there], stamps[there])
+            if there[lane] and int(entries[lane]) != mine:
+                self.harmless = lane, int(entries[lane])
 
     def update(self, region, units, threads, stamps, site: int):
         """Note that threads update units by atomics; return which lanes clash, and the entries that they clash with."""
         shadow, mine, access = region.shadow, threads * SITES + site, self.sites[site]
         met = self._met_writer(shadow, units, mine, stamps)
-        if shadow.readers is not None:
-            met = self._met_crowd(shadow.readers, units, mine, stamps, met)
+        for crowd in (shadow.readers, shadow.alike):
+            if crowd is not None:
+                met = self._met_crowd(crowd, units, mine, stamps, met)
         for way, crowd in shadow.updaters.items():
             if access.disagrees(way):
                 met = self._met_crowd(crowd, units, mine, stamps, met)

@@ -31,6 +31,9 @@ class Region:
         For each integer that atomics update, the value before the last change.
     constant_index_only : bool
         Whether a compiler knows all indices into the arrays that lie here and into views of them.
+    alike : bool
+        Whether all blocks of the wave have touched their own copies in the same way so far: then the shadow and the
+        flags of the first block's copy stand for those of all.
     """
 
     number: int
@@ -43,6 +46,10 @@ class Region:
     otherwise: dict = field(default_factory=dict)
     held: dict = field(default_factory=dict)
     constant_index_only: bool = True
+    alike: bool = field(init=False)
+
+    def __post_init__(self):
+        self.alike = self.owner != "launch"
 
 
 @dataclass(eq=False)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from course_pkg.simt.memory.crowds import Crowd, WholeCrowd
-from course_pkg.simt.memory.order import NONE, Order
+from course_pkg.simt.memory.crowds import Crowd, WholeCrowd, moved
+from course_pkg.simt.memory.order import NONE, SITES, Order
 
 
 class Shadow:
@@ -15,6 +15,8 @@ class Shadow:
         Entry and stamp of the last write that was not an atomic.
     readers : Crowd, WholeCrowd or None
         The threads that have read the unit.
+    alike : Crowd or None
+        Threads that wrote the same value to the unit, in any order.
     replaced, writer_of_replaced : ndarray of int64, or None
         The last number that was stored by an atomic whose result the kernel does not use, and the entry of that atomic.
     updaters : dict
@@ -34,6 +36,10 @@ class Shadow:
         self.writer: np.ndarray | None = None
         self.write_stamp: np.ndarray | None = None
         self.readers: Crowd | WholeCrowd | None = None
+        self.alike: Crowd | None = None
+        self.numbers: np.ndarray | None = (
+            None  # of the values that were written, 0 where that does not matter
+        )
         self.replaced = self.writer_of_replaced = None
         self.updaters: dict[tuple, Crowd | WholeCrowd] = {}
 
@@ -42,6 +48,22 @@ class Shadow:
         if self.readers is None:
             self.readers = self._crowd(self.units, order)
         return self.readers
+
+    def writers_alike(self, order: Order) -> Crowd:
+        """Return the crowd of threads that wrote the same value; create it at the first call."""
+        if self.alike is None:
+            self.alike = Crowd(self.units, order)
+        return self.alike
+
+    def numbers_at(self, units, number: int):
+        """Note the number of the value that is written to units; return the numbers of those written before."""
+        if self.numbers is None:
+            if not number:
+                return number
+            self.numbers = np.zeros(self.units, np.int32)
+        before = self.numbers[units]
+        self.numbers[units] = number
+        return before
 
     def replaced_by(self, units):
         """Return the numbers in ``replaced`` for some units; create the array at the first call."""
@@ -63,3 +85,23 @@ class Shadow:
         self.writer[units] = entry
         self.write_stamp[units] = stamps
         return self.writer[units]
+
+    def spread(self, further, threads_per_block: int) -> None:
+        """Turn the record of one block's memory into that of several blocks, which have all done the same.
+
+        Parameters
+        ----------
+        further : ndarray of int64, shape (blocks,)
+            For each block, how many numbers it comes after the recorded one in the launch.
+        threads_per_block : int
+        """
+        shift = np.repeat(further * threads_per_block * SITES, self.units)
+        times = len(further)
+        self.units *= times
+        if self.writer is not None:
+            self.writer, self.write_stamp = moved(self.writer, shift), np.tile(self.write_stamp, times)
+        if self.numbers is not None:
+            self.numbers = np.tile(self.numbers, times)
+        for crowd in (self.readers, self.alike):
+            if crowd is not None:
+                crowd.spread(shift)

@@ -9,10 +9,12 @@ import numpy as np
 from course_pkg.core.access import WARP, WarpAccess
 from course_pkg.core.cost import Cost
 from course_pkg.core.machine import Machine
+from course_pkg.simt.counting.certainty import Doubtful
 from course_pkg.simt.counting.sites import Site, distinct, sector_numbers, wavefronts
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import FunctionSource, SourceLine
 from course_pkg.simt.memory.places import place
+from course_pkg.simt.memory.races import Hazard
 from course_pkg.simt.report.quantities import LineCounts
 
 
@@ -40,6 +42,12 @@ class KernelProfile(LineCounts):
     barriers : int
         Block-wide barriers, summed over blocks.
     hazards : list of Hazard
+    doubtful : dict of str to Doubtful
+        The counters that may differ from the hardware's, by names such as ``"global_load.requests"``.
+    notes : list of Hazard
+        What looks like a hazard and does no harm, whatever the arguments are: threads that skip a barrier only to
+        leave the kernel (``skipped_barrier``), threads that write the same constant to an element in any order
+        (``same_value``), and reads of unwritten memory that are not used (``unused_read``).
     in_registers : tuple of str
         Local arrays whose indices are all known to the compiler, which keeps them in registers; they are not counted.
 
@@ -63,6 +71,8 @@ class KernelProfile(LineCounts):
     sources: dict[str, FunctionSource] = field(default_factory=dict)
     in_registers: tuple[str, ...] = ()
     sites: list[Site] = field(default_factory=list)
+    notes: list[Hazard] = field(default_factory=list)
+    doubtful: dict[str, Doubtful] = field(default_factory=dict)
 
     def cost(self, reuse: str = "none") -> Cost:
         """Return the bytes that the launch moved to and from global memory, and its flops, as a Cost.
@@ -88,6 +98,28 @@ class KernelProfile(LineCounts):
             for counts in (self.global_load, self.global_store, self.global_atomics)
         )
         return Cost(bytes_read=read + both, bytes_written=written + both, flops=self.flops.total)
+
+    def certainty(self, counter: str) -> str:
+        """Return how the hardware's number compares with a counter of this profile.
+
+        ``"exact"`` stands for equal, ``"at most"`` and ``"at least"`` for a number that may be smaller or larger, and
+        ``"about"`` for either. The attribute ``doubtful`` says why: the source has a form for which the compiler is
+        known to do something that the interpreter's model of it does not.
+
+        Parameters
+        ----------
+        counter : str
+            ``"global_load.requests"``, ``"shared_store.wavefronts"``, ``"flops.float64.fma"`` and similar.
+
+        Examples
+        --------
+        >>> from course_pkg import simt
+        >>> from course_pkg.vector.gpu_numba import triad_kernel
+        >>> found = simt.profile(triad_kernel[2, 32], np.ones(64), np.ones(64), 3.0, np.empty(64))
+        >>> found.certainty("global_load.requests")
+        'exact'
+        """
+        return self.doubtful[counter].word if counter in self.doubtful else "exact"
 
     def time_floor_s(self, machine: Machine) -> float:
         """Return the least time in seconds on a machine: that of its bytes or of its flops, whichever is longer."""
@@ -186,6 +218,8 @@ class KernelProfile(LineCounts):
         whole |= {"grid": list(self.grid), "block": list(self.block), "in_registers": list(self.in_registers)}
         whole |= super().to_dict()
         whole["hazards"] = [dataclasses.asdict(h) for h in self.hazards]
+        whole["doubtful"] = {name: dataclasses.asdict(one) for name, one in self.doubtful.items()}
+        whole["notes"] = [dataclasses.asdict(n) for n in self.notes]
         whole["by_line"] = [
             {"function": where.function, "line": where.line, **counts.to_dict()}
             for where, counts in self.by_line.items()

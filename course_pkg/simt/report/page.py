@@ -23,14 +23,14 @@ def as_text(profile) -> str:
     lines += table if any(_used(profile)) else ["no memory touched"]
     for name, text in _facts(profile):
         lines += textwrap.wrap(f"{name}: {text}", WIDTH, subsequent_indent="  ")
-    return "\n".join([*lines, *_hazard_lines(profile.hazards)])
+    return "\n".join([*lines, *_hazard_lines(profile.hazards), *_note_lines(profile)])
 
 
 def html(profile) -> str:
     """Return the counts of a profile and its annotated source, as HTML without external files."""
     facts = "".join(
         f'<p style="margin:.25em 0;max-width:32em"><b>{markup.escape(name)}:</b> {markup.escape(text)}</p>'
-        for name, text in [*_facts(profile), ("hazards", _verdict(profile.hazards))]
+        for name, text in [*_facts(profile), ("hazards", _verdict(profile.hazards)), *_notes(profile)]
     )
     title = f'<p style="margin:0 0 .4em;font-weight:600">{markup.escape(_title(profile))}</p>'
     return (
@@ -113,8 +113,19 @@ def _facts(profile):
     yield "integer operations", f"{profile.integer_ops:,}"
     yield "lanes at work", f"{profile.active_lanes:.1f} of 32"
     yield "barriers", f"{profile.barriers:,}"
+    yield from _not_exact(getattr(profile, "doubtful", {}).values())
     if getattr(profile, "in_registers", ()):
         yield "local arrays kept in registers", ", ".join(profile.in_registers)
+
+
+def _not_exact(doubtful):
+    """Yield a fact for each place of the source that makes counters uncertain."""
+    places: dict = {}
+    for one in doubtful:
+        places.setdefault((one.word, one.function, one.line, one.reason), []).append(one.quantity)
+    for (word, function, line, reason), quantities in places.items():
+        names = ", ".join(quantity.replace("_", " ").replace(".", " ") for quantity in quantities)
+        yield f"counts that are {word} what is shown", f"{names} ({function}, line {line}: {reason})"
 
 
 def _kinds(counts):
@@ -149,6 +160,17 @@ def _two(names):
     """Split the names of columns into two lines, so that the numbers decide about the width."""
     pairs = [name.rsplit(" ", 1) if " " in name else ["", name] for name in names]
     return zip(*pairs, strict=True)
+
+
+def _notes(profile):
+    for note in getattr(profile, "notes", ()):
+        yield f"note, {kind(note)}", str(note)
+
+
+def _note_lines(profile):
+    for name, text in _notes(profile):
+        text = f"{name}: {text}"
+        yield from textwrap.wrap(text, WIDTH, subsequent_indent="    ")
 
 
 def _hazard_lines(hazards):

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 
 from course_pkg.core.limits import REGISTER_BYTES
+from course_pkg.simt.counting.certainty import doubtful
 from course_pkg.simt.counting.sites import Counters, Site
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.report.kernel_profile import KernelProfile
@@ -31,7 +32,8 @@ def build(launch, state, counters: Counters) -> KernelProfile:
         hazards=state.log.found, kernel=launch.kernel.program.name, grid=launch.grid, block=launch.block,
         by_line=by_line, by_array=by_array, integer_ops=counters.integer_ops, active_lanes=at_work,
         barriers=counters.barriers, sources={p.name: p.source for p in state.programs.values()},
-        in_registers=tuple(registers.values()), sites=sites,
+        in_registers=tuple(registers.values()), sites=sites, notes=state.log.notes.found,
+        doubtful=doubtful(state.programs.values(), counters, registers),
     )  # fmt: skip
 
 

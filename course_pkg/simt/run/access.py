@@ -86,7 +86,7 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     first = terms[0] if terms else np.zeros((1,) * 6, np.int64)  # an array without dimensions has one element
     offset = sum(terms[1:], start=first) + array.offset
     key = run.numbering.of(("element", array.key), *keys)
-    at = offset + _owner(run, array)
+    at = offset + owner(run, array)
     return Place(array, offset, at, key, inside, indices, where, inside is not mask)
 
 
@@ -118,7 +118,7 @@ def _report(run, kind, array, indices, lanes, where):
     run.log.index(run, kind, array, indices, lanes, where)
 
 
-def _owner(run, array):
+def owner(run, array):
     """Return the offset of each lane's copy of an array in the memory of all copies."""
     if array.region.owner == "block":
         return run.wave.block_in_wave * array.extent
@@ -188,10 +188,11 @@ def load_place(run, frame, place: Place, mask: Mask) -> Value:
     version = run.versions.get(space, 0)
     data = read(array, place)
     value = run.given(data, array.type, ("load", version), place.key)
+    unwritten = None
     if run.races is not None:
-        run.log.access(run, place, "load", VERBS["load"], place.inside)
+        unwritten = run.log.access(run, place, "load", VERBS["load"], place.inside, later=True)
         recall(place, value)
-    return run.ledger.load(place, value)
+    return run.ledger.load(place, value, unwritten)
 
 
 def read(array: Array, place: Place) -> np.ndarray:
@@ -228,7 +229,7 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
     inside = place.inside
     if inside:
         if run.races is not None:
-            run.log.access(run, place, "store", VERBS["store"], inside)
+            run.log.access(run, place, "store", VERBS["store"], inside, stored=value)
             require_no_doubt(run, value, inside)
             remember(run, place, value)
         run.ledger.store(place)
@@ -240,8 +241,16 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
 def write(run, array, at, data, inside: Mask) -> None:
     """Put the numbers of the active lanes into memory."""
     shape = run.wave.shape
-    if inside.data is None:
-        array.flat[np.broadcast_to(at, shape).reshape(-1)] = np.broadcast_to(data, shape).reshape(-1)
-    else:
-        chosen = inside.full
-        array.flat[np.broadcast_to(at, shape)[chosen]] = np.broadcast_to(data, shape)[chosen]
+    at, data = np.broadcast_to(at, shape), np.broadcast_to(data, shape)
+    at, data = (
+        (at.reshape(-1), data.reshape(-1)) if inside.data is None else (at[inside.full], data[inside.full])
+    )
+    if run.watching:
+        note_change(run, array, (array.flat[at] != data).any())
+    array.flat[at] = data
+
+
+def note_change(run, array, changed) -> None:
+    """Tell the loops that are watched (:mod:`course_pkg.simt.run.endless`) whether a store has changed its array."""
+    for regions in run.watching if changed else ():
+        regions.add(array.region)

@@ -8,7 +8,7 @@ from course_pkg.simt.front.effects import unused_calls
 from course_pkg.simt.memory.fences import Fences
 from course_pkg.simt.memory.handover import WORLDS
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import VERBS, locate
+from course_pkg.simt.run.access import VERBS, locate, note_change
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import Strand, memory_name, require_no_doubt
@@ -17,6 +17,8 @@ from course_pkg.simt.run.values import Value, undefined
 
 COMMUTING = {"sub": "add"}
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
+SWAPS = ("exch", "cas", "compare_and_swap")
+AT_ONCE = 1024  # of many comparisons and swaps of one element
 UNSIGNED = ("uint32", "uint64")
 INTEGERS = ("int32", "int64", *UNSIGNED)
 NUMBERS = ("float32", "float64", *INTEGERS)
@@ -110,20 +112,18 @@ def _update(run, name, place, values, mask):
         return old
     chosen = mask.full
     at = np.broadcast_to(place.at, shape)[chosen]
+    before = flat[at] if run.watching else None
     operands = [np.broadcast_to(v, shape)[chosen] for v in values]
     found = np.empty(at.size, flat.dtype)
     order = np.argsort(at, kind="stable")
     sorted_at = at[order]
     starts = np.flatnonzero(np.r_[True, sorted_at[1:] != sorted_at[:-1]])
     sizes = np.diff(np.r_[starts, at.size])
-    ufunc = _UFUNCS.get(name)
-    if ufunc is not None and len(starts) <= sizes.max():
+    if len(starts) <= sizes.max() and name in (*_UFUNCS, *SWAPS):
         for start, size in zip(starts, sizes, strict=True):  # few elements, many updates of each
             group = order[start : start + size]
             place_number = sorted_at[start]
-            steps = ufunc.accumulate(
-                np.concatenate([flat[place_number : place_number + 1], operands[0][group]])
-            )
+            steps = _in_one_go(name, flat[place_number : place_number + 1], [v[group] for v in operands])
             found[group], flat[place_number] = steps[:-1], steps[-1]
     else:
         for turn in range(
@@ -134,7 +134,32 @@ def _update(run, name, place, values, mask):
             found[lanes] = now
             flat[at[lanes]] = _apply(name, now, [v[lanes] for v in operands])
     old[chosen] = found
+    if before is not None:
+        note_change(run, place.array, (before != flat[at]).any())
     return old
+
+
+def _in_one_go(name, now, operands):
+    """Return the number before each of many updates of one element, and the number after the last of them."""
+    if name == "exch":
+        return np.concatenate([now, operands[0]])
+    if name in SWAPS:
+        return _swaps(now, *operands)
+    return _UFUNCS[name].accumulate(np.concatenate([now, operands[0]]))
+
+
+def _swaps(now, wanted, new):
+    """Return the number before each of many comparisons and swaps, and the number after the last of them."""
+    steps, at = np.empty(len(wanted) + 1, now.dtype), 0
+    while at < len(wanted):
+        equal = wanted[at : at + AT_ONCE] == now
+        swap = int(equal.argmax())
+        passed = swap + 1 if equal[swap] else len(equal)
+        steps[at : at + passed] = now
+        at += passed
+        now = new[at - 1] if equal[swap] else now
+    steps[at] = now[0] if np.ndim(now) else now
+    return steps
 
 
 def _apply(name, now, operands):
@@ -146,8 +171,6 @@ def _apply(name, now, operands):
         return np.where((now == 0) | (now > operands[0]), operands[0], now - 1)
     if name == "exch":
         return operands[0]
-    if name in ("max", "min"):
-        return _UFUNCS["nan" + name](now, operands[0])
     if name in ("cas", "compare_and_swap"):
         return np.where(now == operands[0], operands[1], now)
     raise ValueError(name)

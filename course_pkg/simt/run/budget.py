@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from course_pkg.simt.errors import SimtError
+
 _STEPS: ContextVar[int | None] = ContextVar("steps", default=None)
 
 
@@ -36,3 +38,11 @@ def limits(*, steps: int | None) -> Iterator[None]:
 def steps_now() -> int | None:
     """Return the budget for launches that have none of their own."""
     return _STEPS.get()
+
+
+def endless(run, example: str = "") -> SimtError:
+    """Return the error for a launch that does not end."""
+    return SimtError(
+        f"{run.launch.name} runs on and on, and was stopped: look for a loop whose condition never becomes false"
+        f"{example}. A thread that waits in a loop for another may wait for ever."
+    )

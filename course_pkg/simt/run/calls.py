@@ -9,7 +9,7 @@ from numba.core import types
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
 from course_pkg.simt.front.source import SourceLine
-from course_pkg.simt.front.typing import INT64, dtype_of, signature
+from course_pkg.simt.front.typing import INT64, dtype_of, signature, type_of_extreme
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, unary
@@ -156,7 +156,7 @@ def _extreme(run, name, arguments, mask):
     for other in arguments[1:]:
         run.ledger.use(result)
         run.ledger.use(other)
-        kind = signature(min if name == "min" else max, result.type, other.type)[1]
+        kind = type_of_extreme(name, result.type, other.type)
         a, b = cast(run, result, kind), cast(run, other, kind)
         choose = partial(_further, name, isinstance(kind, types.Float))
         key = run.numbering.of((name, kind), a.key, b.key)

@@ -19,6 +19,8 @@ class Clock:
     ----------
     fences : Fences or None
         The fences that threads have passed; None until a thread passes one.
+    alike : bool
+        Whether all blocks have passed the same barriers, and no fence.
     """
 
     def __init__(self, wave, races):
@@ -28,6 +30,7 @@ class Clock:
         self._stamps = None
         self._of_lanes: WarpOrder | None = None
         self.fences: Fences | None = None
+        self.alike = True
         if races is not None:
             races.order.of_lanes = None
 
@@ -51,6 +54,7 @@ class Clock:
     def pass_barrier(self, blocks: np.ndarray) -> None:
         """Note that blocks have passed a barrier; ``blocks`` holds one bool per block."""
         self._blocks[blocks] += 1
+        self.alike &= bool(blocks.all())
         self._stamps = None
         if self.fences is not None:
             self.fences.barrier(blocks)
@@ -70,7 +74,9 @@ class Clock:
         self._stamps = None
         if together is None and self._of_lanes is None:
             self._warps.reshape(-1)[warps] += 1
+            self.alike &= bool((self._warps == self._warps[0]).all())
         else:
+            self.alike = False
             if together is None:
                 together = np.broadcast_to(warps[:, None, None], (len(warps), 32, 32))
             self._part_lanes().pass_barrier(together)
@@ -103,6 +109,7 @@ class Clock:
         """Note that threads have passed a fence; ``lanes`` is an array of bool, shape (blocks, threads_per_block)."""
         if self._races is not None:
             self._races.require_in_parts()
+            self.alike = False
             self.fences = self.fences or Fences(self._wave)
             self.fences.fence(lanes, self.stamps(), for_device, self._seen())
             self._stamps = None

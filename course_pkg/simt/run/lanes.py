@@ -36,6 +36,23 @@ class Wave:
         self.warps_per_block = -(-self.threads_per_block // WARP)
         self.everyone = Mask(self, None)
         self.nobody = Mask(self, np.zeros((1,) * 6, bool))
+        self._boxes: dict[tuple, Wave] = {}
+
+    def box(self, *arrays) -> "Wave":
+        """Return the first blocks of the wave, so many that each other block does what one of them does.
+
+        Parameters
+        ----------
+        *arrays : ndarray or None
+            What the blocks do. In a direction of the grid in which none of the arrays extends, all blocks do the same.
+        """
+        shapes = [a.shape for a in arrays if a is not None and np.ndim(a) == 6]
+        count = tuple(n if any(s[d] > 1 for s in shapes) else 1 for d, n in enumerate(self.count))
+        if count == self.count:
+            return self
+        if count not in self._boxes:
+            self._boxes[count] = Wave(self.grid, self.block, self.first, count)
+        return self._boxes[count]
 
     def thread_index(self, axis: str) -> np.ndarray:
         """``threadIdx`` along an axis, int32."""
@@ -96,6 +113,7 @@ class Mask:
     def __init__(self, wave: Wave, data):
         self.wave, self.data = wave, data
         self._within: dict[int, tuple[Mask, bool]] = {}
+        self._of_box: Mask | None = None
 
     @cached_property
     def threads(self) -> int:
@@ -117,16 +135,20 @@ class Mask:
         return self.wave.by_warp(self.full, False)
 
     @cached_property
-    def lanes_per_warp(self) -> np.ndarray:
-        """Number of active lanes in each warp."""
-        return np.count_nonzero(self.rows, axis=1)
-
-    @cached_property
     def warps(self) -> int:
         """Number of warps with an active lane."""
         if self.data is None:
             return self.wave.blocks * self.wave.warps_per_block
-        return int(np.count_nonzero(self.lanes_per_warp))
+        box = self.wave.box(self.data)
+        return int(np.count_nonzero(self.of_box(box).rows.any(axis=1))) * (self.wave.blocks // box.blocks)
+
+    def of_box(self, box: Wave) -> "Mask":
+        """Return the lanes at work in a box of blocks that stands for the whole wave (:meth:`Wave.box`)."""
+        if box is self.wave:
+            return self
+        if self._of_box is None or self._of_box.wave is not box:
+            self._of_box = Mask(box, self.data)
+        return self._of_box
 
     def __bool__(self):
         return self.threads > 0

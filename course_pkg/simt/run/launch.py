@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from course_pkg.core.limits import ARGUMENT_BYTES
-from course_pkg.simt.counting.sites import Counters
+from course_pkg.simt.counting.sites import Counters, Uncounted
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program, kept_program
 from course_pkg.simt.front.typing import type_of, type_of_number
@@ -84,17 +84,20 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
         printer = Printer() if launch.kernel.prints else None
         state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps, printer)
         state.programs[id(launch.kernel)] = program
+        if check and counters is None:
+            state.counters = Uncounted()  # the ledger knows which values are used
         try:
             for wave in waves(grid, block, WAVE_THREADS):
                 run = Run(wave, state)
                 _run(run, program, arguments, memory)
                 if counters is not None:
-                    counters.end_of_wave()
+                    counters.end_of_wave(wave.blocks)
         finally:
             if printer is not None:
                 printer.close()
     if counters is not None:
         counters.finish()
+    log.notes.finish(log.found)
     return state
 
 

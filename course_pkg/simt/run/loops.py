@@ -1,6 +1,7 @@
 """Loops: trips until no lane is left, in the order that a compiler chooses."""
 
 import ast
+from functools import cache
 
 import numpy as np
 
@@ -8,7 +9,9 @@ from course_pkg.simt.counting.compiler import passes, unrolled_by
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import INT64, dtype_of
+from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.endless import Watch, leaves
 from course_pkg.simt.run.expressions import condition, evaluate
 from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch, require_no_doubt
 from course_pkg.simt.run.sketch import of_one_type, sketch_loop, widen
@@ -28,8 +31,10 @@ def _while(run, frame, node, mask):
     test = condition(run, frame, node.test, mask)
     written_out = test.constant and bool(_assigned(node) & _read(node.test))  # a `while True` is not unrolled
     loop = _begin_loop(run, frame, node, mask, written_out)
+    watch = Watch(run, frame, node)
     while current:
         run.step()
+        watch.begin(current)
         if not written_out:
             run.ledger.new_block()
         with run.ledger.one_pass(keep_all=written_out):
@@ -40,6 +45,7 @@ def _while(run, frame, node, mask):
             stay, leave = current.split(test.data)
             left = left.union(leave)
             current = _one_pass(run, frame, loop, node, stay, written_out) if stay else stay
+    watch.end()
     return _end_loop(run, frame, node, mask, loop, left, returned, written_out)
 
 
@@ -78,6 +84,8 @@ def _for(run, frame, node, mask):
     together = 1 if constant or trips.size == 1 else unrolled_by(node)
     loop, returned = _begin_loop(run, frame, node, mask, constant), frame.returned
     gone = run.wave.nobody
+    if trips.size and trips.max() > run.patience and not leaves(node):
+        raise endless(run)
     for at, wanted in passes(trips, together, not start.constant):
         stay = mask.narrow(wanted) if wanted is not None else mask
         stay = stay.minus(gone) if gone else stay
@@ -92,6 +100,8 @@ def _for(run, frame, node, mask):
             rest = _one_pass(run, frame, loop, node, stay, constant)
         if rest is not stay:
             gone = gone.union(stay.minus(rest))
+            if gone.threads == mask.threads:
+                break
     decide_by_trips(run, counted, trips, mask.minus(gone) if gone else mask)
     return _end_loop(run, frame, node, mask, loop, mask.minus(gone) if gone else mask, returned, constant)
 
@@ -146,6 +156,7 @@ def _is_constant(value) -> bool:
     return isinstance(value, Value) and value.constant
 
 
+@cache
 def _assigned(node) -> set:
     names = (n for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Name))
     return {n.id for n in names if isinstance(n.ctx, ast.Store)}

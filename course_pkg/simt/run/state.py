@@ -10,6 +10,7 @@ from course_pkg.simt.counting.no_ledger import NoLedger
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program
 from course_pkg.simt.front.typing import dtype_of
+from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.clock import Clock
 from course_pkg.simt.run.lanes import Mask, Wave
 from course_pkg.simt.run.values import Constants, Numbering, Value
@@ -66,6 +67,7 @@ class Run:
         self.allocations: dict = {}
         self.static_shared = self.constant_bytes = 0
         self.exited = wave.nobody
+        self.leaving = wave.nobody  # lanes that have nothing left to do but to leave the kernel
         self.stored: set = set()  # in a sketch: names of the global arrays that the kernel may write to
         self.vain: set = set()  # in a sketch: calls of print that do nothing but print
         self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
@@ -75,6 +77,7 @@ class Run:
         self.patience = launch.patience if launch.steps is None else launch.steps
         self.types: dict = {} if self.dry else launch.types
         self.path: tuple = ()
+        self.watching: list = []  # for each loop that is watched, the regions whose contents have changed in this trip
 
     # values
 
@@ -121,7 +124,4 @@ class Run:
         if launch.steps is not None:
             launch.steps -= 1
         if self.patience < 0 or (launch.steps is not None and launch.steps < 0):
-            raise SimtError(
-                f"{launch.name} runs on and on, and was stopped: look for a loop whose condition never becomes false. "
-                "A thread that waits in a loop for another may wait for ever."
-            )
+            raise endless(self)

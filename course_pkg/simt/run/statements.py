@@ -12,6 +12,7 @@ from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, condition, evaluate
 from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.lanes import Mask
+from course_pkg.simt.run.leaving import leaving
 from course_pkg.simt.run.merge import merge
 from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.sketch import any_of, sketch_if, widen
@@ -42,10 +43,11 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             raise unsupported(frame, node)
         try:
             mask = handler(run, frame, node, mask)
-        except Unsupported as error:
-            if ", line " in str(error):
-                raise
-            raise unsupported(frame, node, str(error)) from None
+        except SimtError as error:
+            if isinstance(error, Unsupported) and ", line " not in str(error):
+                error = unsupported(frame, node, str(error))
+            error.passes(frame.program.source, node.lineno)
+            raise error from None
     return mask
 
 
@@ -140,10 +142,12 @@ def _if(run, frame, node, mask):
     with run.ledger.branch(run, frame, node, mask):
         changed = effects(run, frame, node.body) | effects(run, frame, node.orelse)
         before = dict(run.versions)
-        after_yes = execute(run, frame, node.body, yes) if yes else yes
+        with leaving(run, frame, node, no, node.orelse):
+            after_yes = execute(run, frame, node.body, yes) if yes else yes
         run.versions.update(before)
         run.ledger.new_block()
-        after_no = execute(run, frame, node.orelse, no) if no else no
+        with leaving(run, frame, node, yes, node.body):
+            after_no = execute(run, frame, node.orelse, no) if no else no
     run.kill(*changed)
     widen(run, frame, node)
     if after_yes is yes and after_no is no:

@@ -63,14 +63,27 @@ def _members(run, frame, node, name, arguments, mask) -> Members:
     run.ledger.demand(arguments[0], mask)
     wave = run.wave
     bits = wave.by_warp(np.broadcast_to(arguments[0].data.astype(np.int64) & FULL, wave.shape), FULL)
-    gone = wave.by_warp(run.exited.full, True)
+    skipped = name == "syncwarp" and not node.args and bool(run.leaving)
+    gone = wave.by_warp((run.exited.union(run.leaving) if skipped else run.exited).full, True)
     members = Members(mask.rows, bits, gone)
+    if skipped and not run.dry:
+        _note_skipped(run, SourceLine(frame.program.name, node.lineno), members, name)
     if not members.whole.all() and not run.dry:
         some = np.flatnonzero(members.at_work.any(axis=1) & ~members.whole)
         part = Members(*(rows[some] for rows in (members.at_work, bits, gone)))
         if part.torn.any():
             run.log.torn_warp(run, SourceLine(frame.program.name, node.lineno), some, part.torn, name)
     return members
+
+
+def _note_skipped(run, where, members, name) -> None:
+    """Note a lane that a mask names and that skips a barrier of its warp only to leave the kernel."""
+    on_their_way = run.wave.by_warp(run.leaving.full, False)
+    waits = members.named & on_their_way[:, None, :]
+    if waits.any():
+        row, came, missed = (int(found[0]) for found in np.nonzero(waits))
+        block, warp = divmod(row, run.wave.warps_per_block)
+        run.log.notes.skipped(run, where, came + 32 * warp, missed + 32 * warp, block, name)
 
 
 def _shuffle(run, frame, node, name, arguments, mask):

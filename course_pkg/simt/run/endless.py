@@ -1,0 +1,247 @@
+"""Endless loops: a ``while`` is stopped as soon as it is certain, or all but certain, that it never ends.
+
+The values that decide whether a loop goes on are those that its condition reads, those that lead to a ``break`` or a
+``return``, and those that these are computed from. If a trip changes none of them, and no lane leaves, then each
+further trip is the same. If they change, the loop may still end: it gets a number of statements, and more as long as a
+comparison that decides comes closer to its turning point, such as ``i < n`` where ``i`` grows.
+"""
+
+import ast
+from functools import cache
+
+import numpy as np
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.access import owner
+from course_pkg.simt.run.budget import endless
+from course_pkg.simt.run.values import Value
+
+WATCHED = 64  # one trip in this many is watched
+UNWATCHED = 2_000  # most work between two watched trips, in statements of a small launch
+TOLERATED = 100_000  # work without progress: a few seconds
+FEWEST = 256  # trips without progress
+CHECKED = 6  # a statement takes so many times as long where races are looked for
+THREADS = 1 << 12  # a statement of this many threads takes about twice the time of one of a few threads
+ARITHMETIC = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply}
+COMPARED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.NotEq)
+LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
+# functions whose results depend only on their arguments, on memory, and on the lanes that call them
+KNOWN = (
+    *("range", "len", "min", "max", "abs", "int", "float", "bool", "sqrt", "fabs", "exp", "log"),
+    *("add", "sub", "exch", "cas", "compare_and_swap", "and_", "or_", "xor", "inc", "dec"),
+    *("syncthreads", "syncwarp", "threadfence", "threadfence_block", "grid", "gridsize"),
+    *("ballot_sync", "any_sync", "all_sync", "shfl_sync", "shfl_down_sync", "shfl_up_sync", "shfl_xor_sync"),
+)
+
+
+class Watch:
+    """Watches one ``while`` that is being run.
+
+    Parameters
+    ----------
+    run : Run
+    frame : Frame
+    node : ast.While
+    """
+
+    def __init__(self, run, frame, node: ast.While):
+        self._run, self._frame, self._node = run, frame, node
+        self._before: dict | None = None
+        self._changed: set = set()
+        self._restart(None)
+        if isinstance(node.test, ast.Constant) and node.test.value and not leaves(node):
+            raise self._stopped("nothing in it leaves it")
+
+    def _restart(self, lanes) -> None:
+        self._lanes, self._trips, self._distances = lanes, 0, None
+        self._since = self._looked = self._run.patience
+
+    def begin(self, lanes) -> None:
+        """Note that lanes begin a trip.
+
+        Raises
+        ------
+        SimtError
+            If the loop does not end.
+        """
+        if self._lanes is None or lanes.threads != self._lanes.threads:
+            self._restart(lanes)
+        elif self._before is not None and self._unchanged():
+            raise self._stopped("a trip changes nothing that decides about the next one")
+        self.end()
+        self._trips += 1
+        if self._trips % WATCHED == 0 or self._work(self._looked) > UNWATCHED:
+            self._look()
+
+    def _work(self, since: int) -> float:
+        times = CHECKED if self._run.races is not None else 1
+        return times * (since - self._run.patience) * (1 + self._run.wave.threads / THREADS)
+
+    def _look(self) -> None:
+        """Remember what decides, to compare it after this trip; stop a loop that comes no closer to its end."""
+        self._looked = self._run.patience
+        self._before, self._changed = self._values(), set()
+        self._run.watching.append(self._changed)
+        now = [_distance(self._run, self._frame, test, self._lanes) for test in tests(self._node)]
+        if self._distances is None or any(map(_closer, self._distances, now)):
+            self._since, self._trips = self._looked, 0
+        elif self._work(self._since) > TOLERATED and self._trips > FEWEST:
+            raise self._stopped("its trips bring it no closer to its end")
+        self._distances = now
+
+    def end(self) -> None:
+        """Note that the trip which was watched has ended."""
+        self._run.watching = [changed for changed in self._run.watching if changed is not self._changed]
+        self._before = None
+
+    def _values(self) -> dict:
+        variables = self._frame.variables
+        return {n: variables[n].value for n in deciding(self._node)[0] if n in variables}
+
+    def _unchanged(self) -> bool:
+        _, known = deciding(self._node)
+        now = self._values()
+        if not known or now.keys() != self._before.keys():
+            return False
+        if self._changed & {value.region for value in now.values() if isinstance(value, Array)}:
+            return False
+        return all(_same(self._before[name], value) for name, value in now.items())
+
+    def _stopped(self, why: str) -> SimtError:
+        where = f"line {self._node.lineno}"
+        if self._frame.program.name != self._run.launch.name:
+            where += f" of {self._frame.program.name}"
+        return endless(self._run, f", as that of the `while` in {where}: {why}")
+
+
+def leaves(node) -> bool:
+    """Tell whether a loop's body contains a way out of the loop."""
+    return any(_ways_out(statement, inner=False) for statement in node.body)
+
+
+def _ways_out(node, inner: bool) -> bool:
+    if isinstance(node, (ast.Return, ast.Raise)) or (isinstance(node, ast.Break) and not inner):
+        return True
+    inner = inner or isinstance(node, (ast.For, ast.While))
+    return any(_ways_out(child, inner) for child in ast.iter_child_nodes(node))
+
+
+@cache
+def deciding(node: ast.While) -> tuple[frozenset, bool]:
+    """Return the names whose values decide whether a loop goes on, and whether all functions in it are known."""
+    assignments = list(_assignments(node.body, ()))
+    names = _names([node.test, *(test for way in _headers(node.body, ()) for test in way)])
+    while True:
+        needed = [part for targets, parts in assignments if targets & names for part in parts]
+        more = names | _names(needed)
+        if more == names:
+            break
+        names = more
+    calls = (p.func for p in ast.walk(node) if isinstance(p, ast.Call))
+    known = all(ast.unparse(function).rpartition(".")[2] in KNOWN for function in calls)
+    return frozenset(names), known and not any(isinstance(p, ast.NamedExpr) for p in ast.walk(node))
+
+
+@cache
+def tests(node: ast.While) -> tuple:
+    """Return the comparisons of two numbers that decide whether a loop goes on."""
+    read = [node.test, *(test for way in _headers(node.body, ()) for test in way)]
+    found = (p for one in read for p in ast.walk(one) if isinstance(p, ast.Compare))
+    of_two = [c for c in found if len(c.ops) == 1 and isinstance(c.ops[0], COMPARED)]
+    if isinstance(node.test, (ast.Name, ast.Subscript)):  # `while k` is `while k != 0`
+        of_two.append(ast.Compare(node.test, [ast.NotEq()], [ast.Constant(0)]))
+    return tuple(of_two)
+
+
+def _headers(body, around):
+    """Yield, for each way out of a loop, the conditions that lead to it."""
+    for statement in body:
+        if isinstance(statement, LEAVES):
+            yield around
+        for test, inner in _branches(statement):
+            yield from _headers(inner, (*around, test))
+
+
+def _assignments(body, around):
+    """Yield the names that each statement assigns, and the expressions that decide what they become."""
+    for statement in body:
+        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            stored = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            yield stored, (statement, *around)
+        if isinstance(statement, ast.For):
+            yield _names([statement.target]), (statement.iter, *around)
+        for test, inner in _branches(statement):
+            yield from _assignments(inner, (*around, test))
+
+
+def _branches(statement):
+    if isinstance(statement, (ast.If, ast.While, ast.For)):
+        test = statement.iter if isinstance(statement, ast.For) else statement.test
+        return [(test, statement.body), (test, statement.orelse)]
+    return []
+
+
+def _names(nodes) -> set:
+    return {p.id for node in nodes for p in ast.walk(node) if isinstance(p, ast.Name)}
+
+
+def _same(before, now) -> bool:
+    if isinstance(before, Value) and isinstance(now, Value):
+        return before is now or np.array_equal(before.data, now.data, equal_nan=True)
+    if isinstance(before, tuple) and isinstance(now, tuple):
+        return len(before) == len(now) and all(map(_same, before, now))
+    return before is now
+
+
+def _distance(run, frame, test, lanes):
+    """Return how far a comparison is from its turning point, in each lane at work.
+
+    If only one side is known, its value stands for the distance, and its negative, too. None if neither is known.
+    """
+    left, right = (_number(run, frame, side) for side in (test.left, test.comparators[0]))
+    if left is None and right is None:
+        return None
+    if left is not None and right is not None:
+        ways = [np.abs(np.subtract(left, right, dtype=float))]
+    else:
+        one = np.asarray(right if left is None else left, float)
+        ways = [one, -one]
+    return [np.broadcast_to(way, lanes.wave.shape)[lanes.full] for way in ways]
+
+
+def _closer(before, now) -> bool:
+    """Tell whether a comparison has come closer to its turning point in each lane."""
+    if before is None or now is None:
+        return False
+    return any(bool((b < a).all()) for a, b in zip(before, now, strict=False) if a.shape == b.shape)
+
+
+def _number(run, frame, node):
+    """Return what a simple expression is in each lane; None if it is more than names, elements and arithmetic."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return node.value
+    if isinstance(node, ast.Name) and node.id in frame.variables:
+        value = frame.variables[node.id].value
+        return value.data if isinstance(value, Value) and value.data.dtype.kind in "iuf" else None
+    if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+        left, right = _number(run, frame, node.left), _number(run, frame, node.right)
+        return None if left is None or right is None else ARITHMETIC[type(node.op)](left, right)
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in frame.variables
+    ):
+        return _element(run, frame, node, frame.variables[node.value.id].value)
+    return None
+
+
+def _element(run, frame, node, array):
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    indices = [_number(run, frame, part) for part in parts]
+    whole = isinstance(array, Array) and len(indices) == array.ndim and array.dtype.kind in "iuf"
+    if not whole or any(np.asarray(i).dtype.kind not in "iu" for i in indices):  # None is no integer
+        return None
+    at = sum(i * by for i, by in zip(indices, array.strides, strict=True)) + array.offset + owner(run, array)
+    return array.flat.take(at, mode="clip")

@@ -1,0 +1,172 @@
+"""Notes: what looks like a hazard and does no harm is told, and fails no grade unless one asks for it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from course_pkg import cuda, simt
+from course_pkg.grading import check
+from course_pkg.grading.kernels import JudgedLaunch
+from course_pkg.simt import HazardError, Kernel
+
+N = 100  # in two blocks of 64 threads, so that 28 threads lie beyond the end
+HEAD = (
+    "def k(x, n):\n    t = cuda.threadIdx.x\n    i = cuda.grid(1)\n    s = cuda.shared.array(64, float64)\n"
+)
+
+
+def launch_of(body, blocks=2, **names):
+    """Return a launch of a body whose first line is line 5; it has 64 threads per block."""
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    known = {"cuda": cuda, "float64": np.float64, **names}
+    return Kernel.from_source(HEAD + lines, "k", known)[blocks, 64]
+
+
+def found_by(body, blocks=2, **names):
+    found = simt.profile(launch_of(body, blocks, **names), np.ones(128), N)
+    return [h.kind for h in found.hazards], [n.kind for n in found.notes]
+
+
+INSIDE = "    s[t] = x[i]\n    cuda.syncthreads()\n    x[i] = s[t]"
+NOTED = {
+    "the rest of the kernel in a branch": (f"if i < n:\n{INSIDE}", "skipped_barrier"),
+    "the other way round": (f"if i >= n:\n    pass\nelse:\n{INSIDE}", "skipped_barrier"),
+    "a branch in the branch": (
+        "if i < n:\n    s[t] = x[i]\n    if t >= 0 or i < n:\n        cuda.syncthreads()\n        x[i] = s[t]\nreturn",
+        "skipped_barrier",
+    ),
+    "in a loop within the branch": (
+        "if i < n:\n    for j in range(3):\n        cuda.syncthreads()\n    x[i] = 2.0 * t",
+        "skipped_barrier",
+    ),
+    "in a device function": (f"if i < n:\n{INSIDE.replace('cuda.syncthreads', 'meet')}", "skipped_barrier"),
+    "the barrier of a warp": ("if i < n:\n    cuda.syncwarp()\n    x[i] = t", "skipped_barrier"),
+    "a flag that all set": ("if t > 3:\n    x[100] = 7", "same_value"),
+    "a flag in shared memory": ("s[3] = 1\ncuda.syncthreads()\nx[i] = s[3]", "same_value"),
+    "the same constant in two statements": (
+        "if t == 3:\n    x[0] = 2\nif t == 5:\n    x[0] = 2.0",
+        "same_value",
+    ),
+    "again and again": ("for j in range(n):\n    x[100] = 7", "same_value"),
+    "an element that nobody uses": ("v = s[t]\nx[i] = t", "unused_read"),
+    "an element that the others use": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv = s[t]\nif t < 32:\n    x[i] = v",
+        "unused_read",
+    ),
+    "in local memory": ("q = cuda.local.array(4, float64)\nv = q[t % 4]\nx[i] = t", "unused_read"),
+}
+
+
+def meet():
+    return Kernel.from_source("def meet():\n    cuda.syncthreads()\n", "meet", {"cuda": cuda}, device=True)
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_what_does_no_harm_is_a_note(name):
+    body, kind = NOTED[name]
+    hazards, notes = found_by(body, meet=meet())
+    assert hazards == [] and set(notes) == {kind}
+    x = np.ones(128)
+    launch_of(body, meet=meet())(x, N)  # and a plain launch does not stop
+
+
+HARMFUL = {
+    "something follows the branch": (f"if i < n:\n{INSIDE}\nx[0] += t", "divergent_barrier"),
+    "the others do something": (f"if i < n:\n{INSIDE}\nelse:\n    x[i] = 3.0 * t", "divergent_barrier"),
+    "the branch is in a loop": (
+        "for j in range(2):\n    if i < n:\n        cuda.syncthreads()",
+        "divergent_barrier",
+    ),
+    "some have left a loop in the branch": (
+        "if i < n:\n    for j in range(1 + t % 2):\n        cuda.syncthreads()",
+        "divergent_barrier",
+    ),
+    "the branch ends a device function": ("part(i, n)\nx[i] = t", "divergent_barrier"),
+    "a barrier of some lanes": (
+        "b = cuda.ballot_sync(0xFFFFFFFF, t % 3 == 0)\ns[t] = x[i]\nif t % 3 == 0:\n"
+        "    cuda.syncwarp(b)\n    x[i] = s[(t + 2) % 30]",
+        "race",
+    ),
+    "a shuffle": ("if t < 8:\n    x[i] = cuda.shfl_xor_sync(0xFFFFFFFF, x[i], 1)", "divergent_barrier"),
+    "two constants": ("if t == 3:\n    x[0] = 2\nif t == 5:\n    x[0] = 3", "race"),
+    "a constant over the same one": ("x[0] = 1\nif t == 0:\n    x[0] = 2", "race"),
+    "the same number by luck": ("x[0] = x[t] + x[1]", "race"),
+    "a number of the loop": ("for j in range(n):\n    x[100] = j", "race"),
+    "one reads what the others write": ("x[i] = x[127]\nx[127] = 7", "race"),
+    "one updates what the others write": ("x[0] = 1\nif i == 0:\n    cuda.atomic.add(x, 0, 1)", "race"),
+    "an element that one thread uses": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv = s[t]\nif t < 33:\n    x[i] = v",
+        "uninitialised",
+    ),
+    "an element that only decides": (
+        "if s[t] > 0:\n    x[i] = 2.0 * t\nelse:\n    x[i] = t",
+        "uninitialised",
+    ),
+    "an element that is an index": ("x[int(s[t]) % 64] = t", "uninitialised"),
+    "an element that is updated": ("cuda.atomic.add(s, t, 1.0)", "uninitialised"),
+    "an element that goes by a shuffle": ("x[i] = cuda.shfl_xor_sync(0xFFFFFFFF, s[t], 1)", "uninitialised"),
+    "an element that is voted on": ("x[i] = cuda.any_sync(0xFFFFFFFF, s[t] > 0)", "uninitialised"),
+}
+
+
+@pytest.mark.parametrize("name", HARMFUL)
+def test_what_may_do_harm_stays_a_hazard(name):
+    body, kind = HARMFUL[name]
+    part = Kernel.from_source(
+        "def part(i, n):\n    if i < n:\n        cuda.syncthreads()\n", "part", {"cuda": cuda}, device=True
+    )
+    assert kind in found_by(body, part=part)[0]
+
+
+@pytest.mark.parametrize("kind", ["skipped_barrier", "same_value", "unused_read"])
+def test_a_note_names_kernel_line_and_threads(kind):
+    body = next(body for body, of in NOTED.values() if of == kind)
+    found = simt.profile(launch_of(body), np.ones(128), N)
+    (note,) = found.notes
+    assert str(note).startswith(f"k, line {note.line}: thread ") and str(note).endswith(".")
+    assert all(str(thread) in str(note) for thread in note.threads)
+    words = " ".join(repr(found).split())
+    assert "no hazards found" in words and f"note, {kind.replace('_', ' ')}: {note}" in words
+    assert str(note) in found._repr_html_()
+    assert json.loads(json.dumps(found.to_dict()["notes"]))[0]["kind"] == kind
+
+
+@pytest.mark.parametrize(
+    "name", ["the rest of the kernel in a branch", "a flag that all set", "in local memory"]
+)
+def test_a_grade_fails_for_notes_only_if_the_exercise_says_so(name):
+    launch = launch_of(NOTED[name][0])
+    JudgedLaunch(launch.kernel, launch.grid, launch.block)(np.ones(128), N)
+    found = simt.profile(launch, np.ones(128), N)
+    check.no_hazards(found)
+    with pytest.raises(check.Failed, match=r"^k, line \d+: ") as failed:
+        check.no_hazards(found, notes=True)
+    assert (
+        failed.value.verdict.startswith("In one of the launches, ") and "disturb" not in failed.value.verdict
+    )
+
+
+def test_the_judge_finds_what_is_used():
+    launch = launch_of(HARMFUL["an element that one thread uses"][0])
+    with pytest.raises(
+        HazardError, match=r"^k, line 8: thread 32 of block 0 reads s\[32\], which nobody has written"
+    ):
+        JudgedLaunch(launch.kernel, launch.grid, launch.block)(np.ones(128), N)
+
+
+def test_threads_that_write_the_same_are_all_remembered():
+    # the thread that wrote last writes something else: the other one may still come after it
+    body = "if i == 0 or i == 70:\n    x[0] = 1\nif i == 70:\n    x[0] = 2"
+    assert found_by(body) == (["race"], ["same_value"])
+
+
+def test_blocks_that_did_the_same_and_then_do_not_keep_their_records():
+    body = "s[t] = t\nif i < n:\n    x[i] = s[63 - t]"
+    assert found_by(body)[0] == ["race"]
+    body = "s[t] = t\ncuda.syncthreads()\nv = s[63 - t]\nif i == 70:\n    s[5] = v\nx[i] = v"
+    found = simt.profile(launch_of(body), np.ones(128), N).hazards
+    assert [(h.kind, str(h.threads[0])) for h in found] == [("race", "thread 6 of block 1")]
+    body = "if i < 64:\n    s[t] = t\ncuda.syncthreads()\nx[i] = s[t]"
+    found = simt.profile(launch_of(body), np.ones(128), N).hazards
+    assert [(h.kind, str(h.threads[0])) for h in found] == [("uninitialised", "thread 0 of block 1")]
