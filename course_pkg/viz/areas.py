@@ -38,7 +38,7 @@ def areas_picture(programs, *, t_peak_gb_s=None, note="") -> Picture:
     >>> from course_pkg.core import Cost
     >>> found = compare({"copy": np.copyto}, np.empty(8), np.ones(8), cost=Cost(64, 64), samples=2)
     >>> areas_picture({"copy": found["copy"]}).alt
-    'copy: ... GB/s for ..., 128 B moved, of which 128 B had to move. ...'
+    'copy: ... GB/s for ..., 128 B moved, of which 128 B had to move.'
     """
     rows = {name: m for name, m in programs.items() if m.throughput_gb_s and m.t_eff_gb_s}
     if not rows:

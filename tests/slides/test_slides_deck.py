@@ -112,7 +112,7 @@ def opened(built, running):
 def test_the_check_is_clean(built):
     assert (built.name, built.title) == ("02_small", "Bytes & <flops>")
     assert built.promise == "After this you can count bytes."
-    assert built.slides == built.report.slides == 4
+    assert built.slides == built.report.slides == 5
     assert built.report.outbound == []
     assert built.report.console_errors == []
     assert built.report.problems == []
