@@ -52,7 +52,7 @@ def t_eff_against(
         if region:
             label, low, high = region
             ax.axvspan(low, high, color=MUTED, alpha=0.13, lw=0)
-            ax.text(low, 0.99 * ax.get_ylim()[1], f" {label}", color=MUTED, fontsize=12.5, va="top")
+            ax.text(low, 0.99 * ax.get_ylim()[1], f" {label}", color=MUTED, fontsize=13, va="top")
         if t_peak_gb_s:
             draw_bound(ax, t_peak_gb_s)
         ax.set_xticks(ticks)

@@ -74,6 +74,6 @@ def spread(places, apart) -> list[float]:
 def note_below(figure, note):
     if note:
         note = note.replace("`", "")  # a figure has one font, so commands stand without quotes
-        width = int(10.8 * figure.get_figwidth())  # characters of this size that fit
+        width = int(10.4 * figure.get_figwidth())  # characters of this size that fit
         note = "\n".join(textwrap.fill(line, width) for line in note.splitlines())
-        figure.supxlabel(note, fontsize=12.5, color=MUTED, x=0.01, ha="left")
+        figure.supxlabel(note, fontsize=13, color=MUTED, x=0.01, ha="left")
