@@ -605,7 +605,10 @@ Markdown(f"With `count[0] += 1`, the interpreter says: *{said}.*")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # `count[0] += 1` reads, adds and writes: two threads may read the same number. An [atomic](glossary.md#atomic) does it without anybody between, across blocks,
-# too. Threads that meet take turns, which takes time.
+# too.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# Threads that meet take turns, which takes time.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. The puzzles build it up: block sum, dot product, histogram. Atomics take turns in any order, so a sum of
