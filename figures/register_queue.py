@@ -57,16 +57,16 @@ def _planes(ax, x, y, apart):
                     )
                 )  # fmt: skip
         left, right = _corner(x, low, 0, CELLS / 2), _corner(x, low, CELLS, CELLS / 2)
-        ax.text(left[0] - 0.14, left[1], name, fontsize=13, ha="right", va="center")
-        ax.text(right[0] + 0.16, right[1], register, fontsize=13, weight="bold", va="center")
+        ax.text(left[0] - 0.14, left[1], name, fontsize=14, ha="right", va="center")
+        ax.text(right[0] + 0.16, right[1], register, fontsize=14, weight="bold", va="center")
     for plane in range(3):  # the column between two planes
         a = _corner(x, y + plane * apart, middle + 0.5, middle + 0.5)
         b = _corner(x, y + (plane + 1) * apart, middle + 0.5, middle + 0.5)
         ax.plot([a[0], b[0]], [a[1] + 0.1, b[1] - 0.1], color=INK, lw=1.3, zorder=plane + 0.6)
     up = {"arrowstyle": "-|>,head_length=5,head_width=3", "color": MUTED, "lw": 1.6}
     ax.add_patch(FancyArrowPatch((0.42, y + 0.1), (0.42, y + 3 * apart + 0.45), shrinkA=0, shrinkB=0, **up))
-    ax.text(0.42, y - 0.08, "z", fontsize=13, color=MUTED, ha="center", va="center")
-    ax.text(x + 1.5, 0.3, "four neighbours in plane k: from the cache", fontsize=12, ha="center", va="center")
+    ax.text(0.42, y - 0.08, "z", fontsize=14, color=MUTED, ha="center", va="center")
+    ax.text(x + 1.5, 0.3, "four neighbours in plane k: from the cache", fontsize=14, ha="center", va="center")
 
 
 def _corner(x, y, i, j):
@@ -78,7 +78,7 @@ def _queue(ax):
     x, y, wide, tall = 6.15, 1.12, 1.2, 0.86
     for row, register in enumerate(NAMES):
         middle = y + (len(NAMES) - 1 - row) * tall
-        ax.text(x - 0.62, middle, register, fontsize=13, weight="bold", ha="right", va="center")
+        ax.text(x - 0.62, middle, register, fontsize=14, weight="bold", ha="right", va="center")
         for step in range(STEPS):
             _register(ax, x + step * wide, middle, _point(step + 2 - row), loaded=register == "ahead")
             if step + 1 < STEPS and row + 1 < len(NAMES):
@@ -89,11 +89,11 @@ def _queue(ax):
     for step in range(STEPS):
         top = y + (len(NAMES) - 1) * tall
         ax.text(
-            x + step * wide, 0.56, f"step {_point(step)}", fontsize=13, color=MUTED, ha="center", va="center"
+            x + step * wide, 0.56, f"step {_point(step)}", fontsize=14, color=MUTED, ha="center", va="center"
         )
         arrow = {"arrowstyle": "-|>,head_length=5,head_width=3", "color": MEMORY, "lw": 2.4}
         ax.add_patch(FancyArrowPatch((x + step * wide, top + 0.56), (x + step * wide, top + 0.27), **arrow))
-    ax.text(x - 0.62, y + 3 * tall + 0.42, "load", fontsize=12, color=INK, ha="right", va="center")
+    ax.text(x - 0.62, y + 3 * tall + 0.42, "load", fontsize=14, color=INK, ha="right", va="center")
 
 
 def _register(ax, x, y, text, *, loaded):
@@ -109,7 +109,7 @@ def _register(ax, x, y, text, *, loaded):
         x,
         y,
         f"u[{text}]",
-        fontsize=12,
+        fontsize=14,
         family="monospace",
         color=INK if loaded else "white",
         ha="center",

@@ -27,7 +27,7 @@ def pictures() -> dict[str, Picture]:
             f"{WARP}. Warp {warp} is enlarged: its threads are lanes 0 to {WARP - 1}. Lane {lane} is thread {THREAD} "
             f"of the block, and thread {BLOCK} times {THREADS} plus {THREAD}, that is {BLOCK * THREADS + THREAD}, of "
             "the grid.",
-            size=(9.6, 4.9),
+            size=(9.6, 4.5),
         ),
         "launches_in_time": draw(
             _timeline,
@@ -57,13 +57,14 @@ def _sheet(figure, width, height):
 
 
 def _levels(figure):
-    ax = _sheet(figure, 9.6, 4.9)
+    ax = _sheet(figure, 9.6, 4.5)
+    ax.set_ylim(0.22, 4.72)
     warp, lane = divmod(THREAD, WARP)
     grid = _row(ax, 4.05, 0.62, BLOCKS, 0.12, BLOCK, [f"block {b}" for b in range(BLOCKS)], 13)
     rows = [_row(ax, 2.98 - 0.2 * w, 0.17, WARP, 0.03, lane if w == warp else None) for w in range(WARPS)]
-    lanes = _row(ax, 1.32, 0.36, WARP, 0.03, lane, [str(n) for n in range(WARP)], 9.5)
+    lanes = _row(ax, 1.32, 0.36, WARP, 0.03, lane, [str(n) for n in range(WARP)], 13.3)
     for w, (left, bottom, *_) in enumerate(cells[0] for cells in rows):
-        ax.text(left - 0.12, bottom + 0.085, f"warp {w}", fontsize=10, color=MUTED, ha="right", va="center")
+        ax.text(left - 0.12, bottom + 0.085, f"warp {w}", fontsize=13.3, color=MUTED, ha="right", va="center")
     left, right, bottom, top = LEFT - 0.09, RIGHT + 0.09, 2.98 - 0.2 * (WARPS - 1), 2.98 + 0.17
     frame = right - left + 0.74, top - bottom + 0.16
     ax.add_patch(Rectangle((left - 0.72, bottom - 0.08), *frame, fill=False, ec=MEMORY, lw=2))
@@ -80,7 +81,7 @@ def _levels(figure):
     )
     said = f"i = {BLOCK} · {THREADS} + {THREAD} = {BLOCK * THREADS + THREAD}"
     ax.text(x - 0.1, 0.56, said, fontsize=15, family="monospace", color=COMPUTE, weight="bold", va="center")
-    ax.text(x + 3.1, 0.56, "one run of the kernel's body", fontsize=13, va="center")
+    ax.text(x + 3.1, 0.56, "one run of the kernel's body", fontsize=14, va="center")
     for y, word, what in (
         (4.36, "grid", "all blocks"),
         (2.77, "block", f"{THREADS} threads"),
@@ -88,7 +89,7 @@ def _levels(figure):
         (0.56, "thread", f"number {THREAD}"),
     ):
         ax.text(0.12, y + 0.13, word, fontsize=17, weight="bold", va="center")
-        ax.text(0.12, y - 0.17, what, fontsize=12, color=MUTED, va="center")
+        ax.text(0.12, y - 0.17, what, fontsize=14, color=MUTED, va="center")
 
 
 def _row(ax, y, height, n, gap, chosen, texts=(), size=0):
@@ -130,7 +131,7 @@ def _timeline(figure):
         _span(ax, left + n * call * unit, 2.25, call * unit, MEMORY_WRITE, "")
         _span(ax, left + (call + n * kernel) * unit, 1.2, kernel * unit, MEMORY, f"kernel {n + 1}")
     back = left + LAUNCHES * call * unit
-    ax.text(left, 3.02, f"{LAUNCHES} launches", fontsize=13, va="center")
+    ax.text(left, 3.02, f"{LAUNCHES} launches", fontsize=14, va="center")
     waits = {"facecolor": "none", "edgecolor": MUTED, "hatch": "///", "linewidth": 1}
     ax.add_patch(Rectangle((back, 2.25), left + end * unit - back, 0.54, **waits))
     ground = {"boxstyle": "square,pad=0.2", "facecolor": "white", "edgecolor": "none"}
@@ -139,9 +140,9 @@ def _timeline(figure):
         x = left + t * 0.25e-3 * unit
         ax.plot([x, x], [0.86, 0.93], color=MUTED, lw=1)
         if t % 2 == 0:
-            ax.text(x, 0.68, f"{t * 0.25:g}", fontsize=12, color=MUTED, ha="center", va="center")
-    ax.text(left + 8.2, 0.34, "time, ms", fontsize=12, color=MUTED, ha="right", va="center")
-    ax.text(left, 0.34, "lengths as recorded on an H200", fontsize=12, color=MUTED, va="center")
+            ax.text(x, 0.68, f"{t * 0.25:g}", fontsize=14, color=MUTED, ha="center", va="center")
+    ax.text(left + 8.2, 0.34, "time, ms", fontsize=14, color=MUTED, ha="right", va="center")
+    ax.text(left, 0.34, "lengths as recorded on an H200", fontsize=14, color=MUTED, va="center")
 
 
 def _span(ax, x, y, width, colour, text):

@@ -64,8 +64,10 @@ guess.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Where the line is nearly flat, your processor does not wait for arithmetic. Lecture 2 asks what it waits for, and how much more arithmetic a GPU
-# can do in that time.
+# Where the line is nearly flat, your processor does not wait for arithmetic.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# Lecture 2 asks what it waits for, and how much more arithmetic a GPU can do in that time.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. Let everybody run the cell before any explanation. Expected question: "is the compiler cheating?" No: each

@@ -135,7 +135,10 @@ viz.Picture.load(
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # A [grid](glossary.md#grid) has any number of [blocks](glossary.md#block), in no order. The threads of a block can work together. 32 of them are a
-# [warp](glossary.md#warp); a thread's place there is its [lane](glossary.md#lane). A warp's lanes often run together, but nothing promises it: only a [barrier](glossary.md#barrier) does.
+# [warp](glossary.md#warp); a thread's place there is its [lane](glossary.md#lane).
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# A warp's lanes often run together, but nothing promises it: only a [barrier](glossary.md#barrier) does.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. You choose blocks and threads per block; warps are made by the hardware. Each block runs from beginning to end
@@ -298,7 +301,7 @@ viz.Picture.load(
 # - Here, kernels run one after the other, in the order of their launches.
 # - The **first** call of a kernel also compiles it, for these types of arguments.
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 first = timed["first_call"]
 Markdown(
     f"Recorded on an H200, for a kernel that copies 2²⁷ doubles, twice as many as before: first call "
@@ -374,7 +377,7 @@ def first_load(profile):
 assert [int(x) for x in first_load(by_rows).offsets[:2]] == [0, 8]
 viz.access_strip(first_load(by_rows))
 
-# %% [markdown] slideshow={"slide_type": "-"}
+# %% [markdown] slideshow={"slide_type": "skip"}
 # This is a request of `double_2d` on 64 × 64 doubles, in blocks of 32 × 8 threads: lane 0 reads `a[0, 0]`, lane 1 reads `a[0, 1]`.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -424,15 +427,16 @@ assert (
 )
 assert (by_rows.global_load.sectors_per_request, by_columns.global_load.sectors_per_request) == (8, 32)
 guess_swap.reveal(
-    f"the same result by as many requests, but {by_columns.global_load.sectors_per_request:.0f} sectors per request instead of "
-    f"{by_rows.global_load.sectors_per_request:.0f}",
+    f"{by_columns.global_load.sectors_per_request:.0f} sectors per request instead of {by_rows.global_load.sectors_per_request:.0f}",
     right=f"{ratio:.0f} times as many sectors",
     how="Counted",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Accesses are [coalesced](glossary.md#coalesced) if neighbouring lanes touch neighbouring addresses. So x, which changes fastest from lane to lane, is the
-# **last** index.
+# Accesses are [coalesced](glossary.md#coalesced) if neighbouring lanes touch neighbouring addresses.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# So x, which changes fastest from lane to lane, is the **last** index.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Who says 32 forgets that a row's request needs 8 sectors, not 1. Each lane now has a sector to itself and uses a quarter
@@ -524,7 +528,6 @@ racy.pictures[0]
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 Markdown(f"All elements are right, and yet the verdict is: *{racy}*")
 
-
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. The result is right, here and often on a GPU; nothing promises it. The interpreter reports each hazard
 # > in every run, with both threads and both lines. On a GPU, Compute Sanitizer is the tool for it.
@@ -534,7 +537,12 @@ Markdown(f"All elements are right, and yet the verdict is: *{racy}*")
 #
 # A [race](glossary.md#race): one thread writes what another one reads, and nothing decides who is first. A [barrier](glossary.md#barrier) decides:
 
-# %% slideshow={"slide_type": "-"}
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+[undecided] = simt.profile(shift_racy[1, 8], a[:8], np.empty(8)).hazards
+viz.race_picture(undecided, barrier="syncthreads")
+
+
+# %% slideshow={"slide_type": "skip"}
 @cuda.jit
 def shift(a, out):
     tile = cuda.shared.array(8, float64)
@@ -544,7 +552,7 @@ def shift(a, out):
     out[i] = tile[(t + 1) % 8]
 
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 mended = practice.watch(
     shift, practice.Trial({"a": a, "out": unwritten(16)}, {"out": turned}, grid=2, block=8)
 )
@@ -553,7 +561,8 @@ Markdown(f"The interpreter says: *{mended}*")
 
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# **All** threads of the block must come to the barrier: never put it into an `if` that some skip. Threads of other blocks do not wait.
+# The line `cuda.syncthreads()` stands between the write and the read. **All** threads of the block must come to the barrier: never put it into
+# an `if` that some skip. Threads of other blocks do not wait.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Shared memory is private to the block: it is there when the block begins, unwritten, and gone when it ends. (CUDA has
@@ -596,7 +605,10 @@ Markdown(f"With `count[0] += 1`, the interpreter says: *{said}.*")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # `count[0] += 1` reads, adds and writes: two threads may read the same number. An [atomic](glossary.md#atomic) does it without anybody between, across blocks,
-# too. Threads that meet take turns, which takes time.
+# too.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# Threads that meet take turns, which takes time.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. The puzzles build it up: block sum, dot product, histogram. Atomics take turns in any order, so a sum of

@@ -102,7 +102,7 @@ guess_flops
 live_flops = peak.horner_sweep((1, 8, 32), problem=big, samples=3)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Flat, then a knee
+# ## Time against flops
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 horner = VARIANTS["horner"].by(CUDA)
@@ -319,17 +319,19 @@ streams = {gpu: found.compare(*copies, triad, fused_triad, dot, n=2**30) for gpu
 promised = {gpu: find_machine(found.device.name).bandwidth_gb_s for gpu, found in gpus.items()}
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table(
-    [
-        {
-            "loop": what.label,
-            **{f"{gpu}: GB/s": f"{found[what].t_eff_gb_s:,.0f}" for gpu, found in streams.items()},
-        }
+
+
+def of_the_datasheet(gpu):
+    """Draw what each loop reaches of a GPU's promised bandwidth."""
+    rungs = [
+        viz.Rung(what.label, m.t_eff_gb_s / promised[gpu], {"GB/s": f"{m.t_eff_gb_s:,.0f}"})
         for what in (*copies[1:], triad, fused_triad, dot)
+        for m in [streams[gpu][what]]
     ]
-    + [{"loop": "datasheet", **{f"{gpu}: GB/s": f"{gb_s:,.0f}" for gpu, gb_s in promised.items()}}],
-    "2³⁰ doubles. Recorded by `course bench vector`.",
-)
+    return viz.ladder_picture(rungs, bound=f"datasheet, {promised[gpu]:,.0f} GB/s", note=f"2³⁰ doubles. {gpus[gpu].origin}")
+
+
+viz.slider(of_the_datasheet, list(gpus), label="GPU", start="H200")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 assert all(
@@ -625,21 +627,28 @@ on_gpus = {
 arrays, four, fused = on_gpus["H200"].measurements
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## The paradox: fewer bytes, hardly more throughput, faster
+# ## The heat step, timed
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bars = {"this CPU": viz.bars(steps, note=f"{side} × {side}. {this_machine}")}
-for gpu, found in on_gpus.items():
-    bars[gpu] = viz.bars(found, note=f"16384 × 16384. {gpu_stencils[gpu].origin}")
-viz.slider(bars.get, bars, label="processor", start="H200")
+AREAS = ("array statements", "four loops", "fused")
+
+
+def areas_of(where):
+    """Draw the programs of a processor as areas; the CPU has no array statements."""
+    if where == "this CPU":
+        found, note = dict(zip(AREAS[1:], steps.measurements[1:], strict=True)), f"{side} × {side}. {this_machine}"
+        return viz.areas_picture(found, t_peak_gb_s=steps.t_peak_gb_s, note=note)
+    found = dict(zip(AREAS, on_gpus[where].measurements, strict=True))
+    return viz.areas_picture(found, t_peak_gb_s=t_peaks[where], note=f"16384 × 16384. {gpu_stencils[where].origin}")
+
+
+viz.slider(areas_of, ["this CPU", *on_gpus], label="processor", start="H200")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 speed_up = steps["four statements"].median_s / steps["fused"].median_s
 assert 0.9 < fused.throughput_gb_s / four.throughput_gb_s < 1
 guess_paradox.reveal(
-    f"on the H200 {four.throughput_gb_s:,.0f} GB/s before, {fused.throughput_gb_s:,.0f} after, and {four.median_s / fused.median_s:.1f} times faster; "
-    f"on this CPU {steps['four statements'].throughput_gb_s:.0f}, {steps['fused'].throughput_gb_s:.0f}, and {speed_up:.1f} times faster; "
-    f"11 / 3 = {11 / 3:.1f}",
+    f"{four.median_s / fused.median_s:.1f} times faster on the H200, {speed_up:.1f} times on this CPU; 11 / 3 = {11 / 3:.1f}",
     right="hardly different",
 )
 
@@ -724,7 +733,7 @@ viz.slider(
     start=2,
 )
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 per_request = {stride: p.global_load.sectors_per_request for stride, p in strides.items()}
 assert per_request[1] == 8 and per_request[4] == per_request[8] == per_request[32] == 32
 Markdown(
@@ -843,29 +852,24 @@ gain = {gpu: (*on_gpus[gpu].measurements, *laplacians[gpu].measurements) for gpu
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What is left to gain?
 #
-# A memory-bound step takes at least $A_\text{eff} / T_\text{peak}$, [its bound](glossary.md#bound). The remaining gain is at most
-# $\;t_\text{it} \,/\, (A_\text{eff} / T_\text{peak}) \;=\; T_\text{peak} / T_\text{eff}$.
+# A memory-bound step takes at least A_eff / T_peak, [its bound](glossary.md#bound). The remaining gain is at most
+# t_it / (A_eff / T_peak) = T_peak / T_eff.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table(
-    [
-        {
-            "kernel": name,
-            **{
-                f"{gpu}: {what}": show(gain[gpu][i], t_peaks[gpu])
-                for gpu in gpus
-                for what, show in (
-                    ("T_eff GB/s", lambda m, _: f"{m.t_eff_gb_s:,.0f}"),
-                    ("gain", lambda m, bound: f"{bound / m.t_eff_gb_s:.2f}×"),
-                )
-            },
-        }
-        for i, name in enumerate(NAMES)
-    ],
-    "T_peak: "
-    + ", ".join(f"{gpu} {bound:,.0f} GB/s" for gpu, bound in t_peaks.items())
-    + ". Recorded by `course bench stencil`.",
-)
+
+
+def left_to_gain(gpu):
+    """Draw the share of T_peak that each kernel reaches on a GPU, and what it could gain."""
+    shares = [m.t_eff_gb_s / t_peaks[gpu] for m in gain[gpu]]
+    shown = [
+        {"T_eff GB/s": f"{m.t_eff_gb_s:,.0f}", "still to gain": f"{1 / share:.2f}×"}
+        for m, share in zip(gain[gpu], shares, strict=True)
+    ]
+    rungs = [viz.Rung(*found) for found in zip(NAMES, shares, shown, strict=True)]
+    return viz.ladder_picture(rungs, bound="T_peak", note=gpu_stencils[gpu].origin)
+
+
+viz.slider(left_to_gain, list(gpus), label="GPU", start="H200")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. The *flat* Laplacian computes its offsets in 32 bits. On the H200 the naive one could still become more

@@ -78,6 +78,12 @@ def ladder(**variants):
     return viz.on_each(lambda found: Ladder(found).draw(names), gpus)
 
 
+def climb(**variants):
+    """Return a slider over the GPUs: the share of the copy that each variant reaches, rung by rung."""
+    names = {name.replace("_", " "): variant for name, variant in variants.items()}
+    return viz.on_each(lambda found: Ladder(found).climb(names), gpus)
+
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Fewer loads
 #
@@ -108,7 +114,7 @@ guess_tile = viz.Prediction(
 guess_tile
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Fewer loads, and slower
+# ## Flat and tiled, timed
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.on_each(
@@ -136,15 +142,27 @@ guess_tile.reveal(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 h100 = machine("h100-sxm")
 assert all(getattr(h100, what) == getattr(h200, what) for what in ("sms", "registers_per_sm", "shared_kib_per_sm"))
-bench.Table(
-    [
-        {"memory": "registers", "seen by": "one thread", "size": f"{h200.registers_per_sm * 4 // 1024} KiB per SM", "who fills it": "the compiler"},
-        {"memory": "shared memory", "seen by": "the threads of a block", "size": f"up to {h200.shared_kib_per_sm} KiB per SM", "who fills it": "you"},
-        {"memory": "L1 cache", "seen by": "the blocks on an SM", "size": "what shared memory leaves", "who fills it": "the hardware"},
-        {"memory": "L2 cache", "seen by": "all threads", "size": f"{h200.l2_kib // 1024} MiB", "who fills it": "the hardware"},
-        {"memory": "global memory", "seen by": "all threads", "size": f"{h200.memory_gb:.0f} GB", "who fills it": "you"},
-    ],
-    f"{h200.sms} multiprocessors (SM). An H100 SXM has as many, with {h100.l2_kib // 1024} MiB of L2 and {h100.memory_gb:.0f} GB.",
+l1_gb_s, per_cycle = rungs.l1_gb_s(laplacian["flat"], h200.sms)
+assert round(per_cycle, 2) == 1
+in_l2, of_memory = rungs.copy(128).t_eff_gb_s, rungs.copy().t_eff_gb_s
+answered = rungs.latency_ns(centre["strided"], h200.sms)
+LEVELS = [
+    viz.Level("registers", (f"{h200.registers_per_sm * 4 // 1024} KiB per SM", "of one thread", "the compiler", "fills them")),
+    viz.Level(
+        "L1 and shared",
+        (f"≤ {h200.shared_kib_per_sm} KiB per SM shared", "by a block; you fill it", "L1 is what it leaves"),
+        l1_gb_s,
+        f"{l1_gb_s / 1000:.0f} TB/s",
+    ),
+    viz.Level("L2", (f"{h200.l2_kib // 1024} MiB", "of all threads"), in_l2, f"{in_l2 / 1000:.1f} TB/s"),
+    viz.Level(
+        "memory", (f"{h200.memory_gb:.0f} GB", "of all threads", f"answers in {answered:.0f} ns"), of_memory, f"{of_memory / 1000:.1f} TB/s"
+    ),
+]
+viz.memories_picture(
+    LEVELS,
+    note=f"An H200, with {h200.sms} multiprocessors (SM). An H100 SXM has as many, {h100.l2_kib // 1024} MiB of L2 and {h100.memory_gb:.0f} GB. "
+    "Pipes: copies of 128³ and of 512³ doubles, recorded; L1: 128 B per cycle and SM.",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
@@ -215,20 +233,18 @@ lines = {s: len({byte // 128 for byte in first[s].offsets}) for s in shapes}
 assert len({byte // 32 for byte in first[1, 16, 16].offsets}) == 32
 assert by_shape[32, 1, 1].global_load.block_unique_bytes > by_shape[32, 4, 2].global_load.block_unique_bytes
 taken = {s: [on.measured(laplacian["flat"], threads_per_block=list(s)) for on in (rungs, h100_rungs)] for s in shapes if s != (16, 4, 4)}
-bench.Table(
-    [
-        {
-            "block": " × ".join(map(str, s)),
-            "sectors per request": f"{by_shape[s].global_load.sectors_per_request:.1f}",
-            "lines of 128 B": lines[s],
-            "time, H200": bench.format_time(ms[0].median_s),
-            "time, H100": bench.format_time(ms[1].median_s),
-            "of copy, H200": f"{rungs.of_copy(ms[0]):.0%}",
-        }
-        for s, ms in taken.items()
-    ],
-    f"Counted on 32³ points, timed on 512³. {rungs.found.origin} H100: by the same command.",
-)
+
+
+def shaped_ladder(on):
+    """Draw the share of the copy that each shape of block reaches, beside what its warps touch."""
+    rungs = []
+    for s in taken:
+        asked = {"sectors per request": f"{by_shape[s].global_load.sectors_per_request:.1f}", "lines of 128 B": str(lines[s])}
+        rungs.append(viz.Rung(" × ".join(map(str, s)), on.of_copy(on.measured(laplacian["flat"], threads_per_block=list(s))), asked))
+    return viz.ladder_picture(rungs, note=f"Counted on 32³ points, timed on 512³. {on.found.origin}")
+
+
+viz.on_each(lambda found: shaped_ladder(Ladder(found)), gpus)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 ordered = [s for s in taken if s != (32, 1, 1)]
@@ -269,14 +285,17 @@ Markdown(
 # ## Why do six more loads cost so little?
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table(
+asked, in_blocks, in_all = loads["flat"].bytes_requested, loads["flat"].block_unique_bytes, loads["flat"].unique_bytes
+from_memory = rungs.seen(laplacian["flat"])["bytes read"]
+assert asked > 2 * in_blocks > 4 * in_all and from_memory < 1.01 * in_all
+viz.memories_picture(
     [
-        {"on 64³ points": "asked for by the threads", "bytes": f"{loads['flat'].bytes_requested:,}", "from": "the interpreter"},
-        {"on 64³ points": "if each block had a perfect L1 cache", "bytes": f"{loads['flat'].block_unique_bytes:,}", "from": "the interpreter"},
-        {"on 64³ points": "if all blocks had one perfect cache", "bytes": f"{loads['flat'].unique_bytes:,}", "from": "the interpreter"},
-        {"on 64³ points": "read from memory", "bytes": f"{rungs.seen(laplacian['flat'])['bytes read']:,}", "from": "Nsight Compute"},
+        viz.Level("threads", ("seven loads", "per point")),
+        viz.Level("L1", ("of each block", "gives what", "the threads ask for"), asked, f"{asked / 1e6:.1f} MB"),
+        viz.Level("L2", ("gives each block", "its bytes once,", "if L1 is perfect"), in_blocks, f"{in_blocks / 1e6:.1f} MB"),
+        viz.Level("memory", ("gives all of them", "once: counted by", "Nsight Compute"), from_memory, f"{from_memory / 1e6:.1f} MB"),
     ],
-    rungs.counters.origin,
+    note=f"Loads of 64³ points. Threads and blocks: counted by the interpreter. {rungs.counters.origin}",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -289,7 +308,11 @@ Markdown(
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## By way of shared memory
-#
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.here_picture(LEVELS, "L1 and shared")
+
+# %% [markdown] slideshow={"slide_type": "-"}
 # Now put the tile's parts back, one by one. First the detour alone, still `6 u`:
 #
 # ```python
@@ -328,7 +351,7 @@ guess_halo
 # ## Where the tile's time goes
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-ladder(
+climb(
     no_neighbours=centre["flat"],
     through_a_tile=centre["tiled"],
     with_its_halo=centre["tiled_halo"],
@@ -349,7 +372,7 @@ guess_halo.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Four minutes with the question. Read the picture from top to bottom: memory's bar never grows, issue and L1 do. The halo is more than
+# > **For the speaker.** Four minutes with the question. Read the ladder from top to bottom: each part of the tile adds instructions, and the time that memory needs stays. The halo is more than
 # > half of what the whole tile costs.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -405,20 +428,16 @@ swept = {
 }
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table(
-    [
-        {
-            "grid": what,
-            "tile": " × ".join(map(str, tile)),
-            "halo per point": f"{halo_share(tile):.2f}",
-            "tiled / plain, H200": f"{on_h200[tile]:.2f}",
-            "H100": f"{on_h100[tile]:.2f}",
-        }
-        for what, (on_h200, on_h100) in swept.items()
-        for tile in (min(on_h200, key=on_h200.get), max(on_h200, key=on_h200.get))
-    ],
-    f"For each grid the tile that does best on the H200, and the one that does worst. {rungs.found.origin}",
-)
+
+
+def tried_tiles(which):
+    """Draw the time with each tile over the time without, against the share of its halo, on one GPU."""
+    dots = {what: [(halo_share(tile), ratio) for tile, ratio in both[which].items()] for what, both in swept.items()}
+    axes = {"xlabel": "points of the halo for each of the tile's own", "ylabel": "time with the tile / without"}
+    return viz.dots_picture(dots, **axes, line=1, named="as fast as without a tile", note=gpus[1 - which].origin)
+
+
+viz.slider(lambda name: tried_tiles(["H200", "H100"].index(name)), ["H100", "H200"], label="GPU", start="H200")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 tried = [ratio for on_both in swept.values() for by in on_both for ratio in by.values()]
@@ -435,8 +454,13 @@ guess_sizes.reveal(f"none of {len(tried) // 2}, and none on the H100", right="no
 # ## Forget one line
 #
 # Without its [barrier](glossary.md#barrier), this kernel may give the right answer many times. The interpreter needs no luck:
+#
+# ```python
+# tile[t] = u[cuda.grid(1)]
+# out[cuda.grid(1)] = tile[t] - tile[(t + 1) % 64]
+# ```
 
-# %% slideshow={"slide_type": "-"}
+# %% slideshow={"slide_type": "skip"}
 @cuda.jit
 def forgetful(u, out):
     tile = cuda.shared.array(64, np.float64)
@@ -445,8 +469,12 @@ def forgetful(u, out):
     out[cuda.grid(1)] = tile[t] - tile[(t + 1) % 64]
 
 
-racy = simt.profile(forgetful[4, 64], np.arange(256.0), np.empty(256))
-print(textwrap.fill(racy.hazards[0].message, 84))
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+[missing] = simt.profile(forgetful[4, 64], np.arange(256.0), np.empty(256)).hazards
+viz.race_picture(missing, barrier="syncthreads")
+
+# %% slideshow={"slide_type": "skip"}
+print(textwrap.fill(missing.message, 84))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Thirty-two banks
@@ -520,7 +548,7 @@ guess_transpose
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## A tile that pays
+# ## Three transposes, timed
 
 # %% slideshow={"slide_type": "skip"}
 def turned_on(found, name, library=CUDA, **settings):
@@ -538,21 +566,23 @@ on_h100, on_h200 = map(transposes, bench.records("vector"))
 straight = turned_on(bench.recorded("vector"), "copy", CUPY)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table(
-    [
-        {
-            "transpose": {"naive": "naive", 0: "by a tile", 1: "by a padded tile"}[how],
+NAMES = {"naive": "naive", 0: "by a tile", 1: "by a padded tile"}
+
+
+def turned_ladder(found):
+    """Draw the share of the copy that each transpose reaches, beside its stores and its bank conflicts."""
+    copied, rungs = turned_on(found, "copy", CUPY), []
+    for how, m in transposes(found).items():
+        counters = {
             "store sectors": f"{turned[how].global_store.sectors / least_sectors:.2f}×",
-            "lines per store": len({byte // 128 for byte in stores[how].offsets}),
-            "wavefronts per column": "" if how == "naive" else f"{waves[how]:.0f}",
-            "H200": bench.format_time(m.median_s),
-            "of copy": f"{m.t_eff_gb_s / straight.t_eff_gb_s:.0%}",
-            "H100": bench.format_time(on_h100[how].median_s),
+            "lines per store": str(len({byte // 128 for byte in stores[how].offsets})),
+            "wavefronts per column": "none" if how == "naive" else f"{waves[how]:.0f}",
         }
-        for how, m in on_h200.items()
-    ],
-    f"Counted on 64 × 96 doubles, timed on 16384². {bench.recorded('vector').origin}",
-)
+        rungs.append(viz.Rung(NAMES[how], m.t_eff_gb_s / copied.t_eff_gb_s, counters))
+    return viz.ladder_picture(rungs, note=f"Counted on 64 × 96 doubles, timed on 16384². {found.origin}")
+
+
+viz.on_each(turned_ladder, bench.records("vector"))
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 gain = {how: on_h200["naive"].median_s / on_h200[how].median_s for how in (0, 1)}

@@ -53,9 +53,11 @@ from course_pkg.stencil import gpu_numba as gpu
 from course_pkg.stencil.tuning import planes_for
 from course_pkg.stencil.variants import VARIANTS
 from course_pkg.vector import gpu_numba as vector_gpu
+from course_pkg.vector.peak import recorded_t_peak
 from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import clocks
 from course_pkg.witness.ladder import Ladder, profile
+from course_pkg.witness.marches import march_of
 
 # %% slideshow={"slide_type": "skip"}
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
@@ -75,6 +77,12 @@ def ladder(**variants):
     """Return a slider over the GPUs: the times of variants, each under its name, and their clocks."""
     names = {name.replace("_", " "): variant for name, variant in variants.items()}
     return viz.on_each(lambda found: Ladder(found).draw(names), gpus)
+
+
+def climb(**variants):
+    """Return a slider over the GPUs: the share of the copy that each variant reaches, rung by rung."""
+    names = {name.replace("_", " "): variant for name, variant in variants.items()}
+    return viz.on_each(lambda found: Ladder(found).climb(names), gpus)
 
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
@@ -111,7 +119,7 @@ guess_index = viz.Estimate(
 guess_index
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Instructions are not free
+# ## Naive and flat, timed
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 ladder(naive=laplacian["naive"], flat=laplacian["flat"])
@@ -245,8 +253,14 @@ viz.Picture.load(
     "neighbours in plane k come from the cache. Right, its registers in three steps: ahead becomes above, above centre, centre below.",
 )
 
+# %% slideshow={"slide_type": "skip"}
+MEMORIES = [viz.Level(name) for name in ("registers", "L1 and shared", "L2", "memory")]  # lecture 3 has their sizes
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A queue in registers
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.here_picture(MEMORIES, "registers")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # ```python
@@ -261,6 +275,17 @@ viz.Picture.load(
 # ```
 #
 # (Boundaries and casts left out: `course_pkg/stencil/gpu_numba/marching.py`.)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## A thread's march, in time
+
+# %% slideshow={"slide_type": "skip"}
+column, into = np.ones(32 * 4 * 6), np.empty(32 * 4 * 6)
+sizes = map(np.uint32, (32, 4, 6, 4))  # nx, ny, nz, and the planes that a block marches through
+marched = simt.profile(gpu.laplacian_marching_kernel[(1, 1, 2), (32, 4)], column, *sizes, into)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.march_picture(*march_of(marched, "u", "out", 32 * 4 * 8))
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 counted = {v: profile(laplacian[v]) for v in ("marching_tiled", "vectorised")}
@@ -281,7 +306,8 @@ guess_march
 # ## Registers and shared memory
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-ladder(
+climb(
+    naive=laplacian["naive"],
     flat=laplacian["flat"],
     tile=laplacian["tiled"],
     queue_and_tile=laplacian["marching_tiled"],
@@ -338,7 +364,7 @@ guess_pairs
 # ## The top of the ladder
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-ladder(
+climb(
     naive=laplacian["naive"],
     flat=laplacian["flat"],
     queue=laplacian["marching"],
@@ -405,20 +431,20 @@ reported = {
     for v in ("naive", "flat", "tiled", "marching", "marching_tiled", "vectorised")
 }
 fits = {v: fitting(laplacian[v], m) for v, m in reported.items()}
-bench.Table(
-    [
-        {
-            "kernel": laplacian[v].title,
-            "registers": m.observed["registers"],
-            "shared memory": f"{m.observed['shared_bytes']:,} B",
-            "blocks per SM": fits[v].blocks_per_sm,
-            "occupancy": f"{fits[v].share:.0%}",
-            "of copy": f"{rungs.of_copy(m):.0%}",
-        }
-        for v, m in reported.items()
-    ],
-    f"Registers and shared memory as the compiler reports them. {rungs.found.origin}",
-)
+
+
+def resident(on):
+    """Draw the share of the copy that each kernel reaches, beside what its compiler reports and what then fits."""
+    rungs = []
+    for v in reported:
+        m = on.measured(laplacian[v])
+        found = m.observed["registers"], f"{m.observed['shared_bytes']:,} B", f"{fitting(laplacian[v], m).share:.0%}"
+        counters = dict(zip(("registers per thread", "shared memory", "warps that fit"), map(str, found), strict=True))
+        rungs.append(viz.Rung(laplacian[v].title, on.of_copy(m), counters))
+    return viz.ladder_picture(rungs, note=on.found.origin)
+
+
+viz.on_each(lambda found: resident(Ladder(found)), gpus)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 assert all(fit.share == 1 for fit in fits.values()) and naive.median_s > 2 * vectorised.median_s
@@ -437,7 +463,7 @@ guess_spill = viz.Estimate(
 guess_spill
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Too few registers spill
+# ## Registers held back
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 limited = [
@@ -445,23 +471,20 @@ limited = [
     for v in ("vectorised", "marching")
     for most in ("free", 32, 24)
 ]
-bench.Table(
-    [
-        {
-            "kernel": v,
-            "limit": m.parameters["max_registers"],
-            "registers": m.observed["registers"],
-            "local memory per thread": f"{m.observed['local_bytes']} B",
-            "occupancy": f"{fitting(laplacian[v], m).share:.0%}",
-            "H200": bench.format_time(m.median_s),
-            "H100": bench.format_time(
-                h100_rungs.measured(laplacian[v], max_registers=m.parameters["max_registers"]).median_s
-            ),
-        }
-        for v, m in limited
-    ],
-    f"512³ doubles. {rungs.found.origin} H100: by the same command.",
-)
+
+
+def squeezed(on):
+    """Draw the share of the copy that two kernels reach with fewer and fewer registers."""
+    rungs = []
+    for v, limit in ((v, limit) for v in ("vectorised", "marching") for limit in ("free", 32, 24)):
+        m = on.measured(laplacian[v], max_registers=limit)
+        found = m.observed["registers"], f"{m.observed['local_bytes']} B", f"{fitting(laplacian[v], m).share:.0%}"
+        counters = dict(zip(("registers per thread", "local memory", "warps that fit"), map(str, found), strict=True))
+        rungs.append(viz.Rung(f"{v}, {'no limit' if limit == 'free' else f'at most {limit}'}", on.of_copy(m), counters))
+    return viz.ladder_picture(rungs, note=f"512³ doubles. {on.found.origin}")
+
+
+viz.on_each(lambda found: squeezed(Ladder(found)), gpus)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 (_, kept), (_, spilt) = limited[1:3]
@@ -505,19 +528,22 @@ for variant in (*STREAMS.of("reduce_sum", CUDA), STREAMS["dot"]):
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 rates = {v: [found.one(v.by(CUDA), n=2**28).throughput_gb_s for found in reversed(vectors)] for v in sums}
-bench.Table(
-    [
-        {
-            "sum by": variant.title if variant.name else "dot: a share, then the tree",
-            "barriers": f"{p.barriers:,}",
-            "shared requests": f"{p.shared_load.requests + p.shared_store.requests:,}",
-            "GB/s, H200": f"{rates[variant][0]:,.0f}",
-            "GB/s, H100": f"{rates[variant][1]:,.0f}",
-        }
-        for variant, p in sums.items()
-    ],
-    f"Counted on 2^16 numbers (dot: on two vectors of them), timed on 2^28. {vectors[-1].origin} H100: by the same command.",
-)
+
+
+def summed(found):
+    """Draw the share of T_peak that each sum reads at, beside what it asks of a block."""
+    rungs = []
+    for v, p in sums.items():
+        requests = p.shared_load.requests + p.shared_store.requests
+        counters = {"barriers": f"{p.barriers:,}", "shared requests": f"{requests:,}"}
+        gb_s = found.one(v.by(CUDA), n=2**28).throughput_gb_s
+        rungs.append(viz.Rung(v.title if v.name else "dot: a share, then the tree", gb_s / recorded_t_peak(found), counters))
+    return viz.ladder_picture(
+        rungs, bound="T_peak", note=f"Counted on 2^16 numbers (dot: on two vectors of them), timed on 2^28. {found.origin}"
+    )
+
+
+viz.on_each(summed, vectors)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 by_name = {v.name or v.operation: rate for v, (rate, _) in rates.items()}
@@ -596,6 +622,9 @@ guess_memory
 # ## What memory reads
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.here_picture(MEMORIES, "L2")
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
 large = np.broadcast_to(np.float64(0), (1024, 1024, 1024))
 depth = {
     "flat": gpu.BLOCK_3D[2],
@@ -659,33 +688,18 @@ Markdown(
     f"of the time (the naive one {single['naive'].median_s / naive.median_s:.0%})."
 )
 
-
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-def summary(v, what):
-    """Return a row of the summary."""
-    m, on_h100 = rungs.measured(laplacian[v]), h100_rungs.measured(laplacian[v])
-    clock = rungs.clocks(laplacian[v])
-    nearest = max(clock.shares, key=clock.shares.get)
-    return {
-        "kernel": v,
-        "what is new": what,
-        "instructions per warp of points": f"{rungs.seen(laplacian[v])['instructions'] * 32 / 64**3:.0f}",
-        "longest clock": f"{nearest}, {clock.shares[nearest]:.0%}",
-        "of copy, H200": f"{rungs.of_copy(m):.0%}",
-        "H100": f"{h100_rungs.of_copy(on_h100):.0%}",
+climb(
+    **{
+        "naive": laplacian["naive"],
+        "flat: 32-bit offsets": laplacian["flat"],
+        "marching: a queue": laplacian["marching"],
+        "vectorised: pairs": laplacian["vectorised"],
     }
-
-
-steps = {
-    "naive": "",
-    "flat": "32-bit offsets",
-    "marching": "a queue in registers",
-    "vectorised": "two points per access",
-}
-bench.Table([summary(v, what) for v, what in steps.items()], f"512³ doubles. {rungs.found.origin}")
+)
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # **Ask for less, and for more at a time.**

@@ -50,7 +50,7 @@ from course_pkg.cg import cost, fusion
 from course_pkg.cg import gpu_numba as gpu
 from course_pkg.cg.facts import facts
 from course_pkg.cg.problem import PUBLISHED, PoissonProblem
-from course_pkg.cg.program import CG
+from course_pkg.cg.program import CG, Container, Program
 from course_pkg.cg.variants import METHODS, VARIANTS
 from course_pkg.core import Library, machine
 from course_pkg.device import sums as device_sums
@@ -94,9 +94,22 @@ guess_twice = viz.Estimate(
 guess_twice
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## What counts is what does not move
+# ## Five kernels and two, timed
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+BOTH = {f"{len(v.plan.kernels)} kernels": v for v in (baseline, two_kernel)}
+
+
+viz.passes_picture(
+    {name: v.plan for name, v in BOTH.items()},
+    per_pass=1e6 * on_h200.pass_s(),
+    axis="µs, at the bandwidth of a copy",
+    measured={name: 1e6 * on_h200.iteration_s(v) for name, v in BOTH.items()},
+    written="{:,.0f} µs".format,
+    note=f"An iteration on {SMALL}³ points; the dot is the measured time. {on_h200.origin}",
+)
+
+# %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 bench.Table(
     [
         {
@@ -133,7 +146,10 @@ viz.Picture.load(
 # %% [markdown] slideshow={"slide_type": "-"}
 # We solve $A x = b$. If $A$ is **symmetric**, the residual $b - A x$ points straight downhill on the energy $\tfrac12\langle x, A x\rangle -
 # \langle b, x\rangle$. If it is **[positive definite](glossary.md#SPD)**, so $\langle p, A p\rangle > 0$ for all $p \neq 0$, the energy is a bowl, and its
-# lowest point is the solution. Our $A$ is $-\Delta$, not $\Delta$: 6 on the diagonal, $-1$ per neighbour, never stored.
+# lowest point is the solution.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# Our $A$ is $-\Delta$, not $\Delta$: 6 on the diagonal, $-1$ per neighbour, never stored.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # The wrong sign is the likeliest mistake with this method. Here is the check on a small grid, with the matrix written out:
@@ -224,6 +240,16 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Let the audience count the stencil before you show the table. The halo is what one GPU receives from its two
 # > neighbours when the grid is cut along z. The first and the last GPU have one neighbour, and receive half of it.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The notes on a conjugate-gradient solver from which this count comes have a table of it:
+
+# %% slideshow={"slide_type": "skip"}
+viz.Picture.load(
+    figure("fusion_notes.svg"),
+    "The notes' table, redrawn: reads without a cache and with a full one, writes, flops, halo and intensity of the baseline and of the "
+    "fused kernel. The fused kernel's intensity, 5, is marked: 14m flops over 2m reads are 7.",
+)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **A count that others made, checked.** The count above follows notes on a conjugate-gradient solver for many GPUs. They make four statements that
@@ -419,13 +445,16 @@ guess_race = viz.Prediction(
 guess_race
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Two lines, two threads, no order
+# ## The two threads, in time
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 R, P = rng.random((2, 8, 64))
 racy = simt.profile(fused_in_place[8, 64], R, P, 0.5, np.empty((8, 64)))
 hazard = next(h for h in racy.hazards if len({t.block for t in h.threads}) > 1)
 assert len({t.block for t in hazard.threads}) == 2
+viz.race_picture(hazard, wanted="old")
+
+# %% slideshow={"slide_type": "skip"}
 code = inspect.getsource(fused_in_place.py_func).splitlines()
 for line in sorted({hazard.line, hazard.other_line}):
     print(f"{line:3} {code[line - 1].strip()}")
@@ -457,13 +486,37 @@ h200, h100 = (machine(key).measured(on.copy.t_eff_gb_s) for key, on in (("h200",
 resident = h200.sms * h200.max_warps_per_sm * 32
 assert resident == 270_336 and -(-(SMALL**3) // resident) == 58
 
+
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Six minutes. Whether the numbers come out right depends on which block is first; a right answer is worse than a wrong
 # > one. The interpreter needs no luck: it remembers who wrote and who read each element, and which barriers lay between.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Which containers may share a kernel?
-#
+
+# %% slideshow={"slide_type": "skip"}
+def shares(*names, **how):
+    """Return whether these containers of conjugate gradients may share a kernel, each of the others having its own."""
+    others = [c.name for c in CG.containers if c.name not in names[1:]]
+    return fusion.plan(CG, fusion.cut(CG, others), **how).legal
+
+
+first = Container("A u", "stencil", neighbours=("u",), writes=("v",))
+again = Container("A v", "stencil", neighbours=("v",), writes=("u",))
+two_stencils = Program("two steps", (first, again), results=("u",))
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.rules_picture(
+    [
+        viz.Rule(("map", "stencil"), shares("updateP", "matVec"), "Each neighbour's value is computed again; the field is kept twice.", "p"),
+        viz.Rule(("map", "stencil"), shares("updateP", "matVec", in_place=True), "With one field p: neighbours still read what is overwritten.", "p"),
+        viz.Rule(("stencil", "reduction"), shares("matVec", "dot pAp"), "Fields are summed on their way to memory.", "s"),
+        viz.Rule(("reduction", "map"), shares("dot pAp", "updateXandR"), "The sum is known when all blocks have ended; blocks do not wait.", "α"),
+        viz.Rule(("stencil", "stencil"), fusion.plan(two_stencils, [["A u", "A v"]]).legal, "It would need the neighbours of neighbours.", "v"),
+    ]
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # - **A map joins what follows it**: its value stays in a register.
 # - **A map joins a stencil** if each neighbour's value is computed again; a field that it updates is then kept twice.
 # - **A reduction joins what makes its fields**: they are summed on their way to memory.
@@ -486,7 +539,7 @@ guess_saving
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 PLANS = {v.title: v.plan for v in METHODS}
-viz.passes_picture(PLANS, per_pass=8, xlabel="bytes per point and iteration; a box is one field read or written")
+viz.passes_picture(PLANS, per_pass=8, axis="bytes per point and iteration")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 guess_saving.reveal(100 * (1 - bytes_per_point(map_stencil_fused) / bytes_per_point(baseline)), how="Counted")
@@ -557,9 +610,13 @@ viz.source(gpu.advance_kernel)
 def timed_passes(on, edge=SMALL):
     """Draw the bound and the time of an iteration of each variant on a GPU."""
     measured = {v.title: 1e6 * on.iteration_s(v, edge) for v in METHODS}
-    axis = f"µs per iteration, {edge}³; a box is the time of one pass at the bandwidth of a copy"
     return viz.passes_picture(
-        PLANS, per_pass=1e6 * on.pass_s(edge), measured=measured, written="{:,.0f} µs".format, xlabel=axis, note=on.origin
+        PLANS,
+        per_pass=1e6 * on.pass_s(edge),
+        axis=f"µs per iteration, {edge}³, by copy",
+        measured=measured,
+        written="{:,.0f} µs".format,
+        note=on.origin,
     )
 
 
@@ -567,7 +624,7 @@ by_device = {on.found.device.name: on for on in GPUS}
 viz.on_each(lambda found: timed_passes(by_device[found.device.name]), [on.found for on in GPUS])
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **How to read it.** Where the boxes end is the bound: the bytes of an iteration at the bandwidth of a copy of 1000³ numbers. Time follows
+# **How to read it.** Where the blocks end is the bound: the bytes of an iteration at the bandwidth of a copy of 1000³ numbers. Time follows
 # bytes, but not exactly: on the H200, fusing map and stencil saves 7 % of the bytes and 4 % of the time. A copy of 250³ numbers
 # does not reach the bandwidth of a long one either. And the bound is no law: a kernel that reads more than it writes, such as a dot, moves
 # more bytes per second than a copy. The baseline has such kernels, and at 1000³ it takes less than its "bound".
@@ -600,21 +657,26 @@ bench.Table([measured_row(on, v, edge) for on in GPUS for edge in (SMALL, LARGE)
 # ## A billion unknowns, on one GPU
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table(
-    [
-        {
-            "GPU": on.name,
-            "variant": v.title,
-            "iteration": bench.format_time(on.iteration_s(v, LARGE)),
-            "time / bound": f"{on.over_bound(v, LARGE):.2f}×",
-            "iterations": f"{on.solve(v, LARGE).observed['iterations']:,}",
-            "whole solve": bench.format_time(on.solve(v, LARGE).median_s),
-        }
-        for on in GPUS
+
+
+def billion(on):
+    """Draw how near to a copy of their bytes two methods come, beside their times."""
+    rungs = [
+        viz.Rung(
+            v.title,
+            1 / on.over_bound(v, LARGE),
+            {
+                "iteration": bench.format_time(on.iteration_s(v, LARGE)),
+                "iterations": f"{on.solve(v, LARGE).observed['iterations']:,}",
+                "whole solve": bench.format_time(on.solve(v, LARGE).median_s),
+            },
+        )
         for v in (two_kernel, deferred_x)
-    ],
-    f"{LARGE}³ unknowns, to 1e-6 of ‖b‖. {EVERY_ORIGIN}",
-)
+    ]
+    return viz.ladder_picture(rungs, bound="copy of its bytes", note=f"{LARGE}³ unknowns, to 1e-6 of ‖b‖. {on.origin}")
+
+
+viz.on_each(lambda found: billion(by_device[found.device.name]), [on.found for on in GPUS])
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # A published solver takes as many iterations for a problem of this size, on **64 A100** (M. Bernaschi and others, 2025). Without a stored
@@ -713,22 +775,25 @@ guess_jax
 # ## What others reach
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-def library_row(how, variant, library):
-    """Return a row: an iteration of a whole call on each GPU, and how it compares with the two kernels."""
-    times = {on.name: on.whole_s(variant, library) for on in GPUS}
-    over = on_h200.whole_s(variant, library) / on_h200.whole_s(two_kernel)
-    return {"method": how, **{k: bench.format_time(t) for k, t in times.items()}, "over two kernels, H200": f"{over:.1f}×"}
+def by_others(on):
+    """Draw the speed of four programs, as a share of a copy of the bytes of our two kernels."""
+    least = on.pair(two_kernel).bound_s(on.copy) / 2
+    rungs = []
+    for how, variant, library in (
+        ("CuPy, stored matrix (CSR)", VARIANTS["cg_csr"], CUPY),
+        ("five kernels, ours", baseline, CUDA),
+        ("JAX, slices", VARIANTS["cg_slices"], Library.JAX),
+        ("two kernels, ours", two_kernel, CUDA),
+    ):
+        time_s = on.whole_s(variant, library)
+        over = f"{time_s / on.whole_s(two_kernel):.1f}×"
+        rungs.append(viz.Rung(how, least / time_s, {"iteration": bench.format_time(time_s), "over two kernels": over}))
+    note = f"An iteration of a whole call, {SMALL}³, double precision. {on.origin}"
+    return viz.ladder_picture(rungs, bound="copy of 64 B per point", note=note)
 
 
-bench.Table(
-    [
-        library_row("CuPy, stored matrix (CSR)", VARIANTS["cg_csr"], CUPY),
-        library_row("five kernels, ours", baseline, CUDA),
-        library_row("JAX, slices", VARIANTS["cg_slices"], Library.JAX),
-        library_row("two kernels, ours", two_kernel, CUDA),
-    ],
-    f"An iteration of a whole call, {SMALL}³, double precision. {on_h200.origin}",
-)
+assert bytes_per_point(two_kernel) == 64
+viz.on_each(lambda found: by_others(by_device[found.device.name]), [on.found for on in GPUS])
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 jax_s = on_h200.whole_s(VARIANTS["cg_slices"], Library.JAX)

@@ -39,6 +39,8 @@ if importlib.util.find_spec("course_pkg") is None:
 
 # %% slideshow={"slide_type": "skip"}
 # Setup, for the notebook only.
+from itertools import product
+
 import numpy as np
 from IPython.display import Markdown
 
@@ -73,6 +75,13 @@ ORIGIN = f"{on_h200.origin} " + (
 )
 AS_IT_COMES, RCM, RANDOM = ORDERS
 TITLES = {AS_IT_COMES: "along the mesh", RCM: "RCM", RANDOM: "random"}
+
+
+def each_gpu(draw):
+    """Return a GPU's picture or, if there are several, a slider over them."""
+    by_name = {on.name: on for on in GPUS}
+    return viz.slider(lambda name: draw(by_name[name]), by_name, label="GPU") if len(GPUS) > 1 else draw(on_h200)
+
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["predict"]
 # ## One matrix, two numberings
@@ -224,25 +233,23 @@ guess_scatter
 # ## To read at random, to write at random
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-PERMUTED = ("identity", "local", "strided", "random")
+PERMUTED = {"identity": "in order", "local": "shuffled nearby", "strided": "by strides", "random": "at random"}
 
 
-def moved_row(order):
-    """Return a row: the times of a gather and of a scatter in an order, on each GPU."""
-    found = {}
-    for on in GPUS:
-        for what, operation in (("gather", "permute_vector"), ("scatter", "unpermute_vector")):
-            m = on.gathered(operation, order)
-            found[f"{what}, {on.name}"] = (
-                f"{bench.format_time(m.median_s)} ({m.median_s / on.copied.median_s:.1f}×)"
-            )
-    return {"order": order, **found}
+WAYS = {"gather": "permute_vector", "scatter": "unpermute_vector"}
 
 
-bench.Table(
-    [moved_row(order) for order in PERMUTED],
-    f"2²⁷ doubles; in brackets, relative to a copy. {on_h200.permuted.origin}",
-)
+def moved(on):
+    """Draw the share of a copy's speed that a gather and a scatter reach in each order, on one GPU."""
+    rungs = []
+    for order, (what, operation) in product(PERMUTED, WAYS.items()):
+        m = on.gathered(operation, order)
+        found = {"time": bench.format_time(m.median_s), "over a copy": f"{m.median_s / on.copied.median_s:.1f}×"}
+        rungs.append(viz.Rung(f"{what}, {PERMUTED[order]}", on.copied.median_s / m.median_s, found))
+    return viz.ladder_picture(rungs, note=f"2²⁷ doubles. {on.permuted.origin}")
+
+
+each_gpu(moved)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 against = on_h200.gathered("unpermute_vector", "random").median_s / in_order.median_s
@@ -255,7 +262,7 @@ guess_scatter.reveal(
     else "about as much time",
 )
 
-# %% [markdown] slideshow={"slide_type": "-"}
+# %% [markdown] slideshow={"slide_type": "skip"}
 # *Local*: random within 1,024 neighbours. *Strided*: every 32nd element first. A random load uses 8 bytes of a sector, and wastes 24.
 
 # %% slideshow={"slide_type": "skip"}
@@ -288,27 +295,25 @@ STEPS = (
 )
 
 
-def step_row(form, order):
-    """Return a row: the bytes per row of a step of Jacobi's method, and its time on each GPU."""
-    found = {on.name: on.jacobi(form, "tetrahedral", order) for on in GPUS}
-    one = found["H200"]
-    return {
-        "form": form.replace("_", " "),
-        "order": TITLES.get(order, "along the mesh"),
-        "bytes per row": f"{one.cost.bytes / one.parameters['n']:.0f}",
-        **{f"step, {name}": bench.format_time(m.median_s) for name, m in found.items()},
-        "over plain": f"{one.median_s / on_h200.jacobi('plain', 'tetrahedral').median_s:.2f}×",
-    }
+def steps_of(on):
+    """Draw the speed of a step of Jacobi's method in each form, as a share of the plain one's, on one GPU."""
+    plain, rungs = on.jacobi("plain", "tetrahedral"), []
+    for form, order in STEPS:
+        m = on.jacobi(form, "tetrahedral", order)
+        found = {
+            "bytes per row": f"{m.cost.bytes / m.parameters['n']:.0f}",
+            "a step": bench.format_time(m.median_s),
+        }
+        name = f"{form.replace('_', ' ')}, {TITLES.get(order, 'along the mesh')}"
+        rungs.append(viz.Rung(name, plain.median_s / m.median_s, found))
+    return viz.ladder_picture(rungs, bound="plain", note=on.origin)
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table(
-    [step_row(form, order) for form, order in STEPS],
-    f"Tetrahedra. RCM: an order of neighbours, explained below. Last column: H200. {on_h200.origin}",
-)
+each_gpu(steps_of)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# The iterates are the same, up to rounding. The row-permuted form scatters x **in every step**; the symmetric one permutes once.
+# The iterates are the same, up to rounding. (RCM: an order of neighbours, explained below.) The row-permuted form scatters x **in every step**; the symmetric one permutes once.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Eight minutes with the three slides before. Row permutations are worth their scatter if the rows gain something by it: we
@@ -426,23 +431,22 @@ best_lanes = min(LANES, key=lambda lanes: swept["H200"][lanes].median_s)
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-def lanes_row(lanes):
-    """Return a row: what loads of values ask for with so many lanes per row, counted, and the times."""
-    loads = loaded[lanes]
-    return {
-        "lanes per row": lanes,
-        "lanes at work": f"{at_work[lanes]:.0%}",
-        "requests per row": f"{loads.requests / box.shape[0]:.2f}",
-        "sectors per request": f"{loads.sectors_per_request:.1f}",
-        "sectors over least": f"{32 * loads.sectors / (8 * box.nnz):.2f}×",
-        **{f"time, {name}": bench.format_time(found[lanes].median_s) for name, found in swept.items()},
-    }
+def lanes_of(on):
+    """Draw how near to a copy of its bytes the product comes with so many lanes per row, and what its loads ask for."""
+    rungs = []
+    for lanes, m in swept[on.name].items():
+        found = {
+            "lanes at work": f"{at_work[lanes]:.0%}",
+            "sectors over least": f"{32 * loaded[lanes].sectors / (8 * box.nnz):.2f}×",
+            "time": bench.format_time(m.median_s),
+        }
+        rungs.append(viz.Rung(f"{lanes} lane{'s' if lanes > 1 else ''}", m.bound_s(on.copy) / m.median_s, found))
+    return viz.ladder_picture(
+        rungs, bound="copy of its bytes", note=f"Loads of values. Counted on 12³ points, timed on 250³. {on.origin}"
+    )
 
 
-bench.Table(
-    [lanes_row(lanes) for lanes in LANES],
-    f"Loads of values. Counted on 12³ points, timed on 250³. {on_h200.origin}",
-)
+each_gpu(lanes_of)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 assert abs(swept["H200"][1].median_s / swept["H200"][4].median_s - 1) < 0.02
@@ -631,7 +635,7 @@ assert measures.profile(orders[AS_IT_COMES]) < measures.profile(orders[RCM])
 assert by_order["H200"][AS_IT_COMES].observed["bandwidth"] < by_order["H200"][RCM].observed["bandwidth"]
 assert 3 * recovered.sectors_per_warp < touched[RANDOM].sectors_per_warp
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 Markdown(
     f"The mesh's own numbering is already good, and RCM does not beat it: {touched[RCM].sectors_per_warp:.0f} sectors per warp against "
     f"{touched[AS_IT_COMES].sectors_per_warp:.0f}. RCM is for a matrix that comes in a bad order: from random, {touched[RANDOM].sectors_per_warp:.0f} "

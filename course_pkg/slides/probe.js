@@ -1,7 +1,7 @@
 // Runs in the browser for the slide that is shown, with all its fragments. Returns what is wrong with it:
 // [{kind, element, detail}]. Lengths are in px of the 1280 by 720 design.
 () => {
-  const FOOTER = 46, EDGE = 20, TOLERANCE = 2;
+  const FOOTER = 46, EDGE = 20, TOLERANCE = 2, LEAST_TEXT = 16;
   const found = [];
   const slide = Reveal.getCurrentSlide();
   const scale = Reveal.getScale();
@@ -63,7 +63,9 @@
   // Cells that run into each other have no room either, although each is inside the slide.
   const cells = [...slide.querySelectorAll('.cell')];
   for (const cell of cells) {
-    const next = cell.nextElementSibling;
+    if (cell.querySelector('.course-here')) continue;  // it lies beside the heading
+    let next = cell.nextElementSibling;
+    while (next?.querySelector('.course-here')) next = next.nextElementSibling;
     if (!next?.matches('.cell')) continue;
     const content = document.createRange();
     content.selectNodeContents(cell);
@@ -88,6 +90,26 @@
     } else if (image.matches('.course-figure') && w * h === 0) {
       report('overflow', image, 'has no room left');
     }
+  }
+
+  // The smallest letters: of a figure by its size on the slide, of the rest by its style.
+  const small = (element, px) => {
+    if (px < LEAST_TEXT - 0.25) report('small', element, `has letters of ${px.toFixed(1)} px: fewer than ${LEAST_TEXT}`);
+  };
+  const smallest = (svg) => Math.min(...[...svg.matchAll(/<text[^>]*font-size:? ?"?([\d.]+)/g)].map((found) => Number(found[1])));
+  for (const image of slide.querySelectorAll('.frame img[src^="data:image/svg+xml;base64,"]')) {
+    const svg = new TextDecoder().decode(Uint8Array.from(atob(image.src.split(',')[1]), (c) => c.charCodeAt(0)));
+    const [, , wide, tall] = (svg.match(/viewBox="([^"]+)"/)?.[1] ?? '0 0 0 0').split(/\s+/).map(Number);
+    const box = image.getBoundingClientRect();
+    if (wide && box.width) small(image, smallest(svg) * Math.min(box.width / wide, box.height / tall) / scale);
+  }
+  for (const svg of slide.querySelectorAll('.frame :is(.course-steps, .course-threads) svg')) {
+    const box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
+    if (box.width) small(svg, smallest(svg.outerHTML) * Math.min(box.width / view.width, box.height / view.height) / scale);
+  }
+  for (const element of shown) {
+    if (element.closest('svg, .mjx-container, mjx-container') || element.matches('img, svg')) continue;
+    small(element, parseFloat(getComputedStyle(element).fontSize));
   }
 
   for (const error of slide.querySelectorAll('mjx-merror, [data-mjx-error]')) {

@@ -2,11 +2,17 @@
 
 from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.against import t_eff_against
+from course_pkg.viz.areas import areas_picture
 from course_pkg.viz.clocks import clock_bars
+from course_pkg.viz.dots import dots_picture
 from course_pkg.viz.graph import graph_picture
 from course_pkg.viz.intuition import Intuition, intuition
+from course_pkg.viz.ladder import Rung, ladder_picture
+from course_pkg.viz.lanes import Event, Story, lanes_picture, race_picture
 from course_pkg.viz.machines import memory_wall, roofline, rooflines
+from course_pkg.viz.march import march_picture
 from course_pkg.viz.measurements import bars, flops_sweep, samples, t_eff_sweep
+from course_pkg.viz.memories import Level, here_picture, memories_picture
 from course_pkg.viz.passes import passes_picture
 from course_pkg.viz.permutation_explorer import PermutationExplorer
 from course_pkg.viz.picture import Picture, draw
@@ -14,6 +20,7 @@ from course_pkg.viz.planner import free_planner, plan_picture, planner
 from course_pkg.viz.predictions import Estimate, Prediction
 from course_pkg.viz.relative import relative_bars
 from course_pkg.viz.roofline_explorer import roofline_explorer
+from course_pkg.viz.rules import Rule, rules_picture
 from course_pkg.viz.source import source
 from course_pkg.viz.tile import tile_picture
 from course_pkg.viz.widgets import explorer, on_each, slider
@@ -21,29 +28,43 @@ from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [
     "Estimate",
+    "Event",
     "Intuition",
+    "Level",
     "PermutationExplorer",
     "Picture",
     "Prediction",
+    "Rule",
+    "Rung",
+    "Story",
     "access_strip",
     "access_strips",
+    "areas_picture",
     "bars",
     "clock_bars",
+    "dots_picture",
     "draw",
     "explorer",
     "flops_sweep",
     "free_planner",
     "graph_picture",
+    "here_picture",
     "intuition",
+    "ladder_picture",
+    "lanes_picture",
+    "march_picture",
+    "memories_picture",
     "memory_wall",
     "on_each",
     "passes_picture",
     "plan_picture",
     "planner",
+    "race_picture",
     "relative_bars",
     "roofline",
     "roofline_explorer",
     "rooflines",
+    "rules_picture",
     "samples",
     "slider",
     "source",

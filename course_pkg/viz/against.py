@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from course_pkg.core import CourseError
-from course_pkg.viz.axes import draw_bound, note_below, require_points
+from course_pkg.viz.axes import draw_bound, name_lines, note_below, require_points
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.style import MUTED, SERIES
+from course_pkg.viz.style import BOUND, MUTED, SERIES
 
 
 def t_eff_against(
@@ -52,15 +52,21 @@ def t_eff_against(
         if region:
             label, low, high = region
             ax.axvspan(low, high, color=MUTED, alpha=0.13, lw=0)
-            ax.text(low, 0.99 * ax.get_ylim()[1], f" {label}", color=MUTED, fontsize=11, va="top")
+            ax.text(low, 0.99 * ax.get_ylim()[1], f" {label}", color=MUTED, fontsize=13, va="top")
         if t_peak_gb_s:
-            draw_bound(ax, t_peak_gb_s, f"{bound} {t_peak_gb_s:,.0f} GB/s")
+            draw_bound(ax, t_peak_gb_s)
         ax.set_xticks(ticks)
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set(xlabel=xlabel, ylabel="T_eff, GB/s", title=title)
-        figure.legend(loc="outside upper center", ncols=3)
+        ends = [
+            (ms[-1][1].t_eff_gb_s, name, c)
+            for (name, ms), c in zip(series.items(), cycle(SERIES), strict=False)
+        ]
+        if t_peak_gb_s:
+            ends.append((t_peak_gb_s, f"{bound} {t_peak_gb_s:,.0f}", BOUND))
+        name_lines(ax, ends)
         note_below(figure, note)
 
     ends = "; ".join(

@@ -20,22 +20,60 @@ def require_points(series) -> None:
         raise CourseError("There is nothing to draw: pass at least one line with at least one measurement.")
 
 
-def draw_bound(ax, value, label) -> None:
-    """Draw a bound on y as a dashed line with its name on it."""
+def draw_bound(ax, value) -> None:
+    """Draw a bound on y as a dashed line; :func:`name_lines` writes its name."""
     ax.axhline(value, color=BOUND, lw=2, ls="--")
-    ax.annotate(
-        label,
-        (0.01, value),
-        xycoords=("axes fraction", "data"),
-        xytext=(0, 5),
-        textcoords="offset points",
-        weight="bold",
+
+
+def name_lines(ax, ends, *, apart=17.0) -> None:
+    """Write the names of lines right of the axes, each at the height at which its line ends, and none on another.
+
+    Call it when the limits of y are final.
+
+    Parameters
+    ----------
+    ends : sequence of (float, str, str)
+        Where each line ends, in data, its name and its colour.
+    apart : float
+        The least distance of two names in points.
+    """
+    figure = ax.get_figure()
+    high = ax.get_position().height * figure.get_figheight() * 72
+    to_share = ax.transScale.transform
+    low, top = (to_share((1, y))[1] for y in ax.get_ylim())
+    wanted = sorted(
+        (high * (to_share((1, y))[1] - low) / (top - low), y, name, colour) for y, name, colour in ends
     )
+    places = spread([place for place, *_ in wanted], apart)
+    for (place, y, name, colour), found in zip(wanted, places, strict=True):
+        ax.annotate(
+            name, (1, y), xycoords=("axes fraction", "data"), xytext=(9, found - place), textcoords="offset points",
+            color=colour, weight="bold", va="center", annotation_clip=False,
+        )  # fmt: skip
+
+
+def spread(places, apart) -> list[float]:
+    """Return rising places, moved as little as needed so that each two are so far apart.
+
+    Examples
+    --------
+    >>> spread([0, 1, 50], 10)
+    [-4.5, 5.5, 50.0]
+    """
+    groups = []  # of places that touch: the sum of where their first would like to be, and how many they are
+    for place in map(float, places):
+        groups.append((place, 1))
+        while len(groups) > 1:
+            (first, n), (second, m) = groups[-2:]
+            if first / n + apart * n <= second / m:
+                break
+            groups[-2:] = [(first + second - apart * n * m, n + m)]
+    return [total / n + apart * i for total, n in groups for i in range(n)]
 
 
 def note_below(figure, note):
     if note:
         note = note.replace("`", "")  # a figure has one font, so commands stand without quotes
-        width = int(13 * figure.get_figwidth())  # characters of this size that fit
+        width = int(10.4 * figure.get_figwidth())  # characters of this size that fit
         note = "\n".join(textwrap.fill(line, width) for line in note.splitlines())
-        figure.supxlabel(note, fontsize=10.5, color=MUTED, x=0.01, ha="left")
+        figure.supxlabel(note, fontsize=13, color=MUTED, x=0.01, ha="left")

@@ -8,7 +8,7 @@ from matplotlib.path import Path
 
 from course_pkg.core.access import BANK_BYTES, BANKS, WarpAccess
 from course_pkg.viz import strip
-from course_pkg.viz.style import BOUND, INK, MUTED, RULE
+from course_pkg.viz.style import BOUND, INK, MUTED, RULE, WASTED
 
 HEAD_TOP, HEAD_TALL = 150.0, 13.0
 WALL_TOP, WALL_BOTTOM = 133.0, 63.0
@@ -122,7 +122,7 @@ def draw_banks(ax, access: WarpAccess, shared: Stacks) -> None:
         ax.plot([strip.LEFT - 4, strip.RIGHT], [y, y], color=BOUND, lw=1.6, ls="--", gid="bound")
         ax.plot([strip.LEFT - 4, strip.LEFT + 14], [CAPTION] * 2, color=BOUND, lw=1.6, ls="--")
         bound = strip.count(shared.fewest, "wavefront")
-        ax.text(strip.LEFT + 19, CAPTION, f"bound: {bound}", size=11, color=INK, va="center_baseline")
+        ax.text(strip.LEFT + 19, CAPTION, f"bound: {bound}", size=11.5, color=INK, va="center_baseline")
     _brace(ax, access, rows * tall)
     strip.side(ax, HEAD_TOP - HEAD_TALL / 2, "32 banks")
     strip.legend(ax, CAPTION, _legend(access, shared, rows))
@@ -137,7 +137,7 @@ def _heads(ax, shared):
         )  # fmt: skip
         ax.text(
             _x(bank + 0.5), HEAD_TOP - HEAD_TALL / 2, str(bank),
-            size=9, color=INK if bank in asked else MUTED, ha="center", va="center_baseline",
+            size=11.5, color=INK if bank in asked else MUTED, ha="center", va="center_baseline",
         )  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def _wall(ax, access, shared, rows, tall):
                 idle.append(_box(x, low, width, (height - len(words)) * tall - gap))
         top += height
     if idle:  # one path, cut into slots by lines, keeps the file small
-        slots = PathPatch(Path.make_compound_path(*idle), facecolor=strip.UNUSED, edgecolor="none")
+        slots = PathPatch(Path.make_compound_path(*idle), facecolor=strip.UNUSED, edgecolor=WASTED)
         slots.set_gid(f"idle-{rows * BANKS - shared.delivered}")
         ax.add_artist(slots)
         cuts = WALL_TOP - np.arange(1, rows) * tall + gap / 2
@@ -184,7 +184,7 @@ def _brace(ax, access, depth):
         ax,
         (low + high) / 2,
         f"{access.wavefronts}\n{noun}" if depth > 26 else f"{access.wavefronts} {noun}",
-        size=11,
+        size=11.5,
     )
 
 

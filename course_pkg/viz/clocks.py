@@ -4,9 +4,9 @@ from course_pkg.core import CourseError
 from course_pkg.core.units import format_time
 from course_pkg.viz.axes import note_below
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.style import BOUND, COMPUTE, MEMORY, MEMORY_WRITE, WASTED
+from course_pkg.viz.style import BOUND, COMPUTE, GOLD, MEMORY, MEMORY_WRITE, WASTED
 
-COLOURS = {"memory": MEMORY, "L2": MEMORY_WRITE, "L1": "#E69F00", "issue": COMPUTE}
+COLOURS = {"memory": MEMORY, "L2": MEMORY_WRITE, "L1": GOLD, "issue": COMPUTE}
 WIDE, TALL = 0.86, 0.74  # of a kernel's time, and of its clocks together
 
 
@@ -68,4 +68,4 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
     )
     if bound_s:
         listed += f"; {bound}: {format_time(bound_s)}"
-    return draw(plot, f"{listed}. {note}", size=(8.6, 1.6 + 0.56 * len(kernels)))
+    return draw(plot, f"{listed}. {note}", size=(8.6, 1.45 + 0.5 * len(kernels)))

@@ -163,7 +163,7 @@ class Graph:
         )  # fmt: skip
         top = low + NODE_HEIGHT + FRAME
         ax.add_artist(Circle((x + 5, top - 2), 8.5, facecolor=INK, edgecolor="white", linewidth=1, zorder=4))
-        ax.text(x + 5, top - 2, str(number), size=11, weight="bold", color="white", ha="center",
+        ax.text(x + 5, top - 2, str(number), size=11.5, weight="bold", color="white", ha="center",
                 va="center_baseline", zorder=5)  # fmt: skip
 
     def _port(self, bus, place):
@@ -220,8 +220,10 @@ class Graph:
         if len(lines) > 3 or "⟨" in container.formula:  # the comma of a dot separates nothing
             lines = [container.name, container.formula]
         for i, text in enumerate(lines):
-            size, weight = (11.5, "bold") if i == 0 else (10.5, "normal")
-            room = self.width - (10 if container.kind == "map" else 16)
+            size, weight = (12.5, "bold") if i == 0 else (11.5, "normal")
+            room = 1.12 * (
+                self.width - (10 if container.kind == "map" else 16)
+            )  # the page's font is narrower
             size *= min(1, room / strip.breadth(text, size, weight=weight))
             y = low + NODE_HEIGHT / 2 + (len(lines) - 1) * 7 - 14 * i
             ax.text(middle, y, text, size=size, weight=weight, ha="center", va="center_baseline", zorder=4,
@@ -233,7 +235,7 @@ class Graph:
         width = strip.breadth(text, 11, weight="bold") + 9
         strip.cell(ax, right - width + 6, low - 8, width, 16, f"badge-{text}", radius=7, facecolor="white",
                    edgecolor=INK, linewidth=1.2, zorder=5)  # fmt: skip
-        ax.text(right - width / 2 + 6, low, text, size=11, weight="bold", ha="center", va="center_baseline",
+        ax.text(right - width / 2 + 6, low, text, size=11.5, weight="bold", ha="center", va="center_baseline",
                 zorder=6)  # fmt: skip
 
     def described(self) -> str:

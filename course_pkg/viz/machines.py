@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.ticker import MultipleLocator
 
 from course_pkg.core import CourseError
-from course_pkg.viz.axes import plain_log
+from course_pkg.viz.axes import plain_log, spread
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, INK, MEMORY, MUTED, SERIES, WASTED
 
@@ -139,7 +139,6 @@ def memory_wall(machines, *, dtype="float64") -> Picture:
             cpu, flagship = m.kind == "cpu", m.fp64_gflop_s * 3 > m.fp32_gflop_s or m.year < 2016
             colour = WASTED if cpu else COMPUTE if flagship else SERIES[3]
             ax.semilogy(m.year, m.balance(dtype), "s" if cpu else "o", color=colour, ms=10)
-        _label_beside(ax, [(m.year, m.balance(dtype), _short(m.name)) for m in machines])
         for marker, colour, label in (
             ("o", COMPUTE, "GPU for computing"),
             ("o", SERIES[3], "GPU with little fp64"),
@@ -153,6 +152,7 @@ def memory_wall(machines, *, dtype="float64") -> Picture:
         ax.set(xlabel="year", ylabel=f"flops for each {dtype} moved")
         ax.set_xlim(machines[0].year - 1, machines[-1].year + 2.5)
         ax.set_ylim(0.8, 200)
+        _label_beside(ax, [(m.year, m.balance(dtype), _short(m.name)) for m in machines])
         plain_log(ax.yaxis)
         ax.xaxis.set_major_locator(MultipleLocator(2))
         figure.legend(loc="outside upper center", ncols=3)
@@ -171,19 +171,23 @@ def _short(name):
 
 
 def _label_beside(ax, points):
-    """Put each label right of its point, or left of it where the next point to the right is in the way."""
+    """Put each label right of its point, or left of it where the next point to the right is in the way.
+
+    Labels of one year on one side are spread, so that none lies on another.
+    """
+    scale = 215 / np.log(ax.get_ylim()[1] / ax.get_ylim()[0])  # points of the figure for a factor of e
+    sides: dict[tuple, list] = {}
     for x, y, text in points:
-        crowded = any(0 < px - x <= 3.2 and max(py / y, y / py) < 1.35 for px, py, _ in points)
-        offset, side = ((-8, 0), "right") if crowded else ((8, 0), "left")
-        ax.annotate(
-            f"{text}: {y:.0f}",
-            (x, y),
-            xytext=offset,
-            textcoords="offset points",
-            ha=side,
-            va="center",
-            fontsize=11.5,
-        )
+        left = any(0 < px - x <= 3.2 and max(py / y, y / py) < 1.35 for px, py, _ in points)
+        sides.setdefault((x, left), []).append((scale * np.log(y), y, text))
+    for (x, left), column in sides.items():
+        column.sort()
+        places = spread([place for place, *_ in column], 17)
+        for (place, y, text), found in zip(column, places, strict=True):
+            ax.annotate(
+                f"{text}: {y:.0f}", (x, y), xytext=(-9 if left else 9, found - place), textcoords="offset points",
+                ha="right" if left else "left", va="center",
+            )  # fmt: skip
 
 
 def _rate(gflop_s):

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from course_pkg.core.units import format_bytes, format_time, or_unknown
-from course_pkg.viz.axes import draw_bound, note_below, plain_log, require_points
+from course_pkg.viz.axes import draw_bound, name_lines, note_below, plain_log, require_points
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GAIN, INK, MEMORY, MUTED, SERIES, WASTED
 
@@ -45,17 +45,23 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
         top = 1.05 * ax.get_ylim()[1]
         for name, size in caches:
             ax.axvline(size, color=MUTED, lw=1, ls=":")
-            ax.text(
-                size, 0.02 * top, f"{name} ", color=MUTED, rotation=90, va="bottom", ha="right", fontsize=11
-            )
+            ax.annotate(
+                name, (size, 1), xycoords=("data", "axes fraction"), xytext=(0, 4), textcoords="offset points",
+                color=MUTED, ha="center", va="bottom",
+            )  # fmt: skip
+        ends = [
+            (ms[-1].t_eff_gb_s, name, colour)
+            for (name, ms), colour in zip(series.items(), cycle(SERIES), strict=False)
+        ]
         if t_peak_gb_s:
-            draw_bound(ax, t_peak_gb_s, f"T_peak {t_peak_gb_s:,.0f} GB/s")
+            draw_bound(ax, t_peak_gb_s)
+            ends.append((t_peak_gb_s, f"T_peak {t_peak_gb_s:,.0f}", BOUND))
         ax.set_ylim(0, top)
+        name_lines(ax, ends)
         ax.set(xlabel="bytes moved by one call", ylabel="GB/s", title=title)
         ax.xaxis.set_major_locator(LogLocator(base=8, numticks=20))
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: format_bytes(v)))
-        figure.legend(loc="outside upper center", ncols=len(series))
         note_below(figure, note)
 
     series = {str(name): ms for name, ms in series.items()}  # an implementation is drawn by its label
@@ -158,7 +164,12 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         plain_log(ax.xaxis, base=2)
         plain_log(ax.yaxis, base=2)
         ax.set_ylim(0.5, max(4, 1.5 * ax.get_ylim()[1]))
-        ax.legend(loc="upper left")
+        colours = cycle((COMPUTE, MEMORY, GAIN))
+        last = [
+            (ms[-1].median_s / ms[0].median_s, name, c)
+            for (name, ms), c in zip(series.items(), colours, strict=False)
+        ]
+        name_lines(ax, last)
         note_below(figure, note)
 
     listed = "; ".join(
@@ -168,7 +179,7 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         )
         for n, ms in series.items()
     )
-    return draw(plot, f"Time relative to {first} flops per element. {listed}. {note}")
+    return draw(plot, f"Time relative to {first} flops per element. {listed}. {note}", size=(8.6, 3.6))
 
 
 def samples(measurements, *, title="", note="") -> Picture:

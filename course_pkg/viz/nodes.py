@@ -78,7 +78,7 @@ def legend(ax, y, *, framed, again) -> None:
 
 
 def _word(ax, x, y, text):
-    ax.text(x, y, text, size=11, va="center_baseline")
+    ax.text(x, y, text, size=11.5, va="center_baseline")
     return x + strip.breadth(text, 11) + 10
 
 

@@ -1,119 +1,154 @@
-"""The passes over memory of some plans as areas: one box for each field that a kernel reads or writes.
+"""What plans move, as columns of blocks: one block for each field that a kernel reads or writes.
 
 A plan is an object with ``kernels``, each with ``reads`` and ``writes`` (names of fields), and a ``program`` with the
-number of its ``iterations``. The boxes of all plans are drawn to one scale: bytes, or the time that these bytes take.
+number of its ``iterations``. A field has one colour in all columns, dark where it is read and light where it is
+written.
 """
 
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+import re
+
+from matplotlib.colors import to_rgb
 
 from course_pkg.core import CourseError
-from course_pkg.viz.axes import note_below
+from course_pkg.viz import strip
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.style import COMPUTE, INK, MEMORY, MEMORY_WRITE
+from course_pkg.viz.style import BOUND, COMPUTE, INK
 
-TALL, FRAME = 0.56, 0.72  # of a box, and of the frame around a kernel; a row is 1
+WIDTH, TALL = 760.0, 262.0  # points; of the highest column
+LEFT, RIGHT = 64.0, 752.0
+HEAD, LEGEND = 22.0, 20.0  # above the columns, and above them all
+NAME, LINE = 12.0, 15.0  # below the columns: around their names, and a line of these
+COLUMN, DOT = 0.52, 0.42  # of a column's room: its width, and from its middle to its dot
+HUES = ("#0072B2", "#8A4E86", "#007A5A", "#8C5A00", "#5B6570")
+TEXT, SMALL = 14.5, 12.5
 
 
-def passes_picture(
-    plans, *, per_pass, xlabel, measured=None, written="{:g}".format, title="", note=""
-) -> Picture:
-    """Draw a row for each plan: its kernels as frames, in them a box for each field read or written.
+def passes_picture(plans, *, per_pass, axis, measured=None, written="{:g}".format, note="") -> Picture:
+    """Draw a column for each plan: its kernels as frames, from the bottom upwards, with a block for each field.
 
-    If a plan has several iterations, a box is as wide as its share of one of them.
+    If a plan has several iterations, each has a column of its own, and the column's number is their mean.
 
     Parameters
     ----------
     plans : dict of str to plan
-        See above; the names stand at the left.
+        See above; the names stand below.
     per_pass : float
         What one pass over one field costs, in the unit of the axis.
-    xlabel : str
-        What the axis shows, with its unit.
+    axis : str
+        What the height shows, with its unit.
     measured : dict of str to float, optional
-        What was measured of a plan, in the same unit: a diamond in its row.
+        What was measured of a plan, in the same unit: a dot beside its column, with a line to the column's height.
     written : callable
-        Turns the number at the end of a row into text: the measured one, or else the sum of the boxes.
+        Turns a number into text: the measured one at its dot, and the sum of the blocks above its column.
+    note : str
+        Where the numbers come from.
 
     Raises
     ------
     CourseError
-        If there is no plan, or something was measured of a plan that is not drawn.
+        If there is no plan, something was measured of a plan that is not drawn, or there are more fields than colours.
 
     Examples
     --------
     >>> from course_pkg.cg.fusion import TWO_KERNEL
-    >>> passes_picture({"two kernels": TWO_KERNEL}, per_pass=8, xlabel="bytes per point").alt
-    'two kernels: 64. Kernel 1 reads r, p and writes p; kernel 2 reads p, x, r and writes x, r.'
+    >>> passes_picture({"two kernels": TWO_KERNEL}, per_pass=8, axis="bytes per point").alt
+    'bytes per point. two kernels: 64. Kernel 1 reads r, p and writes p; kernel 2 reads p, x, r and writes x, r.'
     """
     measured = measured or {}
     if not plans:
         raise CourseError("There is nothing to draw: pass at least one plan.")
     if strange := set(measured) - set(plans):
         raise CourseError(f"{', '.join(sorted(strange))}: measured, but no such plan is drawn.")
-    rows = {name: _Row(plan, per_pass / plan.program.iterations) for name, plan in plans.items()}
-    widest = max([row.end for row in rows.values()] + list(measured.values()))
+    columns = {name: _Column(plan, per_pass) for name, plan in plans.items()}
+    fields = dict.fromkeys(base(f) for c in columns.values() for k in c.kernels for fs in k for f in fs)
+    if len(fields) > len(HUES):
+        raise CourseError(f"There are colours for {len(HUES)} fields, not for {len(fields)}.")
+    hues = dict(zip(fields, HUES, strict=False))
+    words = strip.Note(note, WIDTH)
+    unit = TALL / max([c.height for c in columns.values()] + list(measured.values()))
+    room = (RIGHT - LEFT) / len(columns)
+    names = {name: strip.folded(name, max(8, int(room / 8.2)))[:2] for name in columns}
+    bottom = NAME + LINE * max(map(len, names.values())) + words.height
+    height = bottom + TALL + HEAD + LEGEND
 
     def plot(figure):
-        ax = figure.subplots()
-        for y, (name, row) in zip(range(len(rows) - 1, -1, -1), rows.items(), strict=True):
-            row.draw(ax, y)
-            found = measured.get(name)
-            if found is not None:
-                ax.plot([found], [y], "D", color=COMPUTE, ms=9, mec="white", zorder=5)
-            text = written(row.end if found is None else found)
-            ax.text(
-                max(row.end, found or 0) + 0.02 * widest, y, text, weight="bold", va="center", fontsize=14
-            )
-        ax.set_yticks(range(len(rows) - 1, -1, -1), list(rows))
-        ax.tick_params(axis="y", length=0, labelsize=14)
-        ax.grid(axis="y", visible=False)
-        ax.set(xlim=(0, 1.13 * widest), ylim=(-0.6, len(rows) - 0.4), xlabel=xlabel, title=title)
-        marks = [Patch(color=MEMORY, label="read"), Patch(color=MEMORY_WRITE, label="written")]
-        marks += [Patch(facecolor="none", edgecolor=INK, linewidth=1.8, label="kernel")]
-        if measured:
-            marks += [Line2D([], [], marker="D", color=COMPUTE, ls="", ms=9, mec="white", label="measured")]
-        figure.legend(handles=marks, loc="outside upper center", ncols=len(marks))
-        note_below(figure, note)
+        ax = strip.sheet(figure)
+        ax.set(xlim=(0, WIDTH), ylim=(0, height))
+        ax.text(20, bottom + TALL / 2, axis, size=SMALL, rotation=90, ha="center", va="center")
+        ax.plot([LEFT - 12, RIGHT], [bottom] * 2, color=INK, lw=1.2)
+        for i, (name, column) in enumerate(columns.items()):
+            middle = LEFT + (i + (0.5 if name not in measured else 0.42)) * room
+            column.draw(ax, middle, bottom, COLUMN * room, unit, hues)
+            _name(ax, names[name], middle, bottom)
+            if name in measured:
+                _dot(
+                    ax,
+                    middle,
+                    bottom,
+                    room,
+                    unit * column.end,
+                    unit * measured[name],
+                    written(measured[name]),
+                )
+            else:
+                ax.text(middle, bottom + unit * column.height + 8, written(column.end), size=17, weight="bold",
+                        ha="center", va="bottom")  # fmt: skip
+        _legend(ax, height - 14)
+        words.draw(ax)
 
-    said = [
-        f"{name}: {written(row.end)}{f', measured {written(measured[name])}' if name in measured else ''}. {row.said()}"
-        for name, row in rows.items()
-    ]
-    return draw(
-        plot, f"{title + ': ' if title else ''}{' '.join(said)} {note}", size=(9.6, 1.5 + 0.62 * len(rows))
-    )
+    found = {name: f", measured {written(value)}" for name, value in measured.items()}
+    said = [f"{name}: {written(c.end)}{found.get(name, '')}. {c.said()}" for name, c in columns.items()]
+    return draw(plot, f"{axis}. {' '.join(said)} {note}", size=(WIDTH / 72, height / 72))
 
 
-class _Row:
-    """The boxes of a plan, from left to right."""
+def base(field) -> str:
+    """Return a field's name without the number of its copy: p1 and p2 are p, and have its colour."""
+    return re.sub(r"\d+$", "", field)
 
-    def __init__(self, plan, width):
-        self.width, self.kernels = width, [(tuple(k.reads), tuple(k.writes)) for k in plan.kernels]
+
+class _Column:
+    """The blocks of a plan, from the bottom upwards; one stack for each of its iterations."""
+
+    def __init__(self, plan, per_pass):
+        self.per_pass = per_pass
+        self.kernels = [(tuple(k.reads), tuple(k.writes)) for k in plan.kernels]
+        turns = plan.program.iterations
+        each = -(-len(self.kernels) // turns)
+        self.stacks = [self.kernels[i * each : (i + 1) * each] for i in range(turns)]
+
+    def _sum(self, kernels):
+        return self.per_pass * sum(len(reads) + len(writes) for reads, writes in kernels)
 
     @property
     def end(self) -> float:
-        return self.width * sum(len(reads) + len(writes) for reads, writes in self.kernels)
+        """What the plan costs per iteration."""
+        return self._sum(self.kernels) / len(self.stacks)
 
-    def draw(self, ax, y):
-        x = 0.0
-        for reads, writes in self.kernels:
-            start = x
-            for names, colour, ink in ((reads, MEMORY, "white"), (writes, MEMORY_WRITE, INK)):
-                for name in names:
-                    box = Rectangle(
-                        (x, y - TALL / 2), self.width, TALL, facecolor=colour, edgecolor="white", lw=1.2
-                    )
-                    ax.add_patch(box)
-                    ax.text(
-                        x + self.width / 2, y, name, color=ink, ha="center", va="center_baseline",
-                        fontsize=11 if len(name) > 1 else 13, weight="bold",
-                    )  # fmt: skip
-                    x += self.width
-            frame = Rectangle(
-                (start, y - FRAME / 2), x - start, FRAME, facecolor="none", edgecolor=INK, lw=1.8
-            )
-            ax.add_patch(frame)
+    @property
+    def height(self) -> float:
+        """The height of its highest stack."""
+        return max(map(self._sum, self.stacks))
+
+    def draw(self, ax, middle, bottom, width, unit, hues):
+        wide = width / len(self.stacks)
+        for turn, kernels in enumerate(self.stacks):
+            x, y = middle - width / 2 + turn * wide, bottom
+            for number, (reads, writes) in enumerate(kernels):
+                start = y
+                for names, light in ((reads, False), (writes, True)):
+                    for name in names:
+                        self._block(ax, name, x, y, wide, unit * self.per_pass, hues[base(name)], light)
+                        y += unit * self.per_pass
+                strip.cell(ax, x + 1.5, start + 1.5, wide - 3, y - start - 3, f"kernel-{turn}-{number}", radius=4,
+                           facecolor="none", edgecolor=INK, linewidth=2.2, zorder=3)  # fmt: skip
+
+    @staticmethod
+    def _block(ax, name, x, y, width, tall, hue, light):
+        pale = tuple(0.22 * c + 0.78 for c in to_rgb(hue))
+        strip.bar(ax, x + 5, y + 1.2, width - 10, tall - 2.4, f"block-{name}", facecolor=pale if light else hue,
+                  edgecolor=hue, linewidth=1.4, zorder=2)  # fmt: skip
+        ax.text(x + width / 2, y + tall / 2, name, size=min(13.5, 0.82 * tall), weight="bold", zorder=4,
+                color=INK if light else "white", ha="center", va="center_baseline")  # fmt: skip
 
     def said(self) -> str:
         each = "; ".join(
@@ -121,3 +156,31 @@ class _Row:
             for i, (reads, writes) in enumerate(self.kernels, 1)
         )
         return f"{each[0].upper()}{each[1:]}."
+
+
+def _name(ax, lines, middle, bottom):
+    for i, line in enumerate(lines):
+        ax.text(middle, bottom - 7 - LINE * i, line, size=SMALL, ha="center", va="top", parse_math=False)
+
+
+def _dot(ax, middle, bottom, room, bound, found, text):
+    x = middle + DOT * room
+    ax.plot([middle + COLUMN * room / 2, x + 8], [bottom + bound] * 2, color=BOUND, lw=1.8, ls="--", zorder=4)
+    ax.plot([x, x], [bottom + bound, bottom + found], color=COMPUTE, lw=2, zorder=4)
+    ax.plot([x], [bottom + found], "o", color=COMPUTE, ms=10, mec="white", zorder=5)
+    ax.text(middle + COLUMN * room / 2 + 4, bottom + max(found, bound) + 9, text, size=TEXT, weight="bold",
+            va="bottom", zorder=6)  # fmt: skip
+
+
+def _legend(ax, y):
+    """Write what dark, light and a frame mean, from the right edge leftwards."""
+    x = RIGHT
+    marks = (("a kernel", "none", INK), ("written", "#d4dade", "#5B6570"), ("read", "#5B6570", "#5B6570"))
+    for word, fill, edge in marks:
+        x -= strip.breadth(word, SMALL)
+        ax.text(x, y, word, size=SMALL, va="center_baseline")
+        x -= 26
+        strip.cell(
+            ax, x, y - 6, 20, 12, f"legend-{word}", radius=2, facecolor=fill, edgecolor=edge, linewidth=1.8
+        )
+        x -= 18

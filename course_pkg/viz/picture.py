@@ -3,6 +3,7 @@
 import base64
 import html
 import io
+import re
 from pathlib import Path
 
 import matplotlib as mpl
@@ -10,7 +11,10 @@ from matplotlib.figure import Figure
 
 from course_pkg.core import CourseError
 from course_pkg.core.files import write
-from course_pkg.viz.style import RC
+from course_pkg.viz.style import DEJAVU, MONO, RC, SANS
+
+_FAMILY = re.compile(rf"font-family: '{DEJAVU}( Mono)?'[^;\"]*")
+_STEP = re.compile(r'<g id="step-(\d+)[^"]*"')
 
 
 class Picture:
@@ -48,7 +52,7 @@ class Picture:
         return cls(path.read_text(encoding="utf-8"), alt)
 
     def __repr__(self):
-        return f"<Picture: {self.alt}>"
+        return f"<{type(self).__name__}: {self.alt}>"
 
     def _repr_html_(self):
         data = base64.b64encode(self.svg.encode()).decode()
@@ -58,7 +62,19 @@ class Picture:
         return f'<img class="course-figure" {ground} src="data:image/svg+xml;base64,{data}" alt="{alt}">'
 
 
-def draw(plot, alt: str, *, size=None) -> Picture:
+class Steps(Picture):
+    """A picture that a slide builds up, key by key; a notebook shows all of it.
+
+    It lies in the page itself, where reveal.js shows each group of the class ``fragment`` in its turn.
+    """
+
+    def _repr_html_(self):
+        alt = html.escape(self.alt, quote=True)
+        svg = self.svg[self.svg.index("<svg") :].replace("<svg ", f'<svg role="img" aria-label="{alt}" ', 1)
+        return f'<div class="course-figure course-steps" style="background:#fff">{svg}</div>'
+
+
+def draw(plot, alt: str, *, size=None, steps=False) -> Picture:
     """Draw with the course's style and return the picture.
 
     Parameters
@@ -69,6 +85,8 @@ def draw(plot, alt: str, *, size=None) -> Picture:
         Alternative text.
     size : tuple of float, optional
         Width and height in inches.
+    steps : bool
+        Return a :class:`Steps`: what has a gid that begins with ``step-1``, ``step-2`` and so on appears at a key.
 
     Examples
     --------
@@ -80,4 +98,13 @@ def draw(plot, alt: str, *, size=None) -> Picture:
         plot(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return Picture(buffer.getvalue(), alt)
+    svg = _FAMILY.sub(_in_the_pages_font, buffer.getvalue())
+    return Steps(_STEP.sub(_fragment, svg), alt) if steps else Picture(svg, alt)
+
+
+def _in_the_pages_font(found):
+    return "font-family: " + (MONO if found[1] else SANS).replace('"', "'")
+
+
+def _fragment(found):
+    return f'<g class="fragment" data-fragment-index="{int(found[1]) - 1}"'

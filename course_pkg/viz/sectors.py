@@ -7,7 +7,7 @@ import numpy as np
 from course_pkg.core.access import SECTOR_BYTES, WarpAccess
 from course_pkg.core.units import format_bytes
 from course_pkg.viz import strip
-from course_pkg.viz.style import INK, MEMORY, MUTED, RULE
+from course_pkg.viz.style import INK, MEMORY, MUTED, RULE, WASTED
 
 LINE_BYTES = 128
 WORD = 4  # bytes
@@ -127,7 +127,7 @@ def draw_sectors(ax, access: WarpAccess, memory: Touched) -> None:
     _breaks(ax, memory, x, scale)
     strip.side(ax, TOP - TALL / 2, strip.count(len(x), "sector"))
     strip.legend(ax, CAPTION, _legend(access, memory))
-    ax.text(strip.LEFT, CAPTION, _caption(memory), size=11, color=INK, va="center_baseline")
+    ax.text(strip.LEFT, CAPTION, _caption(memory), size=11.5, color=INK, va="center_baseline")
 
 
 def _layout(memory):
@@ -161,7 +161,7 @@ def _frames(ax, memory, x, scale):
 
 def _sector(ax, i, x, scale, used, access):
     strip.bar(
-        ax, x, TOP - TALL, scale * SECTOR_BYTES, TALL, f"sector-{i}", facecolor=strip.UNUSED, edgecolor="none"
+        ax, x, TOP - TALL, scale * SECTOR_BYTES, TALL, f"sector-{i}", facecolor=strip.UNUSED, edgecolor=WASTED
     )
     edges = np.flatnonzero(np.diff(np.concatenate([[0], used, [0]]).astype(int)))
     for first, last in zip(edges[::2], edges[1::2], strict=True):
@@ -198,7 +198,7 @@ def _breaks(ax, memory, x, scale):
         for side in (-1, 1):
             ax.plot([middle + side * 24, middle + side * 5], [y - 5] * 2, color=MUTED, lw=1.0)
         size = _bytes(int(memory.gaps[i]))
-        ax.text(middle, y + 8, size, size=10.5, color=INK, ha="center", va="center_baseline")
+        ax.text(middle, y + 8, size, size=11.5, color=INK, ha="center", va="center_baseline")
 
 
 def _caption(memory):

@@ -1,5 +1,6 @@
 """The parts that both access strips share: the sheet, the row of lanes, the ribbons, the words around them."""
 
+import textwrap
 from functools import lru_cache
 
 from matplotlib.colors import to_rgba
@@ -9,7 +10,7 @@ from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 
 from course_pkg.core.access import WARP
-from course_pkg.viz.style import INK, MEMORY, MEMORY_WRITE, MUTED, RC, WASTED
+from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY, MEMORY_WRITE, MUTED, RC, WASTED
 
 WIDTH, HEIGHT = 619.2, 237.6  # points: 8.6 by 3.3 inches
 LEFT, RIGHT = 84.0, 612.0
@@ -17,7 +18,7 @@ LANE_TOP, LANE_HEIGHT = 199.0, 17.0
 LANE_BOTTOM = LANE_TOP - LANE_HEIGHT
 PITCH = (RIGHT - LEFT) / WARP  # of lanes and of banks: both are 32
 SIDE = 76.0  # where the labels left of the rows end
-UNUSED = to_rgba(WASTED, 0.6)  # light enough to tell from the lighter blue
+UNUSED = to_rgba(WASTED, 0.45)  # light enough to tell from the lighter blue; its edge has the contrast
 
 
 def sheet(figure):
@@ -67,7 +68,7 @@ def lanes(ax, access) -> None:
         )
         ink = "white" if fill == MEMORY else INK
         middle = (LEFT + (lane + 0.5) * PITCH, LANE_BOTTOM + LANE_HEIGHT / 2)
-        ax.text(*middle, str(lane), size=9.5, color=ink if on else MUTED, ha="center", va="center_baseline")
+        ax.text(*middle, str(lane), size=11.5, color=ink if on else MUTED, ha="center", va="center_baseline")
     side(ax, middle[1], "32 lanes")
 
 
@@ -97,10 +98,10 @@ def words(ax, access, headline: str) -> None:
     size *= min(1, (WIDTH - 14) / breadth(headline, size, weight="bold"))
     ax.text(7, HEIGHT - 8, headline, size=size, weight="bold", va="top")
     number = f"{access.line}  "
-    code = shortened(number + access.source.strip(), 10.5, WIDTH - 20, family="monospace")
-    ax.text(7, 25, code, size=10.5, family="monospace", va="baseline", parse_math=False)
-    owner = shortened(whose(access), 10.5, WIDTH - 14)
-    ax.text(7, 8.5, owner, size=10.5, color=MUTED, va="baseline", parse_math=False)
+    code = shortened(number + access.source.strip(), 11.5, WIDTH - 20, family="monospace")
+    ax.text(7, 26, code, size=11.5, family="monospace", va="baseline", parse_math=False)
+    owner = shortened(whose(access), 11.5, WIDTH - 14)
+    ax.text(7, 8.5, owner, size=11.5, color=MUTED, va="baseline", parse_math=False)
 
 
 def count(n, noun) -> str:
@@ -143,6 +144,47 @@ def shortened(text, size, width, *, family="sans-serif") -> str:
     return text
 
 
+def verdict(ax, x, y, good, gid, size=9.0) -> None:
+    """Draw a tick or a cross with its middle at (x, y): as a line, since few fonts have these letters."""
+    tick = [(-1, 0.1), (-0.3, -0.7), (1, 0.9)]
+    strokes = [tick] if good else [[(-0.8, -0.8), (0.8, 0.8)], [(-0.8, 0.8), (0.8, -0.8)]]
+    for i, stroke in enumerate(strokes):
+        path = Path([(x + size * a, y + size * b) for a, b in stroke])
+        mark = PathPatch(
+            path, facecolor="none", edgecolor=GAIN if good else COMPUTE, linewidth=3.4, capstyle="round"
+        )
+        mark.set_gid(f"{gid}-{i}")
+        mark.set_zorder(5)
+        ax.add_artist(mark)
+
+
+def folded(text, letters) -> list[str]:
+    """Return the lines of a text, none longer than so many letters, and without backquotes."""
+    return [line for part in text.replace("`", "").splitlines() for line in textwrap.wrap(part, letters)]
+
+
+class Note:
+    """Where the numbers of a picture come from, in lines at its bottom; ``height`` is the room that they take."""
+
+    SIZE, PITCH = 12.5, 16.0
+
+    def __init__(self, text, width):
+        self.lines = folded(text, int(width / 6.5))
+        self.height = self.PITCH * len(self.lines) + (4 if self.lines else 0)
+
+    def draw(self, ax, bottom=0.0):
+        for i, line in enumerate(reversed(self.lines)):
+            ax.text(
+                8,
+                bottom + 4 + self.PITCH * i,
+                line,
+                size=self.SIZE,
+                color=MUTED,
+                va="bottom",
+                parse_math=False,
+            )
+
+
 @lru_cache
 def _letters(family):
     return frozenset(get_font(findfont(_font(family))).get_charmap())
@@ -153,10 +195,12 @@ def legend(ax, y, entries) -> None:
     x = RIGHT
     for fill, hollow, text in reversed(entries):
         x -= breadth(text, 11)
-        ax.text(x, y, text, size=11, color=INK, va="center_baseline")
+        ax.text(x, y, text, size=11.5, color=INK, va="center_baseline")
         x -= 14
         box = (
-            {"facecolor": "none", "edgecolor": MUTED} if hollow else {"facecolor": fill, "edgecolor": "none"}
+            {"facecolor": "none", "edgecolor": MUTED}
+            if hollow
+            else {"facecolor": fill, "edgecolor": WASTED if fill == UNUSED else "none"}
         )
         cell(ax, x, y - 4.5, 9, 9, f"legend-{text}", radius=1.5, linewidth=0.8, **box)
         x -= 14

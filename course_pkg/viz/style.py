@@ -1,7 +1,8 @@
 """One look for every figure: palette, fonts, sizes.
 
-The palette is Okabe and Ito's, which colour-blind readers can tell apart. Memory, compute and bound have the same
-colour in every figure and on every slide. A bound is drawn in ink, dashed, and nothing else is dashed.
+The palette is Okabe and Ito's, which colour-blind readers can tell apart; its light colours are darker here, so that
+each has a contrast of at least 3 : 1 with white. Memory, compute and bound have the same colour in every figure and on
+every slide. A bound is drawn in ink, dashed, and nothing else is dashed.
 """
 
 from pathlib import Path
@@ -10,15 +11,23 @@ import matplotlib as mpl
 from matplotlib.font_manager import fontManager
 
 MEMORY = "#0072B2"
-MEMORY_WRITE = "#56B4E9"
+MEMORY_WRITE = "#3D9BD9"
 COMPUTE = "#D55E00"
 BOUND = "#1b1f24"
-WASTED = "#9aa3ad"
+WASTED = "#87909B"
 GAIN = "#009E73"
 INK = "#1b1f24"
 MUTED = "#5b6570"
 RULE = "#d9dce1"
-SERIES = (MEMORY, COMPUTE, GAIN, "#CC79A7", MEMORY_WRITE, "#E69F00")
+PINK, GOLD = "#C973A2", "#B58400"
+SERIES = (MEMORY, COMPUTE, GAIN, PINK, MEMORY_WRITE, GOLD)
+# The fonts of slides and pages, as in theme/palette.css: figures have theirs. Lengths are computed with DEJAVU, which
+# is wider than all of these, so that what fits on one machine fits on every machine.
+_FIRST = ("-apple-system", '"Segoe UI"', "Roboto", '"Helvetica Neue"', '"Noto Sans"')
+SANS = ", ".join((*_FIRST, '"Liberation Sans"', "Arial", "system-ui", "sans-serif"))
+_FIRST = ("ui-monospace", '"SF Mono"', "SFMono-Regular", '"Cascadia Code"', "Menlo", "Consolas")
+MONO = ", ".join((*_FIRST, '"DejaVu Sans Mono"', "monospace"))
+DEJAVU = "DejaVu Sans"
 
 RC = {
     "figure.figsize": (8.6, 4.0),
@@ -38,8 +47,8 @@ RC = {
     "axes.prop_cycle": mpl.cycler(color=SERIES),
     "grid.color": RULE,
     "grid.linewidth": 0.8,
-    "xtick.labelsize": 12.5,
-    "ytick.labelsize": 12.5,
+    "xtick.labelsize": 13,
+    "ytick.labelsize": 13,
     "xtick.color": MUTED,
     "ytick.color": MUTED,
     "xtick.labelcolor": INK,
@@ -47,12 +56,13 @@ RC = {
     "text.color": INK,
     "font.size": 13,
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # ships with matplotlib: the same figure on every machine
+    "font.sans-serif": [DEJAVU],  # ships with Matplotlib: the same figure on every machine
+    "font.monospace": [f"{DEJAVU} Mono"],
     "legend.frameon": False,
-    "legend.fontsize": 12.5,
+    "legend.fontsize": 13,
     "lines.linewidth": 2.4,
     "lines.markersize": 7,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",  # letters, not outlines: the page sets them in its own font
     "svg.hashsalt": "at the speed of memory",  # the same figure gives the same bytes
 }
 

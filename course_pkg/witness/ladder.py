@@ -7,9 +7,10 @@ from course_pkg.bench import Measurement, Recorded
 from course_pkg.core import Library, Variant
 from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import record
-from course_pkg.witness.clocks import INSTRUCTIONS, READ, TIME, WRITTEN, Clocks, clocks
+from course_pkg.witness.clocks import INSTRUCTIONS, OF_PEAK, READ, TIME, WRITTEN, Clocks, clocks
 from course_pkg.witness.compare import by_name
 
+CYCLES, WAVEFRONTS = "sm__cycles_elapsed.max", "l1tex__data_pipe_lsu_wavefronts"
 EDGE, SMALL = 512, 64  # of the cubes that are measured, and that are counted
 
 
@@ -77,6 +78,34 @@ class Ladder:
         """Return what the hardware counted on 64³ points, by the profile's names, and instructions and bytes read."""
         counted = self.counters.counters[f"{variant.function_name}_{SMALL}"]
         return by_name(counted) | {"instructions": counted[INSTRUCTIONS], "bytes read": counted[READ]}
+
+    def climb(self, variants: dict[str, Variant]) -> viz.Picture:
+        """Draw the shares of the copy that variants reach, rung by rung, with counters and the longest clock."""
+        rungs = []
+        for name, v in variants.items():
+            seen, shares = self.seen(v), self.clocks(v).shares
+            nearest = max(shares, key=shares.get)
+            counters = {
+                "instructions per warp": f"{32 * seen['instructions'] / SMALL**3:.0f}",
+                "loads per point": f"{32 * seen['global load requests'] / SMALL**3:.1f}",
+            }
+            longest = f"{nearest} {shares[nearest]:.0%}"
+            rungs.append(viz.Rung(name, self.of_copy(self.measured(v)), counters, longest))
+        return viz.ladder_picture(rungs, note=f"{EDGE}³ doubles; counters: {SMALL}³. {self.origin}")
+
+    def latency_ns(self, strided: Variant, sms: int) -> float:
+        """Return how long memory takes to answer a load where 64 threads wait on each multiprocessor."""
+        m = self.measured(strided, threads_per_block=64, blocks_per_sm=1)
+        return sms * 64 * 8 / (m.t_eff_gb_s / 2)  # half of T_eff is read
+
+    def l1_gb_s(self, variant: Variant, sms: int) -> tuple[float, float]:
+        """Return what the L1 caches can give at the clock of a recorded launch, and wavefronts per cycle at their peak.
+
+        A wavefront is 128 bytes. At its peak, the L1 of a multiprocessor does one per cycle.
+        """
+        counted = self.traffic.counters[f"{variant.function_name}_{EDGE}"]
+        cycles, share = counted[CYCLES], counted[WAVEFRONTS + OF_PEAK] / 100
+        return 128 * sms * cycles / counted[TIME], counted[WAVEFRONTS + ".sum"] / (share * cycles * sms)
 
     def draw(self, variants: dict[str, Variant]) -> viz.Picture:
         """Draw the times of variants, each under its name, and their clocks beside the copy."""

@@ -1,5 +1,7 @@
 """The build of slides fails for each fault that an audience would notice, and names it."""
 
+import base64
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -42,6 +44,15 @@ def shows(html, source=""):
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 
 
+def svg_of(size):
+    """Return a figure with letters of this size; the slide shows it a little more than twice as large."""
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="500" height="250" viewBox="0 0 500 250">'
+        f'<text style="font-size: {size}px; font-family: Arial" x="20" y="40">letters</text></svg>'
+    )
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
 @pytest.mark.browser
 def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
     copy_assets(tmp_path)
@@ -60,11 +71,15 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
         shows("<p>x</p><script>console.error('oh no')</script>"),
         shows('<p style="margin-left: 1250px">wide</p>'),
         shows('<div style="height: 500px"><p>a</p></div><p style="margin-top: 300px">low</p>'),
+        shows('<p style="font-size: 15px">words</p>'),
+        shows(f'<img class="course-figure" src="{svg_of(6)}" alt="letters of 6 in a figure of 500">'),
+        shows(f'<img class="course-figure" src="{svg_of(16)}" alt="larger letters">'),
     )
     [report] = check_decks([page])
     found = {(problem.slide, problem.kind) for problem in report.problems}
     wanted = {(2, "alt"), (3, "alt"), (4, "overflow"), (5, "overflow"), (6, "mathematics"), (7, "image"),
-              (8, "image"), (10, "overflow"), (11, "overflow"), (0, "outbound"), (0, "console")}  # fmt: skip
+              (8, "image"), (10, "overflow"), (11, "overflow"), (12, "small"), (13, "small"),
+              (0, "outbound"), (0, "console")}  # fmt: skip
     assert found == wanted
     assert report.outbound == ["https://example.org/picture.png"]
     said = "\n".join(map(str, report.problems))

@@ -53,13 +53,29 @@ print("bytes", 2 * 8 * 64**3)
 HTML(figure(150))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
+# ## A figure that builds up
+
+# %% tags=["hide-input"]
+from course_pkg.viz import draw
+
+
+
+def words(figure):
+    for i in (1, 2):
+        figure.text(0.1, 0.2 * i, "word").set_gid(f"step-{i}-word")
+
+
+draw(words, "Two words.", steps=True)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
 # ## A figure that moves
 
 # %% tags=["hide-input"]
 stack = ipywidgets.Stack([ipywidgets.HTML(figure(r)) for r in (40, 80, 120, 160)], selected_index=1)
 slider = ipywidgets.IntSlider(value=1, min=0, max=3, description="radius")
 ipywidgets.jslink((slider, "value"), (stack, "selected_index"))
-ipywidgets.VBox([slider, stack])
+answers = ipywidgets.ToggleButtons(options=["as many", "twice as many"], value=None)
+ipywidgets.VBox([answers, slider, stack])
 """.replace("\\\\\\\\", "\\\\")
 
 
@@ -96,7 +112,7 @@ def opened(built, running):
 def test_the_check_is_clean(built):
     assert (built.name, built.title) == ("02_small", "Bytes & <flops>")
     assert built.promise == "After this you can count bytes."
-    assert built.slides == built.report.slides == 4
+    assert built.slides == built.report.slides == 5
     assert built.report.outbound == []
     assert built.report.console_errors == []
     assert built.report.problems == []
@@ -119,16 +135,16 @@ def test_mathematics_is_drawn(opened):
 
 def test_the_slider_moves_the_figure(opened):
     page = opened()
-    page.evaluate("Reveal.slide(3)")
+    page.evaluate("Reveal.slide(4)")
     image = page.locator("section.present img.course-figure")
     assert image.get_attribute("alt") == "A disc of radius 80"
     assert image.bounding_box()["height"] > 350, "a figure takes the room that there is"
     page.locator("section.present .noUi-handle").focus()
     page.keyboard.press("ArrowRight")
     page.locator('section.present img[alt="A disc of radius 120"]').wait_for()
-    assert page.evaluate("Reveal.getIndices().h") == 3, "the arrow moved the slide"
+    assert page.evaluate("Reveal.getIndices().h") == 4, "the arrow moved the slide"
     page.keyboard.press("PageUp")
-    assert page.evaluate("Reveal.getIndices().h") == 2, "a presenter's remote did not"
+    assert page.evaluate("Reveal.getIndices().h") == 3, "a presenter's remote did not"
 
 
 def test_notes_reach_the_speaker_view_only(opened):
@@ -179,7 +195,7 @@ def test_the_page_is_accessible(opened):
     page.keyboard.press("ArrowRight")
     assert page.locator(".deck-footer").is_visible()
     assert "Bytes & <flops> · CC BY 4.0" in page.locator(".deck-footer").inner_text()
-    assert page.locator(".deck-number").inner_text() == "2 / 4"
+    assert page.locator(".deck-number").inner_text() == "2 / 5"
 
 
 def test_type_is_legible_from_the_last_row(opened):
@@ -191,6 +207,69 @@ def test_type_is_legible_from_the_last_row(opened):
         assert pre.evaluate(size) >= 19
 
 
+def test_a_figure_builds_up_key_by_key(opened):
+    page = opened()
+    index = page.evaluate("Reveal.getSlides().findIndex((s) => s.querySelector('.course-steps'))")
+    page.evaluate("(index) => Reveal.slide(index)", index)
+    shown = "[...document.querySelectorAll('section.present .course-steps .fragment.visible')].length"
+    for count in (0, 1, 2):
+        assert page.evaluate(shown) == count
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("Reveal.getIndices().h") == index + 1
+    page.evaluate("(index) => Reveal.slide(index, 0, 999)", index)
+    box = page.locator("section.present .course-steps svg").bounding_box()
+    assert box["width"] > 900 and box["height"] > 300
+
+
+def test_keys_turn_slides_after_a_click_on_an_answer(opened):
+    """A slider keeps its arrows; everything else goes to the deck."""
+    page = opened()
+    last = page.evaluate("Reveal.getTotalSlides()") - 1
+    for key, step in (("ArrowLeft", -1), ("n", 0), ("p", -1), ("Shift+Space", -1)):
+        page.evaluate("(index) => Reveal.slide(index)", last)
+        page.locator("section.present .widget-toggle-button").first.click()
+        assert page.evaluate("document.activeElement.tagName") == "BODY"
+        page.keyboard.press(key)
+        assert page.evaluate("Reveal.getIndices().h") == last + step, key
+    page.evaluate("(index) => Reveal.slide(index)", last)
+    page.locator("section.present .noUi-handle").first.focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("Reveal.getIndices().h") == last
+    page.keyboard.press("p")
+    assert page.evaluate("Reveal.getIndices().h") == last - 1
+
+
+def test_printing_opens_the_pages_of_the_pdf(opened):
+    page = opened()
+    page.add_init_script("window.print = () => { window.printed = (window.printed ?? 0) + 1; }")
+    slides = page.evaluate("Reveal.getTotalSlides()")
+    page.keyboard.press("Control+p")
+    page.wait_for_function("window.printed === 1")
+    assert page.locator(".pdf-page").count() == slides
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)], ids=["portrait", "landscape"])
+def test_a_phone_shows_one_column_that_can_be_read(built, running, width, height):
+    context = running.new_context(viewport={"width": width, "height": height}, offline=True)
+    page = open_deck(context, built.html.resolve())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    tops = page.evaluate(
+        "[...document.querySelectorAll('.slides > section')].map((s) => s.getBoundingClientRect().top)"
+    )
+    assert len(tops) > 3 and tops == sorted(tops) and len(set(tops)) == len(tops)
+
+    def styles(selector, what):
+        return page.evaluate(
+            "([s, w]) => [...document.querySelectorAll(s)].map((e) => parseFloat(getComputedStyle(e)[w]))",
+            [selector, what],
+        )
+
+    assert min(styles(".frame :is(p, li, h1, h2, pre)", "fontSize")) >= 16
+    assert styles(".frame .fragment", "opacity") == [1.0] * 3
+    context.close()
+
+
 def test_the_pdf_has_a_page_for_each_slide(built):
     pages = re.findall(rb"/Type\s*/Page\b", built.pdf.read_bytes())
     assert len(pages) == built.slides
@@ -200,5 +279,5 @@ def test_contents_lists_the_deck(built):
     html = (built.html.parent / "index.html").read_text(encoding="utf-8")
     assert "Bytes &amp; &lt;flops&gt;" in html
     assert "After this you can count bytes." in html
-    assert "4 slides" in html
+    assert "5 slides" in html
     assert 'href="02_small.pdf"' in html

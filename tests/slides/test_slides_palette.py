@@ -51,6 +51,6 @@ def test_the_five_colours_of_the_course():
         "memory": "#0072b2",
         "compute": "#d55e00",
         "bound": "#1b1f24",
-        "wasted": "#9aa3ad",
+        "wasted": "#87909b",
         "gain": "#009e73",
     }

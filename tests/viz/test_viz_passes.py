@@ -1,4 +1,4 @@
-"""The picture of passes over memory: a box for each, its width a pass of the plan's iteration."""
+"""The picture of passes over memory: a block for each, as high as a pass of the plan's iteration."""
 
 import re
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from course_pkg.core import CourseError
 from course_pkg.viz import passes_picture
 from course_pkg.viz.axes import note_below
-from course_pkg.viz.passes import _Row
+from course_pkg.viz.passes import _Column, base
 
 
 def kernel(reads, writes):
@@ -23,42 +23,52 @@ def plan(*kernels, iterations=1):
 TWO = plan(kernel(("r", "p"), ("p",)), kernel(("p",), ()))
 
 
-def test_every_kernel_is_named_with_its_fields_and_the_row_with_its_sum():
-    picture = passes_picture({"mine": TWO}, per_pass=8, xlabel="bytes", note="By hand.")
-    assert picture.alt == "mine: 32. Kernel 1 reads r, p and writes p; kernel 2 reads p. By hand."
+def blocks(svg):
+    """Return for each block its field, height and colour, in the order in which they are drawn."""
+    found = re.findall(r'<g id="block-(\w+)">\s*<path d="([^"]*)"[^>]*style="fill: (#\w+)', svg)
+    heights = [[float(n) for n in re.findall(r"-?[\d.]+", path)][1::2] for _, path, _ in found]
+    return [(name, max(ys) - min(ys), fill) for (name, _, fill), ys in zip(found, heights, strict=True)]
 
 
-def test_what_was_measured_stands_in_the_row():
+def test_every_kernel_is_named_with_its_fields_and_the_column_with_its_sum():
+    picture = passes_picture({"mine": TWO}, per_pass=8, axis="bytes", note="By hand.")
+    assert picture.alt == "bytes. mine: 32. Kernel 1 reads r, p and writes p; kernel 2 reads p. By hand."
+
+
+def test_a_field_has_one_colour_dark_where_it_is_read_and_light_where_it_is_written():
+    drawn = blocks(passes_picture({"mine": TWO, "other": TWO}, per_pass=8, axis="bytes").svg)
+    assert [name for name, *_ in drawn] == ["r", "p", "p", "p"] * 2
+    (_, tall, r), (_, _, read), (_, _, written), (_, _, again) = drawn[:4]
+    assert read == again and len({r, read, written}) == 3
+    assert all(height == pytest.approx(tall) for _, height, _ in drawn)
+    assert drawn[:4] == drawn[4:]
+
+
+def test_what_was_measured_stands_beside_its_column():
     picture = passes_picture(
         {"mine": TWO, "other": TWO},
         per_pass=2.5,
-        xlabel="µs",
+        axis="µs",
         measured={"mine": 12.3},
         written="{:.0f} µs".format,
     )
     assert "mine: 10 µs, measured 12 µs." in picture.alt and "other: 10 µs. Kernel" in picture.alt
+    assert ">12 µs<" in picture.svg and ">10 µs<" in picture.svg
 
 
-def test_a_plan_of_two_iterations_is_as_wide_as_one_of_them():
-    class Sheet:
-        def __init__(self):
-            self.boxes = []
+def test_a_plan_of_two_iterations_has_two_stacks_and_their_mean():
+    longer = plan(*TWO.kernels, kernel(("r",), ()), kernel(("p",), ()), iterations=2)
+    column = _Column(longer, 8)
+    assert (column.end, column.height) == (24, 32)
+    assert len(column.stacks) == 2
+    picture = passes_picture({"twice": longer}, per_pass=8, axis="bytes")
+    assert picture.alt.startswith("bytes. twice: 24. ")
+    assert base("p2") == base("p") == "p"
 
-        def add_patch(self, patch):
-            self.boxes.append((patch.get_x(), patch.get_width()))
 
-        def text(self, *args, **kwargs):
-            pass
-
-    sheet, row = Sheet(), _Row(plan(*TWO.kernels, *TWO.kernels, iterations=2), 8 / 2)
-    row.draw(sheet, 0)
-    assert row.end == 32
-    assert [width for _, width in sheet.boxes] == [4, 4, 4, 12, 4, 4] * 2  # boxes, their frame
-    assert sheet.boxes[-1] == (28, 4)
-    picture = passes_picture(
-        {"twice": plan(*TWO.kernels, *TWO.kernels, iterations=2)}, per_pass=8, xlabel="bytes"
-    )
-    assert re.match(r"twice: 32\. ", picture.alt)
+def test_more_fields_than_colours_are_refused():
+    with pytest.raises(CourseError, match="colours for 5 fields, not for 6"):
+        passes_picture({"mine": plan(kernel(tuple("abcdef"), ()))}, per_pass=8, axis="bytes")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +77,7 @@ def test_a_plan_of_two_iterations_is_as_wide_as_one_of_them():
 )
 def test_what_cannot_be_drawn_is_said(plans, measured, complaint):
     with pytest.raises(CourseError, match=complaint):
-        passes_picture(plans, per_pass=8, xlabel="bytes", measured=measured)
+        passes_picture(plans, per_pass=8, axis="bytes", measured=measured)
 
 
 def test_a_note_below_a_figure_has_no_backquotes():

@@ -101,6 +101,40 @@ def luminance(colour):
     return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
+def test_what_carries_meaning_stands_out_from_white():
+    """WCAG's contrast of 3 : 1 for graphics."""
+    for colour in {style.MEMORY, style.MEMORY_WRITE, style.COMPUTE, style.WASTED, style.GAIN, *style.SERIES}:
+        assert 1.05 / (luminance(colour) + 0.05) >= 3, colour
+
+
+def test_figures_have_the_fonts_of_slides_and_pages():
+    from course_pkg.slides.assets import THEME
+
+    css = (THEME / "palette.css").read_text()
+    assert {name: re.search(rf"--{name}: ([^;]*);", css)[1] for name in ("sans", "mono")} == {
+        "sans": style.SANS,
+        "mono": style.MONO,
+    }
+    svg = draw(
+        lambda figure: figure.text(0.5, 0.5, "word") and figure.text(0, 0, "code", family="monospace"), "A."
+    ).svg
+    families = re.findall(r"font-family: ([^;\"]*)", svg)
+    assert [family.replace("'", '"') for family in families] == [style.SANS, style.MONO]
+
+
+def test_steps_lie_in_the_page_and_appear_in_their_order():
+    def plot(figure):
+        for i in (2, 1):
+            figure.text(0.1 * i, 0.5, f"word {i}").set_gid(f"step-{i}-word")
+
+    picture = draw(plot, 'Two "words".', steps=True)
+    shown = picture._repr_html_()
+    assert re.findall(r'class="fragment" data-fragment-index="(\d)"', shown) == ["1", "0"]
+    svg = ElementTree.fromstring(shown[shown.index("<svg") : shown.index("</svg>") + 6])
+    assert svg.get("aria-label") == picture.alt and svg.get("role") == "img"
+    assert "<?xml" not in shown and "step-1" not in shown
+
+
 @pytest.mark.parametrize("colour", [style.INK, style.MUTED])
 def test_text_stands_out_from_white(colour):
     """WCAG's contrast of 4.5 : 1 for text."""

@@ -68,3 +68,21 @@ def test_the_picture_says_times_shares_and_origin(rungs):
 def test_what_is_not_recorded_is_named(rungs):
     with pytest.raises(CourseError, match="no recorded measurement of 'laplacian flat, Numba CUDA' with"):
         rungs.measured(FLAT, edge=3)
+
+
+def test_climbing_names_shares_counters_and_the_longest_clock(rungs):
+    said = rungs.climb({"flat": FLAT, "tile": TILED}).alt
+    share = rungs.of_copy(rungs.measured(TILED))
+    seen, shares = rungs.seen(TILED), rungs.clocks(TILED).shares
+    longest = max(shares, key=shares.get)
+    assert f"tile: {share:.0%}, a fall, instructions per warp {32 * seen['instructions'] / 64**3:.0f}" in said
+    assert f"longest clock {longest} {shares[longest]:.0%}" in said and rungs.found.origin in said
+
+
+def test_what_memory_and_l1_can_do_follows_from_the_records(rungs):
+    few = rungs.latency_ns(VARIANTS["centre_strided"], 132)
+    m = rungs.measured(VARIANTS["centre_strided"], threads_per_block=64, blocks_per_sm=1)
+    assert few == pytest.approx(132 * 64 * 8 / (m.cost.bytes_read / m.median_s / 1e9), rel=0.01)
+    gb_s, per_cycle = rungs.l1_gb_s(FLAT, 132)
+    assert per_cycle == pytest.approx(1, abs=0.01)
+    assert gb_s > 5 * rungs.copy().t_eff_gb_s

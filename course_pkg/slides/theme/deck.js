@@ -1,7 +1,35 @@
 (() => {
   const main = document.querySelector('.reveal');
   const footer = document.querySelector('.deck-footer');
+  const query = new URLSearchParams(location.search);
+  const printing = query.has('print-pdf');
+  // A phone shows one column to scroll through; the speaker view's frames, small as they are, show slides.
+  const reading = !printing && window.top === window
+    && matchMedia('(max-width: 700px), (max-height: 430px)').matches;
+  document.documentElement.classList.toggle('reading', reading);
+
   const inWidget = () => document.activeElement?.closest('.jupyter-widgets, input, select, textarea');
+  // Keys that the focused control needs for itself; all others turn slides.
+  function takes(key) {
+    const element = inWidget() && document.activeElement;
+    if (!element) return false;
+    if (element.matches('[role=slider], input[type=range]')) return /^(Arrow|Home|End)/.test(key);
+    if (element.matches('button')) return key === ' ' || key === 'Enter';
+    if (element.matches('input[type=radio], input[type=checkbox]')) return /^Arrow/.test(key) || key === ' ';
+    return element.matches('input, select, textarea');
+  }
+  // Who has clicked on an answer goes on with the deck: a click of a mouse or a finger leaves no focus on it.
+  addEventListener('click', (event) => {
+    if (event.detail > 0) event.target.closest?.('.jupyter-widgets')?.querySelector('button:focus, input[type=radio]:focus')?.blur();
+  });
+
+  // The browser would print the slide that is shown, cut as the window is: open the pages of the PDF, and print those.
+  addEventListener('keydown', (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'p' || printing) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    location.assign(`${location.pathname}?print-pdf&light&now`);
+  }, true);
 
   // Paging keys belong to the deck even when a slider has the focus: presenters' remotes send them.
   addEventListener('keydown', (event) => {
@@ -82,23 +110,26 @@
     backgroundTransition: 'none',
     pdfSeparateFragments: false,
     pdfMaxPagesPerSlide: 1,
-    keyboardCondition: () => !inWidget(),  // arrows move a focused slider, not the deck
+    keyboardCondition: (event) => !takes(event.key),  // arrows move a focused slider, not the deck
     plugins: [RevealNotes],
   });
   const loaded = new Promise((resolve) => addEventListener('load', resolve));
   const drawn = loaded.then(() => Promise.all([MathJax.startup.promise, widgetsReady()]));
   // For print reveal.js takes the slides out of the document for a moment. Formulas and widgets that are drawn
   // just then would not find their place.
-  const printing = new URLSearchParams(location.search).has('print-pdf');
   const printed = new Promise((resolve) => Reveal.on('pdf-ready', resolve));
-  const started = printing ? drawn.then(start).then(() => printed) : start();
+  const started = reading ? drawn : printing ? drawn.then(start).then(() => printed) : start();
 
   Promise.all([started, drawn]).then(() => {
     // The speaker view copies the notes without MathJax's style sheet, where this text would show beside the
     // formula.
     document.querySelectorAll('aside.notes mjx-assistive-mml').forEach((element) => element.remove());
     describeWidgetImages();
-    Reveal.layout();
+    if (!reading) Reveal.layout();
     document.body.dataset.ready = 'true';  // the check and the PDF wait for this
+    if (printing && query.has('now')) {
+      addEventListener('afterprint', () => history.back());
+      print();
+    }
   });
 })();

@@ -1,0 +1,108 @@
+"""Programs as areas: as wide as their time, as high as their throughput. So the area is the bytes that they move."""
+
+from course_pkg.core import CourseError
+from course_pkg.core.units import format_time
+from course_pkg.viz import strip
+from course_pkg.viz.picture import Picture, draw
+from course_pkg.viz.style import BOUND, INK, MEMORY, WASTED
+
+WIDTH, LEFT, RIGHT = 640.0, 8.0, 632.0  # points
+ROW, TALL = 80.0, 50.0  # of a program, and of the highest throughput in it
+FOOT = 24.0
+TEXT, SMALL = 14.5, 12.5
+
+
+def areas_picture(programs, *, t_peak_gb_s=None, note="") -> Picture:
+    """Draw each program as a rectangle: time times throughput, blue where the bytes had to move, grey elsewhere.
+
+    If all programs have to move the same bytes, the blue areas are equal.
+
+    Parameters
+    ----------
+    programs : dict of str to Measurement
+        By name. A measurement of which nobody knows what it moves is left out.
+    t_peak_gb_s : float, optional
+        Drawn dashed.
+    note : str
+        Where the numbers come from.
+
+    Raises
+    ------
+    CourseError
+        If no measurement says what it moves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from course_pkg.bench import compare
+    >>> from course_pkg.core import Cost
+    >>> found = compare({"copy": np.copyto}, np.empty(8), np.ones(8), cost=Cost(64, 64), samples=2)
+    >>> areas_picture({"copy": found["copy"]}).alt
+    'copy: ... GB/s for ..., 128 B moved, of which 128 B had to move.'
+    """
+    rows = {name: m for name, m in programs.items() if m.throughput_gb_s and m.t_eff_gb_s}
+    if not rows:
+        raise CourseError("There is nothing to draw: no measurement says how many bytes it moves.")
+    peak, words = t_peak_gb_s, strip.Note(note, WIDTH)
+    longest = max(m.median_s for m in rows.values())
+    highest = max([m.throughput_gb_s for m in rows.values()] + [peak or 0])
+    height = ROW * len(rows) + FOOT + words.height
+    wide, tall = (RIGHT - LEFT) / longest, TALL / highest
+
+    def plot(figure):
+        ax = strip.sheet(figure)
+        ax.set(xlim=(0, WIDTH), ylim=(0, height))
+        for i, (name, m) in enumerate(rows.items()):
+            y = height - (i + 1) * ROW
+            _program(ax, name, m, y, wide, tall, number=i)
+            if peak:
+                ax.plot([LEFT, RIGHT], [y + peak * tall] * 2, color=BOUND, lw=1.8, ls="--", zorder=3)
+        if peak:
+            above = height - ROW * len(rows) + peak * tall + 5
+            text = f"T_peak {peak:,.0f} GB/s"
+            ax.text(RIGHT, above, text, size=SMALL, weight="bold", ha="right", va="bottom")
+        key = "as wide as its time, as high as its throughput: the area is the bytes that it moves"
+        ax.text(LEFT, words.height + 2, key, size=SMALL, va="bottom")
+        words.draw(ax)
+
+    listed = "; ".join(
+        f"{name}: {m.throughput_gb_s:,.0f} GB/s for {format_time(m.median_s)}, {_bytes(m.cost.bytes)} moved, of which "
+        f"{_bytes(m.cost.a_eff_bytes)} had to move"
+        for name, m in rows.items()
+    )
+    bound = f" T_peak: {peak:,.0f} GB/s." if peak else ""
+    return draw(plot, f"{listed}.{bound} {note}", size=(WIDTH / 72, height / 72))
+
+
+def _program(ax, name, m, y, wide, tall, *, number):
+    """Draw one rectangle, with its bottom at y, and its words above, in it or at its right."""
+    needed = m.median_s * m.cost.a_eff_bytes / m.cost.bytes
+    high, aside = m.throughput_gb_s * tall, ""
+    areas = [(0.0, needed, MEMORY, "white", f"{_bytes(m.cost.a_eff_bytes)} must move")]
+    if needed < m.median_s:
+        besides = f"{_bytes(m.cost.bytes - m.cost.a_eff_bytes)} moved besides"
+        areas.append((needed, m.median_s, WASTED, INK, besides))
+    for start, end, fill, ink, text in areas:
+        x, width = LEFT + start * wide, (end - start) * wide
+        strip.bar(
+            ax, x, y, width, high, f"area-{number}-{fill}", facecolor=fill, edgecolor="white", linewidth=1
+        )
+        fits = strip.breadth(text, TEXT) + 10 < width
+        if fits:
+            ax.text(
+                x + width / 2, y + high / 2, text, size=TEXT, color=ink, ha="center", va="center_baseline"
+            )
+        aside = "" if fits else text
+    end = LEFT + m.median_s * wide
+    if aside and end + strip.breadth(aside, TEXT) + 10 < RIGHT:
+        ax.text(end + 8, y + high / 2, aside, size=TEXT, va="center_baseline")
+    ax.text(LEFT, y + TALL + 7, name, size=TEXT, weight="bold", va="bottom", parse_math=False)
+    after = LEFT + 0.92 * strip.breadth(name, TEXT, weight="bold") + 16  # the page's font is narrower
+    said = f"{m.throughput_gb_s:,.0f} GB/s for {format_time(m.median_s)}"
+    ax.text(after, y + TALL + 7, said, size=TEXT, va="bottom")
+
+
+def _bytes(n):
+    """Return bytes in the unit that GB/s times milliseconds gives: thousands, not powers of two."""
+    power = max(p for p in (0, 3, 6, 9) if n >= 10**p or p == 0)
+    return f"{n / 10**power:.3g} {('B', 'kB', 'MB', 'GB')[power // 3]}"

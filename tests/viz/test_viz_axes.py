@@ -1,0 +1,62 @@
+"""Names of lines: beside the axes, and none on another."""
+
+import re
+
+import pytest
+from matplotlib.figure import Figure
+
+from course_pkg.core import catalogue
+from course_pkg.viz import draw, memory_wall
+from course_pkg.viz.axes import name_lines, spread
+
+
+@pytest.mark.parametrize(
+    ("places", "found"),
+    [
+        ([], []),
+        ([0, 20, 40], [0, 20, 40]),
+        ([0, 0], [-5, 5]),
+        ([0, 4, 8], [-6, 4, 14]),
+        ([0, 12, 13, 60], [-1.667, 8.333, 18.333, 60]),
+    ],
+)
+def test_places_move_as_little_as_needed(places, found):
+    assert spread(places, 10) == pytest.approx(found, abs=1e-3)
+
+
+def test_names_stand_right_of_the_axes_each_at_its_own_height():
+    figure = Figure(figsize=(6, 3))
+    ax = figure.subplots()
+    ax.set_ylim(0, 100)
+    name_lines(ax, [(50, "b", "k"), (50.5, "c", "k"), (10, "a", "k")])
+    texts = {text.get_text(): text for text in ax.texts}
+    heights = {
+        name: text.xy[1] * 3 * 72 * ax.get_position().height / 100 + text.get_position()[1]
+        for name, text in texts.items()
+    }
+    assert heights["a"] + 30 < heights["b"] < heights["c"] - 16.9
+    assert all(text.get_position()[0] > 0 and text.xy[0] == 1 for text in texts.values())
+
+
+def test_labels_of_the_memory_wall_do_not_lie_on_each_other():
+    svg = memory_wall(catalogue().values()).svg
+    boxes = {}
+    for size, anchor, x, y, text in re.findall(
+        r'font-size: ([\d.]+)px[^"]*?text-anchor: (\w+)[^"]*" x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*: \d+)<',
+        svg,
+    ):
+        wide, tall = 0.55 * float(size) * len(text), 0.72 * float(size)
+        left = float(x) - (wide if anchor == "end" else 0)
+        boxes[text] = (left, left + wide, float(y) - tall, float(y))
+    assert len(boxes) == len(catalogue())
+    for a, (a0, a1, a2, a3) in boxes.items():
+        for b, (b0, b1, b2, b3) in boxes.items():
+            assert a == b or a1 < b0 or b1 < a0 or a3 < b2 or b3 < a2, f"{a} lies on {b}"
+
+
+def test_a_note_is_folded_to_the_width_of_its_figure():
+    from course_pkg.viz.axes import note_below
+
+    picture = draw(lambda figure: note_below(figure, "word " * 60), "A note.", size=(8.6, 2))
+    lines = re.findall(r">(word[^<]*)<", picture.svg)
+    assert len(lines) > 2 and max(map(len, lines)) <= 10.8 * 8.6

@@ -1,0 +1,87 @@
+"""The ladder, and the areas of bytes: what is drawn is as long, as high and as wide as the numbers say."""
+
+import re
+
+import pytest
+
+from course_pkg.bench import Device, Measurement
+from course_pkg.core import Cost, CourseError
+from course_pkg.viz import Rung, areas_picture, ladder_picture
+from course_pkg.viz.style import COMPUTE, MEMORY, WASTED
+
+CPU = Device("cpu", "A CPU", 2, 0, 0)
+RUNGS = [
+    Rung("naive", 0.4, {"loads": "7", "registers": "30"}, "issue 69%"),
+    Rung("flat", 0.8, {"loads": "7", "registers": "20"}, "memory 80%"),
+    Rung("tiled", 0.5, {"loads": "2", "registers": "32"}, "issue 79%"),
+]
+
+
+def rectangle(svg, gid):
+    """Return left, top, width, height and fill of a rectangle with this gid."""
+    found = re.search(rf'<g id="{re.escape(gid)}">\s*<path d="([^"]*)"[^>]*style="fill: (#\w+)', svg)
+    numbers = [float(n) for n in re.findall(r"-?[\d.]+", found[1])]
+    xs, ys = numbers[0::2], numbers[1::2]
+    return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys), found[2]
+
+
+def test_a_bar_is_as_long_as_its_share_and_a_fall_has_its_own_colour():
+    svg = ladder_picture(RUNGS).svg
+    bars = [rectangle(svg, f"rung-{i}") for i in range(3)]
+    assert bars[1][2] / bars[0][2] == pytest.approx(2, rel=1e-3)
+    assert [bar[4].upper() for bar in bars] == [MEMORY, MEMORY, COMPUTE]
+
+
+def test_the_text_says_shares_falls_counters_and_clocks():
+    said = ladder_picture(RUNGS, bound="T_peak", note="Recorded here.").alt
+    assert said.startswith(
+        "Share of T_peak. naive: 40%, loads 7, registers 30, longest clock issue 69%; flat: 80%"
+    )
+    assert "tiled: 50%, a fall, loads 2" in said and said.endswith("Recorded here.")
+
+
+def test_a_counter_is_bold_where_it_changed():
+    bold = re.findall(r"font-weight: 700[^>]*>([^<]*)<", ladder_picture(RUNGS).svg)
+    assert {"20", "2", "32"} <= set(bold) and not {"7", "30"} & set(bold)
+
+
+@pytest.mark.parametrize(
+    ("rungs", "complaint"),
+    [
+        ([], "nothing to draw"),
+        ([Rung("a", 0.0)], "share of a is 0.0"),
+        ([Rung("a", 0.5, dict.fromkeys("wxyz", ""))], "room for 3 counters, not for 4"),
+        ([Rung("a", 0.5, {"loads": "1"}), Rung("b", 0.5)], "b needs the counters loads"),
+        ([Rung("a" * 90, 0.5)], "no room for the bars"),
+    ],
+)
+def test_what_cannot_be_drawn_as_a_ladder_is_said(rungs, complaint):
+    with pytest.raises(CourseError, match=complaint):
+        ladder_picture(rungs)
+
+
+def measured(time_s, moved, needed):
+    cost = Cost(moved // 2, moved - moved // 2, 0, needed, 0)
+    return Measurement("step", (time_s,), (1.0,), 1, "exceeds", cost, CPU, {}, "2026-01-02")
+
+
+def test_areas_are_bytes_and_those_that_must_move_are_equal():
+    four, fused = measured(11e-3, 11 * 10**9, 3 * 10**9), measured(4e-3, 3 * 10**9, 3 * 10**9)
+    assert four.cost.a_eff_bytes == fused.cost.a_eff_bytes
+    picture = areas_picture({"four": four, "fused": fused}, t_peak_gb_s=1200.0)
+
+    def area(number, colour):
+        _, _, wide, high, _ = rectangle(picture.svg, f"area-{number}-{colour}")
+        return wide * high
+
+    needed = [area(number, MEMORY) for number in (0, 1)]
+    assert needed[0] == pytest.approx(needed[1], rel=1e-3)
+    besides = (four.cost.bytes - four.cost.a_eff_bytes) / four.cost.a_eff_bytes
+    assert area(0, WASTED) / needed[0] == pytest.approx(besides, rel=1e-3)
+    assert f"area-1-{WASTED}" not in picture.svg
+    assert "four: 1,000 GB/s for 11.0 ms, 11 GB moved" in picture.alt and "T_peak: 1,200 GB/s." in picture.alt
+
+
+def test_without_bytes_there_is_no_area():
+    with pytest.raises(CourseError, match="no measurement says how many bytes"):
+        areas_picture({})
