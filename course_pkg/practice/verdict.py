@@ -16,9 +16,7 @@ from course_pkg.viz.threads_scene import element_name
 
 NOT_BEGUN, WRONG, GOOD = "not begun", "wrong", "good"
 _PLACE = re.compile(r"^(?:(?P<function>\w+), )?line (?P<line>\d+): ?")
-_OUTSIDE = re.compile(
-    rf" (?:{OUTSIDE}|{NOT_ON_A_GPU})(: .*?)?\.(?: {re.escape(FALLBACK)}\.)?$", re.DOTALL
-)
+_OUTSIDE = re.compile(rf" (?:{OUTSIDE}|{NOT_ON_A_GPU})(: .*?)?\.(?: {re.escape(FALLBACK)}\.)?$", re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,17 @@ from course_pkg.core.errors import CourseError
 from course_pkg.simt import random
 from course_pkg.simt.front.stubs import kernel_names
 from course_pkg.simt.host import Context, Device, DeviceList, Event, Stream, event_elapsed_time
-from course_pkg.simt.memory.device_array import (
-    DeviceArray,
-    allocate,
-    poison,
-    require_contiguous,
-    require_plain,
+from course_pkg.simt.host_memory import (
+    device_array_like,
+    managed_array,
+    mapped,
+    mapped_array,
+    mapped_array_like,
+    pinned,
+    pinned_array,
+    pinned_array_like,
 )
+from course_pkg.simt.memory.device_array import DeviceArray, allocate, require_contiguous, require_plain
 from course_pkg.simt.run.kernel import jit
 
 BACKEND = "simt"  # numba.cuda does not have this name, so the course can tell the two modules apart
@@ -117,63 +121,6 @@ def device_array(shape, dtype=np.float64, strides=None, order: str = "C", stream
     """Return unwritten memory: floats in it are NaN and integers 0xA5A5…, so that one notices if they are used."""
     memory = allocate(shape, dtype, strides, order)
     return DeviceArray(memory, memory.base, stream)  # an array with gaps is a view of the whole allocation
-
-
-def device_array_like(ary, stream=0) -> DeviceArray:
-    """Return unwritten memory of the shape, dtype and order of ``ary``, which may be in host or device memory."""
-    host = ary.host if isinstance(ary, DeviceArray) else ary
-    if not isinstance(host, np.ndarray):
-        raise CourseError(f"ary is a {type(ary).__name__}, not an array: pass numpy.asarray(ary).")
-    require_plain("ary", host.dtype)
-    return DeviceArray(poison(np.empty_like(host, subok=False)), stream=stream)
-
-
-def pinned_array(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndarray:
-    """Return unwritten host memory; with a GPU, it would be page-locked, so that copies are faster."""
-    return allocate(shape, dtype, strides, order)
-
-
-def mapped_array(
-    shape,
-    dtype=np.float64,
-    strides=None,
-    order: str = "C",
-    stream=0,
-    portable: bool = False,
-    wc: bool = False,
-) -> np.ndarray:
-    """Return unwritten memory that host and kernels share: a NumPy array, which kernels use without a copy."""
-    return allocate(shape, dtype, strides, order)
-
-
-def managed_array(
-    shape, dtype=np.float64, strides=None, order: str = "C", stream=0, attach_global: bool = True
-) -> np.ndarray:
-    """Return unwritten memory that host and kernels share, as :func:`mapped_array` does."""
-    return allocate(shape, dtype, strides, order)
-
-
-def pinned_array_like(ary) -> np.ndarray:
-    """Return unwritten host memory of the shape, dtype and order of ``ary``."""
-    return device_array_like(ary).host
-
-
-def mapped_array_like(ary, stream=0, portable: bool = False, wc: bool = False) -> np.ndarray:
-    """Return unwritten memory, of the shape, dtype and order of ``ary``, that host and kernels share."""
-    return device_array_like(ary).host
-
-
-@contextmanager
-def mapped(*arylist, **options) -> Iterator:
-    """Give kernels the memory of host arrays for a ``with`` block: one device array, or a list of them."""
-    found = [DeviceArray(one) for one in arylist]
-    yield found[0] if len(found) == 1 else found
-
-
-@contextmanager
-def pinned(*arylist) -> Iterator[None]:
-    """Lock pages of host arrays for a ``with`` block; without a GPU there is nothing to lock."""
-    yield
 
 
 def is_cuda_array(obj) -> bool:

@@ -128,7 +128,9 @@ def init_xoroshiro128p_states(states: DeviceArray, seed: int, subsequence_start:
         If the array is no vector of states in device memory.
     """
     if not isinstance(states, DeviceArray) or states.dtype != xoroshiro128p_dtype or states.ndim != 1:
-        raise CourseError("states is no vector of random states: make it by create_xoroshiro128p_states(n, seed).")
+        raise CourseError(
+            "states is no vector of random states: make it by create_xoroshiro128p_states(n, seed)."
+        )
     states.copy_to_device(_states(states.size, seed, subsequence_start))
 
 

@@ -1,4 +1,4 @@
-"""``vectorize`` and ``guvectorize`` for ``target="cuda"``, and ``cuda.reduce``: functions of arrays made of functions of numbers.
+"""``vectorize`` and ``guvectorize`` for ``target="cuda"``: functions of arrays, made of functions of numbers.
 
 Each makes a kernel around the learner's function and launches it, as Numba does on a GPU.
 """
@@ -9,11 +9,10 @@ import numpy as np
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front import signatures as front
-from course_pkg.simt.front.typing import dtype_of, type_of
+from course_pkg.simt.front.typing import dtype_of
 from course_pkg.simt.memory.device_array import DeviceArray
+from course_pkg.simt.reducing import THREADS, Reduce
 from course_pkg.simt.run.kernel import Kernel
-
-THREADS = 256
 
 
 def vectorize(ftylist_or_function=(), **options) -> Callable:
@@ -150,7 +149,9 @@ class Generalized(_Made):
         try:
             self.inputs, self.outputs = parse_signature(signature)
         except ValueError as error:
-            raise SimtError(f"guvectorize cannot read {signature!r} ({error}): write it as '(n),(n)->()'.") from None
+            raise SimtError(
+                f"guvectorize cannot read {signature!r} ({error}): write it as '(n),(n)->()'."
+            ) from None
 
     def add(self, signature) -> None:
         """Add a signature, such as ``"void(float32[:], float32[:])"``."""
@@ -173,7 +174,9 @@ class Generalized(_Made):
         sizes: dict = {}
         for array, names in zip(arrays, self.inputs, strict=True):
             self._measure(array, names, sizes)
-        outer = np.broadcast_shapes(*(a.shape[: a.ndim - len(n)] for a, n in zip(arrays, self.inputs, strict=True)))
+        outer = np.broadcast_shapes(
+            *(a.shape[: a.ndim - len(n)] for a, n in zip(arrays, self.inputs, strict=True))
+        )
         parts = [
             self._laid_out(a.astype(d, copy=False), outer, names)
             for a, names, d in zip(arrays, self.inputs, wanted, strict=True)
@@ -195,10 +198,14 @@ class Generalized(_Made):
 
     def _measure(self, array, names, sizes: dict) -> None:
         if array.ndim < len(names):
-            raise SimtError(f"{self.__name__} gets an array of {array.ndim} dimension(s) where {len(names)} are needed.")
+            raise SimtError(
+                f"{self.__name__} gets an array of {array.ndim} dimension(s) where {len(names)} are needed."
+            )
         for name, n in zip(names, array.shape[array.ndim - len(names) :], strict=True):
             if sizes.setdefault(name, n) != n:
-                raise SimtError(f"{self.__name__} gets arrays in which {name} is {sizes[name]} and {n}: they must agree.")
+                raise SimtError(
+                    f"{self.__name__} gets arrays in which {name} is {sizes[name]} and {n}: they must agree."
+                )
 
     @staticmethod
     def _laid_out(array, outer, names):
@@ -239,67 +246,3 @@ def _delivered(result: np.ndarray, given, out):
     if any(isinstance(one, DeviceArray) for one in given):
         return DeviceArray(result)
     return result if result.ndim else result[()]
-
-
-class Reduce:
-    """``cuda.reduce``: a function of two numbers becomes one that joins all elements of a vector.
-
-    Examples
-    --------
-    >>> from course_pkg.simt.run.kernel import Kernel
-    >>> total = Reduce(Kernel.from_source("def plus(a, b): return a + b", "plus", {}, device=True))
-    >>> int(total(np.arange(1000)))
-    499500
-    """
-
-    _TEXT = """
-def kernel(a, out, start, use_start):
-    tile = cuda.shared.array(THREADS, dtype)
-    t = cuda.threadIdx.x
-    if t < a.size:
-        total = a[t]
-        for i in range(t + THREADS, a.size, THREADS):
-            total = function(total, a[i])
-        tile[t] = total
-    cuda.syncthreads()
-    half = THREADS // 2
-    while half:
-        if t < half and t + half < a.size:
-            tile[t] = function(tile[t], tile[t + half])
-        cuda.syncthreads()
-        half //= 2
-    if t == 0:
-        if use_start:
-            out[0] = function(start, tile[0])
-        else:
-            out[0] = tile[0]
-"""
-
-    def __init__(self, functor):
-        self.function = functor if isinstance(functor, Kernel) else Kernel(functor, device=True)
-
-    def __call__(self, arr, size=None, res=None, init=0, stream=0):
-        """Return the elements of a vector joined with ``init``, or write this number to ``res[0]``.
-
-        Raises
-        ------
-        SimtError
-            If the array is no vector.
-        """
-        from course_pkg.simt import api
-
-        host = np.asarray(getattr(arr, "host", arr))
-        if host.ndim != 1:
-            raise SimtError(f"cuda.reduce takes a vector, and the array has {host.ndim} dimensions: pass x.reshape(-1).")
-        host = host if size is None else host[:size]
-        start = host.dtype.type(0 if init is None else init)
-        if not host.size:
-            return start
-        names = {"cuda": api, "function": self.function, "dtype": type_of(host.dtype), "THREADS": THREADS}
-        kernel = Kernel.from_source(self._TEXT, "kernel", names)
-        result = np.empty(1, host.dtype)
-        kernel[1, THREADS](np.ascontiguousarray(host), result, start, init is not None)
-        if res is None:
-            return result[0]
-        getattr(res, "host", res)[0] = result[0]
-        return None

@@ -91,7 +91,14 @@ _COMPILED = (  # the beginnings of what Numba does compile
     *("cuda.", "numpy.float16", "nonlocal", "recursion", "the str", "a string", "round to a number"),
     *("the builtin_function_or_method 'isinstance'", "the builtin_function_or_method 'breakpoint'"),
     *("a copy of records", "a choice between", "a name that stands for", "an array or a function chosen"),
-    *("a slice whose step", "a shape that differs", "a view as elements", "min of", "max of", "arrays of dtype"),
+    *(
+        "a slice whose step",
+        "a shape that differs",
+        "a view as elements",
+        "min of",
+        "max of",
+        "arrays of dtype",
+    ),
 )
 
 

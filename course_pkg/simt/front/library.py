@@ -5,7 +5,7 @@ from functools import cache
 _NAMES = ("sum", "prod", "mean", "var", "std", "any", "all", "argmax", "argmin")
 REDUCTIONS = frozenset(_NAMES)
 
-_TEXT = '''
+_TEXT = """
 def sum(a):
     total = a.dtype.type(0)
     for v in a.flat:
@@ -71,7 +71,7 @@ def argmin(a):
             best = v
             at = i
     return at
-'''
+"""
 
 
 @cache

@@ -13,24 +13,46 @@ import numba
 import numpy as np
 from numba.core import types
 
-from course_pkg.core.limits import CONSTANT_BYTES
 from course_pkg.simt import random
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.functions import FUNCTIONS
+from course_pkg.simt.front.given import constant_array, index_value
 from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.front.typing import SCALARS, type_of
-from course_pkg.simt.memory.regions import Array, Region, row_major, shape_values
-from course_pkg.simt.run.cooperative import Grid
+from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.cooperative import Grid
 from course_pkg.simt.run.expressions import evaluate, handles
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.members import array_member
-from course_pkg.simt.run.values import Builtin, Intrinsic, Method, Module, Range, Torn, TypeName, Value, undefined
+from course_pkg.simt.run.values import (
+    Builtin,
+    Intrinsic,
+    Method,
+    Module,
+    Range,
+    Torn,
+    TypeName,
+    Value,
+    undefined,
+)
 
 DOOR = ("course_pkg.simt.api", "numba.cuda", "course_pkg.cuda")
-THREE = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 MAKERS = ("zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like", "arange")
-ARRAY_FUNCTIONS = ("sum", "prod", "mean", "var", "std", "any", "all", "argmax", "argmin", "ndindex", "nditer", "ndenumerate")
+ARRAY_FUNCTIONS = (
+    "sum",
+    "prod",
+    "mean",
+    "var",
+    "std",
+    "any",
+    "all",
+    "argmax",
+    "argmin",
+    "ndindex",
+    "nditer",
+    "ndenumerate",
+)
 CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")
 
 
@@ -51,7 +73,22 @@ def _types() -> dict:
 TYPES = _types()
 BUILTINS = {
     id(getattr(builtins, n)): n
-    for n in ("range", "len", "min", "max", "abs", "round", "divmod", "pow", "print", "enumerate", "zip", "sum", "slice", "tuple")
+    for n in (
+        "range",
+        "len",
+        "min",
+        "max",
+        "abs",
+        "round",
+        "divmod",
+        "pow",
+        "print",
+        "enumerate",
+        "zip",
+        "sum",
+        "slice",
+        "tuple",
+    )
 }
 MODULES = {
     id(math): "math",
@@ -149,35 +186,6 @@ def entity(run, frame, node, thing):
     raise unsupported(frame, node, f"the {type(thing).__name__} {name!r}")
 
 
-def constant_array(run, frame, node, data: np.ndarray) -> Array:
-    """Return an array of the module, which Numba puts into constant memory, as ``cuda.const.array_like`` does.
-
-    Raises
-    ------
-    SimtError
-        If it contains no numbers, or does not fit.
-    """
-    site = "const", id(data)
-    where = f"{frame.program.name}, line {node.lineno}"
-    if site not in run.allocations:
-        if data.dtype.kind not in "biufc":
-            raise SimtError(f"{where}: the module's array of {data.dtype} holds no numbers.")
-        run.constant_bytes += data.nbytes
-        if run.constant_bytes > CONSTANT_BYTES:
-            raise SimtError(
-                f"{where}: the kernel's constant arrays need {run.constant_bytes} bytes and {CONSTANT_BYTES} is the "
-                "limit: pass the array as an argument."
-            )
-        flat = np.ascontiguousarray(data).reshape(-1)
-        region = Region(run.launch.number(site), "launch", flat.size, flat.itemsize, written=False)
-        shape = shape_values(run.constant, data.shape)
-        run.allocations[site] = Array(
-            getattr(node, "id", ""), "constant", flat.dtype, type_of(flat.dtype), flat, flat.size, shape, row_major(data.shape), 0, 0,
-            region, run.numbering.fresh(),
-        )  # fmt: skip
-    return run.allocations[site]
-
-
 def cuda_name(thing) -> str | None:
     """Return the dotted name of an object of ``cuda``, such as ``shared.array``; None for anything else."""
     name = getattr(thing, "simt_name", None) if not isinstance(thing, type) else None
@@ -248,27 +256,6 @@ def _is_for_the_host(name: str) -> bool:
     from course_pkg.simt import api
 
     return hasattr(api, name)
-
-
-def index_value(run, name):
-    """Return the value of a name such as ``threadIdx.x``; for any other name, the name itself."""
-    group, _, axis = name.partition(".")
-    if name in ("warpsize", "laneid"):
-        data = np.array(32) if name == "warpsize" else run.wave.thread_in_block % 32
-        return run.given(
-            data.astype(np.int32).reshape((1,) * (6 - data.ndim) + data.shape), types.int32, name
-        )
-    if group not in THREE or not axis:
-        return Intrinsic(name)
-    d = "zyx".index(axis)
-    if group == "threadIdx":
-        data = run.wave.thread_index(axis)
-    elif group == "blockIdx":
-        data = run.wave.block_index(axis)
-    else:
-        extent = run.wave.block[d] if group == "blockDim" else run.wave.grid[d]
-        data = np.full((1,) * 6, extent, np.int32)
-    return run.given(data, types.int32, name)
 
 
 def _module_member(run, frame, node, owner, name):

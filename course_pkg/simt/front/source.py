@@ -83,8 +83,8 @@ class Program:
         a = self.tree.args
         if a.kwarg or a.kwonlyargs:
             raise Unsupported(
-                f"{self.name}, line {self.tree.lineno}: Numba compiles no keyword-only arguments and no **arguments for "
-                "a GPU: use plain positional ones."
+                f"{self.name}, line {self.tree.lineno}: Numba compiles no keyword-only arguments and no **arguments "
+                "for a GPU: use plain positional ones."
             )
         return [argument.arg for argument in (*a.posonlyargs, *a.args)]
 

@@ -11,8 +11,8 @@ from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import cast, evaluate, handles
-from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
+from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.refusals import no_index
 from course_pkg.simt.run.sketch import note_store
@@ -54,8 +54,8 @@ def place_of(run, frame, node, mask: Mask) -> Place:
         return array
     if array.ndim:
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node)} is more than one number, and Numba computes "
-            "with single elements only: write a loop over them."
+            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node)} is more than one number, and Numba "
+            "computes with single elements only: write a loop over them."
         )
     return locate(run, frame, node, array, (), mask)
 
@@ -80,7 +80,9 @@ def _named(run, frame, node, owner: Array) -> Array:
         return field(run, frame, node, owner, name)
     if isinstance(node, ast.Attribute) and name in ("real", "imag"):
         return part_of_complex(run, frame, node, owner, name)
-    raise unsupported(frame, node, "a string" if isinstance(node, ast.Subscript) else f"the attribute .{name}")
+    raise unsupported(
+        frame, node, "a string" if isinstance(node, ast.Subscript) else f"the attribute .{name}"
+    )
 
 
 def _is_text(node) -> bool:
@@ -90,7 +92,9 @@ def _is_text(node) -> bool:
 def _no_array(frame, node, thing):
     text = ast.unparse(node.value)
     if isinstance(thing, tuple):
-        return SimtError(f"{frame.program.name}, line {node.lineno}: {text} is a tuple, which cannot be changed.")
+        return SimtError(
+            f"{frame.program.name}, line {node.lineno}: {text} is a tuple, which cannot be changed."
+        )
     return unsupported(frame, node, "a subscript of something that is no array")
 
 

@@ -172,7 +172,9 @@ def _of_array(run, frame, node, name, arguments, mask):
     if name == "ndindex":
         return indices_of(run, frame, node, arguments, mask)
     if len(arguments) != 1 or not isinstance(arguments[0], Array):
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: numpy.{name} takes one array in a kernel.")
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: numpy.{name} takes one array in a kernel."
+        )
     array = arguments[0]
     if name == "nditer":
         return flattened(run, array)

@@ -70,7 +70,11 @@ def _alike(run, frame, node, op, left, right, mask):
     result = run.constant.truth(len(left) == len(right))
     for a, b in zip(left, right, strict=False):
         both = isinstance(a, tuple) and isinstance(b, tuple)
-        one = _alike(run, frame, node, ast.Eq(), a, b, mask) if both else binary(run, frame, node, ast.Eq(), a, b, mask)
+        one = (
+            _alike(run, frame, node, ast.Eq(), a, b, mask)
+            if both
+            else binary(run, frame, node, ast.Eq(), a, b, mask)
+        )
         result = _both(run, result, one, mask)
     return negated(run, result) if isinstance(op, ast.NotEq) else result
 

@@ -30,9 +30,9 @@ def this_grid(run, frame, node, name, arguments, named, mask) -> Grid:
     blocks = int(np.prod(wave.grid))
     if blocks > most or (blocks != wave.blocks and not run.dry):
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {blocks} blocks of {wave.threads_per_block} threads wait for each "
-            f"other at a grid's barrier, and at most {min(most, wave.blocks)} run at once: launch fewer blocks, and "
-            "let each thread do more in a loop."
+            f"{frame.program.name}, line {node.lineno}: {blocks} blocks of {wave.threads_per_block} threads wait for "
+            f"each other at a grid's barrier, and at most {min(most, wave.blocks)} run at once: launch fewer "
+            "blocks, and let each thread do more in a loop."
         )
     return Grid()
 
@@ -49,8 +49,9 @@ def sync_grid(run, frame, node, mask) -> None:
         return
     if mask.threads != run.wave.threads:
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: only {mask.threads} of {run.wave.threads} threads come to the "
-            "barrier of the whole grid, and a GPU would hang: move it out of the branch, and let no thread leave before."
+            f"{frame.program.name}, line {node.lineno}: only {mask.threads} of {run.wave.threads} threads come to "
+            "the barrier of the whole grid, and a GPU would hang: move it out of the branch, and let no thread "
+            "leave before."
         )
     run.clock.pass_barrier(np.ones(run.wave.blocks, bool))
     run.ledger.barrier(run.wave.blocks, mask)

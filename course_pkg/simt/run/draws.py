@@ -1,4 +1,4 @@
-"""Random numbers by xoroshiro128+, computed at once for all lanes: a loop of draws would take minutes statement by statement.
+"""Random numbers by xoroshiro128+, computed at once for all lanes: statement by statement, they would take minutes.
 
 What is computed, loaded and stored is what the text of :mod:`course_pkg.simt.random` says.
 """

@@ -90,7 +90,10 @@ def _binary(run, frame, node, mask):
 
 def _is_written(node) -> bool:
     """Whether an expression contains nothing but numbers."""
-    return all(isinstance(n, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)) for n in ast.walk(node))
+    return all(
+        isinstance(n, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop))
+        for n in ast.walk(node)
+    )
 
 
 def binary(run, frame, node, op, left, right, mask) -> Value:

@@ -46,8 +46,8 @@ def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tu
         several = evaluate(run, frame, one.value, mask)
         if not isinstance(several, tuple):
             raise SimtError(
-                f"{frame.program.name}, line {node.lineno}: *{ast.unparse(one.value)} is no tuple, and Numba takes only "
-                "tuples apart: write the arguments out."
+                f"{frame.program.name}, line {node.lineno}: *{ast.unparse(one.value)} is no tuple, and Numba takes "
+                "only tuples apart: write the arguments out."
             )
         arguments += several
     if any(k.arg is None for k in node.keywords):
@@ -165,5 +165,3 @@ def _local(run, frame, node, tree) -> LocalFunction:
             programs[id(node)] = Program(tree, shown, frame.program.names)
         run.local_functions[node, frame] = LocalFunction(programs[id(node)], frame)
     return run.local_functions[node, frame]
-
-

@@ -7,7 +7,7 @@ from numba.core import types
 
 from course_pkg.core.limits import LOCAL_BYTES, SHARED_BYTES
 from course_pkg.simt.errors import SimtError
-from course_pkg.simt.front.names import index_value
+from course_pkg.simt.front.given import index_value
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, type_of, unify
 from course_pkg.simt.memory.regions import (
@@ -19,8 +19,8 @@ from course_pkg.simt.memory.regions import (
     unit_of,
 )
 from course_pkg.simt.run import atomics, hindsight, hints, pairs, warp
-from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.values import TypeName, Value
 
@@ -272,7 +272,9 @@ def _selp(run, frame, node, name, arguments, named, mask):
 def _nanosleep(run, frame, node, name, arguments, named, mask):
     """Do nothing: all threads run in lock step."""
     if len(arguments) != 1:
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: cuda.nanosleep takes a number of nanoseconds.")
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: cuda.nanosleep takes a number of nanoseconds."
+        )
     run.ledger.demand(arguments[0], mask)
 
 

@@ -59,7 +59,8 @@ def sequence_of(run, frame, node, mask):
     sequence = evaluate(run, frame, node, mask)
     if isinstance(sequence, Array) and not sequence.ndim:
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node)} is a single element: no loop can run over it."
+            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node)} is a single element, and no loop "
+            "can run over it."
         )
     if not isinstance(sequence, SEQUENCES):
         raise unsupported(frame, node, "a loop over something else than a range, an array or a tuple")

@@ -14,10 +14,15 @@ from course_pkg.core.limits import (
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program, program_from_text, program_of
 
-
 _COMPILED = (  # what a compiled kernel of Numba tells about itself
     *("overloads", "nopython_signatures", "stats", "get_regs_per_thread", "get_const_mem_size"),
-    *("get_shared_mem_per_block", "get_local_mem_per_thread", "get_max_threads_per_block", "ptx", "definition"),
+    *(
+        "get_shared_mem_per_block",
+        "get_local_mem_per_thread",
+        "get_max_threads_per_block",
+        "ptx",
+        "definition",
+    ),
 )
 
 

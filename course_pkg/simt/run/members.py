@@ -1,4 +1,4 @@
-"""Attributes and methods of arrays and numbers: ``a.shape``, ``a.T``, ``a.reshape(…)``, ``a.sum()``, ``z.conjugate()``."""
+"""Attributes and methods of arrays and numbers: ``a.shape``, ``a.T``, ``a.sum()``, ``z.conjugate()`` and their like."""
 
 from dataclasses import replace
 
@@ -10,8 +10,8 @@ from course_pkg.simt.front import library
 from course_pkg.simt.front.typing import INT64, type_of
 from course_pkg.simt.memory.regions import Array, row_major
 from course_pkg.simt.run.access import loaded
-from course_pkg.simt.run.cooperative import Grid, sync_grid
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.cooperative import Grid, sync_grid
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
 from course_pkg.simt.run.functions import call_function
 from course_pkg.simt.run.hindsight import follow
@@ -57,7 +57,9 @@ def _size(run, array, each: int) -> Value:
         return each * np.prod(np.broadcast_arrays(np.ones((1,) * 6, np.int64), *data), axis=0)
 
     shape = array.shape
-    value = run.given(product(*(v.data for v in shape)), INT64, ("size", each), array.key, *(v.key for v in shape))
+    value = run.given(
+        product(*(v.data for v in shape)), INT64, ("size", each), array.key, *(v.key for v in shape)
+    )
     return follow(value, product, *shape)
 
 
@@ -114,7 +116,11 @@ def method(run, frame, node, bound: Method, arguments, mask):
             f"{frame.program.name}, line {node.lineno}: Numba has .{name} only for arrays without gaps: index "
             f"{owner.name} itself."
         )
-    return _viewed(run, frame, node, owner, arguments) if name == "view" else _shape(run, frame, node, owner, arguments)
+    return (
+        _viewed(run, frame, node, owner, arguments)
+        if name == "view"
+        else _shape(run, frame, node, owner, arguments)
+    )
 
 
 def _of_number(run, number: Value, name: str) -> Value:

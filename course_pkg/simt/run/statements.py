@@ -83,7 +83,9 @@ def bind(run, frame, target, value, mask):
         for one, part in zip(target.elts, values, strict=True):
             bind(run, frame, one, part, mask)
     else:
-        raise unsupported(frame, target, "a starred expression" if isinstance(target, (ast.Tuple, ast.List)) else "")
+        raise unsupported(
+            frame, target, "a starred expression" if isinstance(target, (ast.Tuple, ast.List)) else ""
+        )
 
 
 def assign_name(run, frame, name, value, mask):
@@ -183,8 +185,8 @@ def _global(run, frame, node, mask):
     written = frame.program.assigned.intersection(node.names)
     if written:
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: a kernel cannot change {written.pop()!r}, a name of the module: "
-            "write to an array."
+            f"{frame.program.name}, line {node.lineno}: a kernel cannot change {written.pop()!r}, a name of the "
+            "module: write to an array."
         )
     return mask
 

@@ -35,8 +35,8 @@ def part_of_tuple(run, frame, node, values: tuple, index, mask):
     fits = (index.data >= -len(values)) & (index.data < len(values))
     if mask.narrow(fits) is not mask:
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: some threads choose a part that the tuple of {len(values)} does "
-            "not have."
+            f"{frame.program.name}, line {node.lineno}: some threads choose a part that the tuple of {len(values)} "
+            "does not have."
         )
     return _chosen(run, frame, node, values, index, mask)
 
@@ -62,7 +62,9 @@ def _chosen(run, frame, node, values, index, mask):
     if isinstance(values[0], tuple):
         return tuple(_chosen(run, frame, node, one, index, mask) for one in zip(*values, strict=True))
     if not all(isinstance(v, Value) for v in values):
-        raise unsupported(frame, node, "an array or a function chosen by a value that differs between threads")
+        raise unsupported(
+            frame, node, "an array or a function chosen by a value that differs between threads"
+        )
 
     def choose(at, *data):
         at, result = np.where(at < 0, at + len(data), at), data[0]
@@ -71,6 +73,7 @@ def _chosen(run, frame, node, values, index, mask):
         return result
 
     key = run.numbering.of("item", index.key, *(v.key for v in values))
-    value = run.derived(choose(index.data, *(v.data for v in values)), values[0].type, key, (index, *values), mask)
+    value = run.derived(
+        choose(index.data, *(v.data for v in values)), values[0].type, key, (index, *values), mask
+    )
     return follow(value, choose, index, *values)
-

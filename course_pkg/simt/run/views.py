@@ -1,4 +1,4 @@
-"""Views: slices, rows and columns of an array. A view is the same memory under another shape, so hazards see through it."""
+"""Views: slices, rows and columns of an array: the same memory in another shape, so that no view hides a hazard."""
 
 import ast
 from dataclasses import dataclass, replace
@@ -39,7 +39,9 @@ class SliceOf:
 @handles(ast.Slice)
 def slice_of(run, frame, node, mask) -> SliceOf:
     """Evaluate ``start:stop:step``."""
-    parts = [None if p is None else evaluate(run, frame, p, mask) for p in (node.lower, node.upper, node.step)]
+    parts = [
+        None if p is None else evaluate(run, frame, p, mask) for p in (node.lower, node.upper, node.step)
+    ]
     return made_slice(frame, node, parts)
 
 
@@ -54,7 +56,9 @@ def made_slice(frame, node, parts) -> SliceOf:
 def is_view(array: Array, index) -> bool:
     """Whether an index leaves directions of an array, so that it names no single element."""
     indices = index if isinstance(index, tuple) else (index,)
-    return len(indices) < array.ndim or any(i is None or i is Ellipsis or isinstance(i, SliceOf) for i in indices)
+    return len(indices) < array.ndim or any(
+        i is None or i is Ellipsis or isinstance(i, SliceOf) for i in indices
+    )
 
 
 def view(run, frame, node, array: Array, index, mask) -> Array:
@@ -226,7 +230,7 @@ def fill(run, frame, node, array: Array, value, mask) -> None:
 
 
 def merge_views(run, mask, new: Array, old: Array) -> Array | None:
-    """Return a view that is ``new`` in the lanes at work and ``old`` in the others; None if they are not of one array."""
+    """Return a view that is ``new`` in the active lanes and ``old`` in others; None if they have no common array."""
     if (new.type, new.ndim, new.strides) != (old.type, old.ndim, old.strides) or not _same_memory(new, old):
         return None
     offset = _chosen(mask, new.offset, old.offset)

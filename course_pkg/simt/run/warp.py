@@ -85,8 +85,8 @@ def _shuffle(run, frame, node, name, arguments, mask):
     value = arguments[1]
     if value.type not in EXCHANGED:
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: Numba has cuda.{name} for int32, int64, float32 and float64, and "
-            f"the value is a {value.type}: convert it, as in cuda.{name}(mask, numba.int32(value), …)."
+            f"{frame.program.name}, line {node.lineno}: Numba has cuda.{name} for int32, int64, float32 and float64, "
+            f"and the value is a {value.type}: convert it, as in cuda.{name}(mask, numba.int32(value), …)."
         )
     by = run.wave.by_warp(arguments[2].data.astype(np.int64), 0)
     lane = LANES
@@ -139,9 +139,11 @@ def _outcome(name, members, rows):
 
 
 def _match(run, frame, node, name, arguments, mask):
-    """Return the lanes that hold the same value; for ``match_all_sync``, those of the mask if all do, and whether so."""
+    """Return a bit for each lane with the same value; ``match_all_sync``: for all lanes or none, and which of them."""
     if len(arguments) != 2:
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a member mask and a value.")
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a member mask and a value."
+        )
     members, value = _members(run, frame, node, name, arguments, mask), arguments[1]
     at = best_match([(kind,) for kind in EXCHANGED], (value.type,))
     value = cast(run, value, EXCHANGED[at or 0])
