@@ -53,9 +53,7 @@ def _open():
             "restart the kernel, and import course_pkg.cuda first."
         )
     from numba import cuda
-    from numba.cuda import random
 
-    sys.modules[f"{__name__}.random"] = random
     return cuda
 
 

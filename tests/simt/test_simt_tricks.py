@@ -3,6 +3,7 @@
 import ast
 import functools
 import math
+import re
 import textwrap
 
 import numba
@@ -105,7 +106,9 @@ def test_what_is_refused_is_refused_in_a_sentence_with_its_line(trick):
     with pytest.raises(SimtError, match=r"(line \d+: .+|The arguments of kernel take .+)\.$") as raised:
         kinds(trick)
     if isinstance(raised.value, Unsupported):
-        assert "Numba's own simulator may run it" in str(raised.value)
+        assert re.search(
+            r"is nothing that Numba compiles|Numba's own simulator may run it", str(raised.value)
+        )
 
 
 @cuda.jit

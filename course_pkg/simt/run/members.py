@@ -57,10 +57,9 @@ def _size(run, array, each: int) -> Value:
         return each * np.prod(np.broadcast_arrays(np.ones((1,) * 6, np.int64), *data), axis=0)
 
     shape = array.shape
-    value = run.given(
-        product(*(v.data for v in shape)), INT64, ("size", each), array.key, *(v.key for v in shape)
-    )
-    return follow(value, product, *shape)
+    key = run.numbering.of(("size", each), *(v.key for v in shape))
+    number = product(*(v.data for v in shape))
+    return follow(run.derived(number, INT64, key, shape, run.wave.everyone), product, *shape)
 
 
 def _stride(run, array, d: int) -> Value:
