@@ -1,4 +1,4 @@
-"""Kernels of the kinds that people publish run, are right, and have no hazard; a race in one of their views is found."""
+"""Kernels of published kinds run, are right, and have no hazard; a race in one of their views is found."""
 
 import numpy as np
 import published_calls
