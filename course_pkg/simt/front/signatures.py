@@ -76,16 +76,28 @@ def arguments_as_declared(kernel, arguments: tuple) -> tuple:
     SimtError
         If an argument does not fit. With a single signature a GPU would read the argument's bytes as another type.
     """
+    names = kernel.program.parameters
+    for one in kernel.signatures:
+        if len(one.arguments) > len(names):
+            raise _other_number(kernel, one)
     signatures = [s for s in kernel.signatures if len(s.arguments) == len(arguments)]
-    if not kernel.signatures or not signatures:
+    if not signatures and len(arguments) == len(names):
+        raise _other_number(kernel, kernel.signatures[0])
+    if not signatures:
         return arguments  # a wrong number of arguments is refused where all launches are
     signature = signatures[0]
     if len(kernel.signatures) > 1:
         signature = _chosen(kernel, signatures, tuple(map(type_of_argument, arguments)))
-    names = kernel.program.parameters
     return tuple(
         _as_declared(f"{kernel.__name__}: {name}", wanted, argument)
         for name, wanted, argument in zip(names, signature.arguments, arguments, strict=True)
+    )
+
+
+def _other_number(kernel, signature: Signature) -> SimtError:
+    return SimtError(
+        f"The signature {signature} has {len(signature.arguments)} type(s), and {kernel.__name__} takes "
+        f"{len(kernel.program.parameters)} argument(s): name one type for each."
     )
 
 

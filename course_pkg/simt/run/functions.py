@@ -58,6 +58,11 @@ def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tu
 def call_function(run, frame, node, function, arguments: list, named: dict, mask):
     """Run a function's statements, with names of its own; return its result."""
     inside = isinstance(function, LocalFunction)
+    if inside and named:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: Numba ignores the names of arguments of a function inside a "
+            "kernel: give them by their place."
+        )
     program = function.program if inside else run.launch.program(function)
     given = _folded(run, frame, node, program, arguments, named, mask)
     signature = _signature(frame, node, function, program, given)
