@@ -52,9 +52,19 @@ def test_of_several_signatures_the_one_that_fits_is_chosen():
 @pytest.mark.parametrize(
     ("signature", "dtype", "x", "said"),
     [
-        ("void(float32[:], float32)", np.float64, 1.0, r"out is declared .*float32.* gets .*float64.* of float32"),
+        (
+            "void(float32[:], float32)",
+            np.float64,
+            1.0,
+            r"out is declared .*float32.* gets .*float64.* of float32",
+        ),
         ("void(float64[:, :], float32)", np.float64, 1.0, r"out is declared .*2d.* with 2 dimension"),
-        ("void(float64[:], int32)", np.float64, 1.5, r"x is declared int32 and gets the float64 1\.5: pass int"),
+        (
+            "void(float64[:], int32)",
+            np.float64,
+            1.5,
+            r"x is declared int32 and gets the float64 1\.5: pass int",
+        ),
         ("void(float64[:], int32)", np.float64, np.ones(2), r"x is declared int32 and gets array"),
         ("void(float64[:])", np.float64, 1.5, r"signature .* has 1 type\(s\), and store takes 2"),
     ],
