@@ -10,7 +10,15 @@ NAMES = frozenset(
     {
         "BACKEND",
         *("Context", "Device", "DeviceArray", "DeviceList", "Event", "Stream"),
-        *("CourseError", "Iterator", "allocate", "contextmanager", "get_close_matches", "kernel_names", "on_device"),
+        *(
+            "CourseError",
+            "Iterator",
+            "allocate",
+            "contextmanager",
+            "get_close_matches",
+            "kernel_names",
+            "on_device",
+        ),
         *("require_contiguous", "require_plain"),
     }
 )

@@ -51,7 +51,7 @@ def test_numbers_are_numbas(kind, module):
 
 @pytest.mark.parametrize("name", DRAWS)
 def test_what_is_computed_at_once_is_what_the_text_says(name):
-    text = "def kernel(states, out):\n    i = cuda.grid(1)\n    out[i] = draw(states, i)\n    out[i] += draw(states, i)\n"
+    text = "def kernel(states, out):\n    i = cuda.grid(1)\n    out[i] = draw(states, i) + draw(states, i)\n"
     at_once = getattr(random, name)
     written = Kernel(at_once.py_func, device=True)  # no draw, so that its statements are run
     found = []

@@ -84,6 +84,10 @@ def test_reduce_joins_all_elements(n):
     assert total(x.astype(float), size=n // 2) == x[: n // 2].sum()
 
 
+def test_reduce_takes_a_lambda():
+    assert cuda.reduce(lambda a, b: max(a, b))(np.arange(9.0)) == 8
+
+
 def test_reduce_writes_to_an_array_on_demand():
     res = cuda.to_device(np.zeros(1))
     assert total(Y, res=res) is None

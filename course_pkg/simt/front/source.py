@@ -185,11 +185,23 @@ def _parse(text, first, file, name, names) -> Program:
     except SyntaxError:
         module = None
     tree = module.body[0] if module and module.body else None
+    if name == "<lambda>" and module is not None:
+        tree = _of_lambda(module)
     if not isinstance(tree, ast.FunctionDef):
         raise SimtError(f"{name} is not a plain function: define it with def, and pass this to cuda.jit.")
     ast.increment_lineno(tree, first - 1)
     lines = split_lines(text)
     return Program(tree, FunctionSource(name, file, first, lines), names)
+
+
+def _of_lambda(module) -> ast.FunctionDef | None:
+    """Return the only lambda of a piece of source, as a function that returns its value; None if there are several."""
+    found = [node for node in ast.walk(module) if isinstance(node, ast.Lambda)]
+    if len(found) != 1:
+        return None
+    body = [ast.copy_location(ast.Return(found[0].body), found[0])]
+    function = ast.FunctionDef("lambda", found[0].args, body, [], None, type_params=[])
+    return ast.fix_missing_locations(ast.copy_location(function, found[0]))
 
 
 def split_lines(text: str) -> list[str]:

@@ -46,7 +46,9 @@ def array_member(run, frame, node, array: Array, name: str, mask):
         return replace(array, shape=array.shape[::-1], strides=array.strides[::-1], key=key)
     if name == "flat":
         return flattened(run, array)
-    return Method(name, array) if name in METHODS else None
+    if name in METHODS:
+        return Method(name, array)
+    return field(run, frame, node, array, name) if is_record(array) else None  # says which fields there are
 
 
 def _size(run, array, each: int) -> Value:

@@ -34,7 +34,7 @@ def what_it_is(thing) -> str:
             return f"cuda.{thing.name}, which has three parts: write cuda.{thing.name}.x."
         return f"cuda.{thing.name}, which is a function: call it, as in cuda.{thing.name}(…)."
     if thing is None:
-        return "None, which is no number: does a function lack its `return`, or a name its value?"
+        return "None, which is no number: give the name its value, or the function its return."
     if hasattr(thing, "strides") and hasattr(thing, "space"):
         return (
             f"the array {thing.name}, and a kernel computes with single elements: write {thing.name}[i], in a loop if "

@@ -185,7 +185,7 @@ def _global(run, frame, node, mask):
     written = frame.program.assigned.intersection(node.names)
     if written:
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: a kernel cannot change {written.pop()!r}, a name of the "
+            f"{frame.program.name}, line {node.lineno}: a kernel cannot change {min(written)!r}, a name of the "
             "module: write to an array."
         )
     return mask
