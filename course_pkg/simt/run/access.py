@@ -124,7 +124,8 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     if run.dry:
         return Place(array, 0, 0, array.key, mask, array.outer + indices, where)
     terms.sort(key=np.size)
-    offset = sum(terms, start=np.zeros((1,) * 6, np.int64)) + array.offset
+    first = terms[0] if terms else np.zeros((1,) * 6, np.int64)
+    offset = sum(terms[1:], start=first) + array.offset
     key = run.numbering.of(("element", array.key), *keys)
     at = offset + _owner(run, array)
     return Place(array, offset, at, key, inside, array.outer + indices, where, inside is not mask)
