@@ -173,7 +173,7 @@ def entity(run, frame, node, thing):
         return Intrinsic(name)
     if isinstance(thing, np.ndarray):
         return constant_array(run, frame, node, thing)
-    if is_device_function(thing):
+    if hasattr(thing, "py_func"):
         return thing
     if isinstance(thing, ModuleType):
         return Module(thing.__name__, thing)
@@ -200,8 +200,15 @@ def cuda_name(thing) -> str | None:
 
 
 def is_device_function(thing) -> bool:
-    """Return whether kernels may call an object: what ``cuda.jit``, or ``jit`` for the CPU, made of a function."""
-    return hasattr(thing, "py_func")
+    """Return whether an object was made for kernels to call, by the interpreter or by Numba.
+
+    Kernels may also call other kernels, and functions that Numba compiles for the CPU.
+    """
+    if not hasattr(thing, "py_func"):
+        return False
+    if hasattr(thing, "device"):
+        return bool(thing.device)
+    return bool(getattr(thing, "targetoptions", {}).get("device"))
 
 
 def member(run, frame, node, owner, mask):
