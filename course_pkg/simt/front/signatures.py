@@ -46,7 +46,7 @@ def read(given, device: bool) -> tuple[Signature, ...]:
     Examples
     --------
     >>> [str(one) for one in read("void(float32[:], int32)", device=False)]
-    ['(Array(float32, 1, 'A', False, aligned=True), int32)']
+    ['(array(float32, 1d, A), int32)']
     """
     found = []
     for one in given if isinstance(given, list) else [given]:
@@ -121,7 +121,7 @@ def type_of_argument(argument):
     Examples
     --------
     >>> type_of_argument((1.5, True))
-    Tuple(float64, bool)
+    Tuple((float64, bool))
     """
     if isinstance(argument, tuple):
         return types.BaseTuple.from_types(tuple(map(type_of_argument, argument)))
