@@ -77,6 +77,8 @@ TRICKS = {
         "def f(at):\n    return out[at]\nout[t] = 1.0\na[t] = f(63 - t)", "race"
     ),
     "a default": Trick("def f(at, q=out):\n    q[at // 2] = 1.0\nf(t)", REFUSED),
+    "an array copied into a slice": Trick("out[:32] = out[32:]", REFUSED),
+    "backwards by name": Trick("out[t] = 1.0\nfor v in reversed(out):\n    m[t] += int(v)", REFUSED),
     "a shared row": Trick(
         "s = cuda.shared.array((8, 8), np.float64)\nrow = s[t // 8]\nrow[t % 8] = 1.0\nout[t] = s[:, t // 8][t % 8]",
         "race",
