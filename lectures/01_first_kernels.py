@@ -590,7 +590,7 @@ counted = {
     for name, kernel in {"count[0] += 1": count_large_racy, "cuda.atomic.add": count_large}.items()
 }
 assert [result.good for result in counted.values()] == [False, True]
-said = str(counted["count[0] += 1"]).split(": ", 1)[1].split(", but blocks")[0]
+said = str(counted["count[0] += 1"]).split(": ", 1)[1].split("; update")[0]
 Markdown(f"With `count[0] += 1`, the interpreter says: *{said}.*")
 
 
@@ -845,7 +845,8 @@ practice.check("histogram", histogram)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Puzzle 14. A convolution with a halo.** Each result needs five elements: its own and two on either side. So a block of 8 threads needs 12 elements: its
-# own and a [halo](glossary.md#halo) of two on each side. Load each of them once. Beyond the ends of `a`, take 0.
+# own and a [halo](glossary.md#halo) of two on each side. Load each of them once. Beyond the ends of `a`, take 0. The weights run as the elements do:
+# `out[i] = w[0] * a[i - 2] + … + w[4] * a[i + 2]`. (Some books, and `np.convolve`, turn `w` round.)
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit

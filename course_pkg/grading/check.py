@@ -55,11 +55,13 @@ class Failed(AssertionError):
         What was checked, in the teacher's words.
     verdict : str
         What is wrong: one of a fixed set of sentences, none of which an answer can influence.
+    hazard : Hazard, optional
+        The hazard that the message tells.
     """
 
-    def __init__(self, message: str, about: str = "", verdict: str = ""):
+    def __init__(self, message: str, about: str = "", verdict: str = "", hazard=None):
         super().__init__(message)
-        self.about, self.verdict = about, verdict
+        self.about, self.verdict, self.hazard = about, verdict, hazard
 
 
 def rng() -> np.random.Generator:
@@ -171,7 +173,7 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
     Traceback (most recent call last):
     course_pkg.grading.check.Failed: Line 2, `out[:] = a`: `out[:]` means the whole array, ...
     """
-    from course_pkg.grading import habits  # not visible in the sandbox
+    from course_pkg.grading import habits, updates  # not visible in the sandbox
     from course_pkg.simt.errors import HazardError, SimtError
     from course_pkg.simt.front.source import program_of
 
@@ -185,6 +187,9 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
         program = program or program_of(function)
         if said := habits.first(program, frozenset(arrays)):
             raise Failed(said) from None
+        hazard = getattr(error, "hazard", None)
+        if hazard is not None and (said := updates.take_turns(program, hazard)):
+            raise Failed(f"Line {hazard.line}, {habits.quoted(program, hazard.line)}: {said}.") from None
         if isinstance(error, (Failed, HazardError)) and (said := habits.likely(program)):
             raise Failed(f"{error} {said}") from None
         if isinstance(error, SimtError):
@@ -206,7 +211,7 @@ def no_hazards(profile) -> None:
     """
     if profile.hazards:
         first = profile.hazards[0]
-        raise Failed(first.message, verdict=of_hazard(first))
+        raise Failed(first.message, verdict=of_hazard(first), hazard=first)
 
 
 def of_hazard(hazard) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from course_pkg.simt.front.source import Program
 
 _RULES: list[Callable] = []
+OWN = "[own]"  # in a sentence of a rule: the index of this thread's element, as the kernel at hand calls it
 
 
 def rule(function: Callable) -> Callable:
@@ -49,7 +50,7 @@ def first(program: Program, arrays: frozenset[str]) -> str | None:
     if not found:
         return None
     line, _, said = min(found)
-    return f"Line {line}, {quoted(program, line)}: {said}"
+    return f"Line {line}, {quoted(program, line)}: {said.replace(OWN, _own_index(program, line))}"
 
 
 def likely(program: Program) -> str | None:
@@ -70,6 +71,23 @@ def likely(program: Program) -> str | None:
                     f"{name}.shape[1]."
                 )
     return None
+
+
+def _own_index(program: Program, line: int) -> str:
+    """Return how a kernel of one dimension writes the index of this thread's element on a line: ``[i]``."""
+    for node in ast.walk(program.tree):
+        if (
+            isinstance(node, ast.For)
+            and node.body[0].lineno <= line <= node.end_lineno
+            and _names(node.target)
+        ):
+            return f"[{ast.unparse(node.target)}]"
+    for wanted in ("cuda.grid(1)", "cuda.threadIdx.x"):
+        for node in ast.walk(program.tree):
+            if isinstance(node, ast.Assign) and ast.unparse(node.value) == wanted and _names(node.targets[0]):
+                return f"[{ast.unparse(node.targets[0])}]"
+    of_two = any(ast.unparse(n) in ("cuda.grid(2)", "cuda.threadIdx.y") for n in ast.walk(program.tree))
+    return "[…]" if of_two else "[i]"
 
 
 def _asks_who(node) -> bool:
@@ -93,7 +111,7 @@ def _whole_array(node, arrays) -> Iterator[str]:
             name = ast.unparse(target.value)
             yield (
                 f"`{ast.unparse(target)}` means the whole array, and every thread would write all of it; "
-                f"a thread writes its own element, {name}[i]."
+                f"a thread writes its own element, {name}{OWN}."
             )
 
 
@@ -101,10 +119,17 @@ def _whole_array(node, arrays) -> Iterator[str]:
 def _name_taken(node, arrays) -> Iterator[str]:
     """``out = …`` gives the name another value and does not write to the array."""
     for target in _targets(node):
-        if isinstance(target, ast.Name) and target.id in arrays:
+        if not isinstance(target, ast.Name) or target.id not in arrays:
+            continue
+        if isinstance(node, ast.AugAssign):
+            yield (
+                f"`{target.id}` is the whole array, and every thread would change all of it; "
+                f"a thread changes its own element, {target.id}{OWN}."
+            )
+        else:
             yield (
                 f"`{target.id} =` gives the name a new meaning inside this thread and leaves the array as it is; "
-                f"write into an element, {target.id}[i] = …"
+                f"write into an element, {target.id}{OWN} = …"
             )
 
 
@@ -120,7 +145,7 @@ def _arithmetic_on_arrays(node, arrays) -> Iterator[str]:
         if isinstance(operand, ast.Name) and operand.id in arrays:
             yield (
                 f"`{operand.id}` is the whole array, and a kernel computes with single numbers; "
-                f"take this thread's element, {operand.id}[i]."
+                f"take this thread's element, {operand.id}{OWN}."
             )
             return
 
@@ -192,16 +217,43 @@ def _division_as_index(node, arrays) -> Iterator[str]:
 @rule
 def _atomic_on_element(node, arrays) -> Iterator[str]:
     """``cuda.atomic.add(counts[k], 1)``: an atomic takes the array and the index as separate arguments."""
-    if not isinstance(node, ast.Call) or len(node.args) != 2 or not isinstance(node.args[0], ast.Subscript):
+    called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    if not called.startswith("cuda.atomic."):
         return
-    called, place = ast.unparse(node.func), node.args[0]
-    if called.startswith("cuda.atomic."):
+    for given in node.args[1:]:
+        if isinstance(given, ast.Name) and given.id in arrays:
+            yield f"`{given.id}` is the whole array; take this thread's element, {given.id}{OWN}."
+    if len(node.args) != 2 or called.startswith("cuda.atomic.compare"):
+        return
+    place = node.args[0]
+    if isinstance(place, ast.Name):
+        yield f"an atomic takes array, index and value: `{called}({place.id}, index, value)`."
+    elif isinstance(place, ast.Subscript):
         index = ast.unparse(place.slice)
         index = f"({index})" if isinstance(place.slice, ast.Tuple) and not index.startswith("(") else index
         yield (
             "an atomic takes array, index and value: "
             f"`{called}({ast.unparse(place.value)}, {index}, {ast.unparse(node.args[1])})`."
         )
+
+
+@rule
+def _barrier_not_called(node, arrays) -> Iterator[str]:
+    """``cuda.syncthreads`` without its parentheses."""
+    if isinstance(node, ast.Expr) and ast.unparse(node.value) in ("cuda.syncthreads", "cuda.syncwarp"):
+        yield f"the name alone does nothing; call it, `{ast.unparse(node.value)}()`."
+
+
+@rule
+def _new_axis(node, arrays) -> Iterator[str]:
+    """``column[y, None]``: a new axis is for whole arrays."""
+    if isinstance(node, ast.Subscript) and _names(node.value) & arrays and isinstance(node.slice, ast.Tuple):
+        kept = [
+            ast.unparse(part) for part in node.slice.elts if ast.unparse(part) not in ("None", "np.newaxis")
+        ]
+        if len(kept) < len(node.slice.elts) and not _has_slice(node.slice):
+            name = ast.unparse(node.value)
+            yield f"None makes a new axis of a whole array; a thread takes one element, {name}[{', '.join(kept)}]."
 
 
 @rule

@@ -85,6 +85,7 @@ def _stopped(answer: Answer, outcome: Outcome) -> str:
     if not outcome.error:
         return ""
     said = _OUTSIDE.sub(lambda found: f" does not exist in a kernel{found[1] or ''}.", outcome.error)
+    said = said.replace("the builtin_function_or_method ", "Python's function ")
     place = _PLACE.match(said)
     if place is None:
         return said
@@ -110,7 +111,7 @@ def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:
         except check.Failed as failed:
             if not isinstance(expected, np.ndarray) or np.shape(found) != expected.shape:
                 return _capital(str(failed))
-            first = _first_wrong(step, name, found, expected, outcome)
+            first = _first_wrong(trial, step, name, found, expected, outcome)
             return _read_wrongly(step, trial, outcome) or f"{first} {_mistake(step, trial, outcome)}".rstrip()
     return ""
 
@@ -158,7 +159,7 @@ def _read_wrongly(step: Step, trial: Trial, outcome: Outcome) -> str:
     return ""
 
 
-def _first_wrong(step: Step, name: str, found, expected, outcome: Outcome) -> str:
+def _first_wrong(trial: Trial, step: Step, name: str, found, expected, outcome: Outcome) -> str:
     """Say which element is wrong, or that no thread wrote it, and what may be the reason."""
     wrong = wrong_elements(found, expected, step.rtol).reshape(-1)
     unwritten = unwritten_elements(found, expected).reshape(-1)
@@ -168,20 +169,30 @@ def _first_wrong(step: Step, name: str, found, expected, outcome: Outcome) -> st
     if unwritten.any() and name != RESULT:
         if _stored_at(outcome, name, first):
             return (
-                f"{where} was written and is still no number: {name} holds none before, so nothing can be added to it. "
-                "Add up in a variable of the thread, and write it once."
+                f"{where} was written and is still no number: {name} holds none before, so += has nothing to add to. "
+                f"Write {name}[…] = …, once; what is to be added up, add up in a variable of the thread before."
             )
         many = f"{int(unwritten.sum())} of {wrong.size} elements of {name} were written by nobody, the first is {where}"
         if unwritten.all():
-            return f"Nobody has written {name}: which thread is to write {where}?"
+            changed = _changed(trial, outcome)
+            also = f" {changed}" if changed else ""
+            return f"Nobody has written {name}: which thread is to write {where}?{also}"
         if expected.ndim == 2:
-            return f"{many}; x counts columns, the last index, and y counts rows, the first."
+            return f"{many}; {_directions(trial)}."
         return f"{many}: which thread is to write it?"
     value, right = np.asarray(found).reshape(-1)[first], expected.reshape(-1)[first]
     if expected.ndim == 2 and expected.shape[0] == expected.shape[1] and np.allclose(found, expected.T):
-        return f"{name} is the transpose of what is asked: x counts columns, the last index; y counts rows, the first."
+        return f"{name} is the transpose of what is asked: {_directions(trial)}."
     digits = 6 if f"{value:.6g}" != f"{right:.6g}" else 14
-    return f"{many} wrong; {where} is {value:.{digits}g} and should be {right:.{digits}g}."
+    many = f"{many} wrong; {where}" if wrong.size > 1 else where
+    return f"{many} is {value:.{digits}g} and should be {right:.{digits}g}."
+
+
+def _directions(trial: Trial) -> str:
+    """Say which index counts what, by the names that a launch of two dimensions has for them."""
+    if np.size(trial.block) > 1:
+        return "x counts columns, the last index, and y counts rows, the first"
+    return "the first index counts rows, the last one columns"
 
 
 def _stored_at(outcome: Outcome, name: str, element: int) -> bool:

@@ -244,9 +244,9 @@ def _check_horner(p, degree):
 
 
 def _check(p, compute):
-    """Compare the first and last elements of the output with NumPy's, then overwrite the output with NaN."""
+    """Compare the first and last elements of the output with NumPy's, then overwrite them with NaN."""
     for part in (slice(0, 1000), slice(-1000, None)):
         expected = np.empty_like(p.out[part])
         compute(part, expected)
         np.testing.assert_allclose(p.out[part], expected, rtol=1e-12)
-    p.out.fill(np.nan)  # so that the next variant cannot pass on this one's result
+        p.out[part].fill(np.nan)  # so that the next variant cannot pass on this one's result

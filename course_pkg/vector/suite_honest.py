@@ -36,7 +36,9 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
             yield from pair().measurements
 
 
-def on_cpu(n: int | None = None, *, problem: VectorProblem | None = None) -> dict[str, Callable[[], Pair]]:
+def on_cpu(
+    n: int | None = None, *, problem: VectorProblem | None = None, samples: int | None = None
+) -> dict[str, Callable[[], Pair]]:
     """Return what measures each pitfall that a CPU has, too, by name.
 
     Parameters
@@ -45,15 +47,17 @@ def on_cpu(n: int | None = None, *, problem: VectorProblem | None = None) -> dic
         Doubles; as many as exceed the CPU's caches when it is left out.
     problem : VectorProblem, optional
         Vectors that are there already; their output is overwritten. Then ``n`` is not asked for.
+    samples : int, optional
+        Of each call on long vectors, and of each compilation; as many as its pitfall takes when it is left out.
     """
     n = problem.a.size if problem else n or stream_size(cpu().llc_bytes)
-    v = Vectors("cpu", n, problem)
+    v, options = Vectors("cpu", n, problem), {} if samples is None else {"samples": samples}
     by_numba = v.copy(n)
     return {
-        "first_call": lambda: mistime.first_call(_fresh_cpu, by_numba),
-        "in_cache": lambda: mistime.in_cache(_by_numpy(v, min(n, IN_A_CORE)), _by_numpy(v, n)),
+        "first_call": lambda: mistime.first_call(_fresh_cpu, by_numba, **options),
+        "in_cache": lambda: mistime.in_cache(_by_numpy(v, min(n, IN_A_CORE)), _by_numpy(v, n), **options),
         "one_call": lambda: mistime.one_call(_by_numpy(v, TINY)),
-        "allocates": lambda: _allocates(v),
+        "allocates": lambda: _allocates(v, **options),
     }
 
 
@@ -68,13 +72,13 @@ def _fresh_cpu():
     return njit(parallel=True)(cpu_numba._copy.py_func)
 
 
-def _allocates(v) -> Pair:
+def _allocates(v, **options) -> Pair:
     p = v.host
     moved = cost.triad_two_passes(p.a.size)
     in_place = replace(v.triad(p.a.size), fn=reference.triad, cost=moved, library=BY_NUMPY)
     # the new array is not checked, but the same arithmetic is, in the other half of the pair
     new = replace(in_place, fn=lambda a, b, s: a + s * b, args=(p.a, p.b, p.s), check=None)
-    return mistime.allocates(new, in_place)
+    return mistime.allocates(new, in_place, **options)
 
 
 def on_gpu(n: int) -> dict[str, Callable[[], Pair]]:

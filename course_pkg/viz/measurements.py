@@ -1,5 +1,6 @@
 """Figures of measurements: sweeps, bars against a bound, samples."""
 
+import textwrap
 from itertools import cycle
 
 import numpy as np
@@ -9,6 +10,8 @@ from course_pkg.core.units import format_bytes, format_time, or_unknown
 from course_pkg.viz.axes import draw_bound, note_below, plain_log, require_points
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GAIN, INK, MEMORY, MUTED, SERIES, WASTED
+
+LABEL_LETTERS = 26  # of a line beside a bar: longer labels would take the bars' place
 
 
 def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Picture:
@@ -96,7 +99,7 @@ def bars(comparison, *, title="", note="") -> Picture:
                 ls="--",
                 label=f"T_peak {comparison.t_peak_gb_s:,.0f} GB/s",
             )
-        ax.set_yticks(y, [m.label for m in rows])
+        ax.set_yticks(y, [_in_lines(m.label) for m in rows])
         ax.grid(axis="y", visible=False)
         ax.set_xlim(0, widest * 1.17)
         ax.set(xlabel="GB/s", title=title)
@@ -111,6 +114,12 @@ def bars(comparison, *, title="", note="") -> Picture:
     if comparison.t_peak_gb_s:
         listed += f"; T_peak: {comparison.t_peak_gb_s:,.0f} GB/s"
     return draw(plot, f"{title} {listed}. {note}", size=(8.6, 1.75 + 0.62 * len(rows)))
+
+
+def _in_lines(label: str) -> str:
+    """Break a long label into lines, but not within the library that it ends with."""
+    name, comma, library = label.rpartition(", ")
+    return textwrap.fill(f"{name}{comma}{library.replace(' ', chr(160))}", LABEL_LETTERS)
 
 
 def _throughputs(m) -> tuple[float | None, float | None]:

@@ -8,7 +8,7 @@ from html import escape
 from itertools import count
 
 from course_pkg.viz.picture import Picture
-from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY, MEMORY_WRITE, MUTED, RULE, SERIES, WASTED
+from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY, MEMORY_WRITE, MUTED, RULE, SERIES
 from course_pkg.viz.threads_layout import WIDTH, Placed, arrange
 from course_pkg.viz.threads_scene import Link, Scene, what, who, whose
 
@@ -198,7 +198,7 @@ def _legend(scene: Scene, placed: Placed):
         if kind in kinds:
             parts.append(f'<path d="M{x:.1f} {y + 6:.1f}h18" stroke="{colour}" stroke-width="2.5"/>')
             x = _word(parts, x + 23, y, word)
-    x = _word(parts, x, y, "point at a thread or an element", WASTED)
+    x = _word(parts, x, y, "point at a thread or an element", MUTED)
     return "".join(parts), x - GAP
 
 

@@ -23,7 +23,7 @@
 #
 # | part | what | points |
 # |---|---|---|
-# | 1 | balance from a datasheet | 2 |
+# | 1 | a window in a field | 2 |
 # | 2 | a triad kernel | 3 |
 # | 3 | count the bytes of a wave | 4 |
 # | 4 | heat around a pipe, in one kernel | 3 |
@@ -40,33 +40,55 @@ from course_pkg.grading import check
 
 
 # %% [markdown]
-# ## Part 1: balance from a datasheet (2 points)
+# ## Part 1: a window in a field (2 points)
 #
-# The balance of a machine is the number of flops that it can do in the time in which it moves one number between processor
-# and memory.
+# A field of `ny` rows and `nx` columns lies in memory row by row. A loop reads a window of it: in each row, the `width` elements from column
+# `first` on. Memory sends whole pieces of `piece` bytes, such as a sector, and the field begins where a piece begins. Each piece is sent once:
+# what two rows share is still in the cache.
 #
-# Write `balance(peak_gflop_s, bandwidth_gb_s, dtype)`. The peak is in GFLOP/s, the bandwidth in GB/s, and `dtype` is
-# anything that `numpy.dtype` accepts, such as `"float64"`.
+# Write `bytes_sent(ny, nx, first, width, dtype, piece)`, the bytes that memory sends for the window. `dtype` is anything that `numpy.dtype` accepts,
+# such as `"float64"`.
+#
+# (Hint: draw a few rows of nine doubles, one behind the other, in pieces of four. In which piece does each row of the window begin, and in which does
+# it end? Do two rows share a piece?)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "balance"}
-def balance(peak_gflop_s, bandwidth_gb_s, dtype):
-    """Return the number of flops that the machine can do while it moves one number of this dtype."""
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "window"}
+def bytes_sent(ny, nx, first, width, dtype, piece):
+    """Return the bytes that memory sends, in whole pieces, for columns first to first + width - 1 of all rows."""
     ### BEGIN SOLUTION
-    return peak_gflop_s / bandwidth_gb_s * np.dtype(dtype).itemsize
+    itemsize, pieces = np.dtype(dtype).itemsize, set()
+    for row in range(ny):
+        begin = (row * nx + first) * itemsize
+        end = begin + width * itemsize
+        pieces.update(range(begin // piece, (end - 1) // piece + 1))
+    return piece * len(pieces)
     ### END SOLUTION
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_balance", "points": 1}
-# A Tesla P100 (SXM2): 5300 GFLOP/s in double precision, 732 GB/s.
-check.close(balance(5300, 732, "float64"), 57.92, "flops of a P100 for each double", atol=0.01)
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_window", "points": 1}
+# 3 rows of 64 doubles: of each row, columns 3 and 4 lie in two sectors.
+check.close(bytes_sent(3, 64, 3, 2, "float64", 32), 192, "the bytes sent for 2 columns of 3 rows")
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_balance_hidden", "points": 1}
-# Hidden tests: other machines and other precisions.
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_window_hidden", "points": 1}
+# Hidden tests: rows that begin inside a piece, rows that share a piece, other precisions and pieces.
 ### BEGIN HIDDEN TESTS
-for peak, bandwidth in check.rng().uniform(100, 90000, (3, 2)):
-    check.close(balance(peak, bandwidth, "f8"), peak / bandwidth * 8, "the balance in double precision")
-    check.close(balance(peak, bandwidth, "float32"), peak / bandwidth * 4, "the balance in single precision")
-    check.close(balance(peak, bandwidth, "half"), peak / bandwidth * 2, "the balance in half precision")
+def window_by_marks(ny, nx, first, width, dtype, piece):
+    """Return the bytes sent: mark each byte of the window, then count the pieces with a mark."""
+    size = np.dtype(dtype).itemsize
+    marks = np.zeros(-(-ny * nx * size // piece) * piece, bool)
+    marks[: ny * nx * size].reshape(ny, nx * size)[:, first * size : (first + width) * size] = True
+    return int(marks.reshape(-1, piece).any(axis=1).sum()) * piece
+
+
+check.close(bytes_sent(5, 5, 4, 1, "f8", 64), 256, "the bytes sent for a column of short rows")
+check.close(bytes_sent(4, 9, 0, 4, "f8", 32), 224, "the bytes sent for rows that begin inside a piece")
+check.close(bytes_sent(4, 64, 0, 16, "float32", 32), 256, "the bytes sent for a window of float32")
+for dtype, piece in (("float32", 32), ("half", 64), ("f8", 128)):
+    ny, nx = (2 * check.rng().integers(4, 20, 2) + 1).tolist()
+    first = int(check.rng().integers(0, nx - 2))
+    window = ny, nx, first, int(check.rng().integers(1, nx - first + 1))
+    expected = window_by_marks(*window, dtype, piece)
+    check.close(bytes_sent(*window, dtype, piece), expected, f"the bytes sent for a window of {dtype}")
 ### END HIDDEN TESTS
 
 # %% [markdown]

@@ -27,6 +27,19 @@ def add_ten(a, out):
     for i in range(a.size):
         out[i] = a[i] + 10
 
+# %% map wrong: which thread is to write out[0]? a was changed, and is only to be read
+@cuda.jit
+def add_ten(a, out):
+    i = cuda.threadIdx.x
+    a[i] += 10
+
+# %% map wrong: out[0] was written and is still no number: out holds none before, so += has nothing to add to
+@cuda.jit
+def add_ten(a, out):
+    i = cuda.threadIdx.x
+    out[i] += a[i] + 10
+
+
 # %% guard
 @cuda.jit
 def add_ten_guarded(a, out):
@@ -34,7 +47,7 @@ def add_ten_guarded(a, out):
     if i < a.size:
         out[i] = a[i] + 10
 
-# %% guard wrong: thread 10 of block 0 uses a[10], outside the array's shape (10,)
+# %% guard wrong: thread 10 of block 0 uses a[10], outside the array's shape (10,): a GPU would touch other data; guard the access
 @cuda.jit
 def add_ten_guarded(a, out):
     i = cuda.threadIdx.x
@@ -46,6 +59,14 @@ def add_ten_guarded(a, out):
     i = cuda.threadIdx.x
     if i < 10:
         out[i] = a[i] + 10
+
+# %% guard wrong: the `if` lets this thread through, and the last element is a[9]
+@cuda.jit
+def add_ten_guarded(a, out):
+    i = cuda.threadIdx.x
+    if i <= a.size:
+        out[i] = a[i] + 10
+
 
 # %% blocks
 @cuda.jit
@@ -68,6 +89,21 @@ def add_ten_blocks(a, out):
     if i < a.size:
         out[i] = a[i] + 10
 
+# %% blocks wrong: cuda.blockDim has a part for each direction: write cuda.blockDim.x
+@cuda.jit
+def add_ten_blocks(a, out):
+    i = cuda.blockIdx.x * cuda.blockDim + cuda.threadIdx.x
+    if i < a.size:
+        out[i] = a[i] + 10
+
+# %% blocks wrong: i is 2 numbers, and one is needed
+@cuda.jit
+def add_ten_blocks(a, out):
+    i = cuda.grid(2)
+    if i < a.size:
+        out[i] = a[i] + 10
+
+
 # %% square
 @cuda.jit
 def add_ten_square(a, out):
@@ -88,6 +124,14 @@ def add_ten_square(a, out):
     x, y = cuda.grid(2)
     if y < a.shape[0] and x < a.shape[1]:
         out[x, y] = a[x, y] + 10
+
+# %% square wrong: the `if` lets this thread through, and a has 6 rows and 9 columns
+@cuda.jit
+def add_ten_square(a, out):
+    x, y = cuda.grid(2)
+    if x < a.shape[0] and y < a.shape[1]:
+        out[y, x] = a[y, x] + 10
+
 
 # %% zip
 @cuda.jit
@@ -139,6 +183,13 @@ def add_ten_stride(a, out):
     for i in range(0, a.size, 16):
         out[i] = a[i] + 10
 
+# %% stride wrong: the loop goes too far; the last element is a[39]
+@cuda.jit
+def add_ten_stride(a, out):
+    for i in range(cuda.grid(1), a.size + 1, cuda.gridsize(1)):
+        out[i] = a[i] + 10
+
+
 # %% broadcast
 @cuda.jit
 def outer_sum(column, row, out):
@@ -160,6 +211,14 @@ def outer_sum(column, row, out):
     if y < out.shape[0] and x < out.shape[1]:
         out[y, x] = column + row
 
+# %% broadcast wrong: None makes a new axis of a whole array; a thread takes one element, column[y]
+@cuda.jit
+def outer_sum(column, row, out):
+    x, y = cuda.grid(2)
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y, x] = column[y, None] + row[x]
+
+
 # %% coalesced
 @cuda.jit
 def add_ten_coalesced(a, out):
@@ -173,6 +232,21 @@ def add_ten_coalesced(a, out):
     t = cuda.threadIdx.x
     for k in range(a.shape[0]):
         out[t, k] = a[t, k] + 10
+
+# %% coalesced wrong: out is the transpose of what is asked: the first index counts rows, the last one columns
+@cuda.jit
+def add_ten_coalesced(a, out):
+    t = cuda.threadIdx.x
+    for k in range(a.shape[0]):
+        out[k, t] = a[t, k] + 10
+
+# %% coalesced wrong: a[k] is a whole row, and one number is needed: an index is missing
+@cuda.jit
+def add_ten_coalesced(a, out):
+    t = cuda.threadIdx.x
+    for k in range(a.shape[0]):
+        out[t, k] = a[k] + 10
+
 
 # %% stencil
 @cuda.jit
@@ -255,6 +329,37 @@ def reverse_blocks(a, out):
     cuda.syncthreads()
     out[i] = tile[-1 - t]
 
+# %% reverse wrong: its last element is tile[7]; is the index too large, or should fewer threads run this line?
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[t] = a[i]
+    cuda.syncthreads()
+    out[i] = tile[8 - t]
+
+# %% reverse wrong: Each block has turned the elements of block 0
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[t] = a[t]
+    cuda.syncthreads()
+    out[i] = tile[7 - t]
+
+# %% reverse wrong: the name alone does nothing; call it, `cuda.syncthreads()`
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[t] = a[i]
+    cuda.syncthreads
+    out[i] = tile[7 - t]
+
+
 # %% block_sum
 @cuda.jit
 def sum_blocks(a, out):
@@ -299,6 +404,37 @@ def sum_blocks(a, out):
     if t == 0:
         out[cuda.blockIdx.x] = tile[0]
 
+# %% block_sum wrong: This is the last element of the block: where in the tile is the number that is left?
+@cuda.jit
+def sum_blocks(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    tile[t] = a[cuda.grid(1)]
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = tile[15]
+
+# %% block_sum wrong: but a is only to be read: write elsewhere
+@cuda.jit
+def sum_blocks(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    tile[t] = a[cuda.grid(1)]
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            a[t] += a[t + half]
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = tile[0]
+
+
 # %% dot
 @cuda.jit
 def dot(a, b, out):
@@ -317,7 +453,7 @@ def dot(a, b, out):
     if t == 0:
         cuda.atomic.add(out, 0, tile[0])
 
-# %% dot wrong: blocks of one launch run in any order
+# %% dot wrong: both change out[0]: each reads it and then writes it, and the other may come between; update it with cuda.atomic.add
 @cuda.jit
 def dot(a, b, out):
     tile = cuda.shared.array(16, float64)
@@ -379,6 +515,79 @@ def dot(a, b, out):
     if t == 0:
         cuda.atomic.add(out, 0, tile[0])
 
+# %% dot wrong: both write out[0], in any order, and only the last number stays
+@cuda.jit
+def dot(a, b, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    s = 0.0
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        s += a[i] * b[i]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[0] = tile[0]
+
+# %% dot wrong: These are the products of thread 0 of each block
+@cuda.jit
+def dot(a, b, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    s = 0.0
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        s += a[i] * b[i]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        cuda.atomic.add(out, 0, s)
+
+# %% dot wrong: The elements of a and b were added, not multiplied
+@cuda.jit
+def dot(a, b, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    s = 0.0
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        s += a[i] + b[i]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        cuda.atomic.add(out, 0, tile[0])
+
+# %% dot wrong: out has one element, for all threads together
+@cuda.jit
+def dot(a, b, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    s = 0.0
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        s += a[i] * b[i]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = tile[0]
+
+
 # %% histogram
 @cuda.jit
 def histogram(a, counts):
@@ -386,7 +595,7 @@ def histogram(a, counts):
     if i < a.size:
         cuda.atomic.add(counts, a[i], 1)
 
-# %% histogram wrong: or update it with cuda.atomic.add
+# %% histogram wrong: each reads it and then writes it, and the other may come between; update it with cuda.atomic.add, so that they take turns
 @cuda.jit
 def histogram(a, counts):
     i = cuda.grid(1)
@@ -399,6 +608,21 @@ def histogram(a, counts):
     i = cuda.grid(1)
     if i < a.size:
         cuda.atomic.add(counts[a[i]], 1)
+
+# %% histogram wrong: counts has 5 elements, for all threads together; which is meant here?
+@cuda.jit
+def histogram(a, counts):
+    i = cuda.grid(1)
+    if i < a.size:
+        cuda.atomic.add(counts, i, 1)
+
+# %% histogram wrong: Each element counts 1, whatever its value is
+@cuda.jit
+def histogram(a, counts):
+    i = cuda.grid(1)
+    if i < a.size:
+        cuda.atomic.add(counts, a[i], a[i])
+
 
 # %% convolution
 @cuda.jit
@@ -443,6 +667,71 @@ def convolve(a, w, out):
             if 0 <= j < a.size:
                 s += w[k] * a[j]
         out[i] = s
+
+# %% convolution wrong: w runs the other way: w[0] belongs to a[i - 2], and w[4] to a[i + 2]
+@cuda.jit
+def convolve(a, w, out):
+    tile = cuda.shared.array(12, float64)
+    t = cuda.threadIdx.x
+    for k in range(t, 12, 8):
+        j = cuda.blockIdx.x * 8 + k - 2
+        tile[k] = a[j] if 0 <= j < a.size else 0.0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < a.size:
+        s = 0.0
+        for m in range(5):
+            s += w[4 - m] * tile[t + m]
+        out[i] = s
+
+# %% convolution wrong: does the tile begin with the halo?
+@cuda.jit
+def convolve(a, w, out):
+    tile = cuda.shared.array(12, float64)
+    t = cuda.threadIdx.x
+    for k in range(t, 12, 8):
+        j = cuda.blockIdx.x * 8 + k
+        tile[k] = a[j] if 0 <= j < a.size else 0.0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < a.size:
+        s = 0.0
+        for m in range(5):
+            s += w[m] * tile[t + m]
+        out[i] = s
+
+# %% convolution wrong: and its elements are tile[0] to tile[11]: which of them is meant?
+@cuda.jit
+def convolve(a, w, out):
+    tile = cuda.shared.array(12, float64)
+    t = cuda.threadIdx.x
+    for k in range(t, 12, 8):
+        j = cuda.blockIdx.x * 8 + k - 2
+        tile[k] = a[j] if 0 <= j < a.size else 0.0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < a.size:
+        s = 0.0
+        for m in range(5):
+            s += w[m] * tile[t + m - 2]
+        out[i] = s
+
+# %% convolution wrong: Each block has computed with the elements of block 0
+@cuda.jit
+def convolve(a, w, out):
+    tile = cuda.shared.array(12, float64)
+    t = cuda.threadIdx.x
+    for k in range(t, 12, 8):
+        j = k - 2
+        tile[k] = a[j] if 0 <= j < a.size else 0.0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < a.size:
+        s = 0.0
+        for m in range(5):
+            s += w[m] * tile[t + m]
+        out[i] = s
+
 
 # %% row_sums
 @cuda.jit

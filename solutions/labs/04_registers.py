@@ -279,7 +279,7 @@ def argmax_of_rows(a, out):
     if t == 0:
         out[r] = where
 
-# %% warp_argmax wrong: elements are wrong; out[0] is
+# %% warp_argmax wrong: and should be 9.
 @cuda.jit
 def argmax_of_rows(a, out):
     r, t = cuda.blockIdx.x, cuda.threadIdx.x
@@ -292,7 +292,7 @@ def argmax_of_rows(a, out):
     if t == 0:
         out[r] = where
 
-# %% warp_argmax wrong: elements are wrong; out[0] is
+# %% warp_argmax wrong: and should be 9.
 @cuda.jit
 def argmax_of_rows(a, out):
     r, t = cuda.blockIdx.x, cuda.threadIdx.x

@@ -50,7 +50,7 @@ def map_stencil(r, p1, beta, c, p2, s):
                 total -= weight * p2[j + dj, i + di]
         s[j, i] = total
 
-# %% map_stencil wrong: guard the access, so that threads without an element do nothing
+# %% map_stencil wrong: the `if` lets this thread through, and r has 6 rows and 12 columns
 @cuda.jit
 def map_stencil(r, p1, beta, c, p2, s):
     i, j = cuda.grid(2)

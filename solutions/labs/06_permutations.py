@@ -77,7 +77,7 @@ def one_row_each(indptr, indices, data, x, y):
             total += data[k] * x[k]
         y[row] = total
 
-# %% one_row_each wrong: Add up in a variable of the thread, and write it once
+# %% one_row_each wrong: what is to be added up, add up in a variable of the thread before
 @cuda.jit
 def one_row_each(indptr, indices, data, x, y):
     row = cuda.grid(1)

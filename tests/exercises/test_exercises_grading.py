@@ -68,19 +68,19 @@ SUBMISSIONS = {
             "test_power_traffic": 2,
         },
     ),
-    # the balance is right in double precision only; the triad knows its scalar only; the bytes
+    # the window is right in double precision only; the triad knows its scalar only; the bytes
     # are right in double precision only; nothing is fused; the gain knows one share
     (FIRST, "half"): (
         lambda: answered(
             FIRST,
-            *("balance", "triad", "passes", "count", "t_eff", "gain"),
-            balance={"np.dtype(dtype).itemsize": "8"},
+            *("window", "triad", "passes", "count", "t_eff", "gain"),
+            window={"np.dtype(dtype).itemsize": "8"},
             triad={"s * b[i]": "3.0 * b[i]"},
             count={"(wide * np.dtype(dtype).itemsize + 1) * ny * nx": "97 * ny * nx"},
             gain={"share * t_eff_gb_s / t_peak_gb_s": "0.8 * t_eff_gb_s / t_peak_gb_s"},
         ),
         {
-            "test_balance": 1,
+            "test_window": 1,
             "test_triad": 1,
             "test_triad_traffic": 1,
             "test_count": 1,

@@ -116,7 +116,7 @@ def points(source=SOURCE):
 
 # of exercise 2: what a test needs that is about one answer, with another part as its neighbour
 PARTS = {
-    "gain": ("gain", "test_gain", "test_gain_hidden", "balance", "test_balance"),
+    "gain": ("gain", "test_gain", "test_gain_hidden", "window", "test_window"),
     "triad": (
         "triad",
         "run_triad",
@@ -127,7 +127,7 @@ PARTS = {
         "test_gain",
     ),
 }
-PARTS["three"] = (*PARTS["gain"], *PARTS["triad"], "test_balance_hidden")
+PARTS["three"] = (*PARTS["gain"], *PARTS["triad"], "test_window_hidden")
 
 
 def grade(nb, source=SOURCE, *, part="", **options):

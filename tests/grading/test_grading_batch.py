@@ -55,8 +55,8 @@ def class_folder(tmp_path):
     """Every way in which something may be handed in."""
     root = tmp_path / "class"
     files = {
-        "ann.ipynb": with_answers("balance"),
-        "bob.zip": zipped(with_answers("balance", "gain")),
+        "ann.ipynb": with_answers("window"),
+        "bob.zip": zipped(with_answers("window", "gain")),
         f"cem/{NAME}/{NAME}.ipynb": with_answers("gain"),
         f"cem/{NAME}/timestamp.txt": b"2026-01-01",
         "dora/my homework.ipynb": with_answers("t_eff"),

@@ -170,6 +170,39 @@ def test_what_the_interpreter_says_is_a_failed_check_without_its_frames():
     assert caught.value.__suppress_context__
 
 
+UPDATES = {
+    "box[0] += 1": "add",
+    "box[0] = 1 + box[0]": "add",
+    "box[0] = min(box[0], a[i])": "min",
+    "box[0], box[1] = max(a[i], box[0]), 0": "max",
+    "if a[i] < box[0]:\n        box[0] = a[i]": "min",
+    "if box[0] <= a[i]:\n        box[0] = a[i]": "max",
+}
+
+
+@pytest.mark.parametrize(("body", "atomic"), UPDATES.items())
+def test_a_race_of_updates_is_told_which_atomic_lets_threads_take_turns(body, atomic):
+    text = f"def kernel(a, box):\n    i = cuda.grid(1)\n    {body}"
+    kernel = simt.Kernel.from_source(text, "kernel", {"cuda": cuda})
+    with (
+        pytest.raises(check.Failed, match="and the other may come between") as caught,
+        check.explained(kernel, "a"),
+    ):
+        check.no_hazards(simt.profile(kernel[2, 32], np.arange(64.0), np.full(2, 9.0)))
+    assert "both change box[0]: " in str(caught.value)
+    assert f"; update it with cuda.atomic.{atomic}, so that they take turns" in str(caught.value)
+
+
+def test_a_race_of_one_block_is_not_told_to_wait_where_waiting_does_not_help():
+    text = "def kernel(a, box):\n    if a[0] > 0:\n        box[0] = cuda.threadIdx.x"
+    kernel = simt.Kernel.from_source(text, "kernel", {"cuda": cuda})
+    with pytest.raises(
+        check.Failed, match="let one thread alone write it, or each an element of its own"
+    ) as caught:
+        check.no_hazards(simt.profile(kernel[1, 64], np.ones(2), np.zeros(2)))
+    assert "is missing" not in str(caught.value)
+
+
 def test_an_array_that_was_left_on_the_gpu_is_named():
     with pytest.raises(check.Failed, match=r"the sum: got an array in GPU memory.*copy_to_host\(\)"):
         check.close(cuda.to_device(np.ones(3)), np.ones(3), "the sum")

@@ -193,11 +193,11 @@ def test_patches_gain_nothing(name):
     """The patch is tried before and after a wrong answer."""
     wrong = {
         "gain": f"{WRONG_GAIN}\n{PATCHES[name]}",
-        "balance": f"{PATCHES[name]}\n\ndef balance(*a):\n    return 1.0",
+        "window": f"{PATCHES[name]}\n\ndef bytes_sent(*a):\n    return 1.0",
     }
     wrong["triad"] = f"{KERNEL}    out[0] = 1\n\n{PATCHES[name]}"
     lost = s.lost(s.grade(s.submission(wrong), part="three"))
-    for cell, points in {**GAIN, **TRIAD, "test_balance": 1, "test_balance_hidden": 1}.items():
+    for cell, points in {**GAIN, **TRIAD, "test_window": 1, "test_window_hidden": 1}.items():
         assert lost[cell] == points
 
 

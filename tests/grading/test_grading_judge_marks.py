@@ -101,4 +101,4 @@ def test_a_failure_of_the_judge_is_told_to_the_teacher_and_not_blamed_on_the_lea
     report = s.grade(s.solved(), seed=1)
     assert "The judge itself failed here (TypeError)" in s.said(report)["test_triad"]
     assert any("'test_triad'" in note and "by hand" in note for note in report.notes)
-    assert s.said(report)["test_balance"] == ""
+    assert s.said(report)["test_window"] == ""

@@ -117,9 +117,9 @@ def test_what_one_child_used_the_next_one_has_not(monkeypatch):
             asked.append((request["left_s"], dict(request["endless"])))
             return super().ask(request, *rest)
 
-    balance = {"grade_id": "test_balance", "points": 1.0, "max_points": 1.0}
+    window = {"grade_id": "test_window", "points": 1.0, "max_points": 1.0}
     made = Asked(
-        told({"cell": balance}, spent(70.0, "test_triad", endless={"f": "why"}), status=-27),
+        told({"cell": window}, spent(70.0, "test_triad", endless={"f": "why"}), status=-27),
         told(spent(90.0, "test_heat"), status=-27),
         told(spent(49.0, "test_gain"), {"out_of_time": True}),
     )

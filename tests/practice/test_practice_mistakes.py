@@ -41,8 +41,10 @@ def test_a_loop_over_the_places_of_one_array_that_indexes_another_is_told_so():
 
     asked = "k runs from begin[0] to begin[1], and x is not numbered in this way; which element of x belongs to k?"
     assert asked in said("begin[0], begin[1]")
-    assert "guard the access" in said("2, 9")
-    assert "guard the access" in said("begin[0], begin[1] + 1", "data")
+    assert "x[4], outside the array's shape (4,): the loop goes too far; the last element is x[3]" in said(
+        "2, 9"
+    )
+    assert "the loop goes too far; the last element is data[8]" in said("begin[0], begin[1] + 1", "data")
 
 
 def test_numbers_that_differ_in_late_digits_are_shown_with_these_digits():

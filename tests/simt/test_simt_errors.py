@@ -184,13 +184,31 @@ def test_unsupported_constructs_name_line_and_way_out(name):
     assert re.search(r" is nothing that Numba compiles for a GPU: \w|NUMBA_ENABLE_CUDASIM=1", sentence)
 
 
+NO_NUMBER = {
+    "x[0] = 7\ny = x + x": "x is a whole array, and one number is needed: choose an element of it",
+    "x[0] = 7\ny = x.shape < 3": "x.shape is a tuple that holds one number: take it out by x.shape[0]",
+    "x[0] = 7\ny = 1 < 2 < cuda.grid(2)": "cuda.grid(2) is 2 numbers, and one is needed: choose one of them",
+    "x[0] = 7\ny = 2 * cuda.blockDim": "cuda.blockDim has a part for each direction: write cuda.blockDim.x",
+    "x[0] = 7\nt = cuda.threadIdx; y = t + 1": "t is cuda.threadIdx, which has a part for each direction: write",
+    "x[0] = 7\nx[cuda.grid] = 1": "cuda.grid is a function and no number: call it, as in cuda.grid(1)",
+    "x[0] = 7\nx[0] += cuda.gridsize": "cuda.gridsize is a function and no number: call it",
+    "x[0] = 7\ny = range(cuda.gridsize)": "cuda.gridsize is a function and no number: call it",
+}
+
+
+@pytest.mark.parametrize("body", NO_NUMBER)
+def test_what_stands_where_one_number_is_needed_is_told_with_what_to_write(body):
+    sentence = refused(of(body)[1, 1], ones(), error=Unsupported)
+    assert sentence.startswith(f"kernel, line 3: {NO_NUMBER[body]}")
+
+
 HALF_WAY = {
     **UNSUPPORTED,
+    "whole-array arithmetic": "x[0] = 7\ny = x + x",
     "too much shared memory": "x[0] = 7\ntile = cuda.shared.array(6145, np.float64)",
     "a name that is not defined": "x[0] = 7\nx[1] = nowhere",
     "an index that is no index": "x[0] = 7\nx[0.5] = 1",
     "an index too many": "x[0] = 7\nx[0, 0] = 1",
-    "whole-array arithmetic": "x[0] = 7\ny = x + x",
     "an array copied into a slice": "x[0] = 7\nx[1:3] = x[3:5]",
     "a value returned": "x[0] = 7\nreturn 3",
     "a function of the host": "x[0] = 7\nx[1] = print(x[0], sep='')",

@@ -242,6 +242,8 @@ def test_live_measurements_take_vectors_that_are_there(monkeypatch):
     on_cpu = suite_honest.on_cpu(problem=p)
     assert on_cpu["in_cache"]().right.cost == cost.copy(4096)
     assert on_cpu["allocates"]().right.cost == cost.triad_two_passes(4096)
+    few = suite_honest.on_cpu(problem=p, samples=2)
+    assert [len(few[name]().wrong.samples_s) for name in ("in_cache", "allocates", "first_call")] == [2, 2, 2]
 
 
 def test_horner_sweep_refuses_a_wrong_polynomial(monkeypatch):

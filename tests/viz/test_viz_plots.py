@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from course_pkg import viz
 from course_pkg.bench import Comparison, Device, Measurement
 from course_pkg.core import Cost, catalogue, machine
-from course_pkg.viz import Picture, machines
+from course_pkg.viz import Picture, machines, measurements
 from course_pkg.viz.roofline_explorer import FLOPS_A_NUMBER, _explore
 
 CPU = Device("cpu", "A CPU", 2, 0, 0)
@@ -115,6 +115,23 @@ def test_plot(plot, said):
         assert text in picture.alt
     assert ElementTree.fromstring(picture.svg).tag.endswith("svg")
     assert plot().svg == picture.svg, "the same figure gives the same bytes"
+
+
+@pytest.mark.parametrize(
+    ("label", "lines"),
+    [
+        ("fused", ["fused"]),
+        ("diffusion step 2d, Numba CUDA", ["diffusion step 2d,", "Numba\N{NO-BREAK SPACE}CUDA"]),
+        (
+            "diffusion step 2d four statements, Numba CUDA",
+            ["diffusion step 2d four", "statements, Numba\N{NO-BREAK SPACE}CUDA"],
+        ),
+    ],
+)
+def test_a_long_label_of_a_bar_takes_lines_and_not_the_place_of_the_bars(label, lines):
+    assert measurements._in_lines(label).split("\n") == lines
+    drawn = viz.bars(Comparison((measurement(label, [1e-3], Cost(8, 8)),), 5.0)).svg
+    assert drawn.count(lines[0]) == 1 and (len(lines) == 1 or label not in drawn.partition("</desc>")[2])
 
 
 def test_other_numbers_give_another_figure():

@@ -223,9 +223,10 @@ def member(run, frame, node, owner, mask):
         if id(getattr(types, whole, None)) in TYPES:
             return TypeName(TYPES[id(getattr(types, whole))])
         if whole.startswith("_") or _is_for_the_host(whole):
+            barrier = "; the threads of a block wait in cuda.syncthreads()" * (whole == "synchronize")
             raise SimtError(
                 f"{frame.program.name}, line {node.lineno}: cuda.{whole} is for host code: a kernel cannot use it, and "
-                "cannot find out where it runs."
+                f"cannot find out where it runs{barrier}."
             )
         near = get_close_matches(whole, MEANINGS, 1)
         if near:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from course_pkg.simt.errors import SimtError, Unsupported
+from course_pkg.simt.front.stubs import MEANINGS
 
 
 class SourceLine(NamedTuple):
@@ -116,7 +117,12 @@ class Program:
             return self.names[name]
         if hasattr(builtins, name):
             return getattr(builtins, name)
-        raise SimtError(f"{self.name}, line {line}: the name {name!r} is not defined.")
+        raise SimtError(f"{self.name}, line {line}: the name {name!r} is not defined{_in_cuda(name)}.")
+
+
+def _in_cuda(name: str) -> str:
+    """Say that ``cuda.`` belongs before a name, where there is such a name for kernels."""
+    return f": write cuda.{name}" if name in {whole.partition(".")[0] for whole in MEANINGS} else ""
 
 
 def _stored(function) -> set:

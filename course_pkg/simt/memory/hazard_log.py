@@ -49,7 +49,9 @@ class HazardLog:
         block, thread = _first(lanes)
         index = _index_of(run, indices, block, thread)
         who = place_of_thread(run.wave, block, thread)
-        shape = _index_of(run, array.shape, block, thread)  # slices of different threads have different extents
+        shape = _index_of(
+            run, array.shape, block, thread
+        )  # slices of different threads have different extents
         what = f"{array.name}[{', '.join(map(str, index))}]"
         if kind == "negative_index":
             message = (
@@ -197,6 +199,11 @@ class HazardLog:
             cure = (
                 "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between "
                 "them"
+            )
+        elif both_write and verb == "writes":
+            cure = (
+                "nothing decides who is last: let one thread alone write it, or each an element of its own, or, in a "
+                "loop, put a cuda.syncthreads() between two trips"
             )
         else:
             cure = "no barrier lies between them: a cuda.syncthreads() is missing, or an index is wrong"

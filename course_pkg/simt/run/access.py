@@ -14,6 +14,7 @@ from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
 from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
 from course_pkg.simt.run.lanes import Mask
+from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.refusals import no_index
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.tuples import part_of_tuple
@@ -104,12 +105,13 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     where = SourceLine(frame.program.name, node.lineno)
     if len(indices) != array.ndim:  # slices lead to views, not here
         raise SimtError(
-            f"{where.function}, line {where.line}: {array.name} has {array.ndim} dimension(s) "
-            f"and gets {len(indices)} index(es)."
+            f"{where.function}, line {where.line}: {array.name} has {array.ndim} dimension{'s' * (array.ndim > 1)} "
+            f"and gets {len(indices)} ind{'ices' if len(indices) > 1 else 'ex'}."
         )
     inside, terms, keys, constant = mask, [], [], True
     for d, part in enumerate(indices):
         if not isinstance(part, Value) or not isinstance(part.type, types.Integer):
+            require_numbers(frame, (_written(node, d), part))
             raise no_index(frame, node, array, d, part)
         run.ledger.demand(part, inside)
         if run.dry:
@@ -198,6 +200,12 @@ def loaded(run, frame, node, array: Array, mask: Mask):
     if array.ndim or is_record(array):
         return array
     return load_place(run, frame, locate(run, frame, node, array, (), mask), mask)
+
+
+def _written(node: ast.expr, d: int) -> ast.expr:
+    """Return what a subscript, or a call such as ``cuda.atomic.add``, has for an index in dimension ``d``."""
+    index = node.slice if isinstance(node, ast.Subscript) else [*node.args, node][1]
+    return index.elts[d] if isinstance(index, ast.Tuple) and d < len(index.elts) else index
 
 
 def load_place(run, frame, place: Place, mask: Mask) -> Value:

@@ -20,6 +20,7 @@ from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
 from course_pkg.simt.run.iteration import Zipped, enumerated, indices_of, written_out, zipped
 from course_pkg.simt.run.members import flattened, method
+from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.printing import print_call
 from course_pkg.simt.run.ufuncs import ufunc_of_numbers
 from course_pkg.simt.run.values import Builtin, Intrinsic, Method, Range, TypeName, Value
@@ -156,6 +157,7 @@ def _arity(function) -> int:
 
 def _range(run, frame, node, arguments):
     if not 1 <= len(arguments) <= 3 or not all(isinstance(a, Value) for a in arguments):
+        require_numbers(frame, *zip(node.args, arguments, strict=False))
         raise unsupported(frame, node, "range of something else than one to three integers")
     if not all(isinstance(a.type, types.Integer) for a in arguments):
         raise SimtError(f"{frame.program.name}, line {node.lineno}: range takes integers.")

@@ -19,13 +19,14 @@ from course_pkg.simt.run.expressions import (
 )
 from course_pkg.simt.run.hindsight import decide, follow
 from course_pkg.simt.run.merge import merge
+from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.sketch import any_of
 from course_pkg.simt.run.values import Value
 
 
 @handles(ast.Compare)
 def _compare(run, frame, node, mask):
-    left, result = evaluate(run, frame, node.left, mask), None
+    left_node, left, result = node.left, evaluate(run, frame, node.left, mask), None
     for op, right_node in zip(node.ops, node.comparators, strict=True):
         inner = mask if result is None or run.dry else mask.split(result.data)[0]
         _decide(run, frame, right_node, result, mask)
@@ -37,9 +38,10 @@ def _compare(run, frame, node, mask):
         elif isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, (ast.Eq, ast.NotEq)):
             one = _alike(run, frame, node, op, left, right, inner)
         else:
+            require_numbers(frame, (left_node, left), (right_node, right))
             one = binary(run, frame, node, op, left, right, inner)
         result = one if result is None else _both(run, result, one, mask)
-        left = right
+        left_node, left = right_node, right
     return result
 
 

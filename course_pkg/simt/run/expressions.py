@@ -11,6 +11,7 @@ from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
 from course_pkg.simt.run.constructs import construct, unsupported
 from course_pkg.simt.run.hindsight import follow
+from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.refusals import no_numbers, what_it_is
 from course_pkg.simt.run.values import Value
 
@@ -82,6 +83,8 @@ def _tuple(run, frame, node, mask):
 def _binary(run, frame, node, mask):
     left = evaluate(run, frame, node.left, mask)
     right = evaluate(run, frame, node.right, mask)
+    if not (isinstance(left, tuple) and isinstance(node.op, ast.Mult)):
+        require_numbers(frame, (node.left, left), (node.right, right))
     value = binary(run, frame, node, node.op, left, right, mask)
     if isinstance(value, Value) and value.constant and all(map(_is_written, (node.left, node.right))):
         return run.constant(value.number, value.type)  # Python computes 2 * 16 before Numba sees it

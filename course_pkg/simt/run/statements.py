@@ -13,6 +13,7 @@ from course_pkg.simt.run.expressions import binary, condition, evaluate
 from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.merge import merge
+from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.sketch import any_of, sketch_if, widen
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.values import Value, Variable
@@ -109,11 +110,14 @@ def _aug_assign(run, frame, node, mask):
     if isinstance(target, ast.Name):
         left = evaluate(run, frame, ast.copy_location(ast.Name(target.id, ast.Load()), target), mask)
         right = evaluate(run, frame, node.value, mask)
+        if not isinstance(right, tuple):
+            require_numbers(frame, (target, left), (node.value, right))
         assign_name(run, frame, target.id, binary(run, frame, node, node.op, left, right, mask), mask)
     else:
         place = access.place_of(run, frame, target, mask)
         left = access.load_place(run, frame, place, mask)
         right = evaluate(run, frame, node.value, mask)
+        require_numbers(frame, (node.value, right))
         access.store_place(run, frame, place, binary(run, frame, node, node.op, left, right, mask), mask)
     return mask
 

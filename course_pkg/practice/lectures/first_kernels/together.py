@@ -12,34 +12,86 @@ from course_pkg.practice.step import Step, Trial, WhatIf
 
 def _reverse(n, rng):
     a = np.arange(n, dtype=np.float64)
-    return Trial({"a": a, "out": unwritten(n)}, {"out": a.reshape(-1, 8)[:, ::-1].reshape(-1)}, n // 8, 8)
+    right = a.reshape(-1, 8)[:, ::-1].reshape(-1)
+    mistakes = {
+        "Each block has turned the elements of block 0: t counts anew in each block.": {
+            "out": np.resize(right[:8], n)
+        }
+    }
+    return Trial({"a": a, "out": unwritten(n)}, {"out": right}, n // 8, 8, mistakes=mistakes)
 
 
 def _block_sum(n, rng):
     a = numbers(n, rng)
     needed = {"global_load.thread_accesses": n, "global_store.thread_accesses": n // 16}
+    tiles = a.reshape(-1, 16)
+    mistakes = {
+        "This is the first element of the block: nothing was folded into it.": {"out": tiles[:, 0]},
+        "This is the last element of the block: where in the tile is the number that is left?": {
+            "out": tiles[:, -1]
+        },
+        "After the first fold, half stays 8: does each fold add the element that is half a tile away?": {
+            "out": tiles[:, 0] + tiles[:, [8, 4, 2, 1]].sum(axis=1)
+        },
+    }
     return Trial(
-        {"a": a, "out": unwritten(n // 16)}, {"out": a.reshape(-1, 16).sum(axis=1)}, n // 16, 16, needed
+        {"a": a, "out": unwritten(n // 16)}, {"out": tiles.sum(axis=1)}, n // 16, 16, needed, 0, mistakes
     )
 
 
 def _dot(n, rng):
     a, b = numbers(n, rng), numbers(n, rng)
     needed = {"global_load.thread_accesses": 2 * n, "global_atomics.thread_accesses": 2}
-    return Trial({"a": a, "b": b, "out": np.zeros(1)}, {"out": np.array([a @ b])}, 2, 16, needed)
+    of_first = sum(a[first::32] @ b[first::32] for first in (0, 16))  # the threads that write
+    mistakes = {
+        "These are the products of thread 0 of each block: where are those of its other threads?": {
+            "out": np.array([of_first])
+        },
+        "The elements of a and b were added, not multiplied.": {"out": np.array([a.sum() + b.sum()])},
+    }
+    arrays = {"a": a, "b": b, "out": np.zeros(1)}
+    return Trial(arrays, {"out": np.array([a @ b])}, 2, 16, needed, 0, mistakes)
 
 
 def _histogram(n, rng):
     a = rng.integers(0, 5, n)
-    return Trial({"a": a, "counts": np.zeros(5, np.int64)}, {"counts": np.bincount(a, minlength=5)}, 2, 16)
+    right, in_one = np.bincount(a, minlength=5), np.zeros(5, np.int64)
+    in_one[1] = a.sum()
+    mistakes = {
+        "Each element counts 1, whatever its value is.": {"counts": right * np.arange(5)},
+        "Everything went into counts[1]: an atomic takes the index before the value.": {"counts": in_one},
+    }
+    return Trial({"a": a, "counts": np.zeros(5, np.int64)}, {"counts": right}, 2, 16, mistakes=mistakes)
 
 
 def _convolution(n, rng):
-    a, w = numbers(n, rng), (0.125, 0.25, 0.25, 0.25, 0.125)
+    a, w = (
+        numbers(n, rng),
+        np.array([0.5, 0.25, 0.125, 0.0625, 1.0]),
+    )  # different, and sums of products are exact
     blocks = blocks_for(n, 8)
     inside = sum(min(n, 8 * b + 10) - max(0, 8 * b - 2) for b in range(blocks))
     needed = {"global_load.thread_accesses": inside, "global_store.thread_accesses": n}
-    return Trial({"a": a, "w": w, "out": unwritten(n)}, {"out": np.convolve(a, w, "same")}, blocks, 8, needed)
+    wide = np.pad(a, (2, 16))
+    mistakes = {
+        "w runs the other way: w[0] belongs to a[i - 2], and w[4] to a[i + 2].": {
+            "out": np.correlate(a, w[::-1], "same")
+        },
+        "Each result is the one that belongs two elements further on: does the tile begin with the halo?": {
+            "out": np.correlate(wide[2:], w)[:n]
+        },
+        "Each block has computed with the elements of block 0: does j count the elements of the blocks before?": {
+            "out": np.resize(np.correlate(a, w, "same")[:8], n)
+        },
+        "Beyond the ends stands the nearest element; take 0 there.": {
+            "out": np.correlate(np.pad(a, 2, mode="edge"), w)
+        },
+        "a[0] was left out: 0 is an index like the others.": {
+            "out": np.correlate(np.append(0, a[1:]), w, "same")
+        },
+    }
+    arrays = {"a": a, "w": tuple(w.tolist()), "out": unwritten(n)}
+    return Trial(arrays, {"out": np.correlate(a, w, "same")}, blocks, 8, needed, 0, mistakes)
 
 
 def _row_sums(shape, rng):
@@ -119,7 +171,7 @@ STEPS = (
         limits={"global_load.thread_accesses": 1, "global_atomics.thread_accesses": 1},
         tell="each thread added its products, each block its threads, and one update a block went to memory",
         hints=(
-            "First each thread alone: a sum over every 32nd element.",
+            "First each thread alone: its products, of every 32nd element, added up in s.",
             "Then the block, as in the step before. Then one thread of each block adds to out[0].",
             "`s += a[i] * b[i]` in the loop; at the end `if t == 0: cuda.atomic.add(out, 0, tile[0])`",
         ),
@@ -155,7 +207,7 @@ STEPS = (
     Step(
         name="convolution",
         title="A convolution with a halo",
-        ask="Let out[i] be the sum of w[m] · a[i + m - 2], m = 0 … 4, and let each block read each element once.",
+        ask="Let out[i] be w[0] · a[i - 2] + … + w[4] · a[i + 2]; let each block read no element twice.",
         trial=_convolution,
         sizes=(20, 8, 35),
         needs="stencil",
@@ -163,8 +215,8 @@ STEPS = (
         tell="8 threads filled a tile of 12, and then read their neighbours from it",
         hints=(
             "A block needs its 8 elements and 2 more at each side, its halo: 12 for 8 threads.",
-            "Let the threads go through the tile in steps of 8. Its element k is element 8 · block + k - 2 of a, and 0 "
-            "beyond the ends of a.",
+            "Let the threads go through the tile in steps of 8. tile[k] is a[8 * block + k - 2], or 0 beyond the ends "
+            "of a; so a[i - 2] to a[i + 2] are tile[t] to tile[t + 4].",
             "`tile[k] = a[j] if 0 <= j < a.size else 0.0`; after the barrier, add `w[m] * tile[t + m]`.",
         ),
         what_if=(

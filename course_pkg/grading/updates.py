@@ -1,0 +1,110 @@
+"""A line that reads an element and writes it again: which atomic operation lets threads that meet there take turns."""
+
+import ast
+
+from course_pkg.simt.front.source import Program
+
+
+def update(program: Program, line: int, array: str | None, index: tuple) -> str | None:
+    """Return which atomic a line of a kernel lacks if it reads an element and writes it again: ``"add"``.
+
+    Examples
+    --------
+    >>> from course_pkg.simt import Kernel
+    >>> source = "def kernel(a, box):\\n    box[0] = min(box[0], a[1])"
+    >>> update(Kernel.from_source(source, "kernel", {}).program, 2, "box", (0,))
+    'min'
+    """
+    for node in ast.walk(program.tree):
+        if getattr(node, "lineno", None) != line:
+            continue
+        if not isinstance(node, (ast.Assign, ast.AugAssign)):
+            continue
+        for target, value in _pairs(node):
+            if (
+                isinstance(target, ast.Subscript)
+                and ast.unparse(target.value) == array
+                and _may_be(target, index)
+            ):
+                found = _atomic_for(node, ast.unparse(target), value, program.tree)
+                if found:
+                    return found
+    return None
+
+
+def both_write(hazard) -> bool:
+    """Return whether a hazard is a race of two threads that both write."""
+    return hazard.kind == "race" and hazard.message.count(" writes ") == 2
+
+
+def in_order(hazard) -> list:
+    """Return the two threads of a hazard in the order of their blocks, then of their numbers."""
+    return sorted(hazard.threads, key=lambda thread: (thread.block[::-1], thread.thread[::-1]))
+
+
+def take_turns(program: Program, hazard) -> str | None:
+    """Return the sentence on a race of threads that each read an element and write it again; None of another race.
+
+    Parameters
+    ----------
+    program : Program
+    hazard : Hazard
+
+    Examples
+    --------
+    >>> from course_pkg import simt
+    >>> kernel = simt.Kernel.from_source("def kernel(count):\\n    count[0] += 1", "kernel", {})
+    >>> profile = simt.profile(kernel[1, 32], np.zeros(1))
+    >>> take_turns(kernel.program, profile.hazards[0])
+    'thread 0 of block 0 and thread 31 of block 0 both change count[0]: each reads it and then writes it, ...'
+    """
+    if hazard.kind != "race" or hazard.function != program.name or hazard.other_line is None:
+        return None
+    first, last = sorted((hazard.line, hazard.other_line))
+    asked = first != last and any(
+        isinstance(node, ast.If) and node.lineno == first and node.body[0].lineno == last
+        for node in ast.walk(program.tree)
+    )
+    lacks = update(program, last, hazard.array, hazard.index)
+    if lacks is None or not (asked or (first == last and both_write(hazard))):
+        return None
+    who, whom = in_order(hazard)
+    what = f"{hazard.array}[{', '.join(map(str, hazard.index))}]"
+    return (
+        f"{who} and {whom} both change {what}: each reads it and then writes it, and the other may come between; "
+        f"update it with cuda.atomic.{lacks}, so that they take turns"
+    )
+
+
+def _may_be(target: ast.Subscript, index: tuple) -> bool:
+    """Return whether a subscript may stand for an element: an index that is written as a number must be the same."""
+    return not isinstance(target.slice, ast.Constant) or (target.slice.value,) == index
+
+
+def _pairs(node) -> list[tuple[ast.expr, ast.expr]]:
+    """Return what an assignment stores, by where it stores it."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+        return list(zip(target.elts, node.value.elts, strict=False))
+    return [(target, node.value)]
+
+
+def _atomic_for(node, place: str, value, tree) -> str | None:
+    if isinstance(node, ast.AugAssign):
+        return "add" if isinstance(node.op, (ast.Add, ast.Sub)) else None
+    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.Sub)):
+        return "add" if place in (ast.unparse(value.left), ast.unparse(value.right)) else None
+    if isinstance(value, ast.Call) and ast.unparse(value.func) in ("min", "max"):
+        return ast.unparse(value.func) if place in map(ast.unparse, value.args) else None
+    new = ast.unparse(value)
+    below = {f"{new} {sign} {place}" for sign in ("<", "<=")} | {
+        f"{place} {sign} {new}" for sign in (">", ">=")
+    }
+    above = {f"{new} {sign} {place}" for sign in (">", ">=")} | {
+        f"{place} {sign} {new}" for sign in ("<", "<=")
+    }
+    for branch in ast.walk(tree):
+        if isinstance(branch, ast.If) and node in branch.body:
+            asked = ast.unparse(branch.test)
+            return "min" if asked in below else "max" if asked in above else None
+    return None

@@ -1,0 +1,203 @@
+"""An index outside its array, in the words of a puzzle: what may be meant, and what to ask oneself."""
+
+import ast
+import re
+
+import numpy as np
+
+from course_pkg.core.checks import unwritten
+from course_pkg.practice import lanes
+from course_pkg.practice.answer import Answer
+from course_pkg.practice.attempt import Outcome
+from course_pkg.practice.step import Trial
+from course_pkg.simt import KernelProfile
+from course_pkg.simt.memory.races import Hazard
+from course_pkg.simt.report.touches import touches
+
+PADDING = -1  # the column index that marks padding
+WRAPS = ", which wraps to the other end of the array: is a boundary test missing?"
+ELSEWHERE = ": a GPU would touch other data"
+
+
+def why_beyond(answer: Answer, trial: Trial, hazard: Hazard, outcome: Outcome) -> str:
+    """Return the rest of the sentence on an index beyond the end of an array."""
+    array = trial.arrays.get(hazard.array)
+    if array is None or hazard.index is None:
+        return _beyond_shared(answer, hazard, outcome)
+    return (
+        _places_of_another(answer, trial, hazard)
+        or _swapped(trial, array, hazard)
+        or _column_or_row(trial, array, hazard)
+        or _few_results(trial, array, hazard)
+        or _too_far(answer, array, hazard)
+        or f"{ELSEWHERE}; guard the access, so that threads without an element do nothing"
+    )
+
+
+def why_negative(answer: Answer, trial: Trial, profile: KernelProfile, hazard: Hazard, said: str) -> str:
+    """Return the whole sentence on a negative index, from what the interpreter says."""
+    found = _padding(answer, trial, hazard)
+    if found:
+        return found
+    shape = next((t.shape for t in touches(profile) if t.array == hazard.array), ())
+    front = _from_the_front(answer, hazard, shape)
+    if front:
+        return f"{said.removesuffix(': is a boundary test missing?')}{front}"
+    if hazard.array not in trial.arrays and len(shape) == 1 and said.endswith(WRAPS):
+        first, last = f"{hazard.array}[0]", f"{hazard.array}[{shape[0] - 1}]"
+        return f"{said.removesuffix(WRAPS)}, and its elements are {first} to {last}: which of them is meant?"
+    return said
+
+
+def waits_for_results(trial: Trial, name: str | None) -> bool:
+    """Return whether an array is unwritten before the launch, so that threads cannot add to its elements."""
+    array = trial.arrays.get(name)
+    if array is None or name not in trial.expected:
+        return False
+    return np.array_equal(array, unwritten(array.shape, array.dtype), equal_nan=array.dtype.kind in "fc")
+
+
+def _beyond_shared(answer: Answer, hazard: Hazard, outcome: Outcome) -> str:
+    """Say what to do about an index outside a shared array: blocks are counted in it, or it is too large."""
+    shared = [p.by_array[hazard.array] for p in outcome.profiles if hazard.array in p.by_array]
+    if not any(counts.shared_store or counts.shared_load for counts in shared):
+        return ": on a GPU it would touch whatever lies there"
+    if hazard.index is None or len(hazard.index) > 1 or _counts_blocks(answer, hazard):
+        return f": each block has a {hazard.array} of its own, indexed from 0 by cuda.threadIdx.x"
+    shape = re.search(r"shape \((\d+),\)", hazard.message)
+    last = f": its last element is {hazard.array}[{int(shape[1]) - 1}]" if shape else ""
+    return f"{last}; is the index too large, or should fewer threads run this line?"
+
+
+def _counts_blocks(answer: Answer, hazard: Hazard) -> bool:
+    """Return whether an index on the line uses a number that counts the threads of all blocks."""
+    assigned = (n for n in ast.walk(answer.program.tree) if isinstance(n, ast.Assign))
+    grid = {ast.unparse(n.targets[0]) for n in assigned if _of_the_grid(n.value)}
+    return any(
+        _of_the_grid(index) or any(isinstance(n, ast.Name) and n.id in grid for n in ast.walk(index))
+        for index in _indices(answer, hazard)
+    )
+
+
+def _of_the_grid(node) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr in ("grid", "blockIdx") for n in ast.walk(node))
+
+
+def _indices(answer: Answer, hazard: Hazard) -> list[ast.expr]:
+    """Return the indices with which a hazard's line touches its array."""
+    if hazard.function != answer.program.name:
+        return []
+    found = (n for n in ast.walk(answer.program.tree) if isinstance(n, ast.Subscript))
+    return [n.slice for n in found if n.lineno == hazard.line and ast.unparse(n.value) == hazard.array]
+
+
+def _swapped(trial: Trial, array, hazard: Hazard) -> str:
+    index = hazard.index
+    inside = [0 <= i < n for i, n in zip(index, array.shape, strict=False)]
+    turned = [0 <= i < n for i, n in zip(reversed(index), array.shape, strict=False)]
+    across = _across_and_down(trial, hazard.threads[0])
+    if len(index) == 2 and not all(inside) and all(turned) and index == across:
+        return ": x and y are swapped; x counts columns, the last index, and y counts rows, the first index"
+    return ""
+
+
+def _column_or_row(trial: Trial, array, hazard: Hazard) -> str:
+    results = [a for a in trial.expected.values() if np.ndim(a) == 2]
+    if array.ndim == 1 and results and hazard.index[0] < max(results[0].shape):
+        rows, columns = results[0].shape
+        for extent, what, axis in ((rows, "row", "y"), (columns, "column", "x")):
+            if array.size == extent and rows != columns:
+                return f": {hazard.array} has one element per {what}, and {axis} counts the {what}s"
+    return ""
+
+
+def _few_results(trial: Trial, array, hazard: Hazard) -> str:
+    """Say that a result with fewer elements than an input is one for many threads."""
+    fewer = any(array.size < a.size for name, a in trial.arrays.items() if name not in trial.expected)
+    if (
+        array.ndim != 1
+        or not fewer
+        or hazard.array not in trial.expected
+        or waits_for_results(trial, hazard.array)
+    ):
+        return ""
+    has = f"{array.size} elements" if array.size > 1 else "one element"
+    return f": {hazard.array} has {has}, for all threads together; which is meant here?"
+
+
+def _too_far(answer: Answer, array, hazard: Hazard) -> str:
+    """Say which loop or ``if`` lets an index pass that is too large."""
+    size = " and ".join(f"{n} {what}s" for n, what in zip(array.shape, ("row", "column"), strict=False))
+    ends = (
+        f"the last element is {hazard.array}[{array.size - 1}]"
+        if array.ndim == 1
+        else f"{hazard.array} has {size}"
+    )
+    names = {n.id for index in _indices(answer, hazard) for n in ast.walk(index) if isinstance(n, ast.Name)}
+    written = {ast.unparse(index) for index in _indices(answer, hazard)}
+    outer = lanes.around(answer.program.tree, hazard.line) if names and array.ndim <= 2 else []
+    for statement in reversed(outer):
+        if isinstance(statement, ast.For) and ast.unparse(statement.target) in written:
+            return f": the loop goes too far; {ends}"
+        if isinstance(statement, ast.If) and names & {
+            n.id for n in ast.walk(statement.test) if isinstance(n, ast.Name)
+        }:
+            return f"{ELSEWHERE}; the `if` lets this thread through, and {ends}"
+    return ""
+
+
+def _places_of_another(answer: Answer, trial: Trial, hazard: Hazard) -> str:
+    """Say that a loop from ``indptr[row]`` to ``indptr[row + 1]`` counts elements of other arrays, not of this one."""
+    indices = {ast.unparse(index) for index in _indices(answer, hazard)}
+    for loop in lanes.around(answer.program.tree, hazard.line):
+        if not isinstance(loop, ast.For) or ast.unparse(loop.target) not in indices:
+            continue
+        first, last = [*getattr(loop.iter, "args", ()), None, None][:2]
+        begins = trial.arrays.get(_array_of(first))
+        # if indptr ends at the size of this array, the array is the right one, and only the loop's bounds are wrong
+        if begins is not None and last is not None and begins.max() != trial.arrays[hazard.array].size:
+            k, array = ast.unparse(loop.target), hazard.array
+            return (
+                f": {k} runs from {ast.unparse(first)} to {ast.unparse(last)}, and {array} is not numbered in this "
+                f"way; which element of {array} belongs to {k}?"
+            )
+    return ""
+
+
+def _across_and_down(trial: Trial, thread) -> tuple[int, ...]:
+    """Return what ``cuda.grid(2)`` returns in a thread."""
+    if trial.block is None:
+        return ()
+    size = (*np.atleast_1d(trial.block), 1)
+    return tuple(int(b * n + t) for b, n, t in zip(thread.block[:2], size, thread.thread[:2], strict=False))
+
+
+def _from_the_front(answer: Answer, hazard: Hazard, shape) -> str:
+    """Say how to write ``tile[-1 - t]`` without a negative index."""
+    for index in _indices(answer, hazard) if len(shape) == 1 else []:
+        if isinstance(index, ast.BinOp) and isinstance(index.op, ast.Sub):
+            left = ast.unparse(index.left)
+            if re.fullmatch(r"-\d+", left):
+                front = f"{shape[0] + int(left)} - {ast.unparse(index.right)}"
+                return f": write {front}, since the course takes negative indices for mistakes"
+    return ""
+
+
+def _padding(answer: Answer, trial: Trial, hazard: Hazard) -> str:
+    """Say that the kernel reads ``x[indices[k]]`` although ``indices[k]`` is -1, which marks padding."""
+    if hazard.index != (PADDING,):
+        return ""
+    assigned = (n for n in ast.walk(answer.program.tree) if isinstance(n, ast.Assign))
+    named = {ast.unparse(n.targets[0]): n.value for n in assigned}
+    for index in _indices(answer, hazard):
+        column = named.get(ast.unparse(index), index)
+        columns = trial.arrays.get(_array_of(column))
+        if columns is not None and (columns == PADDING).any():
+            return f"{ast.unparse(column)} is −1: padding, which has no {hazard.array}"
+    return ""
+
+
+def _array_of(target) -> str | None:
+    return (
+        target.value.id if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) else None
+    )
