@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -17,8 +18,13 @@ from course_pkg.core.errors import CourseError
 from course_pkg.simt import api
 from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.names import BUILTINS, TYPES
+from course_pkg.simt.front.stubs import KernelName
 
 MOST_SOURCE = 100_000  # most characters in an answer
+# stand-ins: on a machine with a GPU, the module's own two are the GPU's
+PAIRS = {
+    name: KernelName(name, "Two neighbours by one access.", owner="") for name in ("load_pair", "store_pair")
+}
 MODULES = {
     "numpy": np,
     "math": math,
@@ -29,6 +35,7 @@ MODULES = {
     "numba.core.types": types,
     "numba.cuda": api,
     "course_pkg.cuda": api,
+    "course_pkg.device.pairs": SimpleNamespace(**PAIRS),
 }
 # IPython's commands (%time, !ls), commands whose result is assigned (files = !ls), and questions (name?, ?name)
 _FOR_IPYTHON = re.compile(
@@ -196,6 +203,8 @@ def member(module: str, name: str):
         return None
     if owner is api:
         return api._NAMES.get(name)
+    if isinstance(owner, SimpleNamespace):
+        return PAIRS.get(name)
     thing = vars(owner).get(name)
     known = id(thing) in TYPES or id(thing) in FUNCTIONS or id(thing) in BUILTINS
     return thing if known or isinstance(thing, float) else None

@@ -157,9 +157,7 @@ class Channel:
 
     def _kill(self) -> None:
         """Kill the processes that can be found now; do not wait for their end."""
-        for process in self._family()[::-1]:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
+        _end({*self._family(), *leftovers.adopted()})
 
     def _family(self) -> list:
         """Return the process and all its descendants."""
@@ -192,14 +190,28 @@ class Channel:
             family = {*self._family(), *leftovers.marked(self._mark), *leftovers.adopted()}
             if not family:
                 break
+            _end(family)
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            for process in family:
-                with contextlib.suppress(psutil.Error):
-                    process.kill()
+            _bury(process for process in family if process.pid != self._process.pid)
             self._process.poll()
             time.sleep(0.01)
         self._process.wait(END_S)
+
+
+def _end(processes) -> None:
+    """Kill processes; stop them all before, because each that is gone leaves room in which the others can fork."""
+    for what in (psutil.Process.suspend, psutil.Process.kill):
+        for process in processes:
+            with contextlib.suppress(psutil.Error):
+                what(process)
+
+
+def _bury(processes) -> None:
+    """Take those that have ended off the table of processes, if they are this process's children."""
+    for process in processes:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(process.pid, os.WNOHANG)
 
 
 def supported() -> bool:

@@ -16,13 +16,17 @@ def _prepare():
     import sys
     import types
 
-    doors = ("course_pkg.cuda", "numba.cuda")
+    doors, pairs = ("course_pkg.cuda", "numba.cuda"), "course_pkg.device.pairs"
     modules = {}
 
     class Door(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Finds ``cuda`` under both names. The module is made at its first import, because that takes time."""
 
         def find_spec(self, name, path=None, target=None):
+            if name == pairs:
+                spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+                spec.loader.exec_module = types.MethodType(in_the_interpreter, spec.loader)
+                return spec
             return importlib.machinery.ModuleSpec(name, self) if name in doors else None
 
         def create_module(self, spec):
@@ -32,6 +36,16 @@ def _prepare():
 
         def exec_module(self, module):
             module.__name__ = module.__package__ = "numba.cuda"
+
+    def in_the_interpreter(loader, module):
+        """Run a module of the course that asks by ``cuda.BACKEND`` for whom it is to define its names."""
+        from course_pkg import cuda
+
+        cuda.BACKEND = "simt"
+        try:
+            type(loader).exec_module(loader, module)
+        finally:
+            del cuda.BACKEND
 
     def made():
         from course_pkg.simt import api

@@ -173,6 +173,8 @@ def _own(kind: str, home: str, name: str):
     """Return the judge's own module, type, function or CUDA name; None if there is none of that name."""
     if kind == "module":
         return cells.MODULES.get(name)
+    if kind == "cuda" and name in cells.PAIRS:
+        return cells.PAIRS[name]
     if kind == "cuda" and name in MEANINGS:
         found = cells.member("numba.cuda", name.partition(".")[0])
         return getattr(found, name.partition(".")[2]) if "." in name else found

@@ -1,7 +1,8 @@
 """Landlock, a part of Linux: a process gives up access to all but some files, for itself and for all that it starts.
 
 If bubblewrap is missing, the worker calls :func:`confine` before it reads any of the learner's code. Otherwise that
-code could write a mark into the gradebook or read the solution. Landlock hides less than bubblewrap: other processes
+code could write a mark into the gradebook or read the solution. If root grades, the worker then becomes another user by
+:func:`give_up_root`. Landlock hides less than bubblewrap: other processes
 are visible, and a repository inside Python's own folder is readable. So the report still says that the submission was
 graded without isolation.
 
@@ -23,7 +24,8 @@ OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
 READ = EXECUTE | READ_FILE | READ_DIR
 RIGHTS = (0, 13, 14, 15, 15, 16)  # number of rights on files in each version of Landlock
 CAPABILITIES = 0x20080522  # version of the kernel's interface to capabilities
-READ_ALL_FILES = 1 << 2  # to read files of any user; Landlock still decides which
+READ_ALL_FILES = 2  # number of the capability to read files of any user; Landlock still decides which
+KEEP_CAPABILITIES, AMBIENT, RAISE = 8, 47, 2
 TCP, OTHERS = 3, 3  # both rights on TCP; signals to other processes, and abstract sockets of theirs
 
 
@@ -39,9 +41,6 @@ def version() -> int:
 
 def confine(readable: list, writable: list) -> bool:
     """Give up access to all files outside these paths and, if the kernel can do that, to TCP and other processes.
-
-    If the process is root, it also gives up the other rights of root, such as to reboot the machine or to set its
-    clock.
 
     Parameters
     ----------
@@ -77,17 +76,49 @@ def confine(readable: list, writable: list) -> bool:
         _call(RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
-    if os.geteuid() == 0:
-        _drop_capabilities()
     return True
 
 
-def _drop_capabilities() -> None:
-    """Keep only root's right to read other users' files; no program that this process starts gets more."""
+def give_up_root(uid: int, folder: str) -> bool:
+    """Become another user, who can read all files that Landlock leaves; so can the programs that it starts.
+
+    Of root's other rights, none is left. The kernel's limit on processes does not hold for root, but for this user.
+
+    Parameters
+    ----------
+    uid : int
+        A number that no other process has as its user.
+    folder : str
+        A folder that is to belong to this user.
+
+    Returns
+    -------
+    bool
+        False if this system has no such user, as in a container that root of the machine did not start. Then only
+        the rights are given up.
+
+    Raises
+    ------
+    OSError
+        If the kernel refuses to take the rights away.
+    """
     library = ctypes.CDLL(None, use_errno=True)
-    kept = struct.pack("=6I", READ_ALL_FILES, READ_ALL_FILES, 0, 0, 0, 0)
-    if library.capset(struct.pack("=Ii", CAPABILITIES, 0), kept):
+    library.prctl(KEEP_CAPABILITIES, 1, 0, 0, 0)
+    try:
+        os.chown(folder, uid, uid)
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    except OSError:
+        os.chown(folder, 0, -1)
+        uid = 0
+    kept = 1 << READ_ALL_FILES
+    rights = struct.pack("=6I", kept, kept, kept if uid else 0, 0, 0, 0)
+    if library.capset(struct.pack("=Ii", CAPABILITIES, 0), rights):
         raise OSError(ctypes.get_errno(), "capset refused to give up what root may do")
+    if uid:
+        library.prctl(AMBIENT, RAISE, READ_ALL_FILES, 0, 0)
+    return bool(uid)
 
 
 def _allow(rules: int, path: str, rights: int) -> None:

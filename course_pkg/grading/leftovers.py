@@ -34,6 +34,11 @@ def adopt() -> None:
         _adopts = ctypes.CDLL(None).prctl(BECOME_SUBREAPER, 1, 0, 0, 0) == 0
 
 
+def adopter() -> int:
+    """Return the number of this process if it adopts what its children leave behind, else 0."""
+    return os.getpid() if _adopts else 0
+
+
 def adopted(known=()) -> list:
     """Return all descendants of this process, except the known children and theirs; none before :func:`adopt`."""
     if not _adopts:

@@ -35,14 +35,18 @@ class Taken:
     busy: bool = False
 
 
-def family(pid: int) -> list[tuple[int, list[str]]]:
-    """Return a process and its descendants, each with the fields of its ``stat`` file, beginning with the state."""
+def family(pid: int, adopts: int = 0) -> list[tuple[int, list[str]]]:
+    """Return a process and its descendants, each with the fields of its ``stat`` file, beginning with the state.
+
+    A descendant whose parent has ended belongs to the process ``adopts``, if that has asked the kernel for it: all of
+    that one's children are returned, too.
+    """
     table, below = {}, {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (fields := _stat(f"/proc/{name}/stat")):
             table[int(name)] = fields
             below.setdefault(int(fields[1]), []).append(int(name))
-    found, todo = [], [pid]
+    found, todo = [], list({pid, *(below.get(adopts, []) if adopts else [])})
     while todo:
         one = todo.pop()
         if one in table:

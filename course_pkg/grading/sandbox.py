@@ -7,6 +7,7 @@ values and arrays go in and out. Results are compared outside, so code in the sa
 import json
 import os
 import secrets
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
@@ -224,6 +225,7 @@ class Sandbox:
         settings = self._settings(
             str(course), bubblewrap.packages(), str(work), bubblewrap.NOBODY, bubblewrap.HERE, processes_now()
         ) | {
+            "uid_alone": bubblewrap.new_uid() if sys.platform.startswith("linux") else bubblewrap.NOBODY,
             "landlock": str(bubblewrap.HERE / "landlock.py"),
             "readable": [*bubblewrap.readable(), str(course)],
             "writable": [*bubblewrap.DEVICES, str(work)],

@@ -245,7 +245,12 @@ def main() -> None:
     limit(settings)
     os.chdir(settings["folder"])
     if settings["landlock"]:
-        load(settings["landlock"]).confine(settings["readable"], settings["writable"])
+        wall = load(settings["landlock"])
+        wall.confine(settings["readable"], settings["writable"])
+        own = settings["uid_alone"]
+        if own != NOBODY and wall.give_up_root(own, settings["folder"]):
+            # no other process of this user is there, so the limit need not leave room for any
+            resource.setrlimit(resource.RLIMIT_NPROC, (settings["processes"], settings["processes"]))
     sys.path += settings["path"]
     protocol = load(settings["protocol"])
     Worker(protocol, take_pipes(), settings).serve()

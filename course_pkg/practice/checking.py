@@ -1,6 +1,7 @@
 """``practice.check`` judges a learner's answer and shows the result; ``practice.watch`` shows a kernel of a talk."""
 
 import copy
+from dataclasses import replace
 
 from course_pkg.core import CourseError
 from course_pkg.grading import habits
@@ -10,6 +11,7 @@ from course_pkg.practice.attempt import attempt
 from course_pkg.practice.page import Result, counts
 from course_pkg.practice.step import Shown, Step, Trial
 
+UNCOUNTED = "Counts are shown once the result is right: those of a wrong answer mean nothing."
 _SKELETON_LINES: dict[str, int] = {}  # for each step, the most lines with ... in this session
 
 
@@ -63,17 +65,20 @@ def check_step(step: Step, given) -> Result:
     outcomes = attempt(step, answer, copy.deepcopy(trials))
     found = verdict.judge(step, answer, trials, outcomes)
     if found.state == verdict.WRONG and trials[0].is_launch and (said := habits.likely(answer.program)):
-        found = verdict.Verdict(verdict.WRONG, f"{found.sentence} {said}")
+        found = replace(found, sentence=f"{found.sentence} {said}")
     first = outcomes[0]
-    pictures = [scene.picture(step, trials[0], first), scene.strip(step, first)]
+    pictures = [scene.picture(step, trials[0], first), scene.strip(step, first) if found.counted else None]
     notes = []
     if found.state == verdict.GOOD:
         notes += [timing.note(step, answer), remembered.remember(step)]
+    counted = bool(first.profiles and trials[0].needed)
+    if counted and not found.counted:
+        notes.append(UNCOUNTED)
     return Result(
         step,
         found,
         tuple(p for p in pictures if p is not None),
-        counts(step, trials[0], first.profiles[-1]) if first.profiles and trials[0].needed else (),
+        counts(step, trials[0], first.profiles[-1]) if counted and found.counted else (),
         hazards.listed(answer, trials[0], first),
         tuple(filter(None, notes)),
         first.printed,

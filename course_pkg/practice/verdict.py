@@ -28,10 +28,14 @@ class Verdict:
     state : str
         ``"not begun"``, ``"wrong"`` or ``"good"``.
     sentence : str
+    counted : bool
+        Whether the counts of the attempt mean something: its results are right, and it has no hazard. A kernel that
+        leaves out half of its work moves few bytes, which is no merit.
     """
 
     state: str
     sentence: str
+    counted: bool = False
 
 
 def not_begun(step: Step, lines: list[int], of: int) -> Verdict:
@@ -59,8 +63,8 @@ def judge(step: Step, answer: Answer, trials: list[Trial], outcomes: list[Outcom
     for number, outcome in enumerate(outcomes):
         fault = _too_much(step, trials[number], outcome)
         if fault:
-            return Verdict(WRONG, fault)
-    return Verdict(GOOD, f"Right: {step.tell}.")
+            return Verdict(WRONG, fault, counted=True)
+    return Verdict(GOOD, f"Right: {step.tell}.", counted=True)
 
 
 def _elsewhere(trial: Trial) -> str:

@@ -84,3 +84,14 @@ def test_whatever_an_exercise_imports_its_answers_can_import(session, source):
 def test_neither_the_judge_nor_what_answers_an_exercise_is_there(session, module):
     with pytest.raises(LearnerError, match="No module named"):
         session.run(f"import {module}", "forbidden")
+
+
+def test_pairs_are_there_by_every_import_and_leave_no_trace(session):
+    session.run(
+        "import course_pkg.device.pairs as whole\nfrom course_pkg.device import pairs\n"
+        "from course_pkg.device.pairs import load_pair, store_pair\nfrom course_pkg import cuda\n"
+        "same = whole.load_pair is pairs.load_pair is load_pair\ntold = hasattr(cuda, 'BACKEND')",
+        "pairs",
+    )
+    assert (session.get("same"), session.get("told")) == (True, False)
+    assert session.look(["load_pair"]) == {"load_pair": {"is": "cuda", "name": "load_pair"}}

@@ -2,13 +2,16 @@
 
 import os
 import secrets
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
 from sandbox_cases import alive, lost, raised
 
 from course_pkg.core.errors import CourseError
-from course_pkg.grading import bubblewrap
+from course_pkg.grading import bubblewrap, landlock
 from course_pkg.grading.sandbox import Limits, Sandbox
 from course_pkg.paths import repo_root
 
@@ -101,7 +104,6 @@ while True:
     subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)", "{marker}"])
     time.sleep(0.01)
 """
-    # root is exempt from the kernel's limit: there, the watch stops it
     stopped = pytest.raises(CourseError, match=r"started 12 processes or more|unavailable")
     with Sandbox(Limits(processes=12)) as sandbox, stopped:
         sandbox.run(source, "cell")
@@ -122,3 +124,61 @@ os.wait()
         sandbox.run(source, "cell")
         assert alive(marker), "the process must have lived, else this test shows nothing"
     assert not alive(marker)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not landlock.version(), reason="only root becomes another user")
+def test_root_becomes_a_user_for_whom_the_limit_on_processes_holds():
+    """The kernel exempts root from it, so a fork bomb would grow for as long as nobody looks."""
+    source = """
+import os, resource, subprocess, sys
+ids, limit = sorted({*os.getresuid(), *os.getresgid(), *os.getgroups()}), resource.getrlimit(resource.RLIMIT_NPROC)
+subprocess.run([sys.executable, "-S", "-c", "import os; os.kill(os.getppid(), 0); open('theirs', 'w')"], check=True)
+theirs = os.stat("theirs").st_uid
+"""
+    with Sandbox(Limits(processes=20)) as sandbox, Sandbox() as other:
+        for one in (sandbox, other):
+            one.run(source, "cell")
+        (mine,) = sandbox.get("ids")
+        assert sandbox.get("theirs") == mine >= bubblewrap.FIRST_UID
+        assert tuple(sandbox.get("limit")) == (20, 20)
+        assert other.get("ids") != [mine]
+
+
+LEFT_BEHIND = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    for k in range(3):
+        if os.fork() == 0:
+            held = b"x" * (90 << 20)
+            time.sleep(60)
+            os._exit(0)
+    os._exit(0)
+os.wait()
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lets a process adopt others")
+def test_what_is_left_behind_counts_against_the_limits():
+    """A child of the judge adopts these processes; so the test is one, too, and runs in a process of its own."""
+    script = f"""
+        from course_pkg.grading import bubblewrap, leftovers
+        from course_pkg.grading.sandbox import Limits, Sandbox, SandboxLost
+        bubblewrap.obstacle = lambda: "hidden"
+        leftovers.adopt()
+        with Sandbox(Limits(memory_bytes=200 << 20)) as sandbox:
+            try:
+                sandbox.run({LEFT_BEHIND!r}, "cell")
+            except SandboxLost as lost:
+                print(lost.reason)
+        print(leftovers.adopted())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.stdout.splitlines() == ["your code took more than 200 MiB of memory", "[]"], done.stderr

@@ -326,3 +326,28 @@ def test_numbers_and_states_have_the_page_s_own_colour_so_that_a_dark_page_shows
     assert style.INK not in result._repr_html_().replace(result.pictures[0].svg, "")
     listed = practice.progress("first_kernels")._repr_html_()
     assert '<span style="opacity:.75">open</span>' in listed
+
+
+@pytest.mark.parametrize(
+    ("body", "counted"),
+    [
+        (GUARDED + "out[i] = a[i] + 10", True),
+        (
+            GUARDED + "out[i] = a[i] + 10\n    out[i] += a[(i + 5) % a.size] * 0",
+            True,
+        ),  # right, with too many sectors
+        (GUARDED + "out[i] = 10", False),  # reads nothing, which is less than the least possible
+        (GUARDED + "if i < 10:\n        out[i] = a[i] + 10", False),  # wrong at another size
+        (GUARDED + "out[i] = a[i] + 10\nout[0] = 10", False),  # right, with a race
+    ],
+)
+def test_counts_are_shown_only_of_right_results(body, counted):
+    result = check_step(ADD, cells.kernel(body))
+    shown = result._repr_html_()
+    assert result.verdict.counted is counted
+    assert [c.name for c in result.counts] == ["global_load.sectors"] * counted
+    assert ("least possible" in shown) is counted
+    assert ("those of a wrong answer mean nothing" in shown) is not counted
+    assert len(result.pictures) == 1 + counted, (
+        "the threads always, the strip with its sectors only where it counts"
+    )

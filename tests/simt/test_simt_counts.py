@@ -129,3 +129,14 @@ cuda.syncthreads()
 out[cuda.grid(1)] = tile[31 - t] + tile[t]"""
     counted = profile(body, 4, 32, a=np.arange(32.0), out=np.zeros(128)).shared_load
     assert (counted.unique_bytes, counted.block_unique_bytes) == (32 * 8, 4 * 32 * 8)
+
+
+def test_an_array_without_dimensions_has_one_element():
+    body = (
+        "i = cuda.grid(1)\nout[i] = q[()] + i\ncuda.atomic.add(total, (), 1.0)\nif i == 63:\n    last[()] = i"
+    )
+    q, total, last, out = np.array(4.0), np.array(0.0), np.array(0.0), np.zeros(64)
+    found = profile(body, 2, 32, q=q, total=total, last=last, out=out)
+    np.testing.assert_array_equal(out, 4 + np.arange(64))
+    assert (total, last, len(found.hazards)) == (64, 63, 0)
+    assert found.by_array["q"].global_load.sectors == 2, "one of each warp"

@@ -53,7 +53,7 @@ WHAT = {
     "arrays added": ("y = x + x", "x is a whole array, and one number is needed"),
     "an array as a condition": ("if x:\n    x[0] = 1", r"the condition is the array x, .*: write x\[i\]"),
     "an array as an index": ("x[x] = 1", "x is a whole array, and one number is needed"),
-    "a float as an index": ("x[0.5] = 1", r"index 0 of x is a float64: .*int\(…\)"),
+    "a float as an index": ("x[0.5] = 1", "index 0 of x is a float64: indices are integers"),
     "a tuple as a number": ("y = (1, 2) + 1", r"is 2 numbers, and one is needed: choose one"),
     "None as a number": ("y = None\nx[0] = y + 1", "None, which is no number"),
     "a dict": ("y = {}", "nothing that Numba compiles for a GPU: use numbers"),

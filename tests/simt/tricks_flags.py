@@ -220,4 +220,17 @@ TRICKS = {
         "race",
         blocks=2,
     ),
+    "flag in shared memory that nobody has set to 0": Trick(
+        "f = cuda.shared.array(64, np.float64)\ns = cuda.shared.array(64, np.int32)\nf[t] = a[t]\n"
+        "cuda.threadfence_block()\ncuda.atomic.exch(s, t, 1)\nif cuda.atomic.add(s, 63 - t, 0) == 1:\n"
+        "    out[t] = f[63 - t]",
+        "race",
+    ),
+    "flag in shared memory that was set to 0": Trick(
+        "f = cuda.shared.array(64, np.float64)\ns = cuda.shared.array(64, np.int32)\nf[t] = a[t]\n"
+        "s[t] = 0\ncuda.syncthreads()\nf[t] += 1.0\n"
+        "cuda.threadfence_block()\ncuda.atomic.exch(s, t, 1)\nif cuda.atomic.add(s, 63 - t, 0) == 1:\n"
+        "    out[t] = f[63 - t]",
+        CLEAN,
+    ),
 }

@@ -43,7 +43,7 @@ class Handovers:
         return [self._knowledge[k] for k in keys if k in self._knowledge]
 
     def atomics(
-        self, name: str, region, units, threads, before, after, otherwise, fences: Fences, rows, lanes
+        self, name: str, region, units, threads, before, after, first, otherwise, fences: Fences, rows, lanes
     ) -> int:
         """Note atomics in the order in which they are done; return the number of this event, for :meth:`learn`.
 
@@ -54,6 +54,9 @@ class Handovers:
         region : Region
         units, threads, before, after, rows, lanes : ndarray
             Element, thread, value before and after, and the thread's row and column in the wave.
+        first : ndarray of bool
+            Whether the element held nothing before. What a thread would have found there is anything, so also what it
+            does find now.
         otherwise : ndarray, shape (WORLDS, lanes)
             Filled with values that the element had, or would have had. Of the publications that the thread does not
             know, four values are those before the first, before the second, before one in the middle, and before the
@@ -78,7 +81,8 @@ class Handovers:
                 after_all = all(p.thread == thread for p in published[known:])
                 clocks = fences.clock(thread, row, lane, self.order), *clocks
                 flipped = before[i] ^ after[i] if name in BITS else 0
-                published.append(Publication(thread, before[i], flipped, clocks, known, after_all))
+                earlier = after[i] if first[i] else before[i]
+                published.append(Publication(thread, earlier, flipped, clocks, known, after_all))
             pending[thread] = Sight(element, known, until, len(published))
         return len(self._pending) - 1
 

@@ -17,7 +17,7 @@ class Publication:
     ----------
     thread : int
     before : number
-        The value of the element before the atomic.
+        The value of the element before the atomic; after it, if the element held nothing before.
     flipped : int
         The bits that the atomic changed, if it is a bitwise operation; 0 otherwise.
     clocks : tuple of dict

@@ -126,7 +126,7 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     if run.dry:
         return Place(array, 0, 0, array.key, mask, array.outer + indices, where)
     terms.sort(key=np.size)
-    first = terms[0] if terms else np.zeros((1,) * 6, np.int64)
+    first = terms[0] if terms else np.zeros((1,) * 6, np.int64)  # an array without dimensions has one element
     offset = sum(terms[1:], start=first) + array.offset
     key = run.numbering.of(("element", array.key), *keys)
     at = offset + _owner(run, array)

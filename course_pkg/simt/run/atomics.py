@@ -87,7 +87,7 @@ def _otherwise(run, place, old, way):
     held[at[changed]] = np.where(first, left, found)[changed]
     if run.races.handovers.active:
         fences = run.clock.fences or Fences(wave)
-        every = units, threads, found, left, might, fences, row, lane
+        every = units, threads, found, left, first, might, fences, row, lane
         events.add(run.races.handovers.atomics(way[0], array.region, *every))
     if way[1]:
         stamps = run.clock.stamps()[row, lane]

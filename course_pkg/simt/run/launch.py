@@ -180,7 +180,7 @@ def check_arguments(program, arguments) -> None:
     parameters = program.parameters
     if program.star is not None:
         raise SimtError(
-            f"{program.name}: a GPU cannot launch a kernel with *{program.star}: name each parameter, or pass a tuple."
+            f"{program.name}: a GPU cannot launch a kernel with *{program.star}: use plain positional ones."
         )
     if not len(parameters) - len(program.defaults) <= len(arguments) <= len(parameters):
         raise SimtError(

@@ -58,5 +58,5 @@ def no_index(frame, node, array, d: int, part) -> SimtError:
     """Return the error for an index that is no integer."""
     where = f"{frame.program.name}, line {node.lineno}: index {d} of {array.name} is"
     if isinstance(part, Value):
-        return SimtError(f"{where} a {part.type}: indices are integers, so write int(…) around it.")
+        return SimtError(f"{where} a {part.type}: indices are integers.")
     return SimtError(f"{where} {what_it_is(part)}")
