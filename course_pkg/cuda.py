@@ -36,8 +36,10 @@ def _choose() -> str:
 
 def _open():
     if _choose() == "simt":  # without numba.cuda, which takes long to import
-        from course_pkg.simt import api
+        from course_pkg.simt import api, door_of_numba, random
 
+        door_of_numba.serve()
+        sys.modules[f"{__name__}.random"] = random  # so that `from course_pkg.cuda.random import …` works
         return api
     from numba.core import config
 

@@ -50,8 +50,6 @@ class JudgedKernel(Kernel):
         launch = super().__getitem__(configuration)
         return JudgedLaunch(self, launch.grid, launch.block, 0, launch.dynamic_shared)
 
-    configure = __getitem__
-
     def forall(self, ntasks: int, tpb: int = 0, stream=0, sharedmem: int = 0) -> "JudgedLaunch":
         """Return a one-dimensional launch with at least ``ntasks`` threads."""
         launch = super().forall(ntasks, tpb, stream, sharedmem)

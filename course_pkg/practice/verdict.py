@@ -10,12 +10,13 @@ from course_pkg.practice import hazards
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome, Strange
 from course_pkg.practice.step import RESULT, Step, Trial
+from course_pkg.simt.front.instead import FALLBACK, NOT_ON_A_GPU, OUTSIDE
 from course_pkg.simt.report.touches import touches
 from course_pkg.viz.threads_scene import element_name
 
 NOT_BEGUN, WRONG, GOOD = "not begun", "wrong", "good"
 _PLACE = re.compile(r"^(?:(?P<function>\w+), )?line (?P<line>\d+): ?")
-_OUTSIDE = re.compile(r" is outside what the interpreter runs(: .*?)?\. .*$", re.DOTALL)
+_OUTSIDE = re.compile(rf" (?:{OUTSIDE}|{NOT_ON_A_GPU})(: .*?)?\.(?: {re.escape(FALLBACK)}\.)?$", re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,26 @@ Names and arguments are Numba's. So a program that runs here also runs on a GPU,
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 
 import numpy as np
 
 from course_pkg.core.checks import on_device
 from course_pkg.core.errors import CourseError
+from course_pkg.simt import random
 from course_pkg.simt.front.stubs import kernel_names
 from course_pkg.simt.host import Context, Device, DeviceList, Event, Stream, event_elapsed_time
-from course_pkg.simt.memory.device_array import (
-    DeviceArray,
-    allocate,
-    poison,
-    require_contiguous,
-    require_plain,
+from course_pkg.simt.host_memory import (
+    device_array_like,
+    managed_array,
+    mapped,
+    mapped_array,
+    mapped_array_like,
+    pinned,
+    pinned_array,
+    pinned_array_like,
 )
+from course_pkg.simt.memory.device_array import DeviceArray, allocate, require_contiguous, require_plain
 from course_pkg.simt.run.kernel import jit
 
 BACKEND = "simt"  # numba.cuda does not have this name, so the course can tell the two modules apart
@@ -39,6 +45,7 @@ __all__ = [
     "current_context",
     "default_stream",
     "defer_cleanup",
+    "detect",
     "device_array",
     "device_array_like",
     "event",
@@ -48,12 +55,19 @@ __all__ = [
     "is_available",
     "is_cuda_array",
     "jit",
+    "legacy_default_stream",
     "list_devices",
+    "managed_array",
+    "mapped",
     "mapped_array",
+    "mapped_array_like",
+    "per_thread_default_stream",
     "pinned",
     "pinned_array",
+    "pinned_array_like",
     "profile_start",
     "profile_stop",
+    "random",
     "select_device",
     "stream",
     "synchronize",
@@ -109,39 +123,6 @@ def device_array(shape, dtype=np.float64, strides=None, order: str = "C", stream
     return DeviceArray(memory, memory.base, stream)  # an array with gaps is a view of the whole allocation
 
 
-def device_array_like(ary, stream=0) -> DeviceArray:
-    """Return unwritten memory of the shape, dtype and order of ``ary``, which may be in host or device memory."""
-    host = ary.host if isinstance(ary, DeviceArray) else ary
-    if not isinstance(host, np.ndarray):
-        raise CourseError(f"ary is a {type(ary).__name__}, not an array: pass numpy.asarray(ary).")
-    require_plain("ary", host.dtype)
-    return DeviceArray(poison(np.empty_like(host, subok=False)), stream=stream)
-
-
-def pinned_array(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndarray:
-    """Return unwritten host memory; with a GPU, it would be page-locked, so that copies are faster."""
-    return allocate(shape, dtype, strides, order)
-
-
-def mapped_array(
-    shape,
-    dtype=np.float64,
-    strides=None,
-    order: str = "C",
-    stream=0,
-    portable: bool = False,
-    wc: bool = False,
-) -> np.ndarray:
-    """Return unwritten memory that host and kernels share: a NumPy array, which kernels use without a copy."""
-    return allocate(shape, dtype, strides, order)
-
-
-@contextmanager
-def pinned(*arylist) -> Iterator[None]:
-    """Lock pages of host arrays for a ``with`` block; without a GPU there is nothing to lock."""
-    yield
-
-
 def is_cuda_array(obj) -> bool:
     """Return True if the array is in GPU memory, or in the memory that replaces it."""
     return on_device(obj)
@@ -165,6 +146,16 @@ def stream() -> Stream:
 
 def default_stream() -> Stream:
     """Return the stream that launches use when none is named."""
+    return _DEFAULT_STREAM
+
+
+def legacy_default_stream() -> Stream:
+    """Return CUDA's legacy default stream: here, the stream that launches use when none is named."""
+    return _DEFAULT_STREAM
+
+
+def per_thread_default_stream() -> Stream:
+    """Return the host thread's default stream: here, the stream that launches use when none is named."""
     return _DEFAULT_STREAM
 
 
@@ -199,6 +190,12 @@ def list_devices() -> DeviceList:
     return gpus
 
 
+def detect() -> bool:
+    """Print what there is in place of a GPU, and return False."""
+    print(f"No CUDA device; kernels run in the {gpus.current.name}.")
+    return False
+
+
 def current_context(devnum: int | None = None) -> Context:
     """Return the context, with the device and the size of its memory."""
     return Context(select_device(devnum or 0))
@@ -229,18 +226,37 @@ def _no_gpu_memory():
     )
 
 
+_LATER = {"vectorize": "vectorize", "guvectorize": "guvectorize", "reduce": "Reduce", "Reduce": "Reduce"}
+_GPU_ONLY = {
+    **dict.fromkeys(("cudadrv", "driver", "runtime", "nvvm", "CudaSupportError"), "is a part of CUDA's driver"),
+    **dict.fromkeys(("compile", "compile_ptx", "compile_for_current_device", "compile_ptx_for_current_device"),
+                    "makes machine code for a GPU"),
+    **dict.fromkeys(("declare_device", "CUSource", "LTOIR", "PTXSource", "Cubin", "Fatbin", "Archive", "Object"),
+                    "links code that is written in another language"),
+    **dict.fromkeys(("open_ipc_array", "external_stream", "from_cuda_array_interface"),
+                    "takes over what another program has on a GPU"),
+    **dict.fromkeys(("libdevice", "fp16", "bf16"), "calls a GPU's own instructions"),
+}  # fmt: skip
+
+
 def __getattr__(name: str):
     if name.startswith("__"):
         raise AttributeError(name)
-    if (
-        hasattr(np, name)
-        and isinstance(getattr(np, name), type)
-        and issubclass(getattr(np, name), np.generic)
-    ):
+    if name in _LATER:
+        from course_pkg.simt import vectorizing  # Numba takes a second to import
+
+        return getattr(vectorizing, _LATER[name])
+    if name in ("types", "boolean") or isinstance(getattr(np, name, None), type):
+        from numba.core import types
+
+        if name == "types" or hasattr(types, name):
+            return types if name == "types" else getattr(types, name)
+    if name in _GPU_ONLY:
         raise AttributeError(
-            f"numba.cuda has no {name!r}: write numpy.{name}, or `from numba import {name}`."
+            f"cuda.{name} {_GPU_ONLY[name]}, and there is none here: use it behind `if cuda.is_available():`."
         )
+    near = get_close_matches(name, __all__, 1)
     raise AttributeError(
-        f"The course's SIMT interpreter does not offer cuda.{name}: Numba's own simulator may, with "
-        "NUMBA_ENABLE_CUDASIM=1 in the environment and `from numba import cuda`."
+        f"The course's SIMT interpreter does not offer cuda.{name}"
+        + (f": do you mean cuda.{near[0]}?" if near else ", which only a GPU has.")
     )

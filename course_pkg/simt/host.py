@@ -21,6 +21,14 @@ class Stream:
     def synchronize(self) -> None:
         """Return at once: all work is done."""
 
+    def add_callback(self, callback, arg=None) -> None:
+        """Call ``callback(stream, 0, arg)`` at once: the work before it is done."""
+        callback(self, 0, arg)
+
+    async def async_done(self) -> "Stream":
+        """Return at once: all work is done."""
+        return self
+
     @contextmanager
     def auto_synchronize(self) -> Iterator["Stream"]:
         """Synchronise at the end of a ``with`` block."""
@@ -94,6 +102,15 @@ class Device:
     MAX_GRID_DIM_X, MAX_GRID_DIM_Y, MAX_GRID_DIM_Z = MOST_BLOCKS_ALONG
     MAX_SHARED_MEMORY_PER_BLOCK = SHARED_BYTES
     MULTIPROCESSOR_COUNT = 132
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+    def reset(self) -> None:
+        """Do nothing: no launch leaves anything behind."""
 
     def __repr__(self):
         return f"<{self.name}, in place of a GPU>"

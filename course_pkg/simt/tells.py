@@ -10,7 +10,15 @@ NAMES = frozenset(
     {
         "BACKEND",
         *("Context", "Device", "DeviceArray", "DeviceList", "Event", "Stream"),
-        *("CourseError", "Iterator", "allocate", "contextmanager", "kernel_names", "on_device", "poison"),
+        *(
+            "CourseError",
+            "Iterator",
+            "allocate",
+            "contextmanager",
+            "get_close_matches",
+            "kernel_names",
+            "on_device",
+        ),
         *("require_contiguous", "require_plain"),
     }
 )
@@ -21,7 +29,7 @@ ANSWERS = {
     "gpus": "its device is named 'SIMT interpreter'; list_devices, select_device, get_current_device give the same",
     "current_context": "get_memory_info() returns the size of the host's memory",
     "event": "uses the host's clock, and so does event_elapsed_time",
-    "jit": "returns a simt.Kernel, without specialize, inspect_asm or overloads; its launches have another type",
+    "jit": "returns a simt.Kernel, without inspect_asm or overloads; its launches have another type",
     "device_array": "returns memory filled with NaN or bytes 0xA5; so do pinned_array and mapped_array",
     "to_device": "returns a simt DeviceArray, which has host, but no gpu_data",
     "grid": "this and other names for kernels are objects of another type, with simt_name",

@@ -62,8 +62,8 @@ REFUSED = {
         f"@cuda.jit\ndef f{BODY.replace('1.0', 'cuda.fp16.hadd(1, 1)')}",
         "For the judge, write it",
     ),
-    "a default": (
-        f"@cuda.jit\ndef f{BODY.replace('(x)', '(x, k=1)')}",
+    "an argument by name only": (
+        f"@cuda.jit\ndef f{BODY.replace('(x)', '(x, *, k=1)')}",
         "use plain positional ones",
     ),
     "a plain function": (f"def f{BODY}", "write it with def under @cuda.jit"),

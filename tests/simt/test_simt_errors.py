@@ -1,5 +1,7 @@
 """Bad input: one sentence says how to fix it, and no result is written in part."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -162,19 +164,13 @@ UNSUPPORTED = {
     "try": "x[0] = 7\ntry:\n    x[0] = 1\nexcept Exception:\n    pass",
     "with": "x[0] = 7\nwith x:\n    pass",
     "yield": "x[0] = 7\nyield 1",
-    "lambda": "x[0] = 7\nf = lambda v: v",
     "class": "x[0] = 7\nclass A:\n    pass",
-    "def": "x[0] = 7\ndef f(v):\n    return v",
     "import": "x[0] = 7\nimport math",
-    "global": "x[0] = 7\nglobal y",
     "del": "x[0] = 7\ndel x",
-    "slice": "x[0] = 7\nx[1:3] = 2",
     "starred": "x[0] = 7\na, *b = 1, 2, 3",
     "walrus": "x[0] = 7\ny = (z := 3)",
-    "in": "x[0] = 7\ny = 3 in (1, 2)",
     "match": "x[0] = 7\nmatch 3:\n    case 3:\n        pass",
     "matrix product": "x[0] = 7\ny = 3 @ 4",
-    "loop over an array": "x[0] = 7\nfor v in x:\n    pass",
     "unknown attribute": "x[0] = 7\ny = x.flags",
     "unknown function of NumPy": "x[0] = 7\ny = np.linspace(0, 1, 3)",
     "method": "x[0] = 7\nx.fill(0)",
@@ -185,7 +181,7 @@ UNSUPPORTED = {
 def test_unsupported_constructs_name_line_and_way_out(name):
     sentence = refused(of(UNSUPPORTED[name])[1, 1], ones(), error=Unsupported)
     assert "line 3" in sentence
-    assert "NUMBA_ENABLE_CUDASIM=1" in sentence
+    assert re.search(r" is nothing that Numba compiles for a GPU: \w|NUMBA_ENABLE_CUDASIM=1", sentence)
 
 
 NO_NUMBER = {
@@ -213,6 +209,7 @@ HALF_WAY = {
     "a name that is not defined": "x[0] = 7\nx[1] = nowhere",
     "an index that is no index": "x[0] = 7\nx[0.5] = 1",
     "an index too many": "x[0] = 7\nx[0, 0] = 1",
+    "an array copied into a slice": "x[0] = 7\nx[1:3] = x[3:5]",
     "a value returned": "x[0] = 7\nreturn 3",
     "a function of the host": "x[0] = 7\nx[1] = print(x[0], sep='')",
 }
@@ -353,7 +350,7 @@ def test_a_notebook_shows_the_line_of_a_device_function_too():
     inner = Kernel.from_source("def inner(v):\n    return {}\n", "inner", {}, device=True)
     lines = shown(of(OUTSIDE, names={"inner": inner}), ones())
     assert lines[2:4] == ["In kernel, line 2:  y = inner(x[0])", "In inner, line 2:  return {}"]
-    assert lines[4].startswith("Unsupported: inner, line 2: a dict is outside") and len(lines) == 5
+    assert lines[4].startswith("Unsupported: inner, line 2: a dict is nothing that") and len(lines) == 5
 
 
 def test_jupyter_asks_the_error_what_to_show(capsys):

@@ -17,7 +17,7 @@ TRICKS = {
     ),
     "flat": Trick(
         "out.flat[t // 2] = 1.0",
-        REFUSED,
+        "race",
     ),
     "ravel": Trick(
         "out.ravel()[t // 2] = 1.0",
@@ -25,15 +25,15 @@ TRICKS = {
     ),
     "reshape": Trick(
         "out.reshape(8, 8)[0, 0] = 1.0",
-        REFUSED,
+        "race",
     ),
     "T": Trick(
         "out.T[0] = 1.0",
-        REFUSED,
+        "race",
     ),
     "view": Trick(
         "out.view(np.int64)[0] = 1",
-        REFUSED,
+        "race",
     ),
     "fill method": Trick(
         "out.fill(1.0)",
@@ -41,19 +41,19 @@ TRICKS = {
     ),
     "slice assign": Trick(
         "out[:] = 1.0",
-        REFUSED,
+        "race",
     ),
     "slice view": Trick(
         "q = out[1:]\nq[t // 2] = 1.0",
-        REFUSED,
+        "race",
     ),
     "slice step": Trick(
         "q = out[::2]\nq[t // 4] = 1.0",
-        REFUSED,
+        "race",
     ),
     "ellipsis": Trick(
         "out[...] = 1.0",
-        REFUSED,
+        "race",
     ),
     "walrus": Trick(
         "(q := out)[t // 2] = 1.0",
@@ -73,7 +73,7 @@ TRICKS = {
     ),
     "lambda": Trick(
         "f = lambda v: v\nf(out)[t//2] = 1.0",
-        REFUSED,
+        "race",
     ),
     "comprehension": Trick(
         "q = [out for z in range(1)][0]\nq[t//2]=1.0",
@@ -81,7 +81,7 @@ TRICKS = {
     ),
     "nested def": Trick(
         "def f(v):\n    v[t//2] = 1.0\nf(out)",
-        REFUSED,
+        "race",
     ),
     "del": Trick(
         "q = out\ndel out\nq[t//2] = 1.0",

@@ -57,17 +57,24 @@ EXPRESSIONS = {
         _one("small[{r}]", "int64"), _one("small[{r} - 1]", "int32"), _one("rows[{r}][0]", "int64"),
         _one("rows[0, {r}]", "int64"),
         Way("(1.0, 2.0)[{a}[0]]\nx = (3.0, 4.0)[{a}[0]]", "int64", ("global", "shared", "constant")),
-        Way("row = rows[{r}]\nx = row[1]", "int64"),
+        Way("row = rows[{r}]\nx = row[1]", "int64"), _one("{a}[:][{i}]"), _one("{a}[{i}:][0]"),
+        _one("{a}[::-1][-1 - {i}]"),
+        _one("{a}[{i}:{i} + 1].sum()"), _one("len(small[{r}:])", "int64"), _one("len(small[:{r}])", "int64"),
+        _one("rows[{r}:][0, 0]", "int64"), _one("rows[:, {r}][0]", "int64"),
+        _one("(1.0, 2.0, 3.0)[{r} + i % 2]", "int64"),
+        _one("{a}[{i}, None][0]"), _one("rows[..., {r}][0]", "int64"), _one("small[:{r}].size", "int64"),
     ],
     ast.Attribute: [
         _one("complex({r}).real"), _one("{r}.real"), _one("numba.complex128({r}).real"), _one("(2j).real + {r}"),
         _one("{r}.real", "complex128", reads=2), _one("{r}.imag", "complex64", reads=2),
-        _one("(1j * {r}).imag"), _one("{a}.dtype.type({r})"),
+        _one("(1j * {r}).imag"), _one("{a}.real[{i}]"), _one("{a}.T[{i}]"), _one("{a}.flat[{i}]"),
+        _one("{a}.real[{i}]", "complex128"), _one("{a}.reshape({a}.size, 1)[{i}, 0]"), _one("{a}.dtype.type({r})"),
     ],
     ast.BinOp: _operations(ast.operator),
     ast.UnaryOp: [*_operations(ast.unaryop), _one("not {r}"), _one("not not {r}", "int64")],
     ast.Compare: [
-        *_operations(ast.cmpop), _one("0.5 < {r} < 2.0"), _one("{r} == {r}"), _one("i < {r} < put(out, i)"),
+        *_operations(ast.cmpop), _one("{r} in (1.0, i)"), _one("i not in ({r}, 2)"), _one("({r}, 1) == (1.0, i)"),
+        _one("0.5 < {r} < 2.0"), _one("{r} == {r}"), _one("i < {r} < put(out, i)"),
     ],
     ast.BoolOp: [
         _one("{r} and i < 9", "int64"), _one("i > 40 or {r} > 0.0"), _one("i < 40 and {r} > 0.0"),
@@ -79,10 +86,13 @@ EXPRESSIONS = {
         _one("put(out, i) if {r} > 0.5 else 0.0"),
     ],
     ast.Tuple: [Way("pair = ({r}, 1.0)\nx = pair[0]"), Way("x, y = {r}, 2.0"), Way("x = min(({r}, 2.0))")],
+    ast.Slice: [_one("{a}[{i}:{i} + 1][0]"), _one("{a}[:{i} + 1][-1]")],
+    ast.Lambda: [_one("(lambda v: 2 * v)({r})"), Way("f = lambda: {r}\nx = f()")],
     ast.Name: [Way("y = {r}\nx = y"), Way("b = {a}\nx = b[{i}]")],
     ast.Call: [
         _one("twice({r})"), _one("first({a}, {i})"), _one("twice(v={r})"), _one("late({r})"),
-        Way("give({r}, out, i)"), _one("chosen({r})"),
+        Way("give({r}, out, i)"), _one("chosen({r})"), _one("twice(*({r},))"), _one("complex({r}, 1.0).real"),
+        _one("complex(1.0, {r}).imag"), _one("complex({r}, 2.0).conjugate().real"),
     ],
 }  # fmt: skip
 NO_ELEMENT = {ast.Constant: "a number of the source"}
@@ -93,6 +103,10 @@ STATEMENTS = {
     ast.AugAssign: [
         Way("x = 1.0\nx += {r}"), Way("x = 2.0\nx **= {r}"), Way("out[i] = 1.0\nout[i] *= {r}"),
         Way("{a}[{i}] += 1.0", spaces=WRITTEN), Way("out[{r}] += 1.0", "int64"),
+    ],
+    ast.FunctionDef: [
+        Way("def f(v):\n    return v + 1.0\nx = f({r})"),
+        Way("def f(v):\n    return {r} + v\nx = f(1.0)"),
     ],
     ast.If: [
         Way("x = 1.0\nif {r} > 0.5:\n    x = 2.0"), Way("x = 1.0\nif {r}:\n    x = 2.0", "int64"),
@@ -105,7 +119,11 @@ STATEMENTS = {
         Way("x = 0.0\nfor k in range(0, {r}):\n    x += 1.0", "int32"),
         Way("x = 0.0\nfor k in range(4, 0, -{r}):\n    x += 1.0", "int64"),
         Way("r = range({r})\nx = 0.0\nfor k in r:\n    x += k", "int64"),
-        Way("x = 0.0\nfor y in ({r}, 2.0):\n    x += y"),
+        Way("x = 0.0\nfor y in ({r}, 2.0):\n    x += y"), Way("x = 0.0\nfor y in {a}[{i}:{i} + 1]:\n    x += y"),
+        Way("x = 0.0\nfor k, y in enumerate({a}[{i}:{i} + 1]):\n    x += y + k"),
+        Way("x = 0.0\nfor y, z in zip({a}[{i}:{i} + 1], small):\n    x += y + z"),
+        Way("x = 0.0\nfor k, y in enumerate((2.0, {r})):\n    x += k * y"),
+        Way("x = 0.0\nfor y in [{r}, 2.0]:\n    x += y"),
         Way("x = 0.0\nfor k in range(n):\n    x += {r}"),
         Way("x = 0.0\nfor k in range(3):\n    x += {r}"),
         Way("x = {r}\nfor k in range(n):\n    x = x * 0.5"),
@@ -123,6 +141,7 @@ STATEMENTS = {
 }  # fmt: skip
 DECIDED_ELSEWHERE = {
     ast.Break: "the branch around it reads", ast.Continue: "the branch around it reads", ast.Pass: "does nothing",
+    ast.Global: "does nothing",
     ast.Assert: "compiled kernels drop it",
 }  # fmt: skip
 
@@ -135,6 +154,11 @@ _ARGUMENTS = {
     "round": [_one("round({r})"), _one("round({r}, 2)")],
     "divmod": [Way("x, y = divmod({r}, 3)", "int64"), Way("y, x = divmod(i, {r})", "int64")],
     "pow": [_one("pow({r}, 2)"), _one("pow({r}, 0.5)"), _one("pow({r}, 20)", "int64"), _one("{r} ** -3")],
+    "enumerate": [Way("x = 0.0\nfor k, y in enumerate(small[:2], {r}):\n    x += k", "int64")],
+    "zip": [Way("x = 0.0\nfor k, y in zip(range({r}), small):\n    x += y", "int64")],
+    "sum": [_one("sum(({r}, 2.0))"), _one("sum((1.0, 2.0), {r})")],
+    "slice": [_one("{a}[slice({i}, {i} + 1)][0]"), _one("len(small[slice(0, {r})])", "int64")],
+    "tuple": [_one("tuple(({r}, 1.0))[0]")],
     "print": [Way("print('text', {r})"), Way("if i < 40:\n    print({r}, i)", "int32")],
 }
 BUILTIN_CALLS = {name: _ARGUMENTS[name] for name in BUILTINS.values()}
@@ -150,7 +174,7 @@ MATH_CALLS = {
     if name in _TWO
     else [_one("math.ldexp({r}, i)"), _one("math.ldexp(2.0, {r})", "int32")]
     if name == "ldexp"
-    else [_one(f"math.{name}({{r}})")]
+    else [_one(f"math.{name}({{r}})" if "." not in name else f"abs({name}(complex({{r}}, 1.0)))")]
     for name in BY_NAME
 }
 UFUNC_CALLS = {
@@ -164,7 +188,13 @@ _VOTES = {
         _one(f"cuda.{name}(0xFFFFFFFF, {{r}})", "int32"),
         _one(f"cuda.{name}({{r}} | 0xFFFFFFFF, i)", "int64"),
     ]
-    for name in ("ballot_sync", "any_sync", "all_sync", "eq_sync")
+    for name in ("ballot_sync", "any_sync", "all_sync", "eq_sync", "match_any_sync")
+} | {
+    "match_all_sync": [
+        Way("x, y = cuda.match_all_sync(0xFFFFFFFF, {r})"),
+        Way("y, x = cuda.match_all_sync({r} | 0xFFFFFFFF, i)", "int64"),
+    ],
+    "nanosleep": [Way("cuda.nanosleep({r})\nx = 1.0", "int64")],
 }
 _SHUFFLES = {
     name: [_one(f"cuda.{name}(0xFFFFFFFF, {{r}}, 1)"), _one(f"cuda.{name}(0xFFFFFFFF, i, {{r}})", "int32"),
@@ -207,7 +237,17 @@ INTRINSICS = {
 TAKE_NO_NUMBER = {
     *("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize", "grid", "gridsize", "activemask"),
     *("lanemask_lt", "syncthreads", "threadfence", "threadfence_block", "threadfence_system"),
-    *("shared", "shared.array", "local", "local.array", "const", "const.array_like", "atomic"),
+    *(
+        "shared",
+        "shared.array",
+        "local",
+        "local.array",
+        "const",
+        "const.array_like",
+        "atomic",
+        "cg",
+        "cg.this_grid",
+    ),
 }
 
 GROUPS = {

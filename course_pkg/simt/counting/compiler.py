@@ -11,6 +11,7 @@ import numpy as np
 
 from course_pkg.simt.counting.certainty import never_unrolled
 from course_pkg.simt.run.expressions import evaluate
+from course_pkg.simt.run.values import Value
 
 # {trips per group: most instructions in the body}: a loop is unrolled by 4, or else by 2, if its body is short enough.
 # The limits were found by compiling bodies of 1 to 90 operations with one to three indices.
@@ -157,7 +158,9 @@ def hoist(run, frame, node: ast.If, mask) -> None:
         if isinstance(one, ast.Subscript):
             if compared & _names(one.slice):
                 return  # the compiler knows another range of the index in each branch, so the address code differs
-            run.ledger.settle(evaluate(run, frame, one, mask))
+            loaded = evaluate(run, frame, one, mask)
+            if isinstance(loaded, Value):  # and no row of a matrix, which is no load
+                run.ledger.settle(loaded)
             run.ledger.hoisted.add(ast.dump(one))
 
 

@@ -54,7 +54,11 @@ def unused_calls(function: ast.FunctionDef) -> frozenset:
 def _parts(body: tuple) -> tuple:
     """Return the names of arrays that statements write (None if without a name), the calls, and the assigned names."""
     parts = [part for node in body for part in ast.walk(node)]
-    stores = (p.value for p in parts if isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store))
+    stores = (
+        p.value
+        for p in parts
+        if isinstance(p, (ast.Subscript, ast.Attribute)) and isinstance(p.ctx, ast.Store)
+    )
     stored = dict.fromkeys(base.id if isinstance(base, ast.Name) else None for base in stores)
     called = {ast.dump(p.func): p.func for p in parts if isinstance(p, ast.Call)}
     assigned = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}

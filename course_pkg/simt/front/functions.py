@@ -1,6 +1,7 @@
 """Functions of ``math``, NumPy and Python that kernels may call, and how each of them is counted."""
 
 import ast
+import cmath
 import math
 import operator
 from dataclasses import dataclass
@@ -73,6 +74,15 @@ _TABLE = [
     *(Function(n, getattr(math, n), getattr(np, n), "") for n in ("floor", "ceil", "trunc", "copysign")),
     Function("fabs", math.fabs, np.abs, ""),
     *(Function(n, getattr(math, n), getattr(np, n), "") for n in ("isnan", "isinf", "isfinite")),
+    *(
+        Function(f"cmath.{n}", getattr(cmath, n), getattr(np, m or n))
+        for n, m in [
+            ("exp", ""), ("log", ""), ("sqrt", ""), ("sin", ""), ("cos", ""), ("tan", ""), ("sinh", ""), ("cosh", ""),
+            ("tanh", ""), ("asin", "arcsin"), ("acos", "arccos"), ("atan", "arctan"), ("asinh", "arcsinh"),
+            ("acosh", "arccosh"), ("atanh", "arctanh"), ("phase", "angle"),
+        ]
+    ),
+    *(Function(f"cmath.{n}", getattr(cmath, n), getattr(np, n), "") for n in ("isnan", "isinf", "isfinite")),
     Function("degrees", math.degrees, np.degrees, "special"),
     Function("radians", math.radians, np.radians, "special"),
 ]

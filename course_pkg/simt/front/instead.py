@@ -1,16 +1,32 @@
 """What to write instead of a construct that the interpreter does not run; most of them Numba refuses, too."""
 
+OUTSIDE, NOT_ON_A_GPU = "is outside what the interpreter runs", "is nothing that Numba compiles for a GPU"
 FALLBACK = "Numba's own simulator may run it: set NUMBA_ENABLE_CUDASIM=1 and use `from numba import cuda`"
 PLAIN = "write it with assignments, if, for, while and functions under @cuda.jit(device=True)"
 
 INSTEAD = {  # the beginning of a construct's name: what to write
-    "an assignment inside an expression": "Numba compiles it in few places only, so give "
-    "the value to the name on a line of its own, before",
-    "a lambda": "write a function with def under @cuda.jit(device=True)",
+    "an assignment inside an expression": "give the value to the name on a line of its own, before",
+    "a decorated function inside a kernel": "write it beside the kernel",
+    "a call with **arguments": "write the arguments out",
+    "a dict": "use numbers with names of their own, or pass an array as an argument",
+    "a set": "use a tuple, or pass an array as an argument",
+    "a list comprehension": "fill a cuda.local.array in a loop",
+    "a generator": "write a loop",
+    "an iteration over": "loop over range(n)",
+    "a loop over something else": "loop over range(n), an array or a tuple",
+    "the attribute .fill": "write x[:] = value",
+    "the attribute .copy": "copy into another array in a loop",
+    "the attribute .max": "compare in a loop, beginning with the first element",
+    "the attribute .min": "compare in a loop, beginning with the first element",
+    "the attribute .dot": "multiply and add in a loop",
+    "the attribute .cumsum": "add in a loop",
+    "the attribute .flatten": "index with one index for each dimension, or pass x.reshape(x.size) to the launch",
+    "the attribute .append": "use cuda.local.array and a counter",
+    "a choice between things": "give each its own name, or write if and else around its uses",
+    "numpy.dot": "multiply and add in a loop",
+    "numpy.linspace": "compute each number, as in `first + i * step`",
+    "`@`": "multiply and add in a loop",
     "the function_without_def": "write a function with def under @cuda.jit(device=True)",
-    "a function inside a kernel": "write the function beside the kernel, under @cuda.jit(device=True)",
-    "the type 'enumerate'": "loop over range(n), and use the number as the index",
-    "the type 'zip'": "loop over range(n), and index each array",
     "the type 'reversed'": "loop over range(n - 1, -1, -1)",
     "the type 'map'": "loop and call the function yourself",
     "the type 'filter'": "loop and use an if",
@@ -24,35 +40,20 @@ INSTEAD = {  # the beginning of a construct's name: what to write
     "the str": "compare numbers, not texts",
     "the dict": "use numbers with names of their own, or pass an array as an argument",
     "the list": "use a tuple, or pass an array as an argument",
-    "starred": "write the arguments or names out",
     "a starred expression": "write the names out",
-    "a call with starred": "write the arguments out",
-    "optional, keyword-only": "give it positional parameters without defaults",
-    "a slice": "take single elements: each thread its own, or several in a loop",
-    "`@`": "multiply two numbers by *, and add in a loop",
     "a list": "use cuda.local.array, or names of their own",
     "a string": "leave the text out: types are numba.float64 and its like, and infinity is math.inf",
     "an f-string": "leave it out, or make it a plain text",
-    "`in`": "compare with each value by ==, and join the comparisons by or",
-    "`not in`": "compare with each value by !=, and join the comparisons by and",
     "`is`": "compare numbers by ==",
     "`is not`": "compare numbers by !=",
     "match": "write if, elif and else",
     "try": "test with if before what could fail",
     "with": "leave it out",
     "del": "leave it out",
-    "global": "leave it out: a kernel can read the module's names without it",
     "an import": "import at the top of the notebook",
-    "a loop over something else": "loop over range(x.shape[0]) and index with its number",
     "a subscript of something": "pass the array as an argument, or use cuda.const.array_like",
-    "a tuple's element chosen": "use if and else, or put the numbers into an array",
     "a name that stands for one array": "write if and else around the two uses",
-    "the attribute .T": "exchange the two indices",
-    "the attribute .flat": "index with one index for each dimension",
-    "the attribute .reshape": "reshape the array before the launch",
     "the attribute .ravel": "pass x.ravel() to the launch",
-    "the attribute .sum": "add the elements in a loop",
-    "the attribute .nbytes": "multiply .size by .itemsize",
     "a call with named": "leave the names of the arguments out",
     "math.frexp": "use math.log2 and math.floor",
     "math.modf": "use math.trunc",
@@ -63,7 +64,6 @@ INSTEAD = {  # the beginning of a construct's name: what to write
     "operator.abs": "write abs(x)",
     "operator.truth": "write bool(x)",
     "operator.inv": "write ~x",
-    "numpy.dot": "multiply two numbers by *, and add in a loop",
     "numpy.where": "write `a if condition else b`",
     "numpy.clip": "write min(max(x, low), high)",
     "numpy.float16": "use numba.float32",
@@ -80,11 +80,42 @@ _NO_SCALARS = {  # functions of NumPy that Numba has for a GPU only under anothe
     **dict.fromkeys(("mod", "remainder"), "x % y"),
     **{"add": "x + y", "subtract": "x - y", "multiply": "x * y", "floor_divide": "x // y"},
     **{"negative": "-x", "positive": "x", "square": "x * x", "reciprocal": "1.0 / x", "rint": "round(x)"},
-    **{"cbrt": "cuda.cbrt(x)", "round": "round(x)", "max": "max(x, y)", "min": "min(x, y)"},
+    **{"cbrt": "cuda.cbrt(x)", "max": "max(x, y)", "min": "min(x, y)"},
 }
 INSTEAD |= {
     f"numpy.{name}": f"write {way}, which Numba compiles for a GPU" for name, way in _NO_SCALARS.items()
 }
+
+
+_COMPILED = (  # the beginnings of what Numba does compile
+    *("cuda.", "numpy.float16", "nonlocal", "recursion", "the str", "a string", "round to a number"),
+    *("the builtin_function_or_method 'isinstance'", "the builtin_function_or_method 'breakpoint'"),
+    *("a copy of records", "a choice between", "a name that stands for", "an array or a function chosen"),
+    *(
+        "a slice whose step",
+        "a shape that differs",
+        "a view as elements",
+        "min of",
+        "max of",
+        "arrays of dtype",
+    ),
+)
+
+
+def refusal(what: str) -> str:
+    """Return a sentence about a construct that the interpreter refuses: whether a GPU runs it, and what to write.
+
+    Examples
+    --------
+    >>> refusal("try")
+    'try is nothing that Numba compiles for a GPU: test with if before what could fail.'
+    >>> refusal("recursion")[:46]
+    'recursion is outside what the interpreter runs'
+    """
+    way, said = way_out(what), what.replace("the builtin_function_or_method", "the function")
+    if what.startswith(_COMPILED):
+        return f"{said} {OUTSIDE}{': ' if way else ''}{way}. {FALLBACK}."
+    return f"{said} {NOT_ON_A_GPU}: {way or PLAIN}."
 
 
 def way_out(what: str) -> str:

@@ -2,33 +2,57 @@
 
 import ast
 import builtins
+import cmath
 import math
 import operator
 import sys
 from difflib import get_close_matches
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 import numba
 import numpy as np
 from numba.core import types
 
+from course_pkg.simt import random
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.functions import FUNCTIONS
+from course_pkg.simt.front.given import constant_array, index_value
 from course_pkg.simt.front.stubs import MEANINGS
-from course_pkg.simt.front.typing import type_of
+from course_pkg.simt.front.typing import SCALARS, type_of
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.cooperative import Grid
 from course_pkg.simt.run.expressions import evaluate, handles
 from course_pkg.simt.run.hindsight import follow
-from course_pkg.simt.run.values import Builtin, Intrinsic, Module, Range, Torn, TypeName, Value, undefined
-
-SCALARS = (
-    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float32", "float64", "complex64", "complex128"),
+from course_pkg.simt.run.members import array_member
+from course_pkg.simt.run.values import (
+    Builtin,
+    Intrinsic,
+    Method,
+    Module,
+    Range,
+    Torn,
+    TypeName,
+    Value,
+    undefined,
 )
+
 DOOR = ("course_pkg.simt.api", "numba.cuda", "course_pkg.cuda")
-THREE = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 MAKERS = ("zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like", "arange")
+ARRAY_FUNCTIONS = (
+    "sum",
+    "prod",
+    "mean",
+    "var",
+    "std",
+    "any",
+    "all",
+    "argmax",
+    "argmin",
+    "ndindex",
+    "nditer",
+    "ndenumerate",
+)
 CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")
 
 
@@ -49,10 +73,26 @@ def _types() -> dict:
 TYPES = _types()
 BUILTINS = {
     id(getattr(builtins, n)): n
-    for n in ("range", "len", "min", "max", "abs", "round", "divmod", "pow", "print")
+    for n in (
+        "range",
+        "len",
+        "min",
+        "max",
+        "abs",
+        "round",
+        "divmod",
+        "pow",
+        "print",
+        "enumerate",
+        "zip",
+        "sum",
+        "slice",
+        "tuple",
+    )
 }
 MODULES = {
     id(math): "math",
+    id(cmath): "cmath",
     id(np): "numpy",
     id(numba): "numba",
     id(types): "numba.types",
@@ -62,13 +102,16 @@ MODULES = {
 
 @handles(ast.Name)
 def _name(run, frame, node, mask):
-    variable = frame.variables.get(node.id)
-    if variable is not None:
-        return _in_these_lanes(run, frame, node, variable, mask)
-    if node.id in frame.program.assigned:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: the variable {node.id!r} is used before it has a value."
-        )
+    around = frame
+    while around is not None:  # a function inside a function sees the variables of the outer one
+        variable = around.variables.get(node.id)
+        if variable is not None:
+            return _in_these_lanes(run, frame, node, variable, mask)
+        if node.id in around.program.assigned:
+            raise SimtError(
+                f"{frame.program.name}, line {node.lineno}: the variable {node.id!r} is used before it has a value."
+            )
+        around = around.outer
     return entity(run, frame, node, frame.program.lookup(node.id, node.lineno))
 
 
@@ -102,7 +145,7 @@ def _known_in(run, frame, node, thing, known):
 
 @handles(ast.Attribute)
 def _attribute(run, frame, node, mask):
-    return member(run, frame, node, evaluate(run, frame, node.value, mask))
+    return member(run, frame, node, evaluate(run, frame, node.value, mask), mask)
 
 
 def entity(run, frame, node, thing):
@@ -113,8 +156,10 @@ def entity(run, frame, node, thing):
         return tuple(entity(run, frame, node, part) for part in thing)
     if id(thing) in TYPES:
         return TypeName(TYPES[id(thing)])
-    if isinstance(thing, np.dtype) and thing.kind in "biufc":
+    if isinstance(thing, np.dtype) and thing.kind in "biufcV":
         return TypeName(type_of(thing))
+    if isinstance(thing, types.Record):
+        return TypeName(thing)
     if id(thing) in BUILTINS:
         return Builtin(BUILTINS[id(thing)], thing)
     if id(thing) in FUNCTIONS:
@@ -126,8 +171,12 @@ def entity(run, frame, node, thing):
     name = cuda_name(thing)
     if name is not None:
         return Intrinsic(name)
-    if is_device_function(thing) or isinstance(thing, np.ndarray):
+    if isinstance(thing, np.ndarray):
+        return constant_array(run, frame, node, thing)
+    if hasattr(thing, "py_func"):
         return thing
+    if isinstance(thing, ModuleType):
+        return Module(thing.__name__, thing)
     name = getattr(node, "id", None) or getattr(node, "attr", "")
     if isinstance(thing, FunctionType):
         raise SimtError(
@@ -151,7 +200,10 @@ def cuda_name(thing) -> str | None:
 
 
 def is_device_function(thing) -> bool:
-    """Return whether an object is a device function, of the interpreter or of Numba."""
+    """Return whether an object was made for kernels to call, by the interpreter or by Numba.
+
+    Kernels may also call other kernels, and functions that Numba compiles for the CPU.
+    """
     if not hasattr(thing, "py_func"):
         return False
     if hasattr(thing, "device"):
@@ -159,13 +211,17 @@ def is_device_function(thing) -> bool:
     return bool(getattr(thing, "targetoptions", {}).get("device"))
 
 
-def member(run, frame, node, owner):
+def member(run, frame, node, owner, mask):
     """Return ``owner.attribute``."""
     name = node.attr
     if isinstance(owner, Intrinsic):
         whole = f"{owner.name}.{name}" if owner.name else name
         if whole in MEANINGS:
             return index_value(run, whole)
+        if whole == "random":
+            return Module("numba.cuda.random", random)
+        if id(getattr(types, whole, None)) in TYPES:
+            return TypeName(TYPES[id(getattr(types, whole))])
         if whole.startswith("_") or _is_for_the_host(whole):
             barrier = "; the threads of a block wait in cuda.syncthreads()" * (whole == "synchronize")
             raise SimtError(
@@ -181,17 +237,21 @@ def member(run, frame, node, owner):
     if isinstance(owner, Module):
         return _module_member(run, frame, node, owner, name)
     if isinstance(owner, Array):
-        found = _array_member(run, owner, name)
+        found = array_member(run, frame, node, owner, name, mask)
         if found is not None:
             return found
     if isinstance(owner, TypeName) and name == "type":
         return owner
+    if isinstance(owner, Grid) and name == "sync":
+        return Method(name, owner)
     if isinstance(owner, Value) and name in ("real", "imag") and owner.data.dtype.kind == "c":
         part = owner.data.real if name == "real" else owner.data.imag
         value = run.view(owner, part, type_of(part.dtype), run.numbering.of(name, owner.key))
         return follow(value, lambda data: getattr(data, name), owner)
     if isinstance(owner, Value) and name in ("real", "imag"):
         return owner if name == "real" else run.constant(0, owner.type)
+    if isinstance(owner, Value) and name in ("conjugate", "item"):
+        return Method(name, owner)
     if isinstance(owner, Value):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: {ast.unparse(node.value)} is a number and has no .{name}: "
@@ -206,61 +266,29 @@ def _is_for_the_host(name: str) -> bool:
     return hasattr(api, name)
 
 
-def index_value(run, name):
-    """Return the value of a name such as ``threadIdx.x``; for any other name, the name itself."""
-    group, _, axis = name.partition(".")
-    if name in ("warpsize", "laneid"):
-        data = np.array(32) if name == "warpsize" else run.wave.thread_in_block % 32
-        return run.given(
-            data.astype(np.int32).reshape((1,) * (6 - data.ndim) + data.shape), types.int32, name
-        )
-    if group not in THREE or not axis:
-        return Intrinsic(name)
-    d = "zyx".index(axis)
-    if group == "threadIdx":
-        data = run.wave.thread_index(axis)
-    elif group == "blockIdx":
-        data = run.wave.block_index(axis)
-    else:
-        extent = run.wave.block[d] if group == "blockDim" else run.wave.grid[d]
-        data = np.full((1,) * 6, extent, np.int32)
-    return run.given(data, types.int32, name)
-
-
 def _module_member(run, frame, node, owner, name):
     if owner.name == "numba" and name in ("types", "cuda"):
         return Module("numba.types", types) if name == "types" else Intrinsic("")
-    if owner.name in ("math", "numpy") and name in CONSTANTS and hasattr(owner.module, name):
+    if owner.name == "numpy" and name == "newaxis":
+        return None
+    if owner.name == "numpy" and name in ("round", "around"):
+        return Builtin("round", round)
+    if owner.name in ("math", "numpy", "cmath") and name in CONSTANTS and hasattr(owner.module, name):
         return run.constant(float(getattr(owner.module, name)))
     thing = getattr(owner.module, name, None) if not name.startswith("_") else None
     if thing is not None and (id(thing) in TYPES or id(thing) in FUNCTIONS or id(thing) in BUILTINS):
         return entity(run, frame, node, thing)
     where = f"{frame.program.name}, line {node.lineno}"
+    if owner.name == "numpy" and name in ARRAY_FUNCTIONS:
+        return Builtin(f"numpy.{name}", thing)
     if owner.name == "numpy" and name in MAKERS:
         raise SimtError(
             f"{where}: a kernel cannot make arrays with numpy.{name}: use cuda.local.array, cuda.shared.array, or pass "
             "the array as an argument."
         )
+    if owner.name not in MODULES.values() and thing is not None:
+        return entity(run, frame, node, thing)
     raise unsupported(frame, node, f"{owner.name}.{name}")
-
-
-def _array_member(run, array, name):
-    if name == "shape":
-        return array.shape
-    if name == "size":
-        total = run.constant(1)
-        sizes = [v.number for v in array.shape]
-        if all(v.constant for v in array.shape):
-            return run.constant(int(np.prod(sizes)))
-        data = np.array(int(np.prod(sizes))).reshape((1,) * 6)
-        return run.given(data, total.type, "size", array.key)
-    if name == "ndim":
-        return run.constant(array.ndim)
-    if name == "dtype":
-        return TypeName(array.type)
-    if name == "itemsize":
-        return run.constant(array.dtype.itemsize)
-    return None
 
 
 def _scalar_type(thing):

@@ -80,23 +80,30 @@ class Program:
 
     @cached_property
     def parameters(self) -> list[str]:
-        """Names of the arguments."""
+        """Names of the arguments, without the one that takes all further arguments."""
         a = self.tree.args
-        if a.vararg or a.kwarg or a.kwonlyargs or a.posonlyargs or a.defaults:
+        if a.kwarg or a.kwonlyargs:
             raise Unsupported(
-                f"{self.name}, line {self.tree.lineno}: the interpreter does not support optional, "
-                "keyword-only or starred arguments; use plain positional ones."
+                f"{self.name}, line {self.tree.lineno}: Numba compiles no keyword-only arguments and no **arguments "
+                "for a GPU: use plain positional ones."
             )
-        return [argument.arg for argument in a.args]
+        return [argument.arg for argument in (*a.posonlyargs, *a.args)]
+
+    @property
+    def star(self) -> str | None:
+        """Name of the parameter that takes all further arguments, as in ``def f(x, *rest)``; None without one."""
+        return self.tree.args.vararg.arg if self.tree.args.vararg else None
+
+    @cached_property
+    def defaults(self) -> dict:
+        """For each optional parameter, the expression of its default."""
+        given = self.tree.args.defaults
+        return dict(zip(self.parameters[len(self.parameters) - len(given) :], given, strict=True))
 
     @cached_property
     def assigned(self) -> frozenset:
         """Names that the function assigns: its local variables, even if the module has the same names."""
-        found = set(self.parameters)
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.add(node.id)
-        return frozenset(found)
+        return frozenset({*self.parameters, *([self.star] if self.star else []), *_stored(self.tree)})
 
     def lookup(self, name: str, line: int):
         """Return the Python object of a name that is defined outside the function.
@@ -116,6 +123,20 @@ class Program:
 def _in_cuda(name: str) -> str:
     """Say that ``cuda.`` belongs before a name, where there is such a name for kernels."""
     return f": write cuda.{name}" if name in {whole.partition(".")[0] for whole in MEANINGS} else ""
+
+
+def _stored(function) -> set:
+    """Return the names that a function assigns itself, not in functions that it defines."""
+    found, open_nodes = set(), list(function.body)
+    while open_nodes:
+        node = open_nodes.pop()
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            open_nodes += ast.iter_child_nodes(node)
+    return found
 
 
 def program_of(function) -> Program:
@@ -170,11 +191,23 @@ def _parse(text, first, file, name, names) -> Program:
     except SyntaxError:
         module = None
     tree = module.body[0] if module and module.body else None
+    if name == "<lambda>" and module is not None:
+        tree = _of_lambda(module)
     if not isinstance(tree, ast.FunctionDef):
         raise SimtError(f"{name} is not a plain function: define it with def, and pass this to cuda.jit.")
     ast.increment_lineno(tree, first - 1)
     lines = split_lines(text)
     return Program(tree, FunctionSource(name, file, first, lines), names)
+
+
+def _of_lambda(module) -> ast.FunctionDef | None:
+    """Return the only lambda of a piece of source, as a function that returns its value; None if there are several."""
+    found = [node for node in ast.walk(module) if isinstance(node, ast.Lambda)]
+    if len(found) != 1:
+        return None
+    body = [ast.copy_location(ast.Return(found[0].body), found[0])]
+    function = ast.FunctionDef("lambda", found[0].args, body, [], None, type_params=[])
+    return ast.fix_missing_locations(ast.copy_location(function, found[0]))
 
 
 def split_lines(text: str) -> list[str]:

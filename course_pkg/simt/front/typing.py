@@ -6,10 +6,15 @@ import numpy as np
 from numba.core import types
 from numba.core.errors import NumbaError
 from numba.core.registry import cpu_target
+from numba.core.typing import signature as make_signature
 from numba.np.numpy_support import as_dtype, from_dtype
 
 from course_pkg.simt.errors import Unsupported
 
+SCALARS = (
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128"),
+)
 INT64, FLOAT64, BOOL = types.int64, types.float64, types.boolean
 
 
@@ -97,3 +102,21 @@ def type_of_number(number):
             return types.uint64
         raise Unsupported(f"{number} needs more than 64 bits")
     return types.complex128 if isinstance(number, complex) else FLOAT64
+
+
+def best_match(cases: list, given: tuple) -> int | None:
+    """Return which of several lists of types Numba chooses for arguments; None if none fits.
+
+    Raises
+    ------
+    numba.core.errors.NumbaError
+        If two of them fit equally well.
+
+    Examples
+    --------
+    >>> best_match([(INT64,), (FLOAT64,)], (types.float32,))
+    1
+    """
+    signatures = [make_signature(types.none, *arguments) for arguments in cases]
+    found = _context().resolve_overload("the function", signatures, given, {}, allow_ambiguous=False)
+    return None if found is None else signatures.index(found)

@@ -51,7 +51,9 @@ class HazardLog:
         block, thread = _first(lanes)
         index = _index_of(run, indices, block, thread)
         who = place_of_thread(run.wave, block, thread)
-        shape = tuple(int(n.number) for n in array.shape)
+        shape = _index_of(
+            run, array.shape, block, thread
+        )  # slices of different threads have different extents
         what = f"{array.name}[{', '.join(map(str, index))}]"
         if kind == "negative_index":
             message = (

@@ -70,6 +70,8 @@ class Array:
         Address of ``flat[0]``, counted from an address that is a multiple of 256 bytes.
     others : frozenset of str
         In a sketch of a run: names of other arrays that this one may stand for.
+    outer : tuple of Value
+        The indices that led to a record, for messages.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Array:
     region: Region
     key: int
     others: frozenset = frozenset()
+    outer: tuple = ()
 
     @property
     def ndim(self) -> int:
@@ -129,7 +132,7 @@ class GlobalMemory:
             else:
                 together.append([start, end, [name]])
         for number, (start, end, names) in enumerate(together):
-            ends = [a for n in names for a in (arguments[n].dtype.itemsize, storage(arguments[n])[2] - start)]
+            ends = [a for n in names for a in (unit_of(arguments[n].dtype), storage(arguments[n])[2] - start)]
             unit = int(np.gcd.reduce(ends))
             region = Region(number, "launch", -(-(end - start) // unit), unit)
             for name in names:
@@ -160,6 +163,16 @@ class GlobalMemory:
         return flat, (element - first - skipped) // item, first - start + skipped
 
 
+def unit_of(dtype) -> int:
+    """Return the bytes of the largest unit of which elements, and the parts of records and complex numbers, consist."""
+    if dtype.subdtype:
+        return unit_of(dtype.subdtype[0])
+    if dtype.names:
+        parts = ((unit_of(dtype.fields[n][0]), dtype.fields[n][1]) for n in dtype.names)
+        return int(np.gcd.reduce([dtype.itemsize, *(size for part in parts for size in part)]))
+    return dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+
+
 def new_storage(owners: int, size: int, dtype: np.dtype) -> np.ndarray:
     """Return memory filled so that a read before the first write is noticed: NaN, or an odd pattern of bytes."""
     flat = np.empty(owners * size, dtype)
@@ -168,6 +181,9 @@ def new_storage(owners: int, size: int, dtype: np.dtype) -> np.ndarray:
         flat[:] = np.nan
     elif dtype.kind == "b":
         flat[:] = True
+    for name in dtype.names or ():
+        if dtype.fields[name][0].base.kind in "fc":
+            flat[name] = np.nan
     return flat
 
 

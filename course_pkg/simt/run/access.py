@@ -11,11 +11,15 @@ from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import cast, evaluate, handles
+from course_pkg.simt.run.fields import field, is_record, part_of_complex
 from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.needed import require_numbers
-from course_pkg.simt.run.sketch import any_of, note_store, of_one_type
+from course_pkg.simt.run.refusals import no_index
+from course_pkg.simt.run.sketch import note_store
+from course_pkg.simt.run.tuples import part_of_tuple
 from course_pkg.simt.run.values import Value, undefined
+from course_pkg.simt.run.views import fill, is_view, view
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 
@@ -44,20 +48,62 @@ class Place:
     astray: bool = False  # whether the index of an active lane lies outside
 
 
-def place_of(run, frame, node: ast.Subscript, mask: Mask) -> Place:
-    """Find the element that a subscript names in each lane."""
-    array = evaluate(run, frame, node.value, mask)
-    if not isinstance(array, Array):
-        raise unsupported(frame, node, "a subscript of something that is no array")
+def place_of(run, frame, node, mask: Mask) -> Place:
+    """Find the element that a subscript, or the field of a record, names in each lane."""
+    array = target_of(run, frame, node, mask)
+    if isinstance(array, Place):
+        return array
+    if array.ndim:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node)} is more than one number, and Numba "
+            "computes with single elements only: write a loop over them."
+        )
+    return locate(run, frame, node, array, (), mask)
+
+
+def target_of(run, frame, node, mask: Mask) -> "Place | Array":
+    """Return the element, or the view, that the target of an assignment names."""
+    owner = evaluate(run, frame, node.value, mask)
+    if not isinstance(owner, Array):
+        raise _no_array(frame, node, owner)
+    if isinstance(node, ast.Attribute) or _is_text(node.slice):
+        return _named(run, frame, node, owner)
     index = evaluate(run, frame, node.slice, mask)
-    return locate(run, frame, node, array, index, mask)
+    if is_view(owner, index):
+        return view(run, frame, node, owner, index, mask)
+    return locate(run, frame, node, owner, index, mask)
+
+
+def _named(run, frame, node, owner: Array) -> Array:
+    """Return the field of records, or the part of complex numbers, that a subscript or an attribute names."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.slice.value
+    if is_record(owner):
+        return field(run, frame, node, owner, name)
+    if isinstance(node, ast.Attribute) and name in ("real", "imag"):
+        return part_of_complex(run, frame, node, owner, name)
+    raise unsupported(
+        frame, node, "a string" if isinstance(node, ast.Subscript) else f"the attribute .{name}"
+    )
+
+
+def _is_text(node) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _no_array(frame, node, thing):
+    text = ast.unparse(node.value)
+    if isinstance(thing, tuple):
+        return SimtError(
+            f"{frame.program.name}, line {node.lineno}: {text} is a tuple, which cannot be changed."
+        )
+    return unsupported(frame, node, "a subscript of something that is no array")
 
 
 def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     """Return the place that an index names, and report an index that lies outside the array's shape."""
     indices = index if isinstance(index, tuple) else (index,)
     where = SourceLine(frame.program.name, node.lineno)
-    if len(indices) != array.ndim:
+    if len(indices) != array.ndim:  # slices lead to views, not here
         raise SimtError(
             f"{where.function}, line {where.line}: {array.name} has {array.ndim} dimension{'s' * (array.ndim > 1)} "
             f"and gets {len(indices)} ind{'ices' if len(indices) > 1 else 'ex'}."
@@ -66,10 +112,7 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     for d, part in enumerate(indices):
         if not isinstance(part, Value) or not isinstance(part.type, types.Integer):
             require_numbers(frame, (_written(node, d), part))
-            found = part.type if isinstance(part, Value) else type(part).__name__
-            raise SimtError(
-                f"{where.function}, line {where.line}: index {d} of {array.name} is a {found}: indices are integers."
-            )
+            raise no_index(frame, node, array, d, part)
         run.ledger.demand(part, inside)
         if run.dry:
             continue
@@ -81,13 +124,13 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     if array.space == "local" and not constant:
         array.region.constant_index_only = False
     if run.dry:
-        return Place(array, 0, 0, array.key, mask, indices, where)
+        return Place(array, 0, 0, array.key, mask, array.outer + indices, where)
     terms.sort(key=np.size)
     first = terms[0] if terms else np.zeros((1,) * 6, np.int64)  # an array without dimensions has one element
     offset = sum(terms[1:], start=first) + array.offset
     key = run.numbering.of(("element", array.key), *keys)
     at = offset + owner(run, array)
-    return Place(array, offset, at, key, inside, indices, where, inside is not mask)
+    return Place(array, offset, at, key, inside, array.outer + indices, where, inside is not mask)
 
 
 def _is_meant(node, d) -> bool:
@@ -99,14 +142,15 @@ def _is_meant(node, d) -> bool:
 
 def _within(run, array, indices, d, inside, where, meant):
     """Return the lanes whose index lies within dimension ``d``, and that index, wrapped as Numba wraps it."""
-    part, extent = indices[d], int(array.shape[d].number)
+    part, extent = indices[d], array.shape[d].data
+    extent = int(extent.reshape(-1)[0]) if extent.size == 1 else extent
     data = part.data.astype(np.int64, copy=False)
     if part.type.signed and data.size and data.min() < 0:
         wrapped = inside.narrow((data < 0) & (data >= -extent))
         if wrapped and not meant:
             _report(run, "negative_index", array, indices, wrapped, where)
         data = np.where(data < 0, data + extent, data)
-    if data.size and (data.max() >= extent or data.min() < 0):
+    if data.size and (np.max(data >= extent) or data.min() < 0):
         astray = inside.narrow((data >= extent) | (data < 0))
         if astray:
             _report(run, "out_of_bounds", array, indices, astray, where)
@@ -130,48 +174,32 @@ def owner(run, array):
 
 @handles(ast.Subscript)
 def load(run, frame, node: ast.Subscript, mask: Mask):
-    """Read an element; if there are fewer indices than dimensions, return a sub-array."""
-    array = evaluate(run, frame, node.value, mask)
-    if isinstance(array, tuple):
-        return _item(run, frame, node, array, mask)
-    if isinstance(array, Array):
-        index = evaluate(run, frame, node.slice, mask)
-        if not isinstance(index, tuple) and array.ndim > 1:
-            return _row(run, frame, node, array, index, mask)
-        return load_place(run, frame, locate(run, frame, node, array, index, mask), mask)
-    raise unsupported(frame, node, "a subscript of something that is no array or tuple")
+    """Read an element, or return the view that slices or fewer indices name."""
+    owner = evaluate(run, frame, node.value, mask)
+    if isinstance(owner, tuple):
+        return part_of_tuple(run, frame, node, owner, evaluate(run, frame, node.slice, mask), mask)
+    if not isinstance(owner, Array):
+        raise unsupported(frame, node, "a subscript of something that is no array or tuple")
+    if _is_text(node.slice):
+        return loaded(run, frame, node, _named(run, frame, node, owner), mask)
+    return element(run, frame, node, owner, evaluate(run, frame, node.slice, mask), mask)
 
 
-def _item(run, frame, node, values, mask):
-    index = evaluate(run, frame, node.slice, mask)
-    if not isinstance(index, Value) or not index.uniform:
-        raise unsupported(frame, node, "a tuple's element chosen by a value that differs between threads")
-    if run.dry and not index.constant:
-        if not of_one_type(values):
-            raise unsupported(
-                frame, node, "an item, chosen by a variable, of a tuple whose items have different types"
-            )
-        return any_of(run, values)
-    if not -len(values) <= index.number < len(values):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: the tuple has {len(values)} elements and no [{index.number}]."
-        )
-    run.ledger.demand(index, mask)
-    return values[index.number]
+def element(run, frame, node, array: Array, index, mask: Mask):
+    """Return ``array[index]``: the number in an element, or a view."""
+    if is_view(array, index):
+        return view(run, frame, node, array, index, mask)
+    place = locate(run, frame, node, array, index, mask)
+    if is_record(array):
+        return replace(array, shape=(), strides=(), offset=place.offset, key=place.key, outer=place.indices)
+    return load_place(run, frame, place, mask)
 
 
-def _row(run, frame, node, array, index, mask):
-    """Return ``array[i]`` of an array with several dimensions: a view with one dimension less."""
-    line = replace(array, shape=array.shape[:1], strides=array.strides[:1])
-    place = locate(run, frame, node, line, index, mask)
-    if place.inside is not mask:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node)} lies outside the array in some threads: "
-            f"guard the access, or, if rows and columns are exchanged, swap the indices."
-        )
-    return replace(
-        array, shape=array.shape[1:], strides=array.strides[1:], offset=place.offset, key=place.key
-    )
+def loaded(run, frame, node, array: Array, mask: Mask):
+    """Return an array, or its number if it is a single element."""
+    if array.ndim or is_record(array):
+        return array
+    return load_place(run, frame, locate(run, frame, node, array, (), mask), mask)
 
 
 def _written(node: ast.expr, d: int) -> ast.expr:
@@ -204,9 +232,28 @@ def read(array: Array, place: Place) -> np.ndarray:
     return np.where(place.inside.data, data, outside) if place.astray else data
 
 
-def store(run, frame, node: ast.Subscript, value, mask: Mask) -> None:
-    """Write a value to the element that a subscript names."""
-    store_place(run, frame, place_of(run, frame, node, mask), value, mask)
+def store(run, frame, node, value, mask: Mask) -> None:
+    """Write a value to the element, or to all elements of the view, that the target of an assignment names."""
+    target = target_of(run, frame, node, mask)
+    if isinstance(target, Array) and target.ndim:
+        fill(run, frame, node, target, value, mask)
+        return
+    place = target if isinstance(target, Place) else locate(run, frame, node, target, (), mask)
+    if is_record(place.array) and isinstance(value, Array) and value.dtype == place.array.dtype:
+        _copy_record(run, frame, node, place, value, mask)
+    else:
+        store_place(run, frame, place, value, mask)
+
+
+def _copy_record(run, frame, node, place: Place, source: Array, mask: Mask) -> None:
+    """Write all fields of a record into another one."""
+    into = replace(place.array, shape=(), strides=(), offset=place.offset, key=place.key)
+    for name in into.dtype.names:
+        old, new = (field(run, frame, node, one, name) for one in (source, into))
+        if old.ndim:
+            raise unsupported(frame, node, "a copy of records that contain arrays")
+        number = loaded(run, frame, node, old, mask)
+        store_place(run, frame, locate(run, frame, node, new, (), mask), number, mask)
 
 
 def store_place(run, frame, place: Place, value, mask: Mask) -> None:

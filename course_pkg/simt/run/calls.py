@@ -8,39 +8,48 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
+from course_pkg.simt.front.names import ARRAY_FUNCTIONS
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, signature, type_of_extreme
 from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run import draws
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, unary
+from course_pkg.simt.run.functions import LocalFunction, arguments_of, call_function
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
+from course_pkg.simt.run.iteration import Zipped, enumerated, indices_of, written_out, zipped
+from course_pkg.simt.run.members import flattened, method
 from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.printing import print_call
-from course_pkg.simt.run.state import Frame
-from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.ufuncs import ufunc_of_numbers
-from course_pkg.simt.run.values import Builtin, Intrinsic, Range, TypeName, Value, Variable
+from course_pkg.simt.run.values import Builtin, Intrinsic, Method, Range, TypeName, Value
+from course_pkg.simt.run.views import made_slice
 
 
 @handles(ast.Call)
 def call(run, frame, node: ast.Call, mask):
     """Evaluate a call."""
     function = evaluate(run, frame, node.func, mask)
-    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
-        raise unsupported(frame, node, "a call with starred arguments")
     if isinstance(function, Builtin) and function.name == "print":
         return print_call(run, frame, node, mask)
-    arguments = [evaluate(run, frame, a, mask) for a in node.args]
-    named = {k.arg: evaluate(run, frame, k.value, mask) for k in node.keywords}
+    if isinstance(function, TypeName) and (number := _written(node, function)) is not None:
+        return run.constant(number)
+    makes_array = isinstance(function, Intrinsic) and function.name in ("shared.array", "local.array")
+    arguments, named = arguments_of(run, frame, node, mask, types_by_name=makes_array)
     if isinstance(function, Intrinsic):
         return intrinsic(run, frame, node, function.name, arguments, named, mask)
-    if hasattr(function, "py_func"):
-        return _device(run, frame, node, function, arguments, named, mask)
+    function = draws.ours(function)
+    if draws.is_draw(function):
+        return draws.draw(run, frame, node, function, arguments, named, mask)
+    if hasattr(function, "py_func") or isinstance(function, LocalFunction):
+        return call_function(run, frame, node, function, arguments, named, mask)
     if named:
         raise unsupported(frame, node, "a call with named arguments")
+    if isinstance(function, Method):
+        return method(run, frame, node, function, arguments, mask)
     if isinstance(function, TypeName):
-        return _cast(run, frame, node, function, arguments)
+        return _cast(run, frame, node, function, arguments, mask)
     if isinstance(function, Builtin):
         try:
             return _builtin(run, frame, node, function, arguments, mask)
@@ -51,51 +60,61 @@ def call(run, frame, node: ast.Call, mask):
     raise unsupported(frame, node, f"a call of {ast.unparse(node.func)}")
 
 
-def _device(run, frame, node, function, arguments, named, mask):
-    """Run the statements of a device function in a new frame."""
-    program = run.launch.program(function)
-    parameters = program.parameters
-    given = dict(zip(parameters, arguments, strict=False))
-    if len(arguments) > len(parameters) or set(named) - set(parameters) or set(given) & set(named):
-        raise _wrong_arguments(frame, node, program, len(arguments) + len(named))
-    given.update(named)
-    if len(given) != len(parameters):
-        raise _wrong_arguments(frame, node, program, len(given))
-    if program in run.calling:
-        raise unsupported(frame, node, f"recursion, in which {program.name} calls itself,")
-    inner = Frame(program, mask, {name: Variable(value, None) for name, value in given.items()})
-    run.calling.append(program)
-    run.path += (id(node),)
-    execute(run, inner, program.tree.body, mask)
-    run.path = run.path[:-1]
-    run.calling.pop()
-    if inner.raised is not None and inner.result is None:
-        raise inner.raised  # the function only raises, so its caller gets no value
-    if inner.result_mask is not None and not run.dry and mask.minus(inner.result_mask):
-        raise SimtError(
-            f"{program.name}, line {program.tree.lineno}: some threads come to its end without a value, and others "
-            "return one: write a return for each way out."
-        )
-    return inner.result
+def _written(node, function) -> float | None:
+    """Return the number of ``float("inf")`` and its like, the only texts that Numba turns into numbers."""
+    text = node.args[0].value if len(node.args) == 1 and isinstance(node.args[0], ast.Constant) else None
+    if not isinstance(text, str) or function.type != types.float64:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
-def _wrong_arguments(frame, node, program, found):
-    return SimtError(
-        f"{frame.program.name}, line {node.lineno}: {program.name} takes {len(program.parameters)} argument(s) "
-        f"({', '.join(program.parameters)}) and gets {found}."
-    )
-
-
-def _cast(run, frame, node, function, arguments):
+def _cast(run, frame, node, function, arguments, mask):
+    if isinstance(function.type, types.Complex) and len(arguments) == 2:
+        return _complex(run, frame, node, function, *arguments, mask)
     if len(arguments) != 1 or not isinstance(arguments[0], Value):
         raise unsupported(frame, node, f"{function.type}(…) of something else than one number")
     return cast(run, arguments[0], function.type)
+
+
+def _complex(run, frame, node, function, real, imag, mask):
+    """Return the complex number of two parts."""
+    if not isinstance(real, Value) or not isinstance(imag, Value):
+        raise unsupported(frame, node, f"{function.type}(…) of something else than two numbers")
+    dtype = dtype_of(function.type)
+
+    def joined(one, other):
+        one, other = np.broadcast_arrays(one, other)
+        number = np.empty(one.shape, dtype)
+        number.real, number.imag = one, other
+        return number
+
+    if real.constant and imag.constant:
+        return run.constant(complex(real.number, imag.number), function.type)
+    key = run.numbering.of(("complex", function.type), real.key, imag.key)
+    operands = (real, imag)
+    value = run.derived(joined(real.data, imag.data), function.type, key, operands, mask)
+    return follow(value, joined, real, imag)
 
 
 def _builtin(run, frame, node, function, arguments, mask):
     name, known = function.name, FUNCTIONS.get(id(function.function))
     if name == "range":
         return _range(run, frame, node, arguments)
+    if name == "enumerate":
+        return enumerated(run, frame, node, arguments)
+    if name == "zip":
+        return zipped(run, frame, node, arguments)
+    if name.startswith("numpy.") and name.removeprefix("numpy.") in ARRAY_FUNCTIONS:
+        return _of_array(run, frame, node, name.removeprefix("numpy."), arguments, mask)
+    if name == "tuple" and len(arguments) == 1 and isinstance(arguments[0], tuple):
+        return arguments[0]
+    if name == "slice":
+        return _slice(run, frame, node, arguments)
+    if name == "sum":
+        return _sum(run, frame, node, arguments, mask)
     if name == "len":
         (thing,) = arguments
         if isinstance(thing, Array):
@@ -148,6 +167,41 @@ def _range(run, frame, node, arguments):
     unsigned = all(not a.type.signed and a.type.bitwidth == 64 for a in arguments)
     kind = types.int32 if narrow else types.uint64 if unsigned else INT64
     return Range(*(cast(run, v, kind) for v in (start, stop, step)))
+
+
+def _of_array(run, frame, node, name, arguments, mask):
+    """Call one of NumPy's functions of arrays that Numba compiles for a GPU."""
+    if name == "ndindex":
+        return indices_of(run, frame, node, arguments, mask)
+    if len(arguments) != 1 or not isinstance(arguments[0], Array):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: numpy.{name} takes one array in a kernel."
+        )
+    array = arguments[0]
+    if name == "nditer":
+        return flattened(run, array)
+    if name == "ndenumerate":
+        indices = indices_of(run, frame, node, [array.shape], mask)
+        return Zipped((indices, flattened(run, array)))
+    return method(run, frame, node, Method(name, array), [], mask)
+
+
+def _slice(run, frame, node, arguments):
+    if not 1 <= len(arguments) <= 3:
+        raise SimtError(f"{frame.program.name}, line {node.lineno}: slice takes one to three integers.")
+    parts = [None, *arguments] if len(arguments) == 1 else arguments
+    return made_slice(frame, node, [*parts, None, None][:3])
+
+
+def _sum(run, frame, node, arguments, mask):
+    """Add the parts of a tuple, the elements of an array, or the numbers of a range."""
+    total = arguments[1] if len(arguments) == 2 else run.constant(0)
+    parts = written_out(run, arguments[0])
+    if parts is None:
+        raise unsupported(frame, node, "the builtin_function_or_method 'sum'")
+    for part in parts:
+        total = binary(run, frame, node, ast.Add(), total, part, mask)
+    return total
 
 
 def _extreme(run, name, arguments, mask):

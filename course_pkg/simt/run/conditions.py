@@ -9,7 +9,6 @@ from course_pkg.simt.front.typing import BOOL, unify
 from course_pkg.simt.run.constructs import construct, unsupported
 from course_pkg.simt.run.expressions import (
     CONDITIONS,
-    OPERATORS,
     binary,
     cast,
     condition,
@@ -32,10 +31,15 @@ def _compare(run, frame, node, mask):
         inner = mask if result is None or run.dry else mask.split(result.data)[0]
         _decide(run, frame, right_node, result, mask)
         right = evaluate(run, frame, right_node, inner)
-        if type(op) not in OPERATORS:
+        if isinstance(op, (ast.Is, ast.IsNot)):
             return _identity(run, frame, node, op, left, right)
-        require_numbers(frame, (left_node, left), (right_node, right))
-        one = binary(run, frame, node, op, left, right, inner)
+        if isinstance(op, (ast.In, ast.NotIn)):
+            one = _among(run, frame, node, op, left, right, inner)
+        elif isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, (ast.Eq, ast.NotEq)):
+            one = _alike(run, frame, node, op, left, right, inner)
+        else:
+            require_numbers(frame, (left_node, left), (right_node, right))
+            one = binary(run, frame, node, op, left, right, inner)
         result = one if result is None else _both(run, result, one, mask)
         left_node, left = right_node, right
     return result
@@ -51,6 +55,30 @@ def _identity(run, frame, node, op, left, right):
     if isinstance(op, (ast.Is, ast.IsNot)) and (left is None or right is None):
         return run.constant.truth((left is right) == isinstance(op, ast.Is))
     raise unsupported(frame, node, construct(op))
+
+
+def _among(run, frame, node, op, left, right, mask):
+    """Tell whether a number is among those of a tuple."""
+    if not isinstance(right, tuple) or not isinstance(left, Value):
+        raise unsupported(frame, node, construct(op))
+    result = run.constant.truth(False)
+    for part in right:
+        result = _joined(run, False, result, binary(run, frame, node, ast.Eq(), left, part, mask), mask)
+    return negated(run, result) if isinstance(op, ast.NotIn) else result
+
+
+def _alike(run, frame, node, op, left, right, mask):
+    """Compare two tuples."""
+    result = run.constant.truth(len(left) == len(right))
+    for a, b in zip(left, right, strict=False):
+        both = isinstance(a, tuple) and isinstance(b, tuple)
+        one = (
+            _alike(run, frame, node, ast.Eq(), a, b, mask)
+            if both
+            else binary(run, frame, node, ast.Eq(), a, b, mask)
+        )
+        result = _both(run, result, one, mask)
+    return negated(run, result) if isinstance(op, ast.NotEq) else result
 
 
 def _both(run, a, b, mask):

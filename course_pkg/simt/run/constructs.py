@@ -3,18 +3,14 @@
 import ast
 
 from course_pkg.simt.errors import Unsupported
-from course_pkg.simt.front.instead import FALLBACK, way_out
+from course_pkg.simt.front.instead import refusal
 
 
 def unsupported(frame, node, what: str = "") -> Unsupported:
     """Make the error for a construct that the interpreter does not know."""
     what = what or construct(node)
     line = getattr(node, "lineno", frame.program.tree.lineno)
-    way = way_out(what)
-    return Unsupported(
-        f"{frame.program.name}, line {line}: {what} is outside what the interpreter runs"
-        f"{': ' if way else ''}{way}. {FALLBACK}."
-    )
+    return Unsupported(f"{frame.program.name}, line {line}: {refusal(what)}")
 
 
 def construct(node) -> str:

@@ -6,12 +6,13 @@ import operator
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt.errors import Unsupported
+from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
 from course_pkg.simt.run.constructs import construct, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.needed import require_numbers
+from course_pkg.simt.run.refusals import no_numbers, what_it_is
 from course_pkg.simt.run.values import Value
 
 OPERATORS = {
@@ -68,8 +69,8 @@ def evaluate(run, frame, node, mask):
 def _constant(run, frame, node, mask):
     if isinstance(node.value, (bool, int, float, complex)):
         return run.constant(node.value)
-    if node.value is None:
-        return None
+    if node.value is None or node.value is Ellipsis:
+        return node.value
     raise unsupported(frame, node)
 
 
@@ -82,16 +83,30 @@ def _tuple(run, frame, node, mask):
 def _binary(run, frame, node, mask):
     left = evaluate(run, frame, node.left, mask)
     right = evaluate(run, frame, node.right, mask)
-    require_numbers(frame, (node.left, left), (node.right, right))
-    return binary(run, frame, node, node.op, left, right, mask)
+    if not (isinstance(left, tuple) and isinstance(node.op, ast.Mult)):
+        require_numbers(frame, (node.left, left), (node.right, right))
+    value = binary(run, frame, node, node.op, left, right, mask)
+    if isinstance(value, Value) and value.constant and all(map(_is_written, (node.left, node.right))):
+        return run.constant(value.number, value.type)  # Python computes 2 * 16 before Numba sees it
+    return value
+
+
+def _is_written(node) -> bool:
+    """Whether an expression contains nothing but numbers."""
+    return all(
+        isinstance(n, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop))
+        for n in ast.walk(node)
+    )
 
 
 def binary(run, frame, node, op, left, right, mask) -> Value:
     """Apply a binary operator as Numba types it, and count it."""
     if isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, ast.Add):
         return left + right
+    if isinstance(left, tuple) and isinstance(op, ast.Mult) and isinstance(right, Value) and right.constant:
+        return left * right.number
     if not isinstance(left, Value) or not isinstance(right, Value):
-        raise unsupported(frame, node, f"{construct(op)} of something else than numbers")
+        raise no_numbers(frame, node, op, left, right)
     kind = type(op)
     if kind is ast.Pow and right.constant and isinstance(right.type, types.Integer):
         return _power(run, frame, node, left, right, mask)
@@ -209,7 +224,7 @@ def unary(run, frame, node, op, operand, mask) -> Value:
     if isinstance(op, ast.Not):
         return negated(run, truth(run, frame, operand, node))
     if not isinstance(operand, Value):
-        raise unsupported(frame, node, f"{construct(op)} of something else than a number")
+        raise no_numbers(frame, node, op, operand)
     function, ufunc = OPERATORS[type(op)]
     (wanted,), result = _signature(frame, node, function, operand.type)
     a = cast(run, operand, wanted)
@@ -233,7 +248,9 @@ def negated(run, test: Value) -> Value:
 def truth(run, frame, value, node) -> Value:
     """Return whether a number counts as true in an ``if``."""
     if not isinstance(value, Value):
-        raise unsupported(frame, node, "the truth of something else than a number")
+        raise SimtError(
+            f"{frame.program.name}, line {getattr(node, 'lineno', 0)}: the condition is {what_it_is(value)}"
+        )
     if value.type == BOOL:
         return value
     run.ledger.use(value)

@@ -1,11 +1,13 @@
 """CUDA's own functions: indices, arrays in shared and local memory, barriers, and operations on bits."""
 
+from dataclasses import replace
+
 import numpy as np
 from numba.core import types
 
-from course_pkg.core.limits import CONSTANT_BYTES, LOCAL_BYTES, SHARED_BYTES
+from course_pkg.core.limits import LOCAL_BYTES, SHARED_BYTES
 from course_pkg.simt.errors import SimtError
-from course_pkg.simt.front.names import index_value
+from course_pkg.simt.front.given import index_value
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, type_of, unify
 from course_pkg.simt.memory.regions import (
@@ -14,9 +16,11 @@ from course_pkg.simt.memory.regions import (
     new_storage,
     row_major,
     shape_values,
+    unit_of,
 )
 from course_pkg.simt.run import atomics, hindsight, hints, pairs, warp
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.values import TypeName, Value
 
@@ -55,7 +59,7 @@ def _one_axis(run, name, axis):
 def _array(run, frame, node, name, arguments, named, mask):
     """Run ``shared.array`` or ``local.array``; each call in the source has one allocation."""
     where = f"{frame.program.name}, line {node.lineno}"
-    shape, dtype = _shape_and_dtype(frame, node, name, arguments, named)
+    shape, dtype = _shape_and_dtype(run, frame, node, name, arguments, named)
     site = (
         id(frame.program),
         node.lineno,
@@ -89,12 +93,17 @@ def _known_at_launch(run, size: int) -> tuple[Value]:
     return (run.given(np.array(size).reshape((1,) * 6), INT64, ("dynamic", size)),)
 
 
-def _shape_and_dtype(frame, node, name, arguments, named):
+def _shape_and_dtype(run, frame, node, name, arguments, named):
     arguments = [*arguments, *(named[k] for k in ("shape", "dtype") if k in named)]
     if len(arguments) != 2:
         raise SimtError(f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a shape and a dtype.")
     shape, dtype = arguments
     shape = shape if isinstance(shape, tuple) else (shape,)
+    if any(isinstance(n, Value) and n.constant and not run.constant.is_literal(n) for n in shape):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: Numba does not compute in the shape of cuda.{name}: compute it "
+            "before, outside the kernel, as in `PADDED = WIDTH + 1`, and write its name."
+        )
     if not all(isinstance(n, Value) and n.constant and isinstance(n.type, types.Integer) for n in shape):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: the shape of cuda.{name} must be known when the kernel is "
@@ -110,14 +119,14 @@ def _shape_and_dtype(frame, node, name, arguments, named):
 def _allocate(run, where, space, dtype, size, site):
     """Return the memory of all copies of an array, and its region."""
     number = run.launch.number(site)
-    nbytes = size * dtype.itemsize
+    nbytes, units = size * dtype.itemsize, size * (dtype.itemsize // unit_of(dtype))
     if space == "local":
         if nbytes > LOCAL_BYTES:
             raise SimtError(
                 f"{where}: a local array of {nbytes} bytes is over the limit of {LOCAL_BYTES} a thread."
             )
-        region = Region(number, "thread", size, dtype.itemsize)
-        region.initialised = np.zeros(run.wave.threads * size, bool)
+        region = Region(number, "thread", units, unit_of(dtype))
+        region.initialised = np.zeros(run.wave.threads * units, bool)
         return new_storage(run.wave.threads, size, dtype), region
     if site[0] == "dynamic":
         return _dynamic(run, dtype)
@@ -127,8 +136,8 @@ def _allocate(run, where, space, dtype, size, site):
             f"{where}: the block's static shared arrays need {run.static_shared} bytes and {SHARED_BYTES} is the "
             "limit: make the tile smaller, or use dynamic shared memory."
         )
-    region = Region(number, "block", size, dtype.itemsize)
-    region.initialised = np.zeros(run.wave.blocks * size, bool)
+    region = Region(number, "block", units, unit_of(dtype))
+    region.initialised = np.zeros(run.wave.blocks * units, bool)
     return new_storage(run.wave.blocks, size, dtype), region
 
 
@@ -150,26 +159,11 @@ def _dynamic(run, dtype):
 
 def _array_like(run, frame, node, name, arguments, named, mask):
     (data,) = arguments
-    if not isinstance(data, np.ndarray):
+    if not isinstance(data, Array) or data.space != "constant":
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: cuda.const.array_like takes a NumPy array of the module."
         )
-    site = "const", id(data)
-    if site not in run.allocations:
-        run.constant_bytes += data.nbytes
-        if run.constant_bytes > CONSTANT_BYTES:
-            raise SimtError(
-                f"{frame.program.name}, line {node.lineno}: the kernel's constant arrays need {run.constant_bytes} "
-                f"bytes and {CONSTANT_BYTES} is the limit: pass the array as an argument."
-            )
-        flat = np.ascontiguousarray(data).reshape(-1)
-        region = Region(run.launch.number(site), "launch", flat.size, flat.itemsize, written=False)
-        shape = shape_values(run.constant, data.shape)
-        run.allocations[site] = Array(
-            "", "constant", flat.dtype, type_of(flat.dtype), flat, flat.size, shape, row_major(data.shape), 0, 0,
-            region, run.numbering.fresh(),
-        )  # fmt: skip
-    return run.allocations[site]
+    return replace(data, name="")  # the variable that it is assigned to gives it its name
 
 
 def _syncthreads(run, frame, node, name, arguments, named, mask):
@@ -275,7 +269,18 @@ def _selp(run, frame, node, name, arguments, named, mask):
     return hindsight.follow(value, chosen, test, a, b)
 
 
+def _nanosleep(run, frame, node, name, arguments, named, mask):
+    """Do nothing: all threads run in lock step."""
+    if len(arguments) != 1:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: cuda.nanosleep takes a number of nanoseconds."
+        )
+    run.ledger.demand(arguments[0], mask)
+
+
 _INTRINSICS = {
+    "nanosleep": _nanosleep,
+    "cg.this_grid": this_grid,
     "grid": _grid,
     "gridsize": _grid,
     "shared.array": _array,

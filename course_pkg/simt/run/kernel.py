@@ -14,21 +14,36 @@ from course_pkg.core.limits import (
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program, program_from_text, program_of
 
+_COMPILED = (  # what a compiled kernel of Numba tells about itself
+    *("overloads", "nopython_signatures", "stats", "get_regs_per_thread", "get_const_mem_size"),
+    *(
+        "get_shared_mem_per_block",
+        "get_local_mem_per_thread",
+        "get_max_threads_per_block",
+        "ptx",
+        "definition",
+    ),
+)
 
-def jit(function=None, *, device=False, **options):
+
+def jit(func_or_sig=None, *, device=False, signature=None, **options):
     """Make a kernel from a Python function, or with ``device=True`` a function that kernels call.
 
     Parameters
     ----------
-    function : callable
+    func_or_sig : callable, signature or list of signatures
+        A signature such as ``"void(float32[:], int32)"`` fixes the types of the arguments: numbers are converted to
+        them, and arrays of other types are refused.
     device : bool
+    signature : signature or list of signatures, optional
+        The same, by name.
     **options
         Options of ``numba.cuda.jit`` for its compiler; they are accepted and ignored.
 
     Raises
     ------
     SimtError
-        If a signature is given instead of a function: leave it out, because the types follow from the call.
+        If a signature cannot be read, or Numba refuses an option.
 
     Examples
     --------
@@ -36,15 +51,43 @@ def jit(function=None, *, device=False, **options):
     >>> kernel = jit(copy_kernel.py_func)  # what @cuda.jit does where there is no GPU
     >>> kernel.__name__, kernel.device
     ('copy_kernel', False)
+    >>> a, out = np.ones(4, np.float32), np.zeros(4, np.float32)
+    >>> jit("void(float32[:], float32[:])")(copy_kernel.py_func)[1, 32](a, out); out
+    array([1., 1., 1., 1.], dtype=float32)
     """
-    if function is None:
-        return functools.partial(jit, device=device, **options)
+    _check_options(options)
+    if isinstance(func_or_sig, (str, tuple, list)) or hasattr(func_or_sig, "return_type"):
+        func_or_sig, signature = None, func_or_sig
+    signatures = ()
+    if signature is not None:
+        from course_pkg.simt.front import signatures as front  # Numba's types take a second to import
+
+        signatures = front.read(signature, device)
+    if func_or_sig is None:
+        return functools.partial(_made, device=device, signatures=signatures)
+    return _made(func_or_sig, device=device, signatures=signatures)
+
+
+def _made(function, *, device, signatures):
     if not callable(function) or isinstance(function, type):
         raise SimtError(
-            "cuda.jit is given a signature, which the interpreter does not read: write @cuda.jit or "
-            "@cuda.jit(device=True), and types follow from the call."
+            f"cuda.jit is given {function!r}, which is neither a function nor a signature: write @cuda.jit above a def."
         )
-    return Kernel(function, device=device)
+    return Kernel(function, device=device, signatures=signatures)
+
+
+def _check_options(options: dict) -> None:
+    """Refuse the options that Numba refuses."""
+    for old in ("argtypes", "restype", "bind"):
+        if options.get(old) is not None:
+            raise SimtError(
+                f"Numba no longer takes {old}=: write the signature first, as in "
+                '@cuda.jit("void(float32[:], int32)").'
+            )
+    if options.get("boundscheck"):
+        raise SimtError(
+            "Numba has no boundscheck=True for a GPU: leave it out; the interpreter checks each index anyway."
+        )
 
 
 class Kernel:
@@ -56,6 +99,8 @@ class Kernel:
         The Python function.
     device : bool
         True if kernels call it; False if the host launches it.
+    signatures : tuple of Signature
+        The types that it was declared for; empty if they follow from the call.
     prints : bool
         Whether a launch prints what the kernel prints. If False, calls of ``print`` are left out together with the
         reads in them, unless they do more than print.
@@ -70,8 +115,8 @@ class Kernel:
 
     prints = True
 
-    def __init__(self, function, *, device=False, program: Program | None = None):
-        self.py_func, self.device = function, device
+    def __init__(self, function, *, device=False, program: Program | None = None, signatures: tuple = ()):
+        self.py_func, self.device, self.signatures = function, device, signatures
         self._program = program
         self.sketches: dict = {}
         functools.update_wrapper(self, function)
@@ -114,12 +159,26 @@ class Kernel:
             )
         return Launch(self, *configuration)
 
-    configure = __getitem__
+    def configure(self, griddim, blockdim, stream=0, sharedmem: int = 0) -> "Launch":
+        """Return a launch, as ``kernel[griddim, blockdim, stream, sharedmem]`` does."""
+        return self[griddim, blockdim, stream, sharedmem]
 
     def forall(self, ntasks: int, tpb: int = 0, stream=0, sharedmem: int = 0) -> "Launch":
         """Return a one-dimensional launch with at least ``ntasks`` threads."""
         threads = tpb or 256
         return Launch(self, -(-ntasks // threads), threads, stream, sharedmem)
+
+    def specialize(self, *arguments) -> "Kernel":
+        """Return the kernel itself: it is interpreted for whatever arguments a launch has."""
+        return self
+
+    def __getattr__(self, name):
+        if name.startswith("inspect_") or name in _COMPILED:
+            raise AttributeError(
+                f"{name} shows what Numba compiled for a GPU, and the interpreter compiles nothing: "
+                "simt.profile(…) counts what the kernel does."
+            )
+        raise AttributeError(f"a kernel has no attribute {name!r}")
 
     def __call__(self, *arguments):
         raise SimtError(

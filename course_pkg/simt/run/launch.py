@@ -8,6 +8,7 @@ import numpy as np
 from course_pkg.core.limits import ARGUMENT_BYTES
 from course_pkg.simt.counting.sites import Counters, Uncounted
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.signatures import arguments_as_declared
 from course_pkg.simt.front.source import Program, kept_program
 from course_pkg.simt.front.typing import type_of, type_of_number
 from course_pkg.simt.memory.hazard_log import HazardLog
@@ -15,6 +16,7 @@ from course_pkg.simt.memory.races import Races
 from course_pkg.simt.memory.regions import Array, GlobalMemory
 from course_pkg.simt.run import calls, conditions, loops  # noqa: F401  (they register their functions)
 from course_pkg.simt.run.budget import steps_now
+from course_pkg.simt.run.functions import default_of
 from course_pkg.simt.run.lanes import waves
 from course_pkg.simt.run.printing import Printer, without
 from course_pkg.simt.run.state import Frame, Run
@@ -40,6 +42,7 @@ class State:
     patience: int = field(default_factory=lambda: PATIENCE)
     programs: dict = field(default_factory=dict)
     local_arrays: list = field(default_factory=list)
+    regions: tuple = ()  # of the arrays in global memory
     _numbers: dict = field(default_factory=dict)
 
     def number(self, site) -> int:
@@ -70,11 +73,16 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
     steps : int, optional
         Most statements to run, each for all threads of a wave at once; by default, what :func:`~.budget.limits` sets.
     """
-    steps = steps_now() if steps is None else steps
+    return _run_launch(launch, arguments, counters, check, steps_now() if steps is None else steps)
+
+
+def _run_launch(launch, arguments, counters, check, steps) -> State:
     program = launch.kernel.program
+    if launch.kernel.signatures:
+        arguments = arguments_as_declared(launch.kernel, arguments)
     check_arguments(program, arguments)
     grid, block = launch.grid[::-1], launch.block[::-1]
-    memory = GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=True))))
+    memory = GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=False))))
     with np.errstate(all="ignore"):
         types, stored, in_parts = _sketch(launch, program, arguments, memory)
         races = Races(int(np.prod(block)), in_parts) if check else None
@@ -86,6 +94,7 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
         state.programs[id(launch.kernel)] = program
         if check and counters is None:
             state.counters = Uncounted()  # the ledger knows which values are used
+        state.regions = tuple({id(region): region for region in memory.regions.values()}.values())
         try:
             for wave in waves(grid, block, WAVE_THREADS):
                 run = Run(wave, state)
@@ -104,8 +113,10 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
 def _run(run, program, arguments, memory) -> None:
     """Run the kernel for one wave."""
     frame = Frame(program, run.wave.everyone, is_kernel=True)
-    for name, argument in zip(program.parameters, arguments, strict=True):
+    for name, argument in zip(program.parameters, arguments, strict=False):
         frame.variables[name] = Variable(bind_argument(run, name, argument, memory), None)
+    for name in program.parameters[len(arguments) :]:
+        frame.variables[name] = Variable(default_of(run, program, name, run.wave.everyone), None)
     execute(run, frame, program.tree.body, run.wave.everyone)
     run.ledger.finish()
 
@@ -158,11 +169,15 @@ def check_arguments(program, arguments) -> None:
         If the number or the types of the arguments do not fit.
     """
     parameters = program.parameters
-    if len(arguments) != len(parameters):
+    if program.star is not None:
+        raise SimtError(
+            f"{program.name}: a GPU cannot launch a kernel with *{program.star}: use plain positional ones."
+        )
+    if not len(parameters) - len(program.defaults) <= len(arguments) <= len(parameters):
         raise SimtError(
             f"{program.name} takes {len(parameters)} argument(s) ({', '.join(parameters)}) and gets {len(arguments)}."
         )
-    size = sum(_check_argument(name, a) for name, a in zip(parameters, arguments, strict=True))
+    size = sum(_check_argument(name, a) for name, a in zip(parameters, arguments, strict=False))
     if size > ARGUMENT_BYTES:
         raise SimtError(
             f"The arguments of {program.name} take {size} bytes and CUDA allows {ARGUMENT_BYTES}: pass an array "
@@ -176,7 +191,7 @@ def _check_argument(name, argument) -> int:
         return sum(_check_argument(f"{name}[{i}]", part) for i, part in enumerate(argument))
     if is_array(argument):
         dtype = np.dtype(argument.dtype)
-        if dtype.kind not in "biufc":
+        if dtype.kind not in "biufc" and not _holds_numbers(dtype):
             raise SimtError(f"{name} is an array of {dtype}: kernels take arrays of numbers.")
         if not dtype.isnative:
             raise SimtError(
@@ -189,6 +204,15 @@ def _check_argument(name, argument) -> int:
             f"of these; make an array with numpy.asarray({name})."
         )
     return np.asarray(argument).nbytes
+
+
+def _holds_numbers(dtype) -> bool:
+    """Whether elements are records of numbers."""
+    if dtype.subdtype:
+        return _holds_numbers(dtype.subdtype[0])
+    if dtype.names:
+        return all(_holds_numbers(dtype.fields[name][0]) for name in dtype.names)
+    return dtype.kind in "biufc"
 
 
 def _arrays(named):

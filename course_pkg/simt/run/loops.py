@@ -12,12 +12,13 @@ from course_pkg.simt.front.typing import INT64, dtype_of
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.endless import Watch, leaves
-from course_pkg.simt.run.expressions import condition, evaluate
+from course_pkg.simt.run.expressions import condition
 from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch, require_no_doubt
+from course_pkg.simt.run.iteration import counted_by, item_of, sequence_of, written_out
 from course_pkg.simt.run.sketch import of_one_type, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
-from course_pkg.simt.run.values import Range, Value, Variable
+from course_pkg.simt.run.values import Value, Variable
 
 UNROLLED = 128  # a compiler fully unrolls a loop with up to so many trips, if it knows their number
 
@@ -57,12 +58,12 @@ def _endless(run, frame, node, mask) -> bool:
 
 @runs(ast.For)
 def _for(run, frame, node, mask):
-    sequence = evaluate(run, frame, node.iter, mask)
-    if isinstance(sequence, tuple):
-        return _for_each(run, frame, node, mask, sequence)
-    if not isinstance(sequence, Range):
-        raise unsupported(frame, node, "a loop over something else than range or a tuple")
-    start, stop, step = sequence.start, sequence.stop, sequence.step
+    sequence = sequence_of(run, frame, node.iter, mask)
+    parts = written_out(run, sequence)
+    if parts is not None:
+        return _for_each(run, frame, node, mask, parts)
+    numbers = counted_by(run, sequence, mask)
+    start, stop, step = numbers.start, numbers.stop, numbers.step
     if run.dry:
         return sketch_loop(
             run,
@@ -70,7 +71,13 @@ def _for(run, frame, node, mask):
             node,
             mask,
             execute,
-            lambda: bind(run, frame, node.target, run.blank(start.type), mask),
+            lambda: bind(
+                run,
+                frame,
+                node.target,
+                item_of(run, frame, node, sequence, run.blank(start.type), mask),
+                mask,
+            ),
         )
     widen(run, frame, node)
     for end in (start, stop, step):
@@ -96,7 +103,8 @@ def _for(run, frame, node, mask):
         if not constant:
             run.ledger.new_block()
         with run.ledger.one_pass(keep_all=constant):
-            bind(run, frame, node.target, _loop_value(run, start, step, at, constant, stay), stay)
+            number = _loop_value(run, start, step, at, constant, stay)
+            bind(run, frame, node.target, item_of(run, frame, node, sequence, number, stay), stay)
             rest = _one_pass(run, frame, loop, node, stay, constant)
         if rest is not stay:
             gone = gone.union(stay.minus(rest))

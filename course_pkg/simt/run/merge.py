@@ -7,6 +7,7 @@ from course_pkg.simt.front.typing import dtype_of, unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.values import Value
+from course_pkg.simt.run.views import merge_views
 
 
 def merge(run, mask, new, old):
@@ -32,8 +33,12 @@ def merge(run, mask, new, old):
         return follow(run.fresh(choose(new.data, old.data), numba_type), choose, new, old)
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
         return tuple(merge(run, mask, a, b) for a, b in zip(new, old, strict=True))
-    if new is old or (isinstance(new, Array) and isinstance(old, Array) and new.key == old.key):
+    if new is old:
         return new
+    if isinstance(new, Array) and isinstance(old, Array):
+        view = merge_views(run, mask, new, old)
+        if view is not None:
+            return view
     if new is None or old is None:
         return new if old is None else old
     raise Unsupported(

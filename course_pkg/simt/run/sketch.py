@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import reduce
 
 from course_pkg.simt.errors import Unsupported
-from course_pkg.simt.front.typing import unify
+from course_pkg.simt.front.typing import INT64, unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import cast
@@ -127,7 +127,11 @@ def any_of(run, things):
     if isinstance(first, tuple) and all(isinstance(t, tuple) and len(t) == len(first) for t in rest):
         return tuple(any_of(run, parts) for parts in zip(first, *rest, strict=True))
     if isinstance(first, Array) and all(isinstance(t, Array) and _alike(t, first) for t in rest):
-        return replace(first, others=_names(first).union(*map(_names, rest))) if rest else first
+        if not rest:
+            return first
+        extents = zip(*(t.shape for t in (first, *rest)), strict=True)
+        shape = tuple(one[0] if len({n.key for n in one}) == 1 else run.blank(INT64) for one in extents)
+        return replace(first, shape=shape, others=_names(first).union(*map(_names, rest)))
     if all(t is first or _same(t, first) for t in rest):
         return first
     raise Unsupported("a choice between things of different types, or between functions,")

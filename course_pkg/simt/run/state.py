@@ -31,6 +31,7 @@ class Frame:
     raised: SimtError | None = None  # the error that a sketch of the function would raise
     loops: list = field(default_factory=list)
     is_kernel: bool = False
+    outer: "Frame | None" = None  # where a function inside a function was defined
 
 
 @dataclass(eq=False)
@@ -72,6 +73,8 @@ class Run:
         self.vain: set = set()  # in a sketch: calls of print that do nothing but print
         self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
         self.clock = Clock(wave, launch.races)
+        self.parts_of_elements: dict = {}  # memory seen as fields of records, or as halves of complex numbers
+        self.local_functions: dict = {}  # those that functions define inside themselves
         self.calling: list = []  # programs of the device functions that are being run
         self.dry = launch.types is None
         self.patience = launch.patience if launch.steps is None else launch.steps

@@ -7,7 +7,7 @@ from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run import access
+from course_pkg.simt.run import access, iteration
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, condition, evaluate
 from course_pkg.simt.run.hindsight import decide
@@ -70,17 +70,14 @@ def bind(run, frame, target, value, mask):
     """Store a value under a name, in an array's element, or in several targets."""
     if isinstance(target, ast.Name):
         assign_name(run, frame, target.id, value, mask)
-    elif isinstance(target, ast.Subscript):
+    elif isinstance(target, (ast.Subscript, ast.Attribute)):
         access.store(run, frame, target, value, mask)
     elif isinstance(target, (ast.Tuple, ast.List)) and not any(
         isinstance(t, ast.Starred) for t in target.elts
     ):
-        values = value if isinstance(value, tuple) else None
         if isinstance(value, Array):
-            raise SimtError(
-                f"{frame.program.name}, line {target.lineno}: an array cannot be taken apart into names: index its "
-                "elements one by one."
-            )
+            value = iteration.taken_apart(run, frame, target, value, mask)
+        values = value if isinstance(value, tuple) else None
         if values is None or len(values) != len(target.elts):
             raise SimtError(
                 f"{frame.program.name}, line {target.lineno}: {len(target.elts)} names on the left, "
@@ -89,7 +86,9 @@ def bind(run, frame, target, value, mask):
         for one, part in zip(target.elts, values, strict=True):
             bind(run, frame, one, part, mask)
     else:
-        raise unsupported(frame, target)
+        raise unsupported(
+            frame, target, "a starred expression" if isinstance(target, (ast.Tuple, ast.List)) else ""
+        )
 
 
 def assign_name(run, frame, name, value, mask):
@@ -185,6 +184,18 @@ def _expression(run, frame, node, mask):
 
 @runs(ast.Pass)
 def _pass(run, frame, node, mask):
+    return mask
+
+
+@runs(ast.Global)
+def _global(run, frame, node, mask):
+    """Go on: a kernel reads names of the module without this statement, and cannot write them."""
+    written = frame.program.assigned.intersection(node.names)
+    if written:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: a kernel cannot change {min(written)!r}, a name of the "
+            "module: write to an array."
+        )
     return mask
 
 

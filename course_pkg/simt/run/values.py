@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numba.core import types
 
 from course_pkg.simt.front.typing import BOOL, dtype_of, type_of_number
 
@@ -132,6 +133,17 @@ class Variable:
     mask: Any
 
 
+def numba_type_of(thing):
+    """Return the Numba type of what a variable holds; None where it has none, as a function has."""
+    if isinstance(thing, Value):
+        return thing.type
+    if isinstance(thing, tuple):
+        parts = tuple(map(numba_type_of, thing))
+        return None if None in parts else types.BaseTuple.from_types(parts)
+    ndim = getattr(thing, "ndim", None)
+    return None if ndim is None else types.Array(thing.type, ndim, "A")
+
+
 def undefined(dtype: np.dtype):
     """Return what a lane finds in a variable that it never assigned: a number that is noticed if it is used."""
     if dtype.kind in "iu":
@@ -191,6 +203,10 @@ class Constants:
             data = np.array(number).astype(dtype_of(numba_type)).reshape((1,) * 6)
             self._made[name] = Value(data, numba_type, self.numbering.of(("constant", *name)), constant=True)
         return self._made[name]
+
+    def is_literal(self, value: Value) -> bool:
+        """Whether a constant is a number as it is written or named, and was not computed from others."""
+        return any(one is value for one in self._made.values())
 
     def truth(self, yes: bool) -> Value:
         """Return the value of True or False."""

@@ -8,9 +8,12 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.front.typing import best_match
+from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import follow_moved, follow_vote
 from course_pkg.simt.run.values import undefined
 
+EXCHANGED = (types.int32, types.int64, types.float32, types.float64)
 FULL = 0xFFFFFFFF
 LANES = np.arange(32)
 
@@ -93,6 +96,11 @@ def _shuffle(run, frame, node, name, arguments, mask):
             "or distance."
         )
     value = arguments[1]
+    if value.type not in EXCHANGED:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: Numba has cuda.{name} for int32, int64, float32 and float64, "
+            f"and the value is a {value.type}: convert it, as in cuda.{name}(mask, numba.int32(value), …)."
+        )
     by = run.wave.by_warp(arguments[2].data.astype(np.int64), 0)
     lane = LANES
     source = {
@@ -143,6 +151,36 @@ def _outcome(name, members, rows):
     return ((rows[:, None, :] == some[:, :, None]) | ~voters).all(axis=2)
 
 
+def _match(run, frame, node, name, arguments, mask):
+    """Return a bit for each lane with the same value; ``match_all_sync``: for all lanes or none, and which of them."""
+    if len(arguments) != 2:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a member mask and a value."
+        )
+    members, value = _members(run, frame, node, name, arguments, mask), arguments[1]
+    at = best_match([(kind,) for kind in EXCHANGED], (value.type,))
+    value = cast(run, value, EXCHANGED[at or 0])
+    as_bits = np.int32 if value.type.bitwidth == 32 else np.int64
+
+    def matched(data):
+        rows = run.wave.by_warp(data, 0).view(as_bits)  # a GPU compares bits, so that NaN equals itself
+        alike = members.together & members.at_work[:, None, :] & (rows[:, :, None] == rows[:, None, :])
+        if name == "match_all_sync":
+            everybody = members.together & members.at_work[:, None, :]
+            alike = everybody & (alike == everybody).all(axis=2)[:, :, None]
+        return (alike.astype(np.int64) << LANES).sum(axis=2).astype(np.uint32).view(np.int32)
+
+    def bits(data):
+        return run.wave.from_warps(matched(data))
+
+    run.ledger.instruction(mask)
+    found = follow_vote(run.fresh(bits(value.data), types.int32, arguments, mask), bits, value)
+    if name == "match_any_sync":
+        return found
+    same = run.view(found, found.data != 0, types.boolean, run.numbering.fresh())
+    return found, follow_vote(same, lambda data: bits(data) != 0, value)
+
+
 def _laid_out(run, data):
     return run.wave.from_warps(np.broadcast_to(data[:, None], (len(data), 32)))
 
@@ -170,6 +208,7 @@ def _syncwarp(run, frame, node, name, arguments, mask):
 FUNCTIONS = {
     **dict.fromkeys(("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync"), _shuffle),
     **dict.fromkeys(("ballot_sync", "any_sync", "all_sync", "eq_sync"), _vote),
+    **dict.fromkeys(("match_any_sync", "match_all_sync"), _match),
     "activemask": _activemask,
     "lanemask_lt": _lanemask_lt,
     "syncwarp": _syncwarp,

@@ -6,6 +6,7 @@ from numba import float64
 from course_pkg import cuda
 
 BLOCK = 128
+WARPS, ONE_LESS = BLOCK // 32, BLOCK - 1
 
 
 def block_sum(x, out):
@@ -40,7 +41,7 @@ def grid_stride_dot(x, y, out):
 
 
 def shuffle_sum(x, out):
-    partial = cuda.shared.array(BLOCK // 32, float64)
+    partial = cuda.shared.array(WARPS, float64)
     t = cuda.threadIdx.x
     i = cuda.grid(1)
     value = x[i] if i < x.size else 0.0
@@ -139,7 +140,7 @@ BLOCK_SUM = Algorithm(
             "tile",
             (
                 "tile = cuda.shared.array(BLOCK, float64)",
-                "tile = cuda.shared.array(BLOCK - 1, float64)",
+                "tile = cuda.shared.array(ONE_LESS, float64)",
             ),
         ),
         Mutant(

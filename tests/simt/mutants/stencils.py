@@ -8,6 +8,7 @@ from course_pkg import cuda
 
 BLOCK = 64
 R = 2
+WITH_HALO, WITH_HALF = BLOCK + 2 * R, BLOCK + R
 
 
 def second_difference(u, out):
@@ -18,7 +19,7 @@ def second_difference(u, out):
 
 
 def moving_sum(u, out):
-    tile = cuda.shared.array(BLOCK + 2 * R, float64)
+    tile = cuda.shared.array(WITH_HALO, float64)
     t = cuda.threadIdx.x
     i = cuda.grid(1)
     if i < u.size:
@@ -168,8 +169,8 @@ MOVING_SUM = Algorithm(
             _RIGHT,
             "tile",
             (
-                "tile = cuda.shared.array(BLOCK + 2 * R, float64)",
-                "tile = cuda.shared.array(BLOCK + R, float64)",
+                "tile = cuda.shared.array(WITH_HALO, float64)",
+                "tile = cuda.shared.array(WITH_HALF, float64)",
             ),
         ),
         Mutant(

@@ -6,11 +6,12 @@ from numba import float64
 from course_pkg import cuda
 
 TILE = 8
+PADDED, NARROW, WITH_HALO = TILE + 1, TILE - 1, TILE + 2
 BLOCK = 64
 
 
 def transpose(a, out):
-    tile = cuda.shared.array((TILE, TILE + 1), float64)
+    tile = cuda.shared.array((TILE, PADDED), float64)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     i = cuda.blockIdx.x * TILE + x
     j = cuda.blockIdx.y * TILE + y
@@ -51,7 +52,7 @@ def reverse_chunks(x, out):
 
 
 def laplacian_tiled(u, out):
-    tile = cuda.shared.array((TILE + 2, TILE + 2), float64)
+    tile = cuda.shared.array((WITH_HALO, WITH_HALO), float64)
     i, j = cuda.grid(2)
     x, y = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
     ny, nx = u.shape
@@ -112,8 +113,8 @@ TRANSPOSE = Algorithm(
             "tile[y, x] = a[j, i]",
             "tile",
             (
-                "tile = cuda.shared.array((TILE, TILE + 1), float64)",
-                "tile = cuda.shared.array((TILE, TILE - 1), float64)",
+                "tile = cuda.shared.array((TILE, PADDED), float64)",
+                "tile = cuda.shared.array((TILE, NARROW), float64)",
             ),
         ),
         Mutant(
@@ -305,8 +306,8 @@ LAPLACIAN_TILED = Algorithm(
             "tile[y, TILE + 1] = u[j, i + 1]",
             "tile",
             (
-                "tile = cuda.shared.array((TILE + 2, TILE + 2), float64)",
-                "tile = cuda.shared.array((TILE + 2, TILE + 1), float64)",
+                "tile = cuda.shared.array((WITH_HALO, WITH_HALO), float64)",
+                "tile = cuda.shared.array((WITH_HALO, PADDED), float64)",
             ),
         ),
         Mutant(

@@ -1,0 +1,63 @@
+"""Cooperative groups: a barrier for all threads of a launch."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_pkg.core.limits import MOST_THREADS
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.host import Device
+from course_pkg.simt.memory.regions import Array
+
+THREADS_PER_MULTIPROCESSOR = 2 * MOST_THREADS
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What ``cuda.cg.this_grid()`` returns: all threads of the launch."""
+
+
+def this_grid(run, frame, node, name, arguments, named, mask) -> Grid:
+    """Return the group of all threads.
+
+    Raises
+    ------
+    SimtError
+        If the blocks do not all fit on a GPU at once, so that they could not wait for each other.
+    """
+    wave = run.wave
+    most = Device.MULTIPROCESSOR_COUNT * (THREADS_PER_MULTIPROCESSOR // wave.threads_per_block)
+    blocks = int(np.prod(wave.grid))
+    if blocks > most or (blocks != wave.blocks and not run.dry):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {blocks} blocks of {wave.threads_per_block} threads wait for "
+            f"each other at a grid's barrier, and at most {min(most, wave.blocks)} run at once: launch fewer "
+            "blocks, and let each thread do more in a loop."
+        )
+    return Grid()
+
+
+def sync_grid(run, frame, node, mask) -> None:
+    """Let all threads of the launch wait for each other.
+
+    Raises
+    ------
+    SimtError
+        If a thread does not come, even one that has left the kernel: a GPU would hang.
+    """
+    if run.dry:
+        return
+    if mask.threads != run.wave.threads:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: only {mask.threads} of {run.wave.threads} threads come to "
+            "the barrier of the whole grid, and a GPU would hang: move it out of the branch, and let no thread "
+            "leave before."
+        )
+    run.clock.pass_barrier(np.ones(run.wave.blocks, bool))
+    run.ledger.barrier(run.wave.blocks, mask)
+    run.ledger.flush()
+    run.kill("global", "shared")
+    if run.races is not None:
+        own = (a for a in run.allocations.values() if isinstance(a, Array))
+        for region in (*run.launch.regions, *(array.region for array in own)):
+            region.shadow = None  # whatever was done before is in order with whatever comes

@@ -1,0 +1,78 @@
+"""Random numbers by xoroshiro128+, computed at once for all lanes: statement by statement, they would take minutes.
+
+What is computed, loaded and stored is what the text of :mod:`course_pkg.simt.random` says.
+"""
+
+import ast
+
+import numpy as np
+from numba.core import types
+
+from course_pkg.simt import random
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.access import load_place, locate, store_place
+from course_pkg.simt.run.expressions import binary, cast
+from course_pkg.simt.run.fields import field
+from course_pkg.simt.run.values import Value
+
+INTEGER_OPERATIONS = 11  # of one step: an addition, shifts, and bitwise operations
+DRAWS = ("xoroshiro128p_next", "xoroshiro128p_uniform_float32", "xoroshiro128p_uniform_float64")
+KERNELS = {name: getattr(random, name) for name in random.__all__ if name.startswith("xoroshiro128p_")}
+
+
+def ours(function):
+    """Return the course's function for one of ``numba.cuda.random``; any other function is returned itself."""
+    python = getattr(function, "py_func", None)
+    if getattr(python, "__module__", "") == "numba.cuda.random":
+        return KERNELS.get(python.__name__, function)
+    return function
+
+
+def is_draw(function) -> bool:
+    """Whether a function draws one number."""
+    return any(function is KERNELS[name] for name in DRAWS)
+
+
+def draw(run, frame, node, function, arguments, named, mask) -> Value:
+    """Advance one state in each lane, and return its number.
+
+    Raises
+    ------
+    SimtError
+        If the first argument is no vector of states.
+    """
+    where, name = f"{frame.program.name}, line {node.lineno}", function.__name__
+    given = [*arguments, *(named[k] for k in ("states", "index") if k in named)]
+    if len(given) != 2:
+        raise SimtError(f"{where}: {name} takes an array of states and an index.")
+    states, index = given
+    if not isinstance(states, Array) or states.ndim != 1 or states.dtype != random.xoroshiro128p_dtype:
+        raise SimtError(
+            f"{where}: {name} takes an array of states, which create_xoroshiro128p_states(n, seed) makes on the host."
+        )
+    words = [field(run, frame, node, states, word) for word in ("s0", "s1")]
+    places = [locate(run, frame, node, word, index, mask) for word in words]
+    s0, s1 = (load_place(run, frame, place, mask) for place in places)
+    for place, data in zip(places, _advanced(s0.data, s1.data), strict=True):
+        new = run.derived(data, types.uint64, run.numbering.fresh(), (s0, s1), mask)
+        store_place(run, frame, place, new, mask)
+    for _ in range(INTEGER_OPERATIONS):
+        run.ledger.integer(mask)
+    key = run.numbering.of("drawn", s0.key, s1.key)
+    bits = run.derived(s0.data + s1.data, types.uint64, key, (s0, s1), mask)
+    if name == "xoroshiro128p_next":
+        return bits
+    upper = run.view(bits, bits.data >> np.uint64(11), types.uint64, run.numbering.of("upper", bits.key))
+    run.ledger.integer(mask)
+    number = binary(run, frame, node, ast.Mult(), upper, run.constant(2.0**-53), mask)
+    return cast(run, number, types.float32) if name.endswith("float32") else number
+
+
+def _advanced(s0, s1):
+    s1 = s1 ^ s0
+    return _rotated(s0, 55) ^ s1 ^ (s1 << np.uint64(14)), _rotated(s1, 36)
+
+
+def _rotated(x, k: int):
+    return (x << np.uint64(k)) | (x >> np.uint64(64 - k))

@@ -1,0 +1,172 @@
+"""Functions that kernels call: their arguments and signatures, and functions that are defined inside a kernel."""
+
+import ast
+from dataclasses import dataclass
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.source import FunctionSource, Program
+from course_pkg.simt.front.typing import SCALARS, best_match, type_of
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import cast, evaluate, handles
+from course_pkg.simt.run.state import Frame
+from course_pkg.simt.run.statements import assign_name, execute, runs
+from course_pkg.simt.run.values import TypeName, Value, Variable, numba_type_of
+
+
+@dataclass(frozen=True)
+class LocalFunction:
+    """A function that a kernel defines inside itself.
+
+    Attributes
+    ----------
+    program : Program
+    frame : Frame
+        The call in which it was defined: its free names are the variables of this call.
+    """
+
+    program: Program
+    frame: Frame
+
+
+def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tuple[list, dict]:
+    """Evaluate the arguments of a call, with tuples behind a star taken apart.
+
+    ``types_by_name``: whether a text such as ``"float32"`` stands for the type.
+    """
+
+    def value_of(one):
+        text = one.value if types_by_name and isinstance(one, ast.Constant) else None
+        return TypeName(type_of(text)) if text in SCALARS else evaluate(run, frame, one, mask)
+
+    arguments: list = []
+    for one in node.args:
+        if not isinstance(one, ast.Starred):
+            arguments.append(value_of(one))
+            continue
+        several = evaluate(run, frame, one.value, mask)
+        if not isinstance(several, tuple):
+            raise SimtError(
+                f"{frame.program.name}, line {node.lineno}: *{ast.unparse(one.value)} is no tuple, and Numba takes "
+                "only tuples apart: write the arguments out."
+            )
+        arguments += several
+    if any(k.arg is None for k in node.keywords):
+        raise unsupported(frame, node, "a call with **arguments")
+    return arguments, {k.arg: value_of(k.value) for k in node.keywords}
+
+
+def call_function(run, frame, node, function, arguments: list, named: dict, mask):
+    """Run a function's statements, with names of its own; return its result."""
+    inside = isinstance(function, LocalFunction)
+    if inside and named:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: Numba ignores the names of arguments of a function inside a "
+            "kernel: give them by their place."
+        )
+    program = function.program if inside else run.launch.program(function)
+    given = _folded(run, frame, node, program, arguments, named, mask)
+    signature = _signature(frame, node, function, program, given)
+    if signature is not None:
+        given = dict(zip(given, _as_declared(run, signature.arguments, given.values()), strict=True))
+    if program in run.calling:
+        raise unsupported(frame, node, f"recursion, in which {program.name} calls itself,")
+    variables = {name: Variable(value, None) for name, value in given.items()}
+    inner = Frame(program, mask, variables, outer=function.frame if inside else None)
+    run.calling.append(program)
+    run.path += (id(node),)
+    execute(run, inner, program.tree.body, mask)
+    run.path = run.path[:-1]
+    run.calling.pop()
+    if inner.raised is not None and inner.result is None:
+        raise inner.raised  # it only raises: what calls it has no value to go on with
+    if inner.result_mask is not None and not run.dry and mask.minus(inner.result_mask):
+        raise SimtError(
+            f"{program.name}, line {program.tree.lineno}: some threads come to its end without a value, and others "
+            "return one: write a return for each way out."
+        )
+    if signature is not None and signature.result is not None and isinstance(inner.result, Value):
+        return cast(run, inner.result, signature.result)
+    return inner.result
+
+
+def _folded(run, frame, node, program, arguments, named, mask) -> dict:
+    """Return what each parameter is given: by its place, by its name, by its default, or by the star."""
+    parameters = program.parameters
+    given = dict(zip(parameters, arguments, strict=False))
+    further = tuple(arguments[len(parameters) :])
+    wrong = set(named) - set(parameters) or set(given) & set(named)
+    if wrong or (further and program.star is None):
+        raise _wrong_arguments(frame, node, program, len(arguments) + len(named))
+    given.update(named)
+    for name in parameters:
+        if name not in given and name in program.defaults:
+            given[name] = default_of(run, program, name, mask)
+    if len(given) != len(parameters):
+        raise _wrong_arguments(frame, node, program, len(given))
+    ordered = {name: given[name] for name in parameters}
+    return ordered if program.star is None else {**ordered, program.star: further}
+
+
+def default_of(run, program, name: str, mask):
+    """Return the default of a parameter: its expression sees the names around the function."""
+    around = Program(program.tree, program.source, program.names)
+    around.__dict__["assigned"] = frozenset()
+    return evaluate(run, Frame(around, mask), program.defaults[name], mask)
+
+
+def _wrong_arguments(frame, node, program, found):
+    return SimtError(
+        f"{frame.program.name}, line {node.lineno}: {program.name} takes {len(program.parameters)} argument(s) "
+        f"({', '.join(program.parameters)}) and gets {found}."
+    )
+
+
+def _signature(frame, node, function, program, given: dict):
+    """Return the signature, of those that a device function declares, that Numba chooses for a call."""
+    signatures = getattr(function, "signatures", ())
+    signatures = signatures if isinstance(signatures, tuple) else ()
+    if not signatures:
+        return None
+    kinds = tuple(numba_type_of(thing) for thing in given.values())
+    at = None if None in kinds else best_match([s.arguments for s in signatures], kinds)
+    if at is None:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {program.name} has no signature for arguments of the types "
+            f"{', '.join(map(str, kinds))}: it has {' and '.join(map(str, signatures))}."
+        )
+    return signatures[at]
+
+
+def _as_declared(run, wanted, given) -> list:
+    return [
+        cast(run, thing, one) if isinstance(thing, Value) else thing
+        for one, thing in zip(wanted, given, strict=True)
+    ]
+
+
+@runs(ast.FunctionDef)
+def _function_inside(run, frame, node, mask):
+    """Define a function inside a function: Numba writes its statements out where it is called."""
+    if node.decorator_list:
+        raise unsupported(frame, node, "a decorated function inside a kernel")
+    assign_name(run, frame, node.name, _local(run, frame, node, node), mask)
+    return mask
+
+
+@handles(ast.Lambda)
+def _lambda(run, frame, node, mask):
+    body = [ast.copy_location(ast.Return(node.body), node)]
+    function = ast.FunctionDef("lambda", node.args, body, [], None, type_params=[])
+    return _local(run, frame, node, ast.copy_location(function, node))
+
+
+def _local(run, frame, node, tree) -> LocalFunction:
+    if (node, frame) not in run.local_functions:
+        programs = run.launch.programs
+        if id(node) not in programs:
+            source = frame.program.source
+            name = f"{frame.program.name}.{tree.name}"
+            shown = FunctionSource(name, source.file, source.first_line, source.lines)
+            programs[id(node)] = Program(tree, shown, frame.program.names)
+        run.local_functions[node, frame] = LocalFunction(programs[id(node)], frame)
+    return run.local_functions[node, frame]

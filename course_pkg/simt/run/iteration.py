@@ -1,0 +1,208 @@
+"""What a ``for`` can run over: ranges, arrays, tuples, ``enumerate`` and ``zip``."""
+
+import ast
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.typing import INT64
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.access import element, loaded
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import binary, cast, evaluate
+from course_pkg.simt.run.hindsight import follow
+from course_pkg.simt.run.tuples import part_of_tuple
+from course_pkg.simt.run.values import Range, Value
+
+
+@dataclass(slots=True, eq=False)
+class Enumerated:
+    """``enumerate(sequence, start)``."""
+
+    sequence: Any
+    start: Value
+
+
+@dataclass(slots=True, eq=False)
+class Zipped:
+    """``zip(first, second, …)``."""
+
+    sequences: tuple
+
+
+@dataclass(slots=True, eq=False)
+class Flat:
+    """The elements of an array with gaps, in the order of its rows."""
+
+    array: Array
+    size: Value
+
+
+@dataclass(slots=True, eq=False)
+class Indices:
+    """The indices of all elements of a shape, row by row."""
+
+    shape: tuple
+    size: Value
+
+
+SEQUENCES = (Range, Flat, Indices, Array, tuple, Enumerated, Zipped)
+
+
+def sequence_of(run, frame, node, mask):
+    """Evaluate what a loop runs over; a list that is written there serves as a tuple."""
+    if isinstance(node, ast.List):
+        node = ast.copy_location(ast.Tuple(node.elts, node.ctx), node)
+    sequence = evaluate(run, frame, node, mask)
+    if isinstance(sequence, Array) and not sequence.ndim:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node)} is a single element, and no loop "
+            "can run over it."
+        )
+    if not isinstance(sequence, SEQUENCES):
+        raise unsupported(frame, node, "a loop over something else than a range, an array or a tuple")
+    return sequence
+
+
+def enumerated(run, frame, node, arguments) -> Enumerated:
+    """Return what ``enumerate`` makes of its arguments."""
+    if not 1 <= len(arguments) <= 2 or not isinstance(arguments[0], SEQUENCES):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: enumerate takes a range, an array or a tuple, and a start."
+        )
+    return Enumerated(arguments[0], arguments[1] if len(arguments) == 2 else run.constant(0))
+
+
+def zipped(run, frame, node, arguments) -> Zipped:
+    """Return what ``zip`` makes of its arguments."""
+    if not arguments or not all(isinstance(a, SEQUENCES) for a in arguments):
+        raise SimtError(f"{frame.program.name}, line {node.lineno}: zip takes ranges, arrays and tuples.")
+    return Zipped(tuple(arguments))
+
+
+def written_out(run, sequence) -> tuple | None:
+    """Return the parts of a sequence of tuples alone, which is written out; None for any other."""
+    if isinstance(sequence, tuple):
+        return sequence
+    if isinstance(sequence, Enumerated) and sequence.start.constant:
+        parts = written_out(run, sequence.sequence)
+        first = sequence.start.number
+        return None if parts is None else tuple((run.constant(first + i), p) for i, p in enumerate(parts))
+    if isinstance(sequence, Zipped):
+        several = [written_out(run, one) for one in sequence.sequences]
+        return None if None in several else tuple(zip(*several, strict=False))
+    return None
+
+
+def counted_by(run, sequence, mask) -> Range:
+    """Return the numbers that a loop over a sequence counts through."""
+    if isinstance(sequence, Range):
+        return sequence
+    return Range(run.constant(0), cast(run, _length(run, sequence, mask), INT64), run.constant(1))
+
+
+def _length(run, sequence, mask) -> Value:
+    if isinstance(sequence, Array):
+        return sequence.shape[0]
+    if isinstance(sequence, tuple):
+        return run.constant(len(sequence))
+    if isinstance(sequence, (Flat, Indices)):
+        return sequence.size
+    if isinstance(sequence, Enumerated):
+        return _length(run, sequence.sequence, mask)
+    if isinstance(sequence, Zipped):
+        lengths = [cast(run, _length(run, one, mask), INT64) for one in sequence.sequences]
+        return reduce(lambda a, b: _smaller(run, a, b, mask), lengths)
+
+    def counted(first, last, by):
+        first, last, by = (data.astype(np.int64) for data in (first, last, by))
+        return np.maximum(0, -((first - last) // np.where(by == 0, 1, by)))
+
+    ends = sequence.start, sequence.stop, sequence.step
+    key = run.numbering.of("trips", *(v.key for v in ends))
+    constant = all(v.constant for v in ends)
+    return follow(
+        run.derived(counted(*(v.data for v in ends)), INT64, key, ends, mask, constant), counted, *ends
+    )
+
+
+def _smaller(run, a: Value, b: Value, mask) -> Value:
+    if a.key == b.key:
+        return a
+    key = run.numbering.of("shorter", *sorted((a.key, b.key)))
+    value = run.derived(np.minimum(a.data, b.data), INT64, key, (a, b), mask, a.constant and b.constant)
+    return follow(value, np.minimum, a, b)
+
+
+def item_of(run, frame, node, sequence, at: Value, mask):
+    """Return what a loop's target gets in the trip number ``at``; for a range, ``at`` itself is the number."""
+    if isinstance(sequence, Range):
+        return at
+    return _part(run, frame, ast.copy_location(ast.Constant(0), node), sequence, at, mask)
+
+
+def _part(run, frame, node, sequence, at: Value, mask):
+    if isinstance(sequence, Array):
+        return loaded_part(run, frame, node, sequence, at, mask)
+    if isinstance(sequence, tuple):
+        return part_of_tuple(run, frame, node, sequence, at, mask)
+    if isinstance(sequence, Indices):
+        return _place(run, frame, node, sequence.shape, at, mask)
+    if isinstance(sequence, Flat):
+        indices = _place(run, frame, node, sequence.array.shape, at, mask)
+        return loaded_part(run, frame, node, sequence.array, indices, mask)
+    if isinstance(sequence, Enumerated):
+        number = at
+        if not sequence.start.constant or sequence.start.number:
+            number = binary(run, frame, node, ast.Add(), at, sequence.start, mask)
+        return number, _part(run, frame, node, sequence.sequence, at, mask)
+    if isinstance(sequence, Zipped):
+        return tuple(_part(run, frame, node, one, at, mask) for one in sequence.sequences)
+    step = binary(run, frame, node, ast.Mult(), at, sequence.step, mask)
+    return cast(run, binary(run, frame, node, ast.Add(), sequence.start, step, mask), sequence.start.type)
+
+
+def _place(run, frame, node, shape, at: Value, mask) -> tuple:
+    """Return the indices of the element that ``at`` numbers by rows."""
+    indices = []
+    for extent in shape[:0:-1]:
+        indices.append(binary(run, frame, node, ast.Mod(), at, extent, mask))
+        at = binary(run, frame, node, ast.FloorDiv(), at, extent, mask)
+    return (at, *reversed(indices))
+
+
+def indices_of(run, frame, node, arguments, mask) -> Indices:
+    """Return what ``numpy.ndindex`` makes of its arguments."""
+    shape = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], tuple) else tuple(arguments)
+    if not shape or not all(isinstance(n, Value) for n in shape):
+        raise SimtError(f"{frame.program.name}, line {node.lineno}: ndindex takes integers, or a shape.")
+    size = shape[0]
+    for extent in shape[1:]:
+        size = binary(run, frame, node, ast.Mult(), size, extent, mask)
+    return Indices(shape, size)
+
+
+def loaded_part(run, frame, node, array: Array, at: Value, mask):
+    """Return element or row number ``at`` of an array."""
+    found = element(run, frame, node, array, at, mask)
+    return loaded(run, frame, node, found, mask) if isinstance(found, Array) else found
+
+
+def taken_apart(run, frame, target, value: Array, mask) -> tuple:
+    """Return the elements of an array that several names on the left are given.
+
+    Raises
+    ------
+    SimtError
+        If their number is another one.
+    """
+    names, extent = len(target.elts), value.shape[0] if value.ndim else None
+    if extent is None or (not run.dry and (extent.data != names).any()):
+        found = "one" if extent is None else int(extent.data.reshape(-1)[0])
+        raise SimtError(
+            f"{frame.program.name}, line {target.lineno}: {names} names on the left, {found} element(s) on the right."
+        )
+    return tuple(loaded_part(run, frame, target, value, run.constant(at), mask) for at in range(names))

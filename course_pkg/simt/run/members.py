@@ -1,0 +1,162 @@
+"""Attributes and methods of arrays and numbers: ``a.shape``, ``a.T``, ``a.sum()``, ``z.conjugate()`` and their like."""
+
+from dataclasses import replace
+
+import numpy as np
+from numba.core import types
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front import library
+from course_pkg.simt.front.typing import INT64, type_of
+from course_pkg.simt.memory.regions import Array, row_major
+from course_pkg.simt.run.access import loaded
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.cooperative import Grid, sync_grid
+from course_pkg.simt.run.fields import field, is_record, part_of_complex
+from course_pkg.simt.run.functions import call_function
+from course_pkg.simt.run.hindsight import follow
+from course_pkg.simt.run.iteration import Flat
+from course_pkg.simt.run.values import Method, TypeName, Value
+
+METHODS = ("reshape", "view", "item", *library.REDUCTIONS)
+
+
+def array_member(run, frame, node, array: Array, name: str, mask):
+    """Return ``array.name``; None if arrays have no such member in a kernel."""
+    if is_record(array) and name in array.dtype.names:
+        return loaded(run, frame, node, field(run, frame, node, array, name), mask)
+    if name in ("real", "imag"):
+        return loaded(run, frame, node, part_of_complex(run, frame, node, array, name), mask)
+    if name == "shape":
+        return array.shape
+    if name == "size":
+        return _size(run, array, 1)
+    if name == "nbytes":
+        return _size(run, array, array.dtype.itemsize)
+    if name == "ndim":
+        return run.constant(array.ndim)
+    if name == "dtype":
+        return TypeName(array.type)
+    if name == "itemsize":
+        return run.constant(array.dtype.itemsize)
+    if name == "strides":
+        return tuple(_stride(run, array, d) for d in range(array.ndim))
+    if name == "T":
+        key = run.numbering.of("transposed", array.key) if array.ndim > 1 else array.key
+        return replace(array, shape=array.shape[::-1], strides=array.strides[::-1], key=key)
+    if name == "flat":
+        return flattened(run, array)
+    if name in METHODS:
+        return Method(name, array)
+    return field(run, frame, node, array, name) if is_record(array) else None  # says which fields there are
+
+
+def _size(run, array, each: int) -> Value:
+    if all(v.constant for v in array.shape):
+        return run.constant(each * int(np.prod([v.number for v in array.shape])))
+
+    def product(*data):
+        return each * np.prod(np.broadcast_arrays(np.ones((1,) * 6, np.int64), *data), axis=0)
+
+    shape = array.shape
+    key = run.numbering.of(("size", each), *(v.key for v in shape))
+    number = product(*(v.data for v in shape))
+    return follow(run.derived(number, INT64, key, shape, run.wave.everyone), product, *shape)
+
+
+def _stride(run, array, d: int) -> Value:
+    number = np.array(array.strides[d] * array.dtype.itemsize).reshape((1,) * 6)
+    return run.given(number, INT64, ("stride", d), array.key)
+
+
+def is_row_major(array: Array) -> bool:
+    """Whether the elements lie row by row without gaps, so that one index can number them."""
+    if not all(v.uniform for v in array.shape):
+        return array.ndim == 1 and array.strides == (1,)
+    return array.strides == row_major([v.number for v in array.shape])
+
+
+def flattened(run, array: Array) -> "Array | Flat":
+    """Return the elements of an array in the order of its rows."""
+    if array.ndim == 1:
+        return array
+    if not run.dry and not is_row_major(array):
+        return Flat(array, _size(run, array, 1))
+    return _reshaped(run, array, (_size(run, array, 1),))
+
+
+def _reshaped(run, array, shape) -> Array:
+    strides = row_major([int(v.number) for v in shape])
+    key = run.numbering.of(("shape", len(shape)), array.key, *(v.key for v in shape))
+    return replace(array, shape=tuple(shape), strides=strides, key=key)
+
+
+def method(run, frame, node, bound: Method, arguments, mask):
+    """Call a method of an array or of a number.
+
+    Raises
+    ------
+    SimtError
+        If the arguments do not fit.
+    """
+    name, owner = bound.name, bound.owner
+    if isinstance(owner, Grid):
+        return sync_grid(run, frame, node, mask)
+    if isinstance(owner, Value):
+        return _of_number(run, owner, name)
+    if name in library.REDUCTIONS:
+        if arguments:
+            raise SimtError(
+                f"{frame.program.name}, line {node.lineno}: .{name}() takes no axis in a kernel: loop over the rows."
+            )
+        return call_function(run, frame, node, library.reduction(name), [owner], {}, mask)
+    if name == "item":
+        return loaded(run, frame, node, owner, mask)
+    if not run.dry and not is_row_major(owner):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: Numba has .{name} only for arrays without gaps: index "
+            f"{owner.name} itself."
+        )
+    return (
+        _viewed(run, frame, node, owner, arguments)
+        if name == "view"
+        else _shape(run, frame, node, owner, arguments)
+    )
+
+
+def _of_number(run, number: Value, name: str) -> Value:
+    if name == "item" or number.data.dtype.kind != "c":
+        return number
+    key = run.numbering.of("conjugate", number.key)
+    return follow(run.view(number, np.conj(number.data), number.type, key), np.conj, number)
+
+
+def _shape(run, frame, node, array, arguments) -> Array:
+    where = f"{frame.program.name}, line {node.lineno}"
+    shape = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], tuple) else tuple(arguments)
+    if not all(isinstance(n, Value) and isinstance(n.type, types.Integer) for n in shape):
+        raise SimtError(f"{where}: reshape takes integers.")
+    if run.dry:
+        return replace(_reshaped(run, array, shape), strides=(0,) * len(shape))
+    if not all(n.uniform for n in shape):
+        raise unsupported(frame, node, "a shape that differs between threads")
+    size = int(np.prod([v.number for v in array.shape]))
+    known = int(np.prod([n.number for n in shape if n.number >= 0]))
+    if sum(n.number < 0 for n in shape) == 1 and known:
+        shape = tuple(run.constant(size // known) if n.number < 0 else n for n in shape)
+        known = int(np.prod([n.number for n in shape]))
+    if known != size:
+        raise SimtError(
+            f"{where}: {array.name} has {size} elements, which no shape {tuple(n.number for n in shape)} has."
+        )
+    return _reshaped(run, array, shape)
+
+
+def _viewed(run, frame, node, array, arguments) -> Array:
+    """Return the same bytes as elements of another type of the same size."""
+    (kind,) = arguments if len(arguments) == 1 else (None,)
+    dtype = np.dtype(str(kind.type)) if isinstance(kind, TypeName) else None
+    if dtype is None or dtype.itemsize != array.dtype.itemsize:
+        raise unsupported(frame, node, "a view as elements of another size")
+    key = run.numbering.of(("seen as", dtype.name), array.key)
+    return replace(array, dtype=dtype, type=type_of(dtype), flat=array.flat.view(dtype), key=key)

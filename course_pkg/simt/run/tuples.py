@@ -1,0 +1,79 @@
+"""Tuples: their parts, chosen by a number that may differ between threads."""
+
+import numpy as np
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.hindsight import follow
+from course_pkg.simt.run.sketch import any_of, of_one_type
+from course_pkg.simt.run.values import Value
+
+
+def part_of_tuple(run, frame, node, values: tuple, index, mask):
+    """Return ``values[index]``.
+
+    Raises
+    ------
+    SimtError
+        If the tuple has no such part.
+    Unsupported
+        If the index differs between threads and the parts are of different types, or no numbers.
+    """
+    if not isinstance(index, Value):
+        return _slice(run, frame, node, values, index)
+    if index.constant:
+        return values[_within(frame, node, values, index.number)]
+    if not of_one_type(values):
+        raise unsupported(
+            frame, node, "an item, chosen by a variable, of a tuple whose items have different types"
+        )
+    if run.dry:
+        return any_of(run, values)
+    run.ledger.demand(index, mask)
+    if index.uniform and not index.otherwise:
+        return values[_within(frame, node, values, index.number)]
+    fits = (index.data >= -len(values)) & (index.data < len(values))
+    if mask.narrow(fits) is not mask:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: some threads choose a part that the tuple of {len(values)} "
+            "does not have."
+        )
+    return _chosen(run, frame, node, values, index, mask)
+
+
+def _within(frame, node, values, at: int) -> int:
+    if not -len(values) <= at < len(values):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: the tuple has {len(values)} elements and no [{at}]."
+        )
+    return at
+
+
+def _slice(run, frame, node, values, index):
+    parts = getattr(index, "parts", None)
+    if parts is None or not all(p.constant for p in parts):
+        raise unsupported(frame, node, "a tuple's element chosen by something else than an integer")
+    ends = (None if p is None else p.number for p in (index.start, index.stop, index.step))
+    return values[slice(*ends)]
+
+
+def _chosen(run, frame, node, values, index, mask):
+    """Return, in each lane, the part that its own number chooses."""
+    if isinstance(values[0], tuple):
+        return tuple(_chosen(run, frame, node, one, index, mask) for one in zip(*values, strict=True))
+    if not all(isinstance(v, Value) for v in values):
+        raise unsupported(
+            frame, node, "an array or a function chosen by a value that differs between threads"
+        )
+
+    def choose(at, *data):
+        at, result = np.where(at < 0, at + len(data), at), data[0]
+        for number, one in enumerate(data):
+            result = np.where(at == number, one, result)
+        return result
+
+    key = run.numbering.of("item", index.key, *(v.key for v in values))
+    value = run.derived(
+        choose(index.data, *(v.data for v in values)), values[0].type, key, (index, *values), mask
+    )
+    return follow(value, choose, index, *values)

@@ -1,0 +1,256 @@
+"""Views: slices, rows and columns of an array: the same memory in another shape, so that no view hides a hazard."""
+
+import ast
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numba.core import types
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.typing import INT64
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import cast, evaluate, handles
+from course_pkg.simt.run.hindsight import follow, require_no_doubt
+from course_pkg.simt.run.values import Value
+
+
+@dataclass(slots=True, eq=False)
+class SliceOf:
+    """The three parts of a slice; None where a part is left out."""
+
+    start: Value | None
+    stop: Value | None
+    step: Value | None
+
+    @property
+    def parts(self) -> tuple:
+        """Those parts that are given."""
+        return tuple(p for p in (self.start, self.stop, self.step) if p is not None)
+
+    @property
+    def form(self) -> tuple:
+        """Which parts are given."""
+        return tuple(p is not None for p in (self.start, self.stop, self.step))
+
+
+@handles(ast.Slice)
+def slice_of(run, frame, node, mask) -> SliceOf:
+    """Evaluate ``start:stop:step``."""
+    parts = [
+        None if p is None else evaluate(run, frame, p, mask) for p in (node.lower, node.upper, node.step)
+    ]
+    return made_slice(frame, node, parts)
+
+
+def made_slice(frame, node, parts) -> SliceOf:
+    """Return the slice of three parts, which are integers or None."""
+    for part in parts:
+        if part is not None and not (isinstance(part, Value) and isinstance(part.type, types.Integer)):
+            raise SimtError(f"{frame.program.name}, line {node.lineno}: the parts of a slice are integers.")
+    return SliceOf(*parts)
+
+
+def is_view(array: Array, index) -> bool:
+    """Whether an index leaves directions of an array, so that it names no single element."""
+    indices = index if isinstance(index, tuple) else (index,)
+    return len(indices) < array.ndim or any(
+        i is None or i is Ellipsis or isinstance(i, SliceOf) for i in indices
+    )
+
+
+def view(run, frame, node, array: Array, index, mask) -> Array:
+    """Return the part of an array that slices, numbers, ``...`` and ``None`` name.
+
+    Raises
+    ------
+    SimtError
+        If there are more indices than directions.
+    """
+    from course_pkg.simt.run.access import locate
+
+    indices = _complete(frame, node, array, index if isinstance(index, tuple) else (index,))
+    numbers, sliced, form, keys, d = [], [], [], [], 0
+    for one in indices:
+        if one is None:
+            sliced.append((None, None))
+            form.append("new")
+            continue
+        if isinstance(one, SliceOf):
+            sliced.append((d, one))
+            form.append(one.form)
+            keys += [p.key for p in one.parts]
+        else:
+            numbers.append((d, one))
+            form.append("number")
+            keys += [one.key] if isinstance(one, Value) else []
+        d += 1
+    offset, inside = array.offset, mask
+    if numbers:
+        at = [d for d, _ in numbers]
+        some = replace(array, shape=_those(array.shape, at), strides=_those(array.strides, at))
+        place = locate(run, frame, _numbers_only(node), some, tuple(one for _, one in numbers), mask)
+        offset, inside = place.offset, place.inside
+    shape, strides = [], []
+    for d, one in sliced:
+        if one is None:
+            shape.append(run.constant(1))
+            strides.append(0)
+            continue
+        first, extent, step = _cut(run, frame, node, array, d, one, mask)
+        shape.append(extent)
+        strides.append(array.strides[d] * step)
+        offset = offset + first * array.strides[d]
+    if inside is not mask and not run.dry:
+        shape[0] = _nothing_outside(run, shape[0], inside)
+    whole = not numbers and all(one is not None and not any(one.form) for _, one in sliced)
+    key = array.key if whole else run.numbering.of(("view", tuple(form)), array.key, *keys)
+    return replace(array, shape=tuple(shape), strides=tuple(strides), offset=offset, key=key)
+
+
+def _complete(frame, node, array, indices) -> list:
+    """Return one index for each direction: the dots, and what is missing at the end, stand for whole directions."""
+    whole = SliceOf(None, None, None)
+    given = sum(one is not None and one is not Ellipsis for one in indices)
+    if given > array.ndim or sum(one is Ellipsis for one in indices) > 1:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {array.name} has {array.ndim} dimension(s) and gets "
+            f"{given} index(es)."
+        )
+    filled = [whole] * (array.ndim - given)
+    if Ellipsis in indices:
+        at = indices.index(Ellipsis)
+        return [*indices[:at], *filled, *indices[at + 1 :]]
+    return [*indices, *filled]
+
+
+def _those(parts, chosen) -> tuple:
+    return tuple(parts[d] for d in chosen)
+
+
+def _numbers_only(node):
+    """Return a subscript with those of its indices that are no slices, so that ``-1`` is known to be meant."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
+        return node
+    numbers = [
+        p
+        for p in node.slice.elts
+        if not isinstance(p, ast.Slice) and not (isinstance(p, ast.Constant) and p.value in (None, ...))
+    ]
+    return ast.copy_location(ast.Subscript(node.value, ast.Tuple(numbers, ast.Load()), node.ctx), node)
+
+
+def _cut(run, frame, node, array, d, cut: SliceOf, mask):
+    """Return the first element of a slice along direction ``d``, its extent and its step."""
+    extent = array.shape[d]
+    if not any(cut.form):
+        return 0, extent, 1
+    for part in cut.parts:
+        run.ledger.demand(part, mask)
+    step = 1 if cut.step is None else cut.step.number
+    if cut.step is not None and not run.dry and not cut.step.uniform:
+        raise unsupported(frame, node, "a slice whose step differs between threads")
+    if run.dry:
+        constant = extent.constant and all(p.constant for p in cut.parts)
+        return 0, extent if constant else run.blank(INT64), 1
+    if not step:
+        raise SimtError(f"{frame.program.name}, line {node.lineno}: the step of a slice is 0.")
+    if array.space == "local" and not all(p.constant for p in cut.parts):
+        array.region.constant_index_only = False
+    for part in cut.parts:
+        require_no_doubt(run, part, mask)
+    ends = [part for part in (cut.start, cut.stop) if part is not None]
+
+    def ends_of(n, *data):
+        data = list(data)
+        start = data.pop(0) if cut.start is not None else None
+        return _clipped(n, start, data.pop(0) if data else None, step)
+
+    def length(n, *data):
+        first, last = ends_of(n, *data)
+        return np.maximum(0, -((first - last) // step))
+
+    known = (extent, *ends)
+    first = ends_of(*(v.data.astype(np.int64) for v in known))[0]
+    key = run.numbering.of(("extent", cut.form, step), *(v.key for v in known))
+    numbers = length(*(v.data.astype(np.int64) for v in known))
+    if all(v.constant for v in known):
+        return int(first.reshape(-1)[0]), run.constant(int(numbers.reshape(-1)[0])), step
+    new = run.derived(numbers, INT64, key, known, mask)
+    return first, follow(new, lambda *data: length(*(one.astype(np.int64) for one in data)), *known), step
+
+
+def _clipped(n, start, stop, step: int):
+    """Return where a slice begins and ends, as Python and Numba clip it."""
+    low, high = (0, n) if step > 0 else (-1, n - 1)
+    default_start, default_stop = (0 * n, n) if step > 0 else (n - 1, 0 * n - 1)
+
+    def clip(at):
+        return np.clip(np.where(at < 0, at + n, at), low, high)
+
+    return default_start if start is None else clip(start), default_stop if stop is None else clip(stop)
+
+
+def _nothing_outside(run, extent: Value, inside) -> Value:
+    """Return an extent that is 0 in the lanes that named a row outside the array: they may touch nothing of it."""
+    return run.fresh(np.where(inside.data, extent.data, 0), INT64, (extent,), inside)
+
+
+def fill(run, frame, node, array: Array, value, mask) -> None:
+    """Write a number, or the numbers of a tuple, to all elements of a view.
+
+    Raises
+    ------
+    SimtError
+        If the value is an array: Numba would need memory for a copy, which a kernel cannot allocate.
+    """
+    from course_pkg.simt.run.access import locate, store_place
+
+    if isinstance(value, Array):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: a kernel cannot copy an array into a slice of {array.name}: "
+            "Numba would need memory for it. Copy element by element, in a loop."
+        )
+    extents = [1 if run.dry else int(n.data.max(initial=0)) for n in array.shape]
+    if isinstance(value, tuple) and not run.dry and (array.ndim != 1 or extents[0] != len(value)):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: {len(value)} numbers do not fill a slice of shape "
+            f"{tuple(extents)} of {array.name}."
+        )
+    for at in product(*map(range, extents)):
+        run.step()
+        there = mask
+        for n, extent in zip(at, array.shape, strict=True):
+            there = there.narrow(n < extent.data) if not run.dry else there
+        if there:
+            place = locate(run, frame, node, array, tuple(map(run.constant, at)), there)
+            store_place(run, frame, place, value[at[0]] if isinstance(value, tuple) else value, there)
+
+
+def merge_views(run, mask, new: Array, old: Array) -> Array | None:
+    """Return a view that is ``new`` in the active lanes and ``old`` in others; None if they have no common array."""
+    if (new.type, new.ndim, new.strides) != (old.type, old.ndim, old.strides) or not _same_memory(new, old):
+        return None
+    offset = _chosen(mask, new.offset, old.offset)
+    shape = tuple(_extent(run, mask, a, b) for a, b in zip(new.shape, old.shape, strict=True))
+    key = new.key if new.key == old.key else run.numbering.fresh()
+    return replace(new, shape=shape, offset=offset, key=key)
+
+
+def _same_memory(one: Array, other: Array) -> bool:
+    first, second = (a.flat.__array_interface__["data"][0] for a in (one, other))
+    return one.region is other.region and first == second and one.extent == other.extent
+
+
+def _extent(run, mask, new: Value, old: Value) -> Value:
+    if new is old or new.key == old.key:
+        return new
+    a, b = cast(run, new, INT64), cast(run, old, INT64)
+    merged = run.fresh(_chosen(mask, a.data, b.data), INT64, (new, old), mask)
+    return follow(merged, lambda one, other: _chosen(mask, one, other), a, b)
+
+
+def _chosen(mask, new: Any, old: Any):
+    return new if mask.data is None else np.where(mask.data, new, old)

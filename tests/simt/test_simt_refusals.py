@@ -1,0 +1,154 @@
+"""What Numba refuses is refused alike, in a sentence that says what to write; a notebook shows the learner's line."""
+
+import re
+
+import numpy as np
+import pytest
+
+from course_pkg import cuda, simt
+from course_pkg.simt.errors import HazardError, SimtError
+from course_pkg.simt.run.kernel import Kernel, jit
+
+WIDTH, ODD = 16, np.dtype([("a", np.int8), ("b", np.float64)])
+
+
+def said_of(body, **more):
+    source = "def kernel(x):\n    i = cuda.grid(1)\n" + "".join(f"    {line}\n" for line in body.split("\n"))
+    names = {"cuda": cuda, "np": np, "WIDTH": WIDTH, "helper": jit(lambda v: v, device=True)}
+    kernel = Kernel.from_source(source, "kernel", names)
+    with pytest.raises(SimtError) as raised:
+        kernel[1, 1](more.get("x", np.ones(8)))
+    said = str(raised.value)
+    assert said.startswith("kernel, line ") and said.endswith(".") and "\n" not in said, said
+    return said
+
+
+WHAT = {
+    "arithmetic in a shape": (
+        "s = cuda.shared.array(2 * WIDTH, np.float64)",
+        "not compute in the shape .* before",
+    ),
+    "arithmetic in a part of a shape": (
+        "s = cuda.local.array((4, WIDTH + 1), np.float64)",
+        "does not compute",
+    ),
+    "a shape computed before": ("n = WIDTH + 1\ns = cuda.shared.array(n, np.float64)", "does not compute"),
+    "a shuffle of uint32": (
+        "y = cuda.shfl_sync(-1, np.uint32(i), 0)",
+        r"int32, int64, float32 and float64, .* uint32",
+    ),
+    "a shuffle of a truth": ("y = cuda.shfl_xor_sync(-1, i > 0, 1)", "int32, int64, float32 and float64"),
+    "an index without .x": ("x[cuda.threadIdx] = 1", r"cuda\.threadIdx .*: write cuda\.threadIdx\.x"),
+    "a sum without .x": (
+        "y = cuda.blockIdx + 1",
+        r"cuda\.blockIdx .*: write cuda\.blockIdx\.x",
+    ),
+    "a function not called": (
+        "y = 2 * cuda.grid",
+        r"cuda\.grid is a function and no number: call it, as in cuda\.grid\(1\)",
+    ),
+    "print not called": ("y = print + 1", r"print, which is a function: call it"),
+    "a helper not called": ("y = helper + 1", "which is a function: call it"),
+    "a type not called": ("y = np.float32 + 1", r"the type float32, .*: call it, as in float32\(x\)"),
+    "arrays added": ("y = x + x", "x is a whole array, and one number is needed"),
+    "an array as a condition": ("if x:\n    x[0] = 1", r"the condition is the array x, .*: write x\[i\]"),
+    "an array as an index": ("x[x] = 1", "x is a whole array, and one number is needed"),
+    "a float as an index": ("x[0.5] = 1", "index 0 of x is a float64: indices are integers"),
+    "a tuple as a number": ("y = (1, 2) + 1", r"is 2 numbers, and one is needed: choose one"),
+    "None as a number": ("y = None\nx[0] = y + 1", "None, which is no number"),
+    "a dict": ("y = {}", "nothing that Numba compiles for a GPU: use numbers"),
+    "a list comprehension": (
+        "y = [v for v in x]",
+        "nothing that Numba compiles for a GPU: fill a cuda.local.array",
+    ),
+    "try": (
+        "try:\n    x[0] = 1\nexcept ValueError:\n    pass",
+        "nothing that Numba compiles for a GPU: test with if",
+    ),
+    "a product of arrays": ("y = np.dot(x, x)", "nothing that Numba compiles for a GPU: multiply and add"),
+    "an f-string": ("y = f'{i}'", "nothing that Numba compiles for a GPU: .* plain text"),
+    "all": ("y = all((True, False))", "the function 'all' is nothing that Numba compiles for a GPU: join"),
+    "the module's name, written": ("global WIDTH\nWIDTH = 3", "cannot change 'WIDTH', a name of the module"),
+    "**": ("y = helper(**x)", r"a call with \*\*arguments is nothing"),
+    "a star before an array": ("y = helper(*x)", r"\*x is no tuple"),
+    "a decorator inside": (
+        "@cuda.jit\ndef f(v):\n    return v",
+        "a decorated function inside a kernel is nothing",
+    ),
+    "what only the compiler knows": ("y = cuda.libdevice", "cuda.libdevice is .*NUMBA_ENABLE_CUDASIM=1"),
+    "no such field": ("y = x[0].c", "the records of x have no c: they have a, b"),
+    "packed records": ("y = x[0].b", r"records of x are packed, .* align=True"),
+    "a sum along an axis": ("y = x.sum(0)", "takes no axis in a kernel"),
+    "another number of elements": ("y = x.reshape(3, 3)", "x has 8 elements, which no shape"),
+    "no loop over a number": (
+        "for v in i:\n    pass",
+        "nothing that Numba compiles for a GPU: loop over range",
+    ),
+}
+RECORDS = ("no such field", "packed records")
+
+
+@pytest.mark.parametrize("name", WHAT)
+def test_a_refusal_says_what_to_write(name):
+    body, wanted = WHAT[name]
+    said = said_of(body, x=np.zeros(8, ODD) if name in RECORDS else np.ones(8))
+    assert re.search(wanted, said), said
+
+
+def test_the_numbers_of_a_shape_may_be_written_out():
+    @jit
+    def kernel(x):
+        tile = cuda.shared.array((2 * 8, WIDTH), np.float64)
+        line = cuda.local.array(shape=WIDTH, dtype="float32")
+        tile[0, 0] = line.size
+        x[0] = tile[0, 0] + tile.size
+
+    x = np.zeros(1)
+    kernel[1, 1](x)
+    assert x[0] == 16 + 256
+
+
+@pytest.mark.parametrize(
+    ("blocks", "leave", "said"),
+    [
+        (2000, False, r"2000 blocks of 1024 threads .* launch fewer blocks"),
+        (1, True, "only 3 of 1024 threads come"),
+    ],
+)
+def test_a_grids_barrier_needs_all_threads(blocks, leave, said):
+    @jit
+    def kernel(x, leave):
+        g = cuda.cg.this_grid()
+        if leave and cuda.grid(1) > 2:
+            return
+        g.sync()
+        x[0] = 1
+
+    with pytest.raises(SimtError, match=said):
+        kernel[blocks, 1024](np.zeros(1), leave)
+
+
+def test_a_notebook_shows_the_learners_line_and_one_sentence():
+    @jit(device=True)
+    def inner(v):
+        return [v]
+
+    @jit
+    def outer(x):
+        x[0] = inner(3)
+
+    @jit
+    def beyond(x):
+        x[cuda.grid(1)] = 1
+
+    with pytest.raises(SimtError) as raised:
+        outer[1, 1](np.ones(4))
+    launched, *lines, last = raised.value._render_traceback_()
+    assert last == f"Unsupported: {raised.value}"
+    assert launched.endswith("outer[1, 1](np.ones(4))") and lines[-1].endswith(":  return [v]")
+    with pytest.raises(HazardError) as raised:
+        beyond[1, 8](np.ones(4))
+    assert "x[cuda.grid(1)] = 1" in raised.value._render_traceback_()[-2]
+    with pytest.raises(SimtError) as raised:
+        simt.profile("no launch")
+    assert raised.value._render_traceback_()[-1].startswith("SimtError: simt.profile takes a launch")
