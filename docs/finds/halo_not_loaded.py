@@ -11,11 +11,12 @@ import numpy as np
 from numba import cuda
 
 THREADS = 32
+WIDTH = THREADS + 2
 
 
 @cuda.jit
 def smooth(a, out):
-    tile = cuda.shared.array(THREADS + 2, np.float64)
+    tile = cuda.shared.array(WIDTH, np.float64)
     i, t = cuda.grid(1), cuda.threadIdx.x
     tile[t + 1] = a[i]
     cuda.syncthreads()
@@ -25,13 +26,13 @@ def smooth(a, out):
 
 @cuda.jit
 def smooth_mended(a, out):
-    tile = cuda.shared.array(THREADS + 2, np.float64)
+    tile = cuda.shared.array(WIDTH, np.float64)
     i, t = cuda.grid(1), cuda.threadIdx.x
     tile[t + 1] = a[i]
     if t == 0 and i > 0:
         tile[0] = a[i - 1]
     if t == THREADS - 1 and i < a.size - 1:
-        tile[THREADS + 1] = a[i + 1]
+        tile[WIDTH - 1] = a[i + 1]
     cuda.syncthreads()
     if 0 < i < a.size - 1:
         out[i] = (tile[t] + tile[t + 1] + tile[t + 2]) / 3.0
