@@ -1,8 +1,8 @@
 """How far a measurement is from what memory allows: time over the bound, and what is left to gain.
 
 The *bound* of a measurement is the time in which a plain stream moves as many bytes. What is *left to gain* is
-T_peak / T_eff: it also counts the bytes that another algorithm would not move. The share *of T_peak* is the rate at which
-a measurement moves its bytes, over T_peak. Both yardsticks are measurements.
+T_peak / T_eff: it also counts the bytes that another algorithm would not move. The share *of T_peak* is the rate at
+which a measurement moves its bytes, over T_peak. Both yardsticks are measurements.
 """
 
 from collections.abc import Iterable, Iterator
@@ -41,7 +41,7 @@ class Limits:
     stream: Measurement
 
     def row(self, m: Measurement) -> dict[str, str]:
-        """Return the cells of a measurement: time, spread, T_eff, share of T_peak, time over bound, what is left, flops."""
+        """Return the cells of a measurement: time, spread, T_eff, share of T_peak, time over bound, gain, flops."""
         cells = _cells(m)
         if m.cost is None or not m.cost.bytes:
             return cells | {SHARE: "unknown", BOUND: "unknown", LEFT: "unknown"}

@@ -104,7 +104,7 @@ def _launch(n, block, kinds, uses, parameters, how) -> Made:
         kind, use = kinds[name], uses.of[name]
         shape = (n ** (1 + use.products),) if kind.ndim == 1 and use.products else (n,) * kind.ndim
         arguments.append(_value(kind, use, shape, n, generator))
-    grid = tuple(-(-n // b) for b in block) if uses.blocks else (1,) * len(block)
+    grid = tuple(-(-n // b) if axis in uses.blocks else 1 for axis, b in enumerate(block))
     origin = f"inputs made by course check, n = {n}, {how}"
     return Made(origin, grid, block, arguments, _dynamic(uses, block), how == EVEN)
 

@@ -1,6 +1,7 @@
 """Run a file on the stage, statement by statement, in a process of its own."""
 
 import ast
+import importlib
 import linecache
 import os
 import signal
@@ -10,6 +11,7 @@ import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from course_pkg.check import inputs as made_inputs
@@ -79,7 +81,8 @@ def play(work: Work, parts: list[read.Part]) -> Iterator[Trial | Note | Found]:
         linecache.cache[part.name] = (len(part.text), None, part.text.splitlines(keepends=True), part.name)
     with numba_cuda(stage):
         module = _module(work)
-        yield from _timed(work, stage, _statements(parts, module))
+        enter = [lambda: _enter(module)]
+        yield from _timed(work, stage, chain(enter, _statements(parts, module)))
         for kernel in stage.made:
             if not kernel.device:
                 yield Found(kernel.__name__, kernel.py_func.__code__.co_filename, first_line(kernel))
@@ -105,8 +108,17 @@ def _module(work) -> types.ModuleType:
         module.__package__ = ".".join(packages)
     module.__file__ = str(path)
     module.display = lambda *things, **options: None  # notebooks have it
-    sys.modules[name] = module  # pickles and dataclasses look it up
     return module
+
+
+def _enter(module) -> None:
+    """Put the module among the imported ones, where pickles and dataclasses look it up; its package comes first."""
+    package = vars(module).get("__package__")
+    try:
+        if package:
+            importlib.import_module(package)  # it may import this module's file itself
+    finally:
+        sys.modules[module.__name__] = module
 
 
 def _statements(parts, module):

@@ -38,19 +38,19 @@ class Uses:
     of : dict of str to Use
     axes : int
         Dimensions of the launch, from the highest axis that the kernel asks for.
-    blocks : bool
-        Whether the kernel knows in which block a thread is.
+    blocks : set of int
+        The axes along which the kernel knows in which block a thread is: 0 for x.
     shared : list of tuple of ast.expr
         The shapes of its arrays in shared memory.
     """
 
     of: dict[str, Use]
     axes: int = 1
-    blocks: bool = False
+    blocks: set[int] = field(default_factory=set)
     shared: list[tuple[ast.expr, ...]] = field(default_factory=list)
 
 
-def read(tree: ast.FunctionDef, called=lambda name: None) -> Uses:
+def read(tree: ast.FunctionDef, called=lambda name: None, depth: int = 3) -> Uses:
     """Return how a kernel uses its parameters.
 
     Parameters
@@ -58,13 +58,16 @@ def read(tree: ast.FunctionDef, called=lambda name: None) -> Uses:
     tree : ast.FunctionDef
     called : callable
         Returns the ``ast.FunctionDef`` of a device function, by its name, or None.
+    depth : int
+        How many calls deep to look.
     """
     uses = Uses({a.arg: Use() for a in tree.args.args})
     _threads(tree, uses)
     values = _values(tree)
     for node in ast.walk(tree):
         _array_use(node, uses.of, values)
-    _passed(tree, uses, called)
+    if depth:
+        _passed(tree, uses, called, depth - 1)
     _whole(tree, uses.of, values)
     return uses
 
@@ -75,11 +78,12 @@ def _threads(tree, uses) -> None:
             owner = getattr(node.value, "attr", getattr(node.value, "id", ""))
             if owner in ("threadIdx", "blockIdx", "blockDim", "gridDim") and node.attr in AXES:
                 uses.axes = max(uses.axes, AXES.index(node.attr) + 1)
-                uses.blocks |= owner in ("blockIdx", "gridDim")
+                uses.blocks |= {AXES.index(node.attr)} if owner in ("blockIdx", "gridDim") else set()
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             if name in INDEX_CALLS and node.args and isinstance(node.args[0], ast.Constant):
-                uses.axes, uses.blocks = max(uses.axes, int(node.args[0].value)), True
+                axes = int(node.args[0].value)
+                uses.axes, uses.blocks = max(uses.axes, axes), uses.blocks | set(range(axes))
             if ast.unparse(node.func).endswith("shared.array"):
                 shape = next((k.value for k in node.keywords if k.arg == "shape"), None)
                 shape = shape or (node.args[0] if node.args else None)
@@ -107,7 +111,7 @@ def _array_use(node, of, values) -> None:
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in of:
         _indexed(of[node.value.id], node.slice, values)
     elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in of:
-        if node.attr in ("shape", "size", "ndim"):
+        if node.attr in ("shape", "size", "ndim", "dtype", "strides"):
             _at_least(of[node.value.id], 1)
     elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
         name = node.args[0].id
@@ -169,14 +173,15 @@ def _of_threads(node) -> bool:
     )
 
 
-def _passed(tree, uses, called) -> None:
+def _passed(tree, uses, called, depth) -> None:
     """Learn from the functions that the kernel calls."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             function = called(node.func.id)
             if function is None or function is tree:
                 continue
-            inner = read(function)
+            inner = read(function, called, depth)
+            uses.axes, uses.blocks = max(uses.axes, inner.axes), uses.blocks | inner.blocks
             for argument, parameter in zip(node.args, function.args.args, strict=False):
                 if isinstance(argument, ast.Name) and argument.id in uses.of:
                     use, theirs = uses.of[argument.id], inner.of[parameter.arg]

@@ -105,6 +105,17 @@ def add(a, b, rows, columns):
 """,
         "a float64[1369]",
     ),
+    "threads in two directions and blocks in one": (
+        """
+@cuda.jit
+def rows(a, out):
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y + cuda.blockIdx.y * cuda.blockDim.y
+    if y < a.shape[0]:
+        for column in range(x, a.shape[1], cuda.blockDim.x):
+            out[y, column] = a[y, column]
+""",
+        "grid 1 × 3, block 16 × 16",
+    ),
     "annotations, and a block that an uncalled function gives": (
         """
 def main():

@@ -124,7 +124,11 @@ def k(indptr, indices, data, x, y, n, alpha, width):
 
 
 def test_what_a_device_function_does_with_an_argument_counts():
-    helper = ast.parse("def at(m, i):\n    return m[i, 0]\n").body[0]
+    helpers = {
+        "at": ast.parse("def at(m, i):\n    return m[here(i), 0]\n").body[0],
+        "here": ast.parse("def here(i):\n    return i + cuda.blockIdx.y\n").body[0],
+    }
     kernel = ast.parse("def k(a, out):\n    out[0] = at(a, cuda.threadIdx.x)\n").body[0]
-    found = uses.read(kernel, lambda name: helper if name == "at" else None)
-    assert found.of["a"].ndim == 2 and not found.blocks
+    found = uses.read(kernel, helpers.get)
+    assert (found.of["a"].ndim, found.axes, found.blocks) == (2, 2, {1})
+    assert uses.read(kernel).blocks == set()
