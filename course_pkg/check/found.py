@@ -10,6 +10,7 @@ from course_pkg.simt import Hazard, KernelProfile
 
 CLEAN, HAZARDS, NOT_RUN = 0, 1, 2  # exit statuses
 WORDS = {CLEAN: "clean", HAZARDS: "hazards", NOT_RUN: "could not run"}
+MADE = "inputs made by course check"
 UNEVEN = "At a size that the block divides, this does not happen."
 
 
@@ -126,6 +127,12 @@ class Checked:
     def errors(self) -> list[str]:
         """Why launches were refused or stopped, each reason once."""
         return list(dict.fromkeys(t.error for t in self.trials if t.error))
+
+    @property
+    def verdict(self) -> str:
+        """The status in words; a kernel that met only inputs that were made for it is called clean with these."""
+        only_made = self.status == CLEAN and all(t.origin.startswith(MADE) for t in self.trials)
+        return WORDS[self.status] + (", with inputs that were made for it" if only_made else "")
 
     @property
     def status(self) -> int:

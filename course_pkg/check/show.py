@@ -31,7 +31,7 @@ def verdict(report: Report) -> str:
 
 
 def _kernel(kernel: Checked, machine, width):
-    yield f"{kernel.file}:{kernel.line}: {kernel.name}: {WORDS[kernel.status]}"
+    yield f"{kernel.file}:{kernel.line}: {kernel.name}: {kernel.verdict}"
     for hazard, trial in kernel.hazards:
         yield from _wrapped(hazard_line(hazard, trial), "  ", width)
         yield from _wrapped(f"({trial.origin}) {kernel.remark(hazard)}", "    ", width)
@@ -142,7 +142,7 @@ def as_html(reports: list[Report], machine: Machine) -> str:
 
 
 def _section(kernel, machine) -> str:
-    parts = [f"<h2>{markup.escape(kernel.name)}: {WORDS[kernel.status]}</h2>"]
+    parts = [f"<h2>{markup.escape(kernel.name)}: {kernel.verdict}</h2>"]
     parts += [
         f'<p class="hazard"><b>{_kind(h)}</b>, '
         f"{markup.escape(place(h, t))}: {markup.escape(said(h))} {kernel.remark(h)}</p>"
