@@ -41,6 +41,10 @@ ROOMS = {
         "course_pkg.commands.verify",
         "compare the interpreter with a GPU's own counters and race checker",
     ),
+    "check": (
+        "course_pkg.commands.check",
+        "find hazards and wasted traffic in the kernels of any file or notebook, without a GPU",
+    ),
     "clean": ("course_pkg.commands.clean", "remove build products"),
 }
 

@@ -1,7 +1,8 @@
 """How far a measurement is from what memory allows: time over the bound, and what is left to gain.
 
 The *bound* of a measurement is the time in which a plain stream moves as many bytes. What is *left to gain* is
-T_peak / T_eff: it also counts the bytes that another algorithm would not move. Both yardsticks are measurements.
+T_peak / T_eff: it also counts the bytes that another algorithm would not move. The share *of T_peak* is the rate at
+which a measurement moves its bytes, over T_peak. Both yardsticks are measurements.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,8 +13,8 @@ from course_pkg.bench.measurement import CACHE_STATES, WARM, Measurement
 from course_pkg.core.units import format_time
 
 IN_CACHE = "*"
-LEFT, BOUND = "left to gain", "time / bound"
-WIDTHS = {"time": 9, "spread": 7, "T_eff GB/s": 10, BOUND: 12, LEFT: 12, "GFLOP/s": 9}
+LEFT, BOUND, SHARE = "left to gain", "time / bound", "of T_peak"
+WIDTHS = {"time": 9, "spread": 7, "T_eff GB/s": 10, SHARE: 9, BOUND: 12, LEFT: 12, "GFLOP/s": 9}
 
 
 @dataclass(frozen=True)
@@ -40,21 +41,23 @@ class Limits:
     stream: Measurement
 
     def row(self, m: Measurement) -> dict[str, str]:
-        """Return the cells of a measurement: time, spread, T_eff, time over bound, what is left to gain, flops."""
+        """Return the cells of a measurement: time, spread, T_eff, share of T_peak, time over bound, gain, flops."""
         cells = _cells(m)
         if m.cost is None or not m.cost.bytes:
-            return cells | {BOUND: "unknown", LEFT: "unknown"}
+            return cells | {SHARE: "unknown", BOUND: "unknown", LEFT: "unknown"}
         mark = IN_CACHE if m.cache_state == WARM else ""
         return cells | {
+            SHARE: f"{m.throughput_gb_s / self.peak.t_eff_gb_s:.0%}{mark}",
             BOUND: f"{m.over_bound(self.stream):.2f}×{mark}",
             LEFT: f"{self.peak.t_eff_gb_s / m.t_eff_gb_s:.2f}×{mark}",
         }
 
     def head(self) -> str:
-        """Return two lines that give T_peak and the bound, and say from which measurements they are."""
+        """Return the lines that give T_peak and the bound, and say from which measurements they are."""
         return (
             f"T_peak on {self.peak.device.name}: {_rate(self.peak)}.\n"
-            f"Bound of a row: its bytes over {_rate(self.stream)}. Left to gain: T_peak / T_eff."
+            f"Bound of a row: its bytes over {_rate(self.stream)}. Left to gain: T_peak / T_eff. "
+            "Of T_peak: bytes / time / T_peak."
         )
 
 
@@ -70,7 +73,7 @@ def lines(
     among : iterable of Measurement
         All that were measured together; where some of them do the same work with other bytes, a note says so.
     """
-    columns = {name: width for name, width in WIDTHS.items() if limits or name not in (BOUND, LEFT)}
+    columns = {name: width for name, width in WIDTHS.items() if limits or name not in (SHARE, BOUND, LEFT)}
     if limits:
         yield limits.head(), None
     yield "  ".join(f"{name:>{width}}" for name, width in columns.items()) + "  variant", None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from course_pkg.commands import doctor_gpu, doctor_system
-from course_pkg.commands.check import Check
+from course_pkg.commands.doctor_check import Check
 from course_pkg.paths import repo_root
 
 MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}

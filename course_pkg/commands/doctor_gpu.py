@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 
-from course_pkg.commands.check import Check
+from course_pkg.commands.doctor_check import Check
 from course_pkg.core.errors import CourseError
 from course_pkg.core.machine import find_machine
 from course_pkg.setup import driver

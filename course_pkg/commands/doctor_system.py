@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 from packaging.requirements import Requirement
 
-from course_pkg.commands.check import Check
+from course_pkg.commands.doctor_check import Check
 from course_pkg.core.errors import CourseError
 from course_pkg.setup import system
 

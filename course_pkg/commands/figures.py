@@ -1,7 +1,8 @@
 """``course figures``: run every script in ``figures/``, write its pictures, and put its tables into the README.
 
 Each script defines ``pictures() -> dict[str, Picture]``. It may also define ``tables() -> dict[str, str]``: the table
-called NAME, in Markdown, replaces the lines between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` in README.md.
+called NAME, in Markdown, replaces the lines between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` in README.md. And
+it may define ``pages() -> dict[str, str]``: whole files, such as ``docs/finds.md``, by their path in the repository.
 """
 
 import re
@@ -26,6 +27,8 @@ def run(args) -> int:
         offered = runpy.run_path(str(script))
         for name, picture in offered["pictures"]().items():
             wanted[figure(f"{name}.svg")] = picture.svg
+        for name, page in offered.get("pages", dict)().items():
+            wanted[repo_root() / name] = page
         for name, table in offered.get("tables", dict)().items():
             text = put_table(text, name, table)
     if text != old_text:

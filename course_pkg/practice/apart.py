@@ -20,6 +20,7 @@ import time
 import warnings
 from _thread import interrupt_main
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import psutil
 
@@ -40,33 +41,50 @@ class Lost(Exception):
         self.reason = reason
 
 
-def run(work: Callable[[], Iterator]) -> Iterator:
+def run(
+    work: Callable[[], Iterator],
+    *,
+    wall_s: float | None = None,
+    cpu_s: float | None = None,
+    memory_bytes: int | None = None,
+) -> Iterator:
     """Run ``work()`` in a separate process, and yield each of its results as soon as it arrives.
 
     Parameters
     ----------
     work : callable
         Returns an iterator of objects that can be pickled.
+    wall_s, cpu_s : float, optional
+        Seconds after which the process is stopped: of the clock, and of its own work. By default, those of an answer.
+    memory_bytes : int, optional
+        Address space that it may use, in addition to what this process uses and what libraries reserve per core.
 
     Raises
     ------
     Lost
         If ``work`` takes too much time or memory, or ends the process.
     """
-    yield from (_forked(work) if sys.platform.startswith("linux") else _here(work))
+    limits = _Limits(wall_s or WALL_S, cpu_s or CPU_S, memory_bytes or MEMORY_BYTES)
+    yield from (_forked(work, limits) if sys.platform.startswith("linux") else _here(work, limits))
 
 
-def _forked(work):
+class _Limits(NamedTuple):
+    wall_s: float
+    cpu_s: float
+    memory_bytes: int
+
+
+def _forked(work, limits):
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python warns about forks beside threads
         child = os.fork()
     if child == 0:
-        _child(work, writing)
+        _child(work, writing, limits)
     os.close(writing)
     ended = False
     try:
-        patience = _Patience(child)
+        patience = _Patience(child, limits.wall_s)
         while (message := _next(reading, patience)) is not None:
             kind, value = message
             if kind == "lost":
@@ -86,12 +104,9 @@ def _forked(work):
 class _Patience:
     """How long to wait for a process: longer if it is ready to run while other processes occupy the cores."""
 
-    def __init__(self, child: int):
-        self.process, self.start, self.until = (
-            psutil.Process(child),
-            time.monotonic(),
-            time.monotonic() + WALL_S,
-        )
+    def __init__(self, child: int, wall_s: float):
+        self.process, self.start = psutil.Process(child), time.monotonic()
+        self.until, self.most_s = self.start + wall_s, max(MOST_S, 2 * wall_s)
 
     def left_s(self) -> float:
         return max(0.0, self.until - time.monotonic())
@@ -100,7 +115,7 @@ class _Patience:
         waited = time.monotonic() - self.start
         with contextlib.suppress(psutil.Error):
             used = sum(self.process.cpu_times()[:2])
-            if waited < MOST_S and used < waited / 2 and self.process.status() == psutil.STATUS_RUNNING:
+            if waited < self.most_s and used < waited / 2 and self.process.status() == psutil.STATUS_RUNNING:
                 self.until = time.monotonic() + 1.0
                 return False
         return True
@@ -131,7 +146,7 @@ def _bytes(reading, size, patience) -> bytes:
     return found
 
 
-def _child(work, writing) -> None:
+def _child(work, writing, limits) -> None:
     """Do the work, then end the process; never return to the code of the notebook."""
     status = 1
     try:
@@ -139,8 +154,8 @@ def _child(work, writing) -> None:
         gc.disable()  # this process must not free what belongs to the notebook, above all memory on a GPU
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_PROF, CPU_S)
-        _limit_memory()
+        signal.setitimer(signal.ITIMER_PROF, limits.cpu_s)
+        _limit_memory(limits.memory_bytes)
         sys.stdout = sys.stderr = io.StringIO()
         sys.stdin = io.StringIO()
         with os.fdopen(writing, "wb") as out:
@@ -154,12 +169,12 @@ def _child(work, writing) -> None:
         os._exit(status)
 
 
-def _limit_memory() -> None:
+def _limit_memory(more: int) -> None:
     import resource  # does not exist on Windows
 
     with open("/proc/self/statm", encoding="ascii") as file:
         pages = int(file.read().split()[0])
-    most = pages * resource.getpagesize() + MEMORY_BYTES + CORE_BYTES * (os.cpu_count() or 1)
+    most = pages * resource.getpagesize() + more + CORE_BYTES * (os.cpu_count() or 1)
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
 
@@ -170,7 +185,7 @@ def _send(out, kind, value) -> None:
     out.flush()
 
 
-def _here(work):
+def _here(work, limits):
     """Do the work in this process; a timer interrupts the main thread, as Ctrl-C would."""
     late = threading.Event()
 
@@ -178,7 +193,7 @@ def _here(work):
         late.set()
         interrupt_main()
 
-    timer = threading.Timer(WALL_S, interrupt)
+    timer = threading.Timer(limits.wall_s, interrupt)
     timer.start()
     try:
         yield from work()

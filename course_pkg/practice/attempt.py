@@ -72,7 +72,7 @@ def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
     """
     outcomes: list[Outcome] = []
     try:
-        _warm_up()
+        warm_up()
         for outcome in apart.run(lambda: _all(answer, trials)):
             outcomes.append(outcome)
             if outcome.error:
@@ -85,7 +85,7 @@ def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
 
 
 @cache
-def _warm_up() -> None:
+def warm_up() -> None:
     """Launch a kernel once: the first launch loads modules for half a second, and forked copies then have them."""
     names = {"cuda": api}
     text = "def warm_up(out):\n    out[cuda.grid(1)] = cuda.threadIdx.x + 1.0\n"

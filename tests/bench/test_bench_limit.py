@@ -25,16 +25,20 @@ SHORT = measured("copy", 20, 1.0, n=2**10)
 
 
 def test_bound_and_gain_have_a_yardstick_each():
-    """42 GB at the 10 GB/s of the copy take 4.2 s; 3 GB that must move, in 5 s, are 0.6 GB/s of the triad's 12."""
+    """42 GB at the 10 GB/s of the copy take 4.2 s; 3 GB that must move, in 5 s, are 0.6 GB/s of the triad's 12.
+
+    The 42 GB that do move, in 5 s, are 8.4 GB/s of these 12.
+    """
     row = Limits(TRIAD, COPY).row(measured("step", 42, 5.0, fields=3))
     assert row["time / bound"] == "1.19×"
     assert row["left to gain"] == "20.00×"
+    assert row["of T_peak"] == "70%"
     assert (row["time"], row["T_eff GB/s"], row["GFLOP/s"]) == ("5.00 s", "0.6", "2.0")
 
 
 def test_an_unknown_cost_has_no_bound():
     row = Limits(TRIAD, COPY).row(replace(TRIAD, cost=None))
-    assert row["time / bound"] == row["left to gain"] == row["T_eff GB/s"] == "unknown"
+    assert {row[name] for name in ("time / bound", "left to gain", "of T_peak", "T_eff GB/s")} == {"unknown"}
 
 
 def test_the_lines_name_both_yardsticks_and_mark_what_may_lie_in_a_cache():

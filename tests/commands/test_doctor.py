@@ -8,7 +8,7 @@ import pytest
 
 from course_pkg import cli
 from course_pkg.commands import doctor, doctor_gpu, doctor_system
-from course_pkg.commands.check import Check
+from course_pkg.commands.doctor_check import Check
 from course_pkg.core.errors import CourseError
 from course_pkg.paths import recorded_dir, repo_root
 
