@@ -54,7 +54,7 @@ class Stage:
             function, signature = None, function
         if function is None:
             return lambda given: self.jit(given, signature=signature, **options)
-        plain = api.jit(function, **options)
+        plain = api.jit(function, **options, **({} if signature is None else {"signature": signature}))
         kernel = Watched.__new__(Watched)
         vars(kernel).update(vars(plain), stage=self, signature=signature)
         self.made.append(kernel)

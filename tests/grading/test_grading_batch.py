@@ -271,7 +271,7 @@ def real_folder(tmp_path):
         "bob": with_answers("gain", t_eff="import os\n\nos._exit(0)\n"),
         "cem": with_answers("gain", t_eff="def t_eff(a, b):\n    while True:\n        pass\n"),
         "dora": RELEASE,
-        "eve": RELEASE[:3000],
+        "eve": RELEASE[: len(RELEASE) // 2],
     }.items():
         (root / f"{student}.ipynb").write_bytes(data)
     (root / "finn.zip").write_bytes(zipped(with_answers("gain")))
