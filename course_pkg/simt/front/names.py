@@ -166,7 +166,7 @@ def entity(run, frame, node, thing):
         return Builtin(FUNCTIONS[id(thing)].name, thing)
     if id(thing) in MODULES:
         return Module(MODULES[id(thing)], thing)
-    if type(thing).__name__ == "module" and thing.__name__ in DOOR:
+    if isinstance(thing, ModuleType) and thing.__name__ in DOOR:
         return Intrinsic("")
     name = cuda_name(thing)
     if name is not None:
