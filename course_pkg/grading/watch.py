@@ -44,6 +44,7 @@ class Watch(threading.Thread):
         self._from_cpu_s: float | None = None
         self._idle_s, self._spent_s = 0.0, spent_s
         self._looked = time.monotonic()
+        self._random = random.Random()  # its own: others' random numbers must not depend on looks
 
     @property
     def spent_s(self) -> float:
@@ -71,7 +72,7 @@ class Watch(threading.Thread):
 
     def run(self) -> None:
         """Look about ten times per second, until the watch is stopped or has ended the sandbox."""
-        while not self._done.wait(TICK_S * random.uniform(0.5, 1.5)):
+        while not self._done.wait(TICK_S * self._random.uniform(0.5, 1.5)):
             self.reason = self._look()
             if self.reason:
                 self._end()

@@ -126,7 +126,7 @@ def lab(tmp_path_factory):
         assert url, log.read_text()
         yield root, url[0]
         server.send_signal(signal.SIGINT)  # Ctrl-C ends it, without a question
-        assert server.wait(20) in (0, 130), log.read_text()
+        assert server.wait(60) in (0, 130), log.read_text()
     finally:
         if server.poll() is None:
             os.killpg(server.pid, signal.SIGKILL)
