@@ -193,6 +193,10 @@ def _here(work, limits):
         late.set()
         interrupt_main()
 
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT) if main else None
+    if main and not callable(handler):  # started in the background, where a shell lets Ctrl-C be ignored
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(limits.wall_s, interrupt)
     timer.start()
     try:
@@ -205,3 +209,5 @@ def _here(work, limits):
         raise Lost(MEMORY) from None
     finally:
         timer.cancel()
+        if main and not callable(handler) and handler is not None:
+            signal.signal(signal.SIGINT, handler)

@@ -1,6 +1,7 @@
 """Answers that loop, recurse, crash or eat memory: a sentence within 5 s, and this process is as it was."""
 
 import os
+import signal
 import threading
 import time
 
@@ -131,7 +132,15 @@ def test_an_interrupt_ends_the_process_and_is_passed_on():
         os.waitpid(-1, os.WNOHANG)
 
 
-def test_where_nothing_can_be_forked_a_timer_stops_a_loop(monkeypatch):
+@pytest.fixture(params=[signal.default_int_handler, signal.SIG_IGN], ids=["as usual", "in the background"])
+def interrupts(request):
+    """What Ctrl-C does: a shell lets it be ignored by what it starts in the background."""
+    before = signal.signal(signal.SIGINT, request.param)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_where_nothing_can_be_forked_a_timer_stops_a_loop(monkeypatch, interrupts):
     monkeypatch.setattr(apart.sys, "platform", "darwin")
     monkeypatch.setattr(apart, "WALL_S", 0.5)
     assert "It ran for several" in verdict_of(FUNCTION, cells.function("while True:\n    pass"))
