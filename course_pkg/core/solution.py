@@ -21,6 +21,7 @@ class Status(Enum):
     NOT_DEFINITE = "A is not positive definite"
     M_NOT_DEFINITE = "the preconditioner is not positive definite"
     OVERFLOW = "a number became infinite or NaN"
+    DIVERGED = "the residual grew instead of falling"
     STAGNATED = "the updated residual met the tolerance, but the true residual does not"
 
 

@@ -1,0 +1,103 @@
+"""Applying a preconditioner, written once for all libraries: the order of products and maps.
+
+``tools`` is a module with
+
+    jacobi_plain(system, x, out)    out = (b - E x) / d, one product
+    spmv(A, x, y)                   y = A x
+    divide(d, r, out)               out = r / d
+    add(change, x)                  x = x + change
+    difference(d, y, x, out)        out = d (y - x)
+    advance(y, a, b, p, x)          p = a (y - x) + b p, then x = x + p
+    empty(n, like)                  a new vector in the memory space and precision of ``like``
+
+If y is the step of Jacobi's method after x, then ``d (y - x)`` is the residual ``r - A x``. So a level needs only the
+matrix of its smoother, not A as well.
+"""
+
+from course_pkg.core import CourseError
+from course_pkg.precond.checks import check_apply
+from course_pkg.precond.preconditioners import Diagonal, Identity, Multigrid, Polynomial
+from course_pkg.spmv.jacobi import JacobiSystem
+
+
+def diagonal(tools, M, r, out, *, device: bool) -> None:
+    """Compute ``out = r / d``."""
+    check_apply(M, r, out, Diagonal, device=device)
+    tools.divide(M.d, r, out)
+
+
+def chebyshev(tools, M, r, out, *, device: bool) -> None:
+    """Compute the steps of Chebyshev's method for ``A out = r``, from 0."""
+    check_apply(M, r, out, Polynomial, device=device)
+    system = JacobiSystem(M.E, M.d, r)
+    p, y = tools.empty(M.n, r), tools.empty(M.n, r)
+    tools.divide(M.d, r, p)
+    tools.scale(M.steps[0][0], p, out)
+    tools.scale(1.0, out, p)
+    for a, b in M.steps[1:]:
+        tools.jacobi_plain(system, out, y)
+        tools.advance(y, a, b, p, out)
+
+
+def vcycle(tools, M, r, out, *, device: bool) -> None:
+    """Compute a V-cycle for ``A out = r``, from 0."""
+    check_apply(M, r, out, Multigrid, device=device)
+    _descend(tools, M, 0, r, out)
+
+
+def _descend(tools, M, depth, r, out):
+    if depth == len(M.levels):
+        tools.spmv(M.inverse, r, out)
+        return
+    level = M.levels[depth]
+    n, coarse = level.P.shape
+    system, other = JacobiSystem(level.E, level.d, r), tools.empty(n, r)
+    tools.divide(level.d, r, out)  # the first sweep, because it begins at 0
+    x, y = _sweeps(tools, system, out, other, M.sweeps - 1)
+    tools.jacobi_plain(system, x, y)
+    tools.difference(level.d, y, x, y)
+    below, correction = tools.empty(coarse, r), tools.empty(coarse, r)
+    tools.spmv(level.R, y, below)
+    _descend(tools, M, depth + 1, below, correction)
+    tools.spmv(level.P, correction, y)
+    tools.add(y, x)
+    x, y = _sweeps(tools, system, x, y, M.sweeps)
+    if x is not out:
+        tools.scale(1.0, x, out)
+
+
+def _sweeps(tools, system, x, y, times):
+    """Return the vector with so many steps after x, and the other vector."""
+    for _ in range(times):
+        tools.jacobi_plain(system, x, y)
+        x, y = y, x
+    return x, y
+
+
+def apply(module, M, r, out) -> None:
+    """Compute ``out = B⁻¹ r`` by the function of a module that belongs to the kind of M.
+
+    Parameters
+    ----------
+    module : module
+        ``reference``, ``cpu_numba``, ``gpu_numba`` or ``gpu_cupy`` of this topic.
+    M : one of ``preconditioners.py``
+    r, out : array, shape (n,)
+
+    Raises
+    ------
+    CourseError
+        If M is no preconditioner, or an argument does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from course_pkg.precond import reference
+    >>> out = np.empty(2)
+    >>> apply(reference, Diagonal(np.array([4.0, 2.0])), np.ones(2), out); out
+    array([0.25, 0.5 ])
+    """
+    kinds = {Identity: "identity", Diagonal: "diagonal", Polynomial: "chebyshev", Multigrid: "vcycle"}
+    if type(M) not in kinds:
+        raise CourseError(f"M is of the kind {type(M).__name__}: make it with precond/preconditioners.py.")
+    getattr(module, f"precondition_{kinds[type(M)]}")(M, r, out)

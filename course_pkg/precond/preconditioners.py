@@ -1,0 +1,175 @@
+"""Preconditioners as plain arrays, set up by ``build.py``: each approximates ``A⁻¹`` by a positive definite operator.
+
+    Identity    nothing is done
+    Diagonal    division by the diagonal (Jacobi), or by the sums of absolute values of the rows (ℓ1-Jacobi)
+    Polynomial  some steps of Chebyshev's method: a polynomial in A, for which A alone is needed
+    Multigrid   a V-cycle over coarser and coarser matrices, smoothed by steps of Jacobi's method
+
+Applying each is products of sparse matrices with vectors and nothing more: a step of Jacobi's method,
+``(b - E x) / d`` with ``A = E + diag(d)``, is one product with E that ends with a division (``spmv/jacobi.py``). The
+d of a smoother need not be A's diagonal: with ``d = diagonal / omega`` it is the weighted method.
+
+Why they are positive definite. Jacobi: d is positive. Chebyshev: ``1 - t p(t)`` is below 1 in absolute value on
+(0, hi], so the polynomial p is positive there, and hi is an upper bound of the eigenvalues by Gershgorin's circles.
+V-cycle: the same smoother before and after, with ``2 d - A`` positive definite, restriction the transpose of
+prolongation, and coarse matrices ``Pᵀ A P``. It is positive definite whenever the smoother converges: ℓ1-Jacobi always
+does, and the weighted one because omega is 4/3 over Gershgorin's bound.
+
+Sources: A. H. Baker, R. D. Falgout, T. V. Kolev, U. M. Yang, Multigrid smoothers for ultraparallel computing, SIAM J.
+Sci. Comput. 33, 2011 (ℓ1-Jacobi); Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, 2003, Algorithm
+12.1 (Chebyshev); P. Vaněk, J. Mandel, M. Brezina, Algebraic multigrid by smoothed aggregation, Computing 56, 1996;
+Y. Notay, An aggregation-based algebraic multigrid method, ETNA 37, 2010 (pairwise).
+"""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from course_pkg.spmv.formats import Csr
+
+
+class Preconditioner:
+    """What all preconditioners do: their arrays can be copied to a GPU."""
+
+    def to_device(self):
+        """Return the same preconditioner with its arrays in GPU memory."""
+        from course_pkg import cuda
+
+        def moved(value):
+            if isinstance(value, tuple):
+                return tuple(map(moved, value))
+            if isinstance(value, (Csr, Preconditioner)):
+                return value.to_device()
+            return cuda.to_device(value) if isinstance(value, np.ndarray) else value
+
+        return replace(self, **{f.name: moved(getattr(self, f.name)) for f in fields(self)})
+
+
+@dataclass(frozen=True, eq=False)
+class Identity(Preconditioner):
+    """No preconditioner, for n unknowns.
+
+    Examples
+    --------
+    >>> Identity(3).sizes()
+    {'n': 3}
+    """
+
+    n: int
+
+    def sizes(self) -> dict:
+        """Return the arguments of its function in ``cost.py``, except the dtype."""
+        return {"n": self.n}
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonal(Preconditioner):
+    """Division by d.
+
+    Attributes
+    ----------
+    d : array, shape (n,)
+        Positive.
+    """
+
+    d: Any
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return self.d.shape[0]
+
+    def sizes(self) -> dict:
+        """Return the arguments of its function in ``cost.py``, except the dtype."""
+        return {"n": self.n}
+
+
+@dataclass(frozen=True, eq=False)
+class Polynomial(Preconditioner):
+    """Steps of Chebyshev's method for ``A z = r`` from z = 0, with A scaled by its diagonal.
+
+    Attributes
+    ----------
+    E : Csr
+        A without its diagonal.
+    d : array, shape (n,)
+        The diagonal.
+    steps : tuple of (float, float)
+        For each step, a and b of ``p = a (residual / d) + b p``, ``z += p``; b is 0 in the first.
+    """
+
+    E: Csr
+    d: Any
+    steps: tuple[tuple[float, float], ...]
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return self.d.shape[0]
+
+    def sizes(self) -> dict:
+        """Return the arguments of its function in ``cost.py``, except the dtype."""
+        return {"n": self.n, "nnz": self.E.nonzeros, "degree": len(self.steps) - 1}
+
+
+@dataclass(frozen=True, eq=False)
+class Level(Preconditioner):
+    """A level of a hierarchy above the coarsest one.
+
+    Attributes
+    ----------
+    E : Csr, shape (n, n)
+        ``A - diag(d)``.
+    d : array, shape (n,)
+        What the smoother divides by.
+    P, R : Csr, shape (n, coarse) and (coarse, n)
+        Prolongation, and restriction, which is its transpose.
+    """
+
+    E: Csr
+    d: Any
+    P: Csr
+    R: Csr
+
+
+@dataclass(frozen=True, eq=False)
+class Multigrid(Preconditioner):
+    """A hierarchy of levels, the finest first, and the inverse of the coarsest matrix.
+
+    Attributes
+    ----------
+    levels : tuple of Level
+    inverse : Csr
+        The inverse of the coarsest matrix, a small matrix without zeros: so even there, a product is all.
+    sweeps : int
+        Steps of the smoother before, and after, the correction.
+
+    Examples
+    --------
+    >>> from course_pkg.permutation.problem import poisson
+    >>> from course_pkg.precond.build import amg
+    >>> M = amg(poisson((8, 8, 8)), max_coarse=20)
+    >>> [level.R.shape for level in M.levels], 1.0 < M.complexity < 2.0
+    ([(19, 512)], True)
+    """
+
+    levels: tuple[Level, ...]
+    inverse: Csr
+    sweeps: int
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return self.levels[0].d.shape[0] if self.levels else self.inverse.shape[0]
+
+    @property
+    def complexity(self) -> float:
+        """Operator complexity: nonzeros of all levels over those of the finest."""
+        counts = [level.E.nonzeros for level in self.levels] + [self.inverse.nonzeros]
+        return sum(counts) / counts[0]
+
+    def sizes(self) -> dict:
+        """Return the arguments of its function in ``cost.py``, except the dtype."""
+        levels = tuple((lv.E.shape[0], lv.E.nonzeros, lv.P.shape[1], lv.P.nonzeros) for lv in self.levels)
+        return {"n": self.n, "nnz": self.inverse.nonzeros, "levels": levels, "sweeps": self.sweeps}

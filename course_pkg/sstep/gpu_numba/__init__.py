@@ -1,0 +1,62 @@
+"""S-step conjugate gradient as CUDA kernels.
+
+``basis`` makes vectors and their products, ``moments`` and ``gram`` take all sums of a pass, ``updates`` move blocks, x
+and r. ``room`` holds the vectors of a solve in GPU memory, and ``methods`` the methods. The variants, each with its
+idea, are listed in ``course_pkg/sstep/variants.py``.
+
+Arguments and equations are those of ``reference.py``; arrays are in GPU memory. If an argument does not fit, a function
+raises ``CourseError`` before anything is written. A launch does not synchronise; a method does once for each reduction.
+"""
+
+from course_pkg.sstep.gpu_numba.basis import (
+    laplacian_recurrence,
+    laplacian_recurrence_kernel,
+    recurrence,
+    recurrence_kernel,
+)
+from course_pkg.sstep.gpu_numba.gram import finish_gram_kernel, gram, gram_kernel, groups_of, points_of
+from course_pkg.sstep.gpu_numba.methods import pcg, pcg_sstep, pcg_sstep_moments, pfcg
+from course_pkg.sstep.gpu_numba.moments import (
+    blocks_of,
+    finish_kernel,
+    moments,
+    moments_kernel,
+    parts,
+    tiles_of,
+)
+from course_pkg.sstep.gpu_numba.updates import (
+    project_block,
+    project_block_kernel,
+    project_block_warps_kernel,
+    update_block,
+    update_block_kernel,
+    update_block_warps_kernel,
+)
+
+__all__ = [
+    "blocks_of",
+    "finish_gram_kernel",
+    "finish_kernel",
+    "gram",
+    "gram_kernel",
+    "groups_of",
+    "laplacian_recurrence",
+    "laplacian_recurrence_kernel",
+    "moments",
+    "moments_kernel",
+    "parts",
+    "pcg",
+    "pcg_sstep",
+    "pcg_sstep_moments",
+    "pfcg",
+    "points_of",
+    "project_block",
+    "project_block_kernel",
+    "project_block_warps_kernel",
+    "recurrence",
+    "recurrence_kernel",
+    "tiles_of",
+    "update_block",
+    "update_block_kernel",
+    "update_block_warps_kernel",
+]

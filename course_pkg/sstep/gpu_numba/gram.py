@@ -1,0 +1,201 @@
+"""The Gram matrix of a pass: all products of 2 s + 1 vectors with 2 s + 1 others in one sweep.
+
+Kernels:
+    gram_kernel          tiles of the matrix in registers; the vectors pass through shared memory once
+    finish_gram_kernel   add the parts of all blocks, in their order, into the upper triangle of a matrix
+
+Offsets are unsigned numbers of 32 bits.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.core.access import WARP
+from course_pkg.device.sums import block_total, warp_sum
+from course_pkg.sstep.checks import check_gram
+from course_pkg.sstep.gpu_numba.moments import parts, tiles_of
+from course_pkg.sstep.tuning import BLOCKS, STAGED, STAGES, THREADS, TILE
+
+
+def points_of(count: int) -> int:
+    """Return how many points of ``count`` vectors, and of as many products, a block stages in 48 KB of shared memory.
+
+    Examples
+    --------
+    >>> points_of(3), points_of(65)
+    (256, 32)
+    """
+    return next(points for most, points in STAGES if count <= most)
+
+
+def groups_of(tiles: int, points: int) -> int:
+    """Return how many threads share a tile: no more than there are points, and whole warps if there are so many.
+
+    Examples
+    --------
+    >>> groups_of(1, 256), groups_of(3, 256), groups_of(21, 64)
+    (256, 64, 12)
+    """
+    groups = min(THREADS // tiles, points)
+    return groups - groups % WARP if groups >= WARP else groups
+
+
+@cuda.jit(device=True)
+def tile_place(tile, side):
+    """Return row and column of a tile, numbered along the rows of the upper triangle."""
+    row, rest = np.uint32(0), np.uint32(tile)
+    while rest >= np.uint32(side - row):
+        rest = np.uint32(rest - np.uint32(side - row))
+        row = np.uint32(row + 1)
+    return row, np.uint32(row + rest)
+
+
+@cuda.jit(device=True)
+def element(old, fresh, r, n, s, before, half, column, i):
+    """Return point i of a column of Z (half 0) or A Z (half 1): ``before`` old vectors, the fresh ones, and r."""
+    if column < before:
+        return old[np.uint32(np.uint32(half * s + column) * n + i)]
+    if column < np.uint32(before + s):
+        return fresh[np.uint32(np.uint32(half * s + column - before) * n + i)]
+    return r[i]
+
+
+@cache
+def gram_kernel(s, first):
+    """Return the kernel for s fresh vectors and, unless it is the ``first`` pass, s old ones."""
+    before = 0 if first else s
+    count = before + s + 1
+    side, tiles = -(-count // TILE), tiles_of(count)
+    points = points_of(count)
+    pitch, groups = points + 2, groups_of(tiles, points)
+    by_warps = groups >= WARP
+    right, loads = side * TILE * pitch, (2 * count - 1) * points
+
+    @cuda.jit
+    def gram(old, fresh, r, partial):
+        """A block stages the same points of all vectors; ``groups`` threads share a tile, each with its own points.
+
+        The columns of a tile are ``pitch`` numbers apart, so neighbouring tiles use different banks. r stands behind
+        both Z and A Z; what lies behind r, up to the last tile, is zero.
+        """
+        stage, values = cuda.shared.array(2 * right, np.float64), cuda.local.array(STAGED, np.float64)
+        sums = cuda.local.array((TILE, TILE), np.float64)
+        here, there = cuda.local.array(TILE, np.float64), cuda.local.array(TILE, np.float64)
+        n, t = np.uint32(r.size), np.uint32(cuda.threadIdx.x)
+        group, tile = np.uint32(t % np.uint32(groups)), np.uint32(t // np.uint32(groups))
+        row, column = tile_place(min(tile, np.uint32(tiles - 1)), np.uint32(side))
+        for a in range(TILE):
+            for b in range(TILE):
+                sums[a, b] = 0.0
+        for k in range(t, np.uint32(2 * right), np.uint32(THREADS)):
+            stage[k] = 0.0
+        for base in range(np.uint32(cuda.blockIdx.x * points), n, np.uint32(cuda.gridDim.x * points)):
+            cuda.syncthreads()
+            fill_stage(stage, values, old, fresh, r, n, base, t)
+            cuda.syncthreads()
+            if tile < tiles:
+                for p in range(group, np.uint32(points), np.uint32(groups)):
+                    for a in range(TILE):
+                        here[a] = stage[np.uint32(np.uint32(row * TILE + a) * pitch + p)]
+                        there[a] = stage[np.uint32(right + np.uint32(column * TILE + a) * pitch + p)]
+                    for a in range(TILE):
+                        for b in range(TILE):
+                            sums[a, b] += here[a] * there[b]
+        leave_tiles(stage, sums, partial, t, tile, group)
+
+    @cuda.jit(device=True)
+    def fill_stage(stage, values, old, fresh, r, n, base, t):
+        """Copy the points from ``base`` on to shared memory; points beyond the end are zero."""
+        for begin in range(t, np.uint32(loads), np.uint32(STAGED * THREADS)):
+            for u in range(STAGED):
+                k = np.uint32(begin + np.uint32(u * THREADS))
+                place, i = np.uint32(k // np.uint32(points)), np.uint32(base + k % np.uint32(points))
+                half = np.uint32(1) if place >= count else np.uint32(0)
+                values[u] = 0.0
+                if k < loads and i < n:
+                    values[u] = element(
+                        old,
+                        fresh,
+                        r,
+                        n,
+                        np.uint32(s),
+                        np.uint32(before),
+                        half,
+                        np.uint32(place - half * count),
+                        i,
+                    )
+            for u in range(STAGED):
+                k = np.uint32(begin + np.uint32(u * THREADS))
+                if k < loads:
+                    place, p = np.uint32(k // np.uint32(points)), np.uint32(k % np.uint32(points))
+                    if place < count:
+                        stage[np.uint32(place * pitch + p)] = values[u]
+                    else:
+                        stage[np.uint32(right + np.uint32(place - count) * pitch + p)] = values[u]
+                    if place == count - 1:
+                        stage[np.uint32(right + place * pitch + p)] = values[u]
+
+    @cuda.jit(device=True)
+    def leave_tiles(stage, sums, partial, t, tile, group):
+        """Add the sums of the threads of a tile, one element of all tiles at a time, and write the block's parts."""
+        for a in range(TILE):
+            for b in range(TILE):
+                cuda.syncthreads()
+                stage[t] = warp_sum(sums[a, b]) if by_warps else sums[a, b]
+                cuda.syncthreads()
+                if tile < tiles and group == 0:
+                    total = 0.0
+                    for g in range(0, groups, WARP if by_warps else 1):
+                        total += stage[np.uint32(t + np.uint32(g))]
+                    e = np.uint32(np.uint32(tile * TILE + a) * TILE + b)
+                    partial[np.uint32(e * np.uint32(cuda.gridDim.x) + np.uint32(cuda.blockIdx.x))] = total
+
+    return gram
+
+
+@cuda.jit
+def finish_gram_kernel(partial, blocks, out):
+    """As finish, a block for each element of a tile; those below the diagonal and behind r are left out."""
+    count = np.uint32(out.shape[0])
+    side, e = np.uint32((count + TILE - 1) // TILE), np.uint32(cuda.blockIdx.x)
+    row, column = tile_place(np.uint32(e // np.uint32(TILE * TILE)), side)
+    i = np.uint32(row * TILE + np.uint32(e // np.uint32(TILE)) % np.uint32(TILE))
+    j = np.uint32(column * TILE + e % np.uint32(TILE))
+    total = 0.0
+    for k in range(cuda.threadIdx.x, blocks, cuda.blockDim.x):
+        total += partial[np.uint32(e * np.uint32(blocks) + np.uint32(k))]
+    total = block_total(total)
+    if cuda.threadIdx.x == 0 and i <= j and j < count:
+        out[i, j] = total
+
+
+def gram(old, fresh, r, out, partial=None):
+    """Compute the Gram matrix of a pass on the GPU: every vector is read once; no synchronisation.
+
+    Parameters
+    ----------
+    old, fresh : device array, shape (2 s, n)
+        ``old`` may be None.
+    r : device array, shape (n,)
+    out : device array, shape (m + 1, m + 1), float64
+        m is 2 s, or s without ``old``; only the upper triangle is written.
+    partial : device array, float64, optional
+        Memory for the parts, from :func:`parts`; by default, new memory.
+
+    Examples
+    --------
+    >>> fresh, r = cuda.to_device(np.array([[1.0, 1.0], [2.0, 4.0]])), cuda.to_device(np.array([1.0, 3.0]))
+    >>> out = cuda.to_device(np.zeros((2, 2)))
+    >>> gram(None, fresh, r, out); out.copy_to_host()
+    array([[ 6.,  4.],
+           [ 0., 10.]])
+    """
+    s = check_gram(old, fresh, r, out, device=True)
+    count, first = out.shape[0], old is None
+    blocks = min(BLOCKS, -(-r.size // points_of(count)))
+    partial = parts(s) if partial is None else partial
+    flat = fresh.reshape(fresh.size)
+    gram_kernel(s, first)[blocks, THREADS](flat if first else old.reshape(old.size), flat, r, partial)
+    finish_gram_kernel[tiles_of(count) * TILE * TILE, THREADS](partial, np.int32(blocks), out)

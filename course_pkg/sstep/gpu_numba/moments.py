@@ -1,0 +1,127 @@
+"""The moments of a pass: one sweep leaves a part of each sum for each block of threads, and a small kernel adds these.
+
+Kernels:
+    moments_kernel   2 s + 1 dot products: a thread has its points, and all sums in registers
+    finish_kernel    add the parts of all blocks, in their order: the same digits in every run
+
+Every vector is read once, however many sums it takes part in. A call of a library for each product would read them
+again each time. Offsets are unsigned numbers of 32 bits.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.core.access import WARP
+from course_pkg.device.sums import block_total, warp_sum
+from course_pkg.sstep.checks import check_moments
+from course_pkg.sstep.tuning import BLOCKS, THREADS, TILE
+
+WARPS = THREADS // WARP
+
+
+@cache
+def moments_kernel(s):
+    """Return the kernel for s vectors and the last product; s + 2 loads of a thread are on their way together."""
+    count = 2 * s + 1
+
+    @cuda.jit
+    def moments(block, r, partial):
+        """Each thread sums in registers over its points; then each warp by shuffles, and the warps in shared memory."""
+        parts = cuda.shared.array((count, WARPS), np.float64)
+        totals, q = cuda.local.array(count, np.float64), cuda.local.array(s, np.float64)
+        for k in range(count):
+            totals[k] = 0.0
+        n, t = np.uint32(r.size), np.uint32(cuda.threadIdx.x)
+        for i in range(np.uint32(cuda.grid(1)), n, np.uint32(cuda.gridsize(1))):
+            for k in range(s):
+                q[k] = block[np.uint32(np.uint32(k) * n + i)]
+            last, here = np.float64(block[np.uint32(np.uint32(2 * s - 1) * n + i)]), np.float64(r[i])
+            for k in range(s):
+                totals[k] += q[k] * here
+                totals[s + k] += q[k] * last
+            totals[2 * s] += here * here
+        for k in range(count):
+            total = warp_sum(totals[k])
+            if t % WARP == 0:
+                parts[k, t // WARP] = total
+        cuda.syncthreads()
+        if t < count:
+            total = 0.0
+            for w in range(WARPS):
+                total += parts[t, w]
+            partial[np.uint32(t * cuda.gridDim.x + cuda.blockIdx.x)] = total
+
+    return moments
+
+
+@cuda.jit
+def finish_kernel(partial, blocks, out):
+    """A block for each sum adds the parts of ``blocks`` blocks."""
+    total = 0.0
+    for i in range(cuda.threadIdx.x, blocks, cuda.blockDim.x):
+        total += partial[np.uint32(cuda.blockIdx.x * blocks + i)]
+    total = block_total(total)
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x] = total
+
+
+def moments(block, r, out, partial=None):
+    """Compute 2 s + 1 sums on the GPU: s + 2 vectors are read once; no synchronisation.
+
+    Parameters
+    ----------
+    block : device array, shape (2 s, n)
+    r : device array, shape (n,)
+    out : device array, shape (2 s + 1,), float64
+    partial : device array, float64, optional
+        Memory for the parts, from :func:`parts`; by default, new memory.
+
+    Examples
+    --------
+    >>> block, r = cuda.to_device(np.array([[1.0, 1.0], [2.0, 4.0]])), cuda.to_device(np.array([1.0, 3.0]))
+    >>> out = cuda.device_array(3)
+    >>> moments(block, r, out); out.copy_to_host()
+    array([ 4.,  6., 10.])
+    """
+    s = check_moments(block, r, out, device=True)
+    blocks = blocks_of(r.size)
+    partial = parts(s) if partial is None else partial
+    moments_kernel(s)[blocks, THREADS](block.reshape(block.size), r, partial)
+    finish_kernel[2 * s + 1, THREADS](partial, np.int32(blocks), out)
+
+
+def blocks_of(n: int) -> int:
+    """Return the blocks of a sweep over n points: one wave, or fewer for short vectors.
+
+    Examples
+    --------
+    >>> blocks_of(1000), blocks_of(10**8)
+    (4, 528)
+    """
+    return min(BLOCKS, -(-n // THREADS))
+
+
+def parts(s: int):
+    """Return device memory for the parts of all sums of a pass of s vectors.
+
+    Examples
+    --------
+    >>> parts(1).size // 528  # a tile of 16 sums
+    16
+    """
+    tiles = tiles_of(2 * s + 1)
+    return cuda.device_array(tiles * TILE * TILE * BLOCKS, np.float64)
+
+
+def tiles_of(count: int) -> int:
+    """Return the tiles of the upper triangle of a matrix of ``count`` rows.
+
+    Examples
+    --------
+    >>> tiles_of(4), tiles_of(5), tiles_of(65)
+    (1, 3, 153)
+    """
+    side = -(-count // TILE)
+    return side * (side + 1) // 2

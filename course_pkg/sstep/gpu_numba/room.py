@@ -1,0 +1,161 @@
+"""The vectors of a solve in GPU memory; ``sstep/room.py`` says what a room is."""
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.cg.gpu_numba import copy_rows_kernel, dot_kernel, fill_kernel, row_pitch
+from course_pkg.cg.gpu_numba.maps import DOT_BLOCKS, THREADS_MAP
+from course_pkg.core import CourseError
+from course_pkg.core.checks import require_arrays, require_ndim, require_shape
+from course_pkg.core.systems import check_stops
+from course_pkg.precond import cycle
+from course_pkg.precond import gpu_numba as precond
+from course_pkg.precond.preconditioners import Preconditioner
+from course_pkg.spmv.formats import Csr
+from course_pkg.spmv.gpu_numba import spmv_csr_vector
+from course_pkg.sstep.gpu_numba.moments import parts
+from course_pkg.sstep.problem import Laplacian
+from course_pkg.sstep.room import Room
+
+LINE = 16  # numbers: vectors of a block begin at a multiple of a cache line
+BLOCKS_ROWS = 1024
+
+
+class DeviceRoom(Room):
+    """Vectors in GPU memory, padded to whole cache lines: what lies behind a row of the grid is zero and stays zero.
+
+    Parameters
+    ----------
+    A : Laplacian or Csr
+        The Laplacian is not stored; a Csr is in GPU memory.
+    b, x0 : device array
+        A grid for a Laplacian, a vector for a Csr.
+    M : Preconditioner in GPU memory, optional
+        Only with a Csr.
+    """
+
+    def __init__(self, ops, A, b, x0, M, rtol, atol, maxiter):
+        self.A, self.M, self.partial = A, M, None
+        super().__init__(ops, A, b, x0, M, rtol, atol, maxiter)
+
+    def check(self, b, x0, rtol, atol, maxiter) -> None:
+        """Check the arguments of a solve, and choose the size of vectors."""
+        check_stops(rtol, atol, maxiter)
+        require_arrays(device=True, b=b, **({} if x0 is None else {"x0": x0}))
+        if isinstance(self.A, Laplacian):
+            require_shape(tuple(self.A.shape), b=b)
+            nz, ny, nx = b.shape
+            self.pitch = row_pitch(nx, b.dtype)
+            self.stored = nz * ny * self.pitch
+        elif isinstance(self.A, Csr):
+            require_ndim(1, b=b)
+            self.stored = -(-b.size // LINE) * LINE
+        else:
+            raise CourseError(f"A is a {type(self.A).__name__}: on a GPU, pass a Laplacian or a Csr.")
+        if self.M is not None and not (isinstance(self.M, Preconditioner) and isinstance(self.A, Csr)):
+            raise CourseError("With M, pass A as a Csr, and M from precond/build.py, both in GPU memory.")
+
+    def zeros(self, shape, dtype=None):
+        """Return zeros in GPU memory; their number may be odd."""
+        size = int(np.prod(shape))
+        out = cuda.device_array(size + size % 2, np.dtype(dtype or self.dtype))
+        fill_kernel[-(-out.size // (2 * THREADS_MAP)), THREADS_MAP](np.dtype(out.dtype).type(0), out)
+        return out[:size].reshape(shape)
+
+    def vector(self):
+        """Return a vector of zeros."""
+        return self.zeros(self.stored)
+
+    def block(self, s: int):
+        """Return a block of zeros."""
+        if self.partial is None:
+            self.partial = parts(s)
+        return self.zeros((2 * s, self.stored))
+
+    def take(self, array):
+        """Return a copy of a grid or a vector in padded memory; an array in host memory is copied to the GPU."""
+        out, source = (
+            self.vector(),
+            cuda.to_device(np.asarray(array)) if isinstance(array, np.ndarray) else array,
+        )
+        source = cuda.as_cuda_array(source).reshape(source.size)
+        if isinstance(self.A, Laplacian):
+            nx, pitch = np.uint32(self.shape[2]), np.uint32(self.pitch)
+            copy_rows_kernel[BLOCKS_ROWS, THREADS_MAP](source, nx, nx, out, pitch)
+        else:
+            out[: self.n].copy_to_device(source)
+        return out
+
+    def give(self, vector):
+        """Return a vector as a new array of b's shape."""
+        out = cuda.device_array(self.n, self.dtype)
+        if isinstance(self.A, Laplacian):
+            nx, pitch = np.uint32(self.shape[2]), np.uint32(self.pitch)
+            copy_rows_kernel[BLOCKS_ROWS, THREADS_MAP](vector, pitch, nx, out, nx)
+        else:
+            out.copy_to_device(vector[: self.n])
+        return out.reshape(self.shape)
+
+    def to_host(self, array) -> np.ndarray:
+        """Copy the sums of a pass to the host, which waits for the device: the one synchronisation of a pass."""
+        return array.copy_to_host()
+
+    def put(self, array):
+        """Copy coefficients to the GPU."""
+        return cuda.to_device(np.ascontiguousarray(array, np.float64))
+
+    def copy(self, source, target) -> None:
+        """Copy a vector within GPU memory."""
+        target.copy_to_device(source)
+
+    @property
+    def rows(self):
+        """The operator with its rows in host memory, for Gershgorin's circles."""
+        if isinstance(self.A, Laplacian):
+            return self.A
+        host = [part.copy_to_host() for part in (self.A.indptr, self.A.indices, self.A.data)]
+        return Csr(*host, self.A.shape)
+
+    def multiply(self, v, out) -> None:
+        """Compute ``out = A v``."""
+        self.products += 1
+        if isinstance(self.A, Laplacian):
+            self.fused(v, v, None, out, None)
+        else:
+            spmv_csr_vector(self.A, v[: self.n], out[: self.n])
+
+    def precondition(self, v, out) -> None:
+        """Compute ``out = M v``."""
+        cycle.apply(precond, self.M, v[: self.n], out[: self.n])
+
+    def fused(self, previous, current, step, product, out) -> None:
+        """Multiply by the Laplacian and go on to the next vector in one sweep."""
+        padded = (*self.shape[:2], self.pitch)
+        grids = [None if v is None else v.reshape(padded) for v in (previous, current, product, out)]
+        self.ops.laplacian_recurrence(*grids[:2], *(step or (0.0, 0.0, 0.0)), *grids[2:], nx=self.shape[2])
+
+    def dots(self, *pairs) -> list[float]:
+        """Return the dot products of pairs of vectors: one reduction, for which the host waits once."""
+        self.reductions += 1
+        blocks = min(DOT_BLOCKS, -(-self.stored // (2 * THREADS_MAP)))
+        partial = cuda.device_array((len(pairs), blocks), np.float64)
+        for k, (u, v) in enumerate(pairs):
+            dot_kernel[blocks, THREADS_MAP](u, v, partial[k])
+        return [float(row.sum()) for row in partial.copy_to_host()]
+
+    def residual(self, x, out) -> float:
+        """Compute ``out = b - A x`` and return its norm; one reduction."""
+        self.multiply(x, out)
+        self.combine(1.0, self.b, -1.0, out, out)
+        return float(np.sqrt(self.dots((out, out))[0]))
+
+    def moments(self, block, r) -> np.ndarray:
+        """Return the 2 s moments and r·r: one reduction."""
+        self.reductions += 1
+        out = cuda.device_array(len(block) + 1, np.float64)
+        self.ops.moments(block, r, out, self.partial)
+        return self.to_host(out)
+
+    def sums(self, old, fresh, r, out) -> None:
+        """Take the sums of a pass."""
+        self.ops.gram(old, fresh, r, out, self.partial)

@@ -1,0 +1,265 @@
+"""Updates of a block: "block times coefficients, then times alpha" in one sweep, with the fresh row in registers.
+
+Kernels:
+    update_block_kernel          P = Q + P_old beta, then x and r move by P alpha: a thread per row
+    project_block_kernel         Z C and Z a, Z the vectors of both blocks: a thread per row
+    update_block_warps_kernel    as update_block, a warp for 32 rows: lane j makes vector j of each
+    project_block_warps_kernel   as project_block, for the same reason
+
+A library needs one call that makes the new block and another that reads it again, to multiply it by alpha. Here each
+vector is read once and written once. The coefficients are read by all threads at the same time, from shared memory.
+A thread's row needs 2 s registers of 64 bits for each block; where that is too much, a warp shares its rows, and a lane
+keeps the coefficients of one vector in registers instead. Offsets are unsigned numbers of 32 bits.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.core.access import WARP
+from course_pkg.sstep.checks import check_block, check_small
+from course_pkg.sstep.tuning import BLOCKS, BLOCKS_WARPS, MOST_BY_THREADS, THREADS, TOGETHER
+
+
+@cache
+def update_block_kernel(s):
+    """Return the kernel for s vectors: 2 s loads of a thread are on their way before it computes."""
+
+    @cuda.jit
+    def update_block(old, fresh, beta, alpha, x, r, out):
+        """A thread per row: for both halves, it makes s new numbers and adds up what they move x or r by."""
+        B, along = cuda.shared.array(s * s, np.float64), cuda.shared.array(s, np.float64)
+        p, q = cuda.local.array(s, np.float64), cuda.local.array(s, np.float64)
+        n, t = np.uint32(x.size), np.uint32(cuda.threadIdx.x)
+        for k in range(t, np.uint32(s * s), np.uint32(THREADS)):
+            B[k] = beta[np.uint32(k // np.uint32(s)), np.uint32(k % np.uint32(s))]
+        if t < s:
+            along[t] = alpha[t]
+        cuda.syncthreads()
+        for i in range(np.uint32(cuda.grid(1)), n, np.uint32(cuda.gridsize(1))):
+            for half in range(2):
+                for k in range(s):
+                    at = np.uint32(np.uint32(half * s + k) * n + i)
+                    p[k] = old[at]
+                    q[k] = fresh[at]
+                move = 0.0
+                for j in range(s):
+                    new = q[j]
+                    for k in range(s):
+                        new += p[k] * B[k * s + j]
+                    out[np.uint32(np.uint32(half * s + j) * n + i)] = new
+                    move += new * along[j]
+                if half == 0:
+                    x[i] += move
+                else:
+                    r[i] -= move
+
+    return update_block
+
+
+@cache
+def project_block_kernel(s):
+    """Return the kernel for s old and s fresh vectors."""
+
+    @cuda.jit
+    def project_block(old, fresh, C, a, x, r, out):
+        """As update_block, but the fresh vectors have coefficients, too: twice the products on the same bytes."""
+        B, along = cuda.shared.array(2 * s * s, np.float64), cuda.shared.array(2 * s, np.float64)
+        z = cuda.local.array(2 * s, np.float64)
+        n, t = np.uint32(x.size), np.uint32(cuda.threadIdx.x)
+        for k in range(t, np.uint32(2 * s * s), np.uint32(THREADS)):
+            B[k] = C[np.uint32(k // np.uint32(s)), np.uint32(k % np.uint32(s))]
+        if t < 2 * s:
+            along[t] = a[t]
+        cuda.syncthreads()
+        for i in range(np.uint32(cuda.grid(1)), n, np.uint32(cuda.gridsize(1))):
+            for half in range(2):
+                move = 0.0
+                for k in range(s):
+                    at = np.uint32(np.uint32(half * s + k) * n + i)
+                    z[k] = old[at]
+                    z[s + k] = fresh[at]
+                for k in range(2 * s):
+                    move += z[k] * along[k]
+                for j in range(s):
+                    new = 0.0
+                    for k in range(2 * s):
+                        new += z[k] * B[k * s + j]
+                    out[np.uint32(np.uint32(half * s + j) * n + i)] = new
+                if half == 0:
+                    x[i] += move
+                else:
+                    r[i] -= move
+
+    return project_block
+
+
+@cache
+def rows_by_warp(s, whole):
+    """Return the device function that makes s vectors of 32 rows: from 2 s coefficients per vector, or from s.
+
+    If ``whole`` is false, the fresh vectors are added as they are.
+    """
+    terms = 2 * s if whole else s
+
+    @cuda.jit(device=True)
+    def rows(tile, made, c, lane):
+        """Let lane j compute ``Σ_k Z[row, k] c[k]``, vector j of ``TOGETHER`` rows at a time, and put it into ``made``.
+
+        ``tile[k, row]`` is read by all lanes at once. Rows of ``made`` are 33 apart, so that lanes use different banks.
+        """
+        sums = cuda.local.array(TOGETHER, np.float64)
+        for first in range(0, WARP, TOGETHER):
+            for u in range(TOGETHER):
+                sums[u] = 0.0
+            for k in range(terms):
+                for u in range(TOGETHER):
+                    sums[u] += tile[k, first + u] * c[k]
+            if lane < s:
+                for u in range(TOGETHER):
+                    fresh = 0.0 if whole else tile[s + lane, first + u]
+                    made[lane, first + u] = fresh + sums[u]
+
+    return rows
+
+
+@cache
+def update_block_warps_kernel(s):
+    """Return the kernel for s vectors, a block of one warp for each 32 rows at a time."""
+    rows = rows_by_warp(s, False)
+
+    @cuda.jit
+    def update_block_warps(old, fresh, beta, alpha, x, r, out):
+        """As update_block, but lane j keeps column j of beta in registers, and the rows pass through shared memory."""
+        tile, made = (
+            cuda.shared.array((2 * s, WARP), np.float64),
+            cuda.shared.array((s, WARP + 1), np.float64),
+        )
+        c, n, lane = cuda.local.array(s, np.float64), np.uint32(x.size), np.uint32(cuda.threadIdx.x)
+        for k in range(s):
+            c[k] = beta[k, min(lane, np.uint32(s - 1))]
+        for base in range(np.uint32(cuda.blockIdx.x * WARP), n, np.uint32(cuda.gridDim.x * WARP)):
+            i = np.uint32(base + lane)
+            at = min(i, np.uint32(n - 1))  # beyond the end, the last row: no branch between the loads
+            for half in range(2):
+                for k in range(s):
+                    place = np.uint32(np.uint32(half * s + k) * n + at)
+                    tile[k, lane] = old[place]
+                    tile[s + k, lane] = fresh[place]
+                cuda.syncwarp()
+                rows(tile, made, c, lane)
+                cuda.syncwarp()
+                move = 0.0
+                if i < n:
+                    for j in range(s):
+                        new = made[j, lane]
+                        out[np.uint32(np.uint32(half * s + j) * n + i)] = new
+                        move += new * alpha[j]
+                    if half == 0:
+                        x[i] += move
+                    else:
+                        r[i] -= move
+
+    return update_block_warps
+
+
+@cache
+def project_block_warps_kernel(s):
+    """Return the kernel for s old and s fresh vectors, a block of one warp for each 32 rows at a time."""
+    rows = rows_by_warp(s, True)
+
+    @cuda.jit
+    def project_block_warps(old, fresh, C, a, x, r, out):
+        """As update_block_warps, but the fresh vectors have coefficients, too."""
+        tile, made = (
+            cuda.shared.array((2 * s, WARP), np.float64),
+            cuda.shared.array((s, WARP + 1), np.float64),
+        )
+        c, n, lane = cuda.local.array(2 * s, np.float64), np.uint32(x.size), np.uint32(cuda.threadIdx.x)
+        for k in range(2 * s):
+            c[k] = C[k, min(lane, np.uint32(s - 1))]
+        for base in range(np.uint32(cuda.blockIdx.x * WARP), n, np.uint32(cuda.gridDim.x * WARP)):
+            i = np.uint32(base + lane)
+            at = min(i, np.uint32(n - 1))
+            for half in range(2):
+                for k in range(s):
+                    place = np.uint32(np.uint32(half * s + k) * n + at)
+                    tile[k, lane] = old[place]
+                    tile[s + k, lane] = fresh[place]
+                cuda.syncwarp()
+                rows(tile, made, c, lane)
+                cuda.syncwarp()
+                move = 0.0
+                for k in range(2 * s):
+                    move += tile[k, lane] * a[k]
+                if i < n:
+                    for j in range(s):
+                        out[np.uint32(np.uint32(half * s + j) * n + i)] = made[j, lane]
+                    if half == 0:
+                        x[i] += move
+                    else:
+                        r[i] -= move
+
+    return project_block_warps
+
+
+def _launch(by_threads, by_warps, s, n, *arguments, warps):
+    if warps if warps is not None else s > MOST_BY_THREADS:
+        by_warps(s)[min(BLOCKS_WARPS, -(-n // WARP)), WARP](*arguments)
+    else:
+        by_threads(s)[min(BLOCKS, -(-n // THREADS)), THREADS](*arguments)
+
+
+def update_block(old, fresh, beta, alpha, x, r, out, warps=None):
+    """Compute ``P = Q + P_old beta`` for both halves, ``x += P alpha`` and ``r -= A P alpha`` on the GPU; one sweep.
+
+    Parameters
+    ----------
+    old, fresh, out : device array, shape (2 s, n)
+        ``out`` may be ``fresh`` or ``old``.
+    beta, alpha : device array, float64, shape (s, s) and (s,)
+    x, r : device array, shape (n,)
+    warps : bool, optional
+        Whether a warp shares its rows; by default it does for s above 16.
+
+    Examples
+    --------
+    >>> old, fresh, x, r = (cuda.to_device(np.ones(shape)) for shape in ((2, 3), (2, 3), 3, 3))
+    >>> beta, alpha = cuda.to_device(np.array([[2.0]])), cuda.to_device(np.array([0.5]))
+    >>> update_block(old, fresh, beta, alpha, x, r, fresh)
+    >>> fresh.copy_to_host()[0], x.copy_to_host(), r.copy_to_host()
+    (array([3., 3., 3.]), array([2.5, 2.5, 2.5]), array([-0.5, -0.5, -0.5]))
+    """
+    s = check_block(old, r, fresh=fresh, out=out, x=x, device=True)
+    check_small(s, device=True, beta=beta, alpha=alpha)
+    flat = [block.reshape(block.size) for block in (old, fresh, out)]
+    arguments = (*flat[:2], beta, alpha, x, r, flat[2])
+    _launch(update_block_kernel, update_block_warps_kernel, s, r.size, *arguments, warps=warps)
+
+
+def project_block(old, fresh, C, a, x, r, out, warps=None):
+    """Compute ``Z C`` for both halves, ``x += Z a`` and ``r -= A Z a`` on the GPU; one sweep, no synchronisation.
+
+    Parameters
+    ----------
+    old, fresh, out : device array, shape (2 s, n)
+        ``out`` may be ``fresh`` or ``old``.
+    C, a : device array, float64, shape (2 s, s) and (2 s,)
+    x, r : device array, shape (n,)
+    warps : bool, optional
+        Whether a warp shares its rows; by default it does for s above 16.
+
+    Examples
+    --------
+    >>> old, fresh, x, r = (cuda.to_device(np.ones(shape)) for shape in ((2, 3), (2, 3), 3, 3))
+    >>> C, a = cuda.to_device(np.array([[2.0], [1.0]])), cuda.to_device(np.array([0.5, 0.25]))
+    >>> project_block(old, fresh, C, a, x, r, fresh)
+    >>> fresh.copy_to_host()[0], x.copy_to_host(), r.copy_to_host()
+    (array([3., 3., 3.]), array([1.75, 1.75, 1.75]), array([0.25, 0.25, 0.25]))
+    """
+    s = check_block(old, r, fresh=fresh, out=out, x=x, device=True)
+    check_small(s, device=True, C=C, a=a)
+    flat = [block.reshape(block.size) for block in (old, fresh, out)]
+    arguments = (*flat[:2], C, a, x, r, flat[2])
+    _launch(project_block_kernel, project_block_warps_kernel, s, r.size, *arguments, warps=warps)

@@ -1,0 +1,67 @@
+"""How an s-step method ended: a status for programs, and a sentence for people."""
+
+import numpy as np
+
+from course_pkg.cg.outcome import SLACK, Stop, outcome
+from course_pkg.core import Solution, Status
+
+GREW = 1e4  # a residual so many times larger than the smallest one before it: the method diverges
+
+
+def ended(room, norms, target, iterations, trouble, extra) -> Solution:
+    """Return the result of a method; it has converged only if the true residual meets the tolerance.
+
+    Parameters
+    ----------
+    room : Room
+        Its x is the result, and its r is overwritten by the true residual.
+    norms : list of float
+        Updated residuals: before the first pass, and after each.
+    target : float
+    iterations : int
+        Iterations of conjugate gradient that the passes stand for.
+    trouble : Stop or None
+    extra : dict
+    """
+    true = room.residual(room.x, room.r)
+    status, reason = trouble or outcome(norms[-1], true, target, iterations)
+    if trouble and true <= SLACK * target:
+        status = Status.CONVERGED
+        reason = f"the true residual, {true:.3e}, meets the tolerance, {target:.3e}."
+    counted = {"reductions": room.reductions, "products": room.products, "true_residual": true}
+    return Solution(room.give(room.x), status, reason, iterations, tuple(norms), {**counted, **extra})
+
+
+def diverged(norms, why: str) -> Stop | None:
+    """Return why a method has to stop if the last residual is far larger than the smallest, or not finite.
+
+    Examples
+    --------
+    >>> diverged([1.0, 0.5], "") is None
+    True
+    >>> diverged([1.0, 1e5], "pass other bounds.").status.name
+    'DIVERGED'
+    """
+    if not np.isfinite(norms[-1]):
+        return Stop(Status.OVERFLOW, f"the residual became {norms[-1]}: {why}")
+    least = min(norms)
+    if norms[-1] > GREW * least:
+        return Stop(
+            Status.DIVERGED,
+            f"the residual grew from {least:.3e} to {norms[-1]:.3e} instead of falling: {why}",
+        )
+    return None
+
+
+def bounds_too_low(bounds, growth: float) -> str:
+    """Return a sentence about eigenvalues beyond the bounds, as the growth of the basis shows them.
+
+    Examples
+    --------
+    >>> bounds_too_low((0.0, 4.0), 1e6)
+    'A has eigenvalues beyond the bounds (0, 4), because basis vectors grew by 1e+06: pass a larger upper bound, or ...'
+    """
+    return (
+        f"A has eigenvalues beyond the bounds ({bounds[0]:.6g}, {bounds[1]:.6g}), because basis vectors grew by "
+        f"{growth:.0e}: pass a larger upper bound, or leave bounds out."
+    )

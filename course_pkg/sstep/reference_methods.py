@@ -1,0 +1,174 @@
+"""The methods in plain NumPy: conjugate gradient with two reductions, with one, and with one for s iterations."""
+
+from course_pkg.core import Solution
+from course_pkg.sstep import scalar_work, solver
+from course_pkg.sstep.room import Room
+
+
+def _room(*arguments) -> Room:
+    from course_pkg.sstep import reference
+
+    return Room(reference, *arguments)
+
+
+def pcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:
+    """Solve ``A x = b`` by the preconditioned conjugate gradient method: two reductions for each iteration.
+
+    Parameters
+    ----------
+    A : Laplacian, matrix or callable
+        Symmetric and positive definite; ``A @ x``, or ``A(x)`` for a function.
+    b, x0 : ndarray
+        Right-hand side and first guess (zero when it is left out), of one shape; host memory.
+    rtol, atol : float
+        Stop when ``‖b - A x‖ ≤ max(rtol ‖b‖, atol)``.
+    maxiter : int, optional
+        Most iterations; ten times the number of unknowns when it is left out.
+    M : matrix or callable, optional
+        Applies the inverse of a preconditioner, which must be symmetric and positive definite.
+    callback : callable, optional
+        Called with x after each iteration, or after each pass of s iterations.
+
+    Returns
+    -------
+    Solution
+        ``converged`` is confirmed on the true residual; ``extra`` counts reductions and products with A.
+
+    Raises
+    ------
+    CourseError
+        If b or x0 hold values that are not finite, or have different shapes.
+
+    Notes
+    -----
+    Source: M. R. Hestenes, E. Stiefel, Methods of Conjugate Gradients for Solving Linear Systems, J. Res. NBS 49, 1952.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A = np.array([[4.0, 1.0], [1.0, 3.0]])
+    >>> found = pcg(A, np.array([1.0, 2.0]))
+    >>> found.status.name, found.iterations, found.extra["reductions"]
+    ('CONVERGED', 2, 6)
+    """
+    return solver.pcg(_room(A, b, x0, M, rtol, atol, maxiter), rtol, atol, maxiter, callback)
+
+
+def pfcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:
+    """Solve ``A x = b`` by the flexible conjugate gradient method: one reduction for each iteration.
+
+    Parameters, returns and errors are those of :func:`pcg`. All sums of an iteration are of vectors that exist at the
+    same time, because ``p·Ap = u·Au - (u·Ap_prev)² / (p·Ap)_prev``.
+
+    Source: Y. Notay, A. Napov, A massively parallel solver for discrete Poisson-like problems, J. Comput. Phys. 281,
+    2015; Bernaschi et al. 2025, Algorithm 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = pfcg(np.array([[4.0, 1.0], [1.0, 3.0]]), np.array([1.0, 2.0]))
+    >>> found.status.name, found.iterations
+    ('CONVERGED', 2)
+    """
+    return solver.pfcg(_room(A, b, x0, M, rtol, atol, maxiter), rtol, atol, maxiter, callback)
+
+
+def pcg_sstep_moments(
+    A, b, x0=None, *, s=4, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None
+) -> Solution:
+    """Solve ``A x = b`` by the s-step method of Chronopoulos and Gear: 2 s moments in one reduction for s iterations.
+
+    Parameters, returns and errors are those of :func:`pcg`; ``s`` is 1 to 32. The monomial basis loses accuracy as s
+    grows. If the s × s matrix W is no longer positive definite, the method starts again from its x with half of s;
+    ``extra["fallbacks"]`` says after how many iterations, and from which s.
+
+    Source: A. T. Chronopoulos, C. W. Gear, J. Comput. Appl. Math. 25, 1989; Bernaschi et al. 2025, Algorithms 3 to 6,
+    with one loop of Algorithm 6 corrected (:func:`~course_pkg.sstep.scalar_work.coupling`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = pcg_sstep_moments(np.array([[4.0, 1.0], [1.0, 3.0]]), np.array([1.0, 2.0]), s=2)
+    >>> found.status.name, found.iterations, found.extra["reductions"], found.extra["fallbacks"]
+    ('CONVERGED', 2, 3, ())
+    """
+    room = _room(A, b, x0, M, rtol, atol, maxiter)
+    return solver.moments(room, s, rtol, atol, maxiter, callback)
+
+
+def pcg_sstep_printed(
+    A, b, x0=None, *, s=4, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None
+) -> Solution:
+    """Do what :func:`pcg_sstep_moments` does, with the loop as it is printed in Algorithm 6: it stagnates.
+
+    The loop that fills the right-hand sides of beta ends at i - 1 instead of s, so the directions of a pass are not
+    conjugate to those before. It does not fall back to a smaller s: it is here to be watched.
+
+    Examples
+    --------
+    >>> from course_pkg.sstep.problem import Laplacian
+    >>> import numpy as np
+    >>> found = pcg_sstep_printed(Laplacian((4, 4, 4)), np.arange(64.0), s=3, maxiter=60)
+    >>> found.converged
+    False
+    """
+    room = _room(A, b, x0, M, rtol, atol, maxiter)
+    return solver.moments(
+        room, s, rtol, atol, maxiter, callback, couple=scalar_work.coupling_printed, fall_back=False
+    )
+
+
+def pcg_sstep(
+    A,
+    b,
+    x0=None,
+    *,
+    s=8,
+    basis="chebyshev",
+    bounds=None,
+    replace=0,
+    rtol=1e-6,
+    atol=0.0,
+    maxiter=None,
+    M=None,
+    callback=None,
+) -> Solution:
+    """Solve ``A x = b`` by an s-step method that stays stable: one reduction for s iterations.
+
+    Each pass makes s vectors by a recurrence whose polynomials are bounded on the spectrum, forms the Gram matrix of
+    these and of the s directions before them directly, and cuts off what rounding has made dependent. It stops on the
+    true residual only: if the updated residual is small and the true one is not, the true one takes its place.
+
+    Parameters are those of :func:`pcg`, and:
+
+    s : int
+        Iterations of a pass, 1 to 32.
+    basis : str
+        ``"chebyshev"``, ``"newton"`` or ``"monomial"``; see :func:`course_pkg.sstep.bases.basis`.
+    bounds : (float, float) or str, optional
+        An interval that holds the eigenvalues of ``M A``, ``"gershgorin"`` or ``"lanczos"``. By default the first
+        where A has rows and there is no M, else the second.
+    replace : int
+        After so many passes, r is replaced by ``b - A x``; 0 to do so only at the end.
+
+    Returns
+    -------
+    Solution
+        ``extra`` counts reductions and products, and holds the condition of each basis, the bounds, and how much basis
+        vectors grew: more than 1 means that the bounds are too low.
+
+    Notes
+    -----
+    Sources: E. Carson, Communication-avoiding Krylov subspace methods in theory and practice, PhD thesis, Berkeley
+    2015 (bases, residual replacement); D'Ambra et al., arXiv:2603.09790 (Chebyshev basis on GPU clusters).
+
+    Examples
+    --------
+    >>> from course_pkg.sstep.problem import Laplacian
+    >>> import numpy as np
+    >>> found = pcg_sstep(Laplacian((8, 8, 8)), np.ones((8, 8, 8)), s=4)
+    >>> found.status.name, found.iterations, found.extra["bounds"]
+    ('CONVERGED', 20, (0.0, 12.0))
+    """
+    room = _room(A, b, x0, M, rtol, atol, maxiter)
+    return solver.stable(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)

@@ -1,0 +1,188 @@
+"""A room: the vectors and the operations of a solve, by one library, so that the methods are written once.
+
+``solver.py`` decides what is done when; a room knows where vectors live and which functions work on them. This is the
+room in host memory, for ``reference.py`` and ``cpu_numba.py``; those of GPUs differ in how memory is made and copied.
+"""
+
+import numpy as np
+
+from course_pkg.core.systems import check_system, squared
+from course_pkg.precond import cycle
+from course_pkg.precond import reference as plain_preconditioners
+from course_pkg.precond.preconditioners import Preconditioner
+from course_pkg.sstep.bases import Basis
+from course_pkg.sstep.problem import Laplacian
+
+
+class Room:
+    """Vectors in host memory, and the operations of a module.
+
+    Parameters
+    ----------
+    ops : module
+        Has the operations that ``reference.py`` explains.
+    A : Laplacian, matrix or callable
+    b, x0 : ndarray
+        Of any shape; inside, they are vectors. x0 may be None.
+    M : Preconditioner, matrix or callable, optional
+        Applies the inverse of a preconditioner.
+
+    Attributes
+    ----------
+    products, reductions : int
+        How often A was applied, and how often sums were taken; a solver reports them.
+    """
+
+    preconditioners = plain_preconditioners  # the module that applies those of ``precond/``
+
+    def __init__(self, ops, A, b, x0, M, rtol, atol, maxiter):
+        self.check(b, x0, rtol, atol, maxiter)
+        self.ops, self.A, self.M, self.shape = ops, A, M, b.shape
+        self.products = self.reductions = 0
+        self.dtype, self.n = np.dtype(b.dtype), int(np.prod(b.shape))
+        self.b = self.take(b)
+        self.x = self.vector() if x0 is None else self.take(x0)
+        self.r = self.vector()
+
+    @property
+    def rows(self):
+        """The operator whose rows Gershgorin's circles need; a room of a GPU returns one in host memory."""
+        return self.A
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether A has rows to look at: it is no function."""
+        return not callable(self.A)
+
+    # ---- memory
+
+    def check(self, b, x0, rtol, atol, maxiter) -> None:
+        """Check the arguments of a solve."""
+        check_system(b, x0, rtol, atol, maxiter)
+
+    def zeros(self, shape, dtype=None):
+        """Return zeros where the vectors live."""
+        return np.zeros(shape, dtype or self.dtype)
+
+    def vector(self):
+        """Return a vector of zeros."""
+        return self.zeros(self.n)
+
+    def block(self, s: int):
+        """Return a block of zeros: s vectors and their products."""
+        return self.zeros((2 * s, self.n))
+
+    def take(self, array):
+        """Return a copy of an array of b's shape as a vector."""
+        return np.array(array).reshape(-1)
+
+    def give(self, vector):
+        """Return a vector in b's shape."""
+        return vector.reshape(self.shape)
+
+    def to_host(self, array) -> np.ndarray:
+        """Return an array in host memory."""
+        return array
+
+    def put(self, array):
+        """Return an array of coefficients where the vectors live."""
+        return np.ascontiguousarray(array, np.float64)
+
+    def copy(self, source, target) -> None:
+        """Copy a vector."""
+        target[:] = source
+
+    # ---- operations
+
+    def multiply(self, v, out) -> None:
+        """Compute ``out = A v``."""
+        self.products += 1
+        if isinstance(self.A, Laplacian):
+            grid = v.reshape(self.A.shape)
+            self.ops.laplacian_recurrence(grid, grid, 0.0, 0.0, 0.0, out.reshape(self.A.shape))
+        else:
+            out[:] = _applied(self.A, v.reshape(self.shape)).reshape(-1)
+
+    def precondition(self, v, out) -> None:
+        """Compute ``out = M v``."""
+        if isinstance(self.M, Preconditioner):
+            cycle.apply(self.preconditioners, self.M, v, out)
+            return
+        out[:] = _applied(self.M, v.reshape(self.shape)).reshape(-1)
+
+    def combine(self, a, v, g, w, out) -> None:
+        """Compute ``out = a v + g w``."""
+        self.ops.recurrence(w, v, v, a, 0.0, -g, out)
+
+    def dots(self, *pairs) -> list[float]:
+        """Return the dot products of pairs of vectors: one reduction."""
+        self.reductions += 1
+        return [float(np.dot(u.astype(np.float64), v.astype(np.float64))) for u, v in pairs]
+
+    def residual(self, x, out) -> float:
+        """Compute ``out = b - A x`` and return its norm; one reduction."""
+        self.multiply(x, out)
+        self.combine(1.0, self.b, -1.0, out, out)
+        self.reductions += 1
+        return float(np.sqrt(squared(out)))
+
+    def powers(self, r, basis: Basis, block) -> None:
+        """Fill a block with the vectors of a basis and their products: S_0 = M r, then the recurrence (pMPK)."""
+        s = basis.s
+        Q, AQ = block[:s], block[s : 2 * s]
+        self.copy(r, Q[0]) if self.M is None else self.precondition(r, Q[0])
+        for j in range(s):
+            step = (basis.a[j], basis.c[j], basis.g[j]) if j < s - 1 else None
+            self.advance(Q, AQ, j, step)
+
+    def advance(self, Q, AQ, j, step) -> None:
+        """Compute the product of vector j and, unless ``step`` is None, vector j + 1."""
+        previous = Q[max(j - 1, 0)]
+        if isinstance(self.A, Laplacian) and self.M is None:
+            self.products += 1
+            self.fused(previous, Q[j], step, AQ[j], None if step is None else Q[j + 1])
+            return
+        self.multiply(Q[j], AQ[j])
+        if step is not None:
+            product = AQ[j]
+            if self.M is not None:
+                self.precondition(AQ[j], Q[j + 1])
+                product = Q[j + 1]
+            self.ops.recurrence(previous, Q[j], product, *step, Q[j + 1])
+
+    def fused(self, previous, current, step, product, out) -> None:
+        """Multiply by the Laplacian and go on to the next vector in one sweep."""
+        grids = [None if v is None else v.reshape(self.A.shape) for v in (previous, current, product, out)]
+        self.ops.laplacian_recurrence(*grids[:2], *(step or (0.0, 0.0, 0.0)), *grids[2:])
+
+    def moments(self, block, r) -> np.ndarray:
+        """Return the 2 s moments and r·r: one reduction."""
+        self.reductions += 1
+        out = self.zeros(len(block) + 1, np.float64)
+        self.ops.moments(block, r, out)
+        return self.to_host(out)
+
+    def gram(self, old, fresh, r) -> np.ndarray:
+        """Return the Gram matrix, in whose last column are the sums with r: one reduction."""
+        self.reductions += 1
+        m = len(fresh) if old is not None else len(fresh) // 2
+        out = self.zeros((m + 1, m + 1), np.float64)
+        self.sums(old, fresh, r, out)
+        upper = np.triu(self.to_host(out))
+        return upper + np.triu(upper, 1).T
+
+    def sums(self, old, fresh, r, out) -> None:
+        """Take the sums of a pass."""
+        self.ops.gram(old, fresh, r, out)
+
+    def update(self, old, fresh, beta, alpha, out) -> None:
+        """Update a block, x and r by the coefficients of the moments."""
+        self.ops.update_block(old, fresh, self.put(beta), self.put(alpha), self.x, self.r, out)
+
+    def project(self, old, fresh, C, a, out) -> None:
+        """Update a block, x and r by the coefficients of the Gram matrix."""
+        self.ops.project_block(old, fresh, self.put(C), self.put(a), self.x, self.r, out)
+
+
+def _applied(operator, v):
+    return operator(v) if callable(operator) else operator @ v

@@ -1,0 +1,288 @@
+"""The methods, written once for all libraries: conjugate gradient with two reductions, one, and one for s iterations.
+
+====================  ============================  ==================================================================
+method                reductions                    source
+====================  ============================  ==================================================================
+pcg                   2 for each iteration          Hestenes and Stiefel 1952
+pfcg                  1 for each iteration          Notay and Napov, J. Comput. Phys. 281, 2015
+pcg_sstep_moments     1 for s iterations            Chronopoulos and Gear 1989; Bernaschi et al. 2025, Algorithms 3-6
+pcg_sstep             1 for s iterations            the same space, from its Gram matrix in a basis that stays
+                                                    well conditioned; see ``scalar_work.py`` and ``bases.py``
+====================  ============================  ==================================================================
+
+A pass learns the norm of the residual from its own reduction, so a method knows that it has converged when it has
+already computed one block more. Steps of Algorithms 1 to 3 stand beside the lines.
+"""
+
+from math import sqrt
+
+import numpy as np
+
+from course_pkg.cg.checks import why_stopped
+from course_pkg.cg.outcome import SLACK, Stop, not_definite, nothing_to_solve, preconditioner_not_definite
+from course_pkg.core import CourseError, Status
+from course_pkg.core.checks import require_count
+from course_pkg.core.systems import check_norm, check_target
+from course_pkg.sstep import scalar_work
+from course_pkg.sstep.bases import basis, check_bounds
+from course_pkg.sstep.bounds import gershgorin, lanczos
+from course_pkg.sstep.checks import check_s
+from course_pkg.sstep.outcome import bounds_too_low, diverged, ended
+
+BOUNDS = ("gershgorin", "lanczos")
+GROWN = 1.01  # basis vectors of a Chebyshev basis whose A-norm exceeds the first one's by more: bounds are too low
+GAIN = 0.5  # after a replacement of the residual, its norm has to fall by this before the next one
+REFUSED = "compare A with its transpose, and use MINRES where it is indefinite."
+
+
+class Start:
+    """What every method begins with: the norm to reach, the first residual, and the most iterations."""
+
+    def __init__(self, room, rtol, atol, maxiter):
+        norm_b = room.residual(room.vector(), room.r)
+        check_norm(norm_b, "b")
+        self.zero = norm_b == 0
+        self.target = 0.0 if self.zero else check_target(max(rtol * norm_b, atol))
+        self.norm = room.residual(room.x, room.r)
+        check_norm(self.norm, "x0")
+        self.limit = 10 * room.n if maxiter is None else maxiter
+        room.products = room.reductions = 0
+
+
+def pcg(room, rtol, atol, maxiter, callback):
+    """Algorithm 1: two reductions for each iteration, because beta needs the residual that alpha makes."""
+    start = Start(room, rtol, atol, maxiter)
+    if start.zero:
+        return _nothing(room)
+    u, p, s = room.vector(), room.vector(), room.vector()
+    _apply(room, room.r, u)  # 2
+    room.copy(u, p)  # 3
+    delta = room.dots((u, room.r))[0]
+    norms, trouble = [start.norm], None
+    while norms[-1] > start.target and len(norms) <= start.limit:
+        room.multiply(p, s)  # 5
+        p_A_p = room.dots((p, s))[0]
+        trouble = why_stopped(p_A_p, len(norms)) if delta > 0 else preconditioner_not_definite(delta)
+        if trouble:
+            break
+        alpha = delta / p_A_p  # 6
+        room.combine(1.0, room.x, alpha, p, room.x)  # 7
+        room.combine(1.0, room.r, -alpha, s, room.r)  # 8
+        _apply(room, room.r, u)  # 9
+        before = delta
+        delta, squared = room.dots((u, room.r), (room.r, room.r))
+        room.combine(1.0, u, delta / before, p, p)  # 10, 11
+        norms.append(sqrt(squared))
+        if callback is not None:
+            callback(room.give(room.x))
+    return ended(room, norms, start.target, len(norms) - 1, trouble, {})
+
+
+def pfcg(room, rtol, atol, maxiter, callback):
+    """Algorithm 2: p·Ap follows from u·Au, so all sums are of vectors that exist at the same time: one reduction.
+
+    The sums are those of a pass with s = 1: with Z = [p, u], ``ZᵀAZ`` holds rho, gamma and beta, ``Zᵀr`` alpha.
+    """
+    start = Start(room, rtol, atol, maxiter)
+    if start.zero:
+        return _nothing(room)
+    old, fresh = room.block(1), room.block(1)  # p and s = A p; u and w = A u
+    norms, trouble, rho, first = [start.norm], None, 0.0, True
+    while norms[-1] > start.target and len(norms) <= start.limit:
+        _apply(room, room.r, fresh[0])  # 9
+        room.multiply(fresh[0], fresh[1])  # 10
+        G = room.gram(None if first else old, fresh, room.r)
+        norms[-1] = sqrt(max(G[-1, -1], 0.0))
+        if norms[-1] <= start.target:
+            break
+        alpha, beta = G[-2, -1], G[-2, -2]  # 11, 12
+        gamma = 0.0 if first else G[0, 1]  # 13
+        before, rho = rho, beta - (gamma**2 / rho if rho else 0.0)  # 14
+        trouble = why_stopped(rho, len(norms)) if alpha > 0 else preconditioner_not_definite(alpha)
+        if trouble:
+            break
+        conjugate = -gamma / before if before else 0.0
+        room.update(old, fresh, [[conjugate]], [alpha / rho], fresh)  # 15 to 18
+        old, fresh, first = fresh, old, False
+        norms.append(_expected(room, norms))
+        if callback is not None:
+            callback(room.give(room.x))
+    return ended(room, norms, start.target, len(norms) - 1, trouble, {})
+
+
+def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True):
+    """Algorithm 3: pMPK, cvm and SW, with two blocks that are swapped."""
+    s = asked = check_s(s)
+    start = Start(room, rtol, atol, maxiter)
+    if start.zero:
+        return _nothing(room)
+    buffers = room.block(s), room.block(s)
+    norms, trouble, step, iterations, fallbacks = [start.norm], None, None, 0, []
+    while norms[-1] > start.target and iterations < start.limit:
+        old, fresh = (block[: 2 * s] for block in buffers)
+        room.powers(room.r, basis("monomial", s), fresh)  # 5
+        *mu, squared = room.moments(fresh, room.r)  # 6
+        norms[-1] = sqrt(max(squared, 0.0))
+        if norms[-1] <= start.target:
+            break
+        trouble = _moments_trouble(mu, iterations) or diverged(
+            norms, "choose a smaller s, or pcg_sstep, whose basis stays well conditioned."
+        )
+        if trouble:
+            break
+        try:
+            step = (
+                scalar_work.first(mu) if step is None else scalar_work.following(mu, step, couple)
+            )  # 7 to 17
+        except scalar_work.Breakdown:
+            if not fall_back or (s == 1 and step is None):
+                trouble = _broken(s, iterations)
+                break
+            fallbacks.append((iterations, s))
+            s, step = max(1, s // 2), None
+            room.residual(room.x, room.r)
+            continue
+        room.update(old, fresh, step.beta, step.alpha, fresh)  # 18 to 21
+        buffers = buffers[::-1]
+        iterations += s
+        norms.append(_expected(room, norms))
+        if callback is not None:
+            callback(room.give(room.x))
+    return ended(room, norms, start.target, iterations, trouble, _fell(asked, s, fallbacks))
+
+
+def stable(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
+    """A pass: a basis of s vectors, one reduction for the Gram matrix, and the minimum over both blocks."""
+    s = asked = check_s(s)
+    require_count(replace=replace)
+    start = Start(room, rtol, atol, maxiter)
+    if start.zero:
+        return _nothing(room)
+    interval = _interval(room, name, bounds)
+    spent = room.reductions
+    buffers = room.block(s), room.block(s)
+    norms, trouble, old, iterations, passes = [start.norm], None, None, 0, 0
+    conditions, fallbacks, replaced, growth, last_true = [], [], 0, 1.0, np.inf
+    while iterations < start.limit:
+        fresh = buffers[0][: 2 * s]
+        room.powers(room.r, basis(name, s, interval), fresh)
+        G = room.gram(old, fresh, room.r)
+        norms[-1] = sqrt(max(G[-1, -1], 0.0))
+        if norms[-1] <= start.target:  # stop on the true residual only
+            true = room.residual(room.x, room.r)
+            replaced += 1
+            norms[-1] = true
+            if true <= SLACK * start.target or true > GAIN * last_true:
+                norms[-1] = min(true, start.target)
+                break
+            last_true, old = true, None
+            continue
+        growth = max(growth, _growth(G, s, name))
+        advice = (
+            bounds_too_low(interval, growth) if growth > GROWN else "choose a smaller s, or check A and M."
+        )
+        trouble = _gram_trouble(G, s, iterations) or diverged(norms, advice)
+        if trouble:
+            break
+        try:
+            found = scalar_work.projected(G[:-1, :-1], G[:-1, -1], s)
+        except scalar_work.NotDefinite:
+            reason = f"A is not positive definite: after {iterations} iterations, a direction d has d·Ad < 0; {REFUSED}"
+            trouble = Stop(Status.NOT_DEFINITE, reason)
+            break
+        conditions.append(found.condition)
+        C, a = (found.C, found.a) if old is not None else _alone(found, s)
+        room.project(fresh if old is None else old, fresh, C, a, fresh)
+        old, buffers = fresh, buffers[::-1]
+        iterations, passes = iterations + s, passes + 1
+        if 2 * found.kept < s:
+            fallbacks.append((iterations, s))
+            s, old = max(1, s // 2), None
+        if replace and passes % replace == 0:
+            room.residual(room.x, room.r)
+            replaced += 1
+        norms.append(_expected(room, norms))
+        if callback is not None:
+            callback(room.give(room.x))
+    extra = {
+        "bounds": interval,
+        "conditions": tuple(conditions),
+        "replaced": replaced,
+        "setup_reductions": spent,
+    }
+    found = _fell(asked, s, fallbacks)
+    return ended(room, norms, start.target, iterations, trouble, {**extra, "growth": growth, **found})
+
+
+def _apply(room, v, out):
+    room.copy(v, out) if room.M is None else room.precondition(v, out)
+
+
+def _nothing(room):
+    return nothing_to_solve(room.give(room.vector()))
+
+
+def _expected(room, norms):
+    """Hold the place of a norm that the next reduction will tell."""
+    return norms[-1]
+
+
+def _interval(room, name, bounds):
+    if name == "monomial":
+        return (0.0, 1.0)
+    if bounds is None:
+        bounds = "gershgorin" if room.M is None and room.has_rows else "lanczos"
+    if isinstance(bounds, str):
+        if bounds not in BOUNDS:
+            raise CourseError(f"bounds is {bounds!r}: pass {' or '.join(BOUNDS)}, or numbers (lo, hi).")
+        if bounds == "gershgorin" and room.M is not None:
+            raise CourseError(
+                "bounds is 'gershgorin', which knows A alone: with M, pass 'lanczos' or numbers."
+            )
+        return gershgorin(room.rows) if bounds == "gershgorin" else lanczos(room)
+    return check_bounds(bounds)
+
+
+def _alone(found, s):
+    """Return the coefficients of the first pass in the shapes of the others: nothing of an old block is taken."""
+    return np.concatenate([np.zeros((s, s)), found.C]), np.concatenate([np.zeros(s), found.a])
+
+
+def _growth(G, s, name):
+    """Return how much the A-norm of a Chebyshev basis grew: at most 1 if the bounds hold, but for rounding."""
+    first, diagonal = G[-1 - s, -1 - s], np.diag(G)[-1 - s : -1]
+    return float(np.sqrt(max(np.max(diagonal) / first, 1.0))) if name == "chebyshev" and first > 0 else 1.0
+
+
+def _moments_trouble(mu, iterations):
+    if not np.all(np.isfinite(mu)):
+        return Stop(
+            Status.OVERFLOW, f"after {iterations} iterations the moments overflow: choose a smaller s."
+        )
+    if not mu[0] > 0:
+        return preconditioner_not_definite(mu[0])
+    return None if mu[1] > 0 else not_definite(mu[1], iterations + 1)
+
+
+def _gram_trouble(G, s, iterations):
+    if not np.all(np.isfinite(G)):
+        return Stop(
+            Status.OVERFLOW, f"after {iterations} iterations the Gram matrix overflows: choose a smaller s."
+        )
+    r_M_r, r_M_A_M_r = G[-1 - s, -1], G[-1 - s, -1 - s]
+    if not r_M_r > 0:
+        return preconditioner_not_definite(r_M_r)
+    return None if r_M_A_M_r > 0 else not_definite(r_M_A_M_r, iterations + 1)
+
+
+def _broken(s, iterations):
+    return Stop(
+        Status.STAGNATED,
+        f"after {iterations} iterations W, of s = {s} directions, is not positive definite: rounding errors have made "
+        "them dependent; choose a smaller s, or pcg_sstep.",
+    )
+
+
+def _fell(asked, s, fallbacks):
+    """Say in the results how s fell: where it did, from which s, and what it is now."""
+    return {"s": asked, "s_last": s, "fallbacks": tuple(fallbacks)}
