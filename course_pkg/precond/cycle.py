@@ -52,8 +52,8 @@ def _descend(tools, M, depth, r, out):
     level = M.levels[depth]
     n, coarse = level.P.shape
     system, other = JacobiSystem(level.E, level.d, r), tools.empty(n, r)
-    tools.divide(level.d, r, out)  # the first sweep, because it begins at 0
-    x, y = _sweeps(tools, system, out, other, M.sweeps - 1)
+    tools.divide(level.d, r, other)  # the first sweep, because it begins at 0
+    x, y = _sweeps(tools, system, other, out, M.sweeps - 1)
     tools.jacobi_plain(system, x, y)
     tools.difference(level.d, y, x, y)
     below, correction = tools.empty(coarse, r), tools.empty(coarse, r)
@@ -61,9 +61,7 @@ def _descend(tools, M, depth, r, out):
     _descend(tools, M, depth + 1, below, correction)
     tools.spmv(level.P, correction, y)
     tools.add(y, x)
-    x, y = _sweeps(tools, system, x, y, M.sweeps)
-    if x is not out:
-        tools.scale(1.0, x, out)
+    _sweeps(tools, system, x, y, M.sweeps)  # 2 sweeps - 1 exchanges in all, so the last result is in ``out``
 
 
 def _sweeps(tools, system, x, y, times):

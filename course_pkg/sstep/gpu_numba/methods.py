@@ -2,8 +2,8 @@
 
 ``A`` is a :class:`~course_pkg.sstep.problem.Laplacian`, which is fused with the recurrence of the basis, or a
 :class:`~course_pkg.spmv.formats.Csr` in GPU memory. b and x0 are device arrays, float64 or float32: grids of three
-dimensions for a Laplacian, vectors for a Csr. M, with a Csr only, is one of ``precond/preconditioners.py``, in GPU
-memory. All other arguments, results and errors are those of ``reference_methods.py``; x is a new device array. In single
+dimensions for a Laplacian, vectors for a Csr. M is a preconditioner of ``precond`` in GPU memory; then A is a Csr.
+All other arguments, results and errors are those of ``reference_methods.py``; x is a new device array. In single
 precision, do not ask for less than about 1e-4.
 """
 

@@ -1,0 +1,167 @@
+"""Launches of every kernel of a pass, at sizes that fill the blocks and at others, for small and for large s."""
+
+import numpy as np
+
+from course_pkg.cg.gpu_numba import Marches
+from course_pkg.device.case import Cases, numbers, zeros
+from course_pkg.device.launch import blocks_for
+from course_pkg.sstep import gpu_numba as sstep
+from course_pkg.sstep.tuning import THREADS, TILE
+
+cases = Cases()
+SIZES = {"512": 512, "odd": 301}
+DTYPES = ("float64", "float32")
+BOXES = {"64": (6, 8, 64), "odd": (5, 7, 20)}  # nz, ny and the pitch; an odd row has 19 points
+WARP = 32
+
+
+def _each(name, ss, kernel, grid, block, make, idea):
+    """Add launches: for the first s in both sizes and precisions; for others, of the odd size in double precision."""
+    for s in ss:
+        for size, n in SIZES.items() if s == ss[0] else [("odd", SIZES["odd"])]:
+            for dtype in DTYPES if s == ss[0] else DTYPES[:1]:
+                cases.add(
+                    kernel(s),
+                    grid(n, s),
+                    block,
+                    lambda n=n, s=s, dtype=dtype: make(n, s, dtype),
+                    f"{idea}; s = {s}, {n} points, {dtype}",
+                    name=f"sstep_{name}_{s}_{size}_{dtype}",
+                )
+
+
+def block_of(n, s, dtype, seed=0):
+    """Return a block as one vector."""
+    return numbers(2 * s * n, dtype, seed)
+
+
+def update_args(n, s, dtype):
+    """Return the arguments of the kernels that update a block."""
+    vectors = numbers(n, dtype, 2), numbers(n, dtype, 3)
+    blocks = block_of(n, s, dtype, 0), block_of(n, s, dtype, 1)
+    return *blocks, numbers((s, s)), numbers(s), *vectors, zeros(2 * s * n, dtype)
+
+
+def project_args(n, s, dtype):
+    """Return the arguments of the kernels that project two blocks."""
+    vectors = numbers(n, dtype, 2), numbers(n, dtype, 3)
+    blocks = block_of(n, s, dtype, 0), block_of(n, s, dtype, 1)
+    return *blocks, numbers((2 * s, s)), numbers(2 * s), *vectors, zeros(2 * s * n, dtype)
+
+
+def _by_threads(n, s):
+    return sstep.blocks_of(n)
+
+
+def _by_warps(n, s):
+    return -(-n // WARP)
+
+
+def moments_args(n, s, dtype):
+    """Return the arguments of the kernel of the moments."""
+    return block_of(n, s, dtype), numbers(n, dtype, 2), zeros((2 * s + 1) * sstep.blocks_of(n))
+
+
+def gram_args(n, s, dtype, first=False):
+    """Return the arguments of the kernel of the Gram matrix."""
+    count = s + 1 if first else 2 * s + 1
+    fresh = block_of(n, s, dtype, 1)
+    old = fresh if first else block_of(n, s, dtype, 0)
+    size = sstep.tiles_of(count) * TILE * TILE * gram_blocks(n, count)
+    return old, fresh, numbers(n, dtype, 2), zeros(size)
+
+
+def gram_blocks(n, count):
+    """Return the blocks of the kernel of the Gram matrix."""
+    return -(-n // sstep.points_of(count))
+
+
+_each(
+    "moments", (4, 24), sstep.moments_kernel, _by_threads, THREADS, moments_args,
+    "all sums in registers, then shuffles",
+)  # fmt: skip
+for first in (True, False):
+    _each(
+        "gram_first" if first else "gram", (3, 8),
+        lambda s, first=first: sstep.gram_kernel(s, first),
+        lambda n, s, first=first: gram_blocks(n, s + 1 if first else 2 * s + 1),
+        THREADS,
+        lambda n, s, dtype, first=first: gram_args(n, s, dtype, first),
+        "tiles of sums in registers, points through shared memory",
+    )  # fmt: skip
+_each(
+    "update_block", (4,), sstep.update_block_kernel, _by_threads, THREADS, update_args,
+    "a thread per row, coefficients in shared memory",
+)  # fmt: skip
+_each(
+    "project_block", (4,), sstep.project_block_kernel, _by_threads, THREADS, project_args,
+    "a thread per row of two blocks",
+)  # fmt: skip
+_each(
+    "update_block_warps", (5,), sstep.update_block_warps_kernel, _by_warps, WARP, update_args,
+    "a warp for 32 rows, coefficients in registers",
+)  # fmt: skip
+_each(
+    "project_block_warps", (5,), sstep.project_block_warps_kernel, _by_warps, WARP, project_args,
+    "a warp for 32 rows of two blocks",
+)  # fmt: skip
+
+for blocks in (1, 37, 528):
+    cases.add(
+        sstep.finish_kernel,
+        9,
+        THREADS,
+        lambda blocks=blocks: (numbers(9 * blocks), np.int32(blocks), zeros(9)),
+        f"a block for each of 9 sums of {blocks} parts",
+        name=f"sstep_finish_{blocks}",
+    )
+for count, blocks in ((9, 37), (5, 528)):
+    size = sstep.tiles_of(count) * TILE * TILE
+    cases.add(
+        sstep.finish_gram_kernel,
+        size,
+        THREADS,
+        lambda count=count, blocks=blocks, size=size: (
+            numbers(size * blocks),
+            np.int32(blocks),
+            zeros((count, count)),
+        ),
+        f"a block for each element of the tiles of {count} × {count} sums, of {blocks} parts",
+        name=f"sstep_finish_gram_{count}",
+    )
+
+for c, g in ((0.0, 0.0), (0.5, 0.0), (0.5, 0.25)):
+    for size, n in SIZES.items():
+        for dtype in DTYPES:
+            cases.add(
+                sstep.recurrence_kernel,
+                blocks_for(n, THREADS),
+                THREADS,
+                lambda n=n, dtype=dtype, c=c, g=g: (
+                    *(numbers(n, dtype, k) for k in range(3)),
+                    *map(np.dtype(dtype).type, (2.0, c, g)),
+                    zeros(n, dtype),
+                ),
+                f"a map whose terms are left out for all threads at once; c = {c}, g = {g}, {n} points, {dtype}",
+                name=f"sstep_recurrence_{1 + (c > 0) + (g > 0)}_{size}_{dtype}",
+            )
+
+for terms in (0, 1, 2):
+    for box, shape in BOXES.items():
+        for dtype in DTYPES:
+            march = Marches.on(shape, np.dtype(dtype).itemsize).stencil
+            points, nx = int(np.prod(shape)), shape[2] - (box == "odd")
+            sizes = tuple(np.uint32(v) for v in (nx, shape[2], *shape[1::-1], march.planes, march.shift))
+            cases.add(
+                sstep.laplacian_recurrence_kernel(terms),
+                march.blocks(shape),
+                march.block,
+                lambda points=points, sizes=sizes, dtype=dtype: (
+                    *(numbers(points, dtype, k) for k in range(2)),
+                    *map(np.dtype(dtype).type, (2.0, 0.5, 0.25)),
+                    *sizes,
+                    *(zeros(points, dtype) for _ in range(2)),
+                ),
+                f"a march with pairs, {terms} terms of a recurrence; {shape}, {dtype}",
+                name=f"sstep_laplacian_recurrence_{terms}_{box}_{dtype}",
+            )
