@@ -149,9 +149,9 @@ class Multigrid(Preconditioner):
     --------
     >>> from course_pkg.permutation.problem import poisson
     >>> from course_pkg.precond.build import amg
-    >>> M = amg(poisson((8, 8, 8)), max_coarse=20)
+    >>> M = amg(poisson((8, 8, 8)), max_coarse=100)
     >>> [level.R.shape for level in M.levels], 1.0 < M.complexity < 2.0
-    ([(19, 512)], True)
+    ([(64, 512)], True)
     """
 
     levels: tuple[Level, ...]

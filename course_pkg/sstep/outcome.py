@@ -5,10 +5,10 @@ import numpy as np
 from course_pkg.cg.outcome import SLACK, Stop, outcome
 from course_pkg.core import Solution, Status
 
-GREW = 1e4  # a residual so many times larger than the smallest one before it: the method diverges
+GREW = 1e6  # conjugate gradients may let a residual grow by the root of the condition, and no more
 
 
-def ended(room, norms, target, iterations, trouble, extra) -> Solution:
+def ended(room, norms, target, iterations, trouble, extra, notes=()) -> Solution:
     """Return the result of a method; it has converged only if the true residual meets the tolerance.
 
     Parameters
@@ -22,14 +22,33 @@ def ended(room, norms, target, iterations, trouble, extra) -> Solution:
         Iterations of conjugate gradient that the passes stand for.
     trouble : Stop or None
     extra : dict
+    notes : sequence of str
+        What else people should know: each is added to the reason.
     """
     true = room.residual(room.x, room.r)
     status, reason = trouble or outcome(norms[-1], true, target, iterations)
     if trouble and true <= SLACK * target:
         status = Status.CONVERGED
         reason = f"the true residual, {true:.3e}, meets the tolerance, {target:.3e}."
+    reason = "; ".join([reason.rstrip("."), *(note.rstrip(".") for note in notes)]) + "."
     counted = {"reductions": room.reductions, "products": room.products, "true_residual": true}
     return Solution(room.give(room.x), status, reason, iterations, tuple(norms), {**counted, **extra})
+
+
+def fell(asked: int, s: int, fallbacks) -> tuple[str, ...]:
+    """Return a note if s fell during the solve.
+
+    Examples
+    --------
+    >>> fell(16, 8, [(32, 16)])
+    ('s fell from 16 to 8, because directions became dependent; the first time after 32 iterations',)
+    """
+    if not fallbacks:
+        return ()
+    first = fallbacks[0][0]
+    return (
+        f"s fell from {asked} to {s}, because directions became dependent; the first time after {first} iterations",
+    )
 
 
 def diverged(norms, why: str) -> Stop | None:
@@ -39,7 +58,7 @@ def diverged(norms, why: str) -> Stop | None:
     --------
     >>> diverged([1.0, 0.5], "") is None
     True
-    >>> diverged([1.0, 1e5], "pass other bounds.").status.name
+    >>> diverged([1.0, 1e7], "pass other bounds.").status.name
     'DIVERGED'
     """
     if not np.isfinite(norms[-1]):

@@ -27,8 +27,8 @@ class Laplacian:
     Examples
     --------
     >>> A = Laplacian((3, 3, 3))
-    >>> (A @ np.ones(27))[13], A.shape
-    (0.0, (3, 3, 3))
+    >>> (A @ np.ones(27))[12:15], A.n
+    (array([1., 0., 1.]), 27)
     """
 
     shape: tuple[int, int, int]

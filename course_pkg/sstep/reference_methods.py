@@ -168,7 +168,7 @@ def pcg_sstep(
     >>> import numpy as np
     >>> found = pcg_sstep(Laplacian((8, 8, 8)), np.ones((8, 8, 8)), s=4)
     >>> found.status.name, found.iterations, found.extra["bounds"]
-    ('CONVERGED', 20, (0.0, 12.0))
+    ('CONVERGED', 16, (0.0, 12.0))
     """
     room = _room(A, b, x0, M, rtol, atol, maxiter)
     return solver.stable(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)

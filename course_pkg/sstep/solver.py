@@ -27,7 +27,7 @@ from course_pkg.sstep import scalar_work
 from course_pkg.sstep.bases import basis, check_bounds
 from course_pkg.sstep.bounds import gershgorin, lanczos
 from course_pkg.sstep.checks import check_s
-from course_pkg.sstep.outcome import bounds_too_low, diverged, ended
+from course_pkg.sstep.outcome import bounds_too_low, diverged, ended, fell
 
 BOUNDS = ("gershgorin", "lanczos")
 GROWN = 1.01  # basis vectors of a Chebyshev basis whose A-norm exceeds the first one's by more: bounds are too low
@@ -135,7 +135,7 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
                 scalar_work.first(mu) if step is None else scalar_work.following(mu, step, couple)
             )  # 7 to 17
         except scalar_work.Breakdown:
-            if not fall_back or (s == 1 and step is None):
+            if not fall_back or (s == 1 and any(before == 1 for _, before in fallbacks)):
                 trouble = _broken(s, iterations)
                 break
             fallbacks.append((iterations, s))
@@ -148,7 +148,8 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
         norms.append(_expected(room, norms))
         if callback is not None:
             callback(room.give(room.x))
-    return ended(room, norms, start.target, iterations, trouble, _fell(asked, s, fallbacks))
+    extra = {"s": asked, "s_last": s, "fallbacks": tuple(fallbacks)}
+    return ended(room, norms, start.target, iterations, trouble, extra, fell(asked, s, fallbacks))
 
 
 def stable(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
@@ -181,7 +182,7 @@ def stable(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
         advice = (
             bounds_too_low(interval, growth) if growth > GROWN else "choose a smaller s, or check A and M."
         )
-        trouble = _gram_trouble(G, s, iterations) or diverged(norms, advice)
+        trouble = _gram_trouble(G, s, iterations, interval) or diverged(norms, advice)
         if trouble:
             break
         try:
@@ -205,13 +206,13 @@ def stable(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
         if callback is not None:
             callback(room.give(room.x))
     extra = {
-        "bounds": interval,
-        "conditions": tuple(conditions),
-        "replaced": replaced,
-        "setup_reductions": spent,
-    }
-    found = _fell(asked, s, fallbacks)
-    return ended(room, norms, start.target, iterations, trouble, {**extra, "growth": growth, **found})
+        "s": asked, "s_last": s, "fallbacks": tuple(fallbacks), "bounds": interval, "conditions": tuple(conditions),
+        "growth": growth, "replaced": replaced, "setup_reductions": spent,
+    }  # fmt: skip
+    notes = fell(asked, s, fallbacks)
+    if growth > GROWN and not trouble:
+        notes += (bounds_too_low(interval, growth),)
+    return ended(room, norms, start.target, iterations, trouble, extra, notes)
 
 
 def _apply(room, v, out):
@@ -250,6 +251,8 @@ def _alone(found, s):
 
 def _growth(G, s, name):
     """Return how much the A-norm of a Chebyshev basis grew: at most 1 if the bounds hold, but for rounding."""
+    if not np.all(np.isfinite(G)):
+        return 1.0
     first, diagonal = G[-1 - s, -1 - s], np.diag(G)[-1 - s : -1]
     return float(np.sqrt(max(np.max(diagonal) / first, 1.0))) if name == "chebyshev" and first > 0 else 1.0
 
@@ -264,10 +267,12 @@ def _moments_trouble(mu, iterations):
     return None if mu[1] > 0 else not_definite(mu[1], iterations + 1)
 
 
-def _gram_trouble(G, s, iterations):
+def _gram_trouble(G, s, iterations, interval):
     if not np.all(np.isfinite(G)):
         return Stop(
-            Status.OVERFLOW, f"after {iterations} iterations the Gram matrix overflows: choose a smaller s."
+            Status.OVERFLOW,
+            f"after {iterations} iterations the Gram matrix overflows: the bounds {interval} are too low, or numbers "
+            "in A or M are not finite; pass a larger upper bound, or choose a smaller s.",
         )
     r_M_r, r_M_A_M_r = G[-1 - s, -1], G[-1 - s, -1 - s]
     if not r_M_r > 0:
@@ -278,11 +283,6 @@ def _gram_trouble(G, s, iterations):
 def _broken(s, iterations):
     return Stop(
         Status.STAGNATED,
-        f"after {iterations} iterations W, of s = {s} directions, is not positive definite: rounding errors have made "
-        "them dependent; choose a smaller s, or pcg_sstep.",
+        f"after {iterations} iterations W, of s = {s} directions, is not positive definite: A is not, or rounding "
+        "errors have made the directions dependent; choose a smaller s, or pcg_sstep, which tells the two apart.",
     )
-
-
-def _fell(asked, s, fallbacks):
-    """Say in the results how s fell: where it did, from which s, and what it is now."""
-    return {"s": asked, "s_last": s, "fallbacks": tuple(fallbacks)}

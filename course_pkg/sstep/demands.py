@@ -1,0 +1,142 @@
+"""What the records of this topic have to show: demands on operations, on iterations, and on preconditioning."""
+
+from course_pkg.bench import Measurement, matching
+from course_pkg.core import Library
+from course_pkg.sstep.problem import PUBLISHED
+from course_pkg.sstep.variants import VARIANTS
+from course_pkg.vector.variants import VARIANTS as STREAMS
+
+CUDA, CUPY, CPU = Library.NUMBA_CUDA, Library.CUPY, Library.NUMBA_CPU
+COPY = STREAMS["copy"].by(CUPY)
+OPERATIONS = ("moments", "gram", "update_block", "project_block")
+FASTER, NEAR_COPY = 2.0, 0.90  # over cuBLAS, or of the copy's bandwidth: one of the two
+WITHIN = 1.05  # iterations of the stable method over those of pcg
+MOST_AMG, MOST_GROWTH = 45, 1.6  # iterations on 250³, and over those on 64³
+SMALL, LARGE = 64, 250
+
+
+def demands(measurements: list[Measurement]) -> list[dict]:
+    """Return one row for each demand that was measured: what, demand, measured, met."""
+    return [
+        *_operations(measurements),
+        *_published(measurements),
+        *_within_a_block(measurements),
+        *_stable(measurements),
+        *_amg(measurements),
+    ]
+
+
+def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
+    """Return the copy that was measured together with the operations; None if there is none."""
+    return next(iter(matching(measurements, COPY)), None)
+
+
+def _operations(measurements) -> list[dict]:
+    """Return a row for each operation and s: how much faster than cuBLAS, and what share of a copy's bandwidth."""
+    copy, rows = bounding_stream(measurements), []
+    for name in OPERATIONS:
+        for ours in matching(measurements, VARIANTS[name].by(CUDA)):
+            size = {"n": ours.parameters["n"], "s": ours.parameters["s"], "dtype": ours.parameters["dtype"]}
+            theirs = matching(measurements, VARIANTS[name].by(CUPY), **size)
+            if not (copy and theirs) or size["n"] < LARGE**3:
+                continue
+            times = theirs[0].median_s / ours.median_s
+            share = ours.cost.throughput_gb_s(ours.median_s) / copy.t_eff_gb_s
+            what = f"{ours.label}, s = {size['s']}: over cuBLAS, of copy"
+            demand = f"≥ {FASTER:g}× or ≥ {NEAR_COPY:.2f}"
+            rows.append(
+                _row(what, demand, f"{times:.2f}×, {share:.2f}", times >= FASTER or share >= NEAR_COPY)
+            )
+    return rows
+
+
+def _published(measurements) -> list[dict]:
+    rows = []
+    for found in _solves(measurements, "pcg", rtol=1e-6):
+        edge = found.parameters["shape"][0]
+        if edge in PUBLISHED:
+            wanted = PUBLISHED[edge]
+            rows.append(
+                _row(f"{found.label}, {edge}³: iterations", f"= {wanted}", *_of(found, wanted, wanted))
+            )
+    return rows
+
+
+def _within_a_block(measurements) -> list[dict]:
+    """Return a row for each method whose iterations have to be those of pcg, rounded up to whole passes."""
+    rows = []
+    for plain in _solves(measurements, "pcg"):
+        wanted = _same(plain)
+        others = _solves(measurements, "pfcg", **wanted)
+        others += [
+            m for m in _solves(measurements, "pcg_sstep_moments", **wanted) if m.parameters["s"] in (1, 2, 3)
+        ]
+        for m in others:
+            s, least = m.parameters.get("s", 1), plain.observed["iterations"]
+            rows.append(_row(_what(m), f"≤ {least + s}", *_of(m, least - s, least + s)))
+    return rows
+
+
+def _stable(measurements) -> list[dict]:
+    """Return a row for each s up to 16: at most 5 % more iterations than pcg, and the pass that it is in."""
+    rows = []
+    for plain in _solves(measurements, "pcg"):
+        for m in _solves(measurements, "pcg_sstep", **_same(plain)):
+            if m.parameters["shape"][0] < SMALL:
+                continue  # a pass is more than 5 % of a short solve
+            most = max(WITHIN * plain.observed["iterations"], _passes(plain, m.parameters["s"]))
+            rows.append(_row(_what(m), f"≤ {most:.0f}", *_of(m, 0, most)))
+    return rows
+
+
+def _passes(plain, s):
+    """Return the iterations of pcg, rounded up to whole passes."""
+    return -(-plain.observed["iterations"] // s) * s
+
+
+def _amg(measurements) -> list[dict]:
+    found = {}
+    for library in (CPU, CUDA):
+        for m in matching(measurements, VARIANTS["pcg"].by(library), M="vcycle"):
+            found[_edge(m)] = m
+    rows = []
+    if LARGE in found:
+        rows.append(_row(f"{_what(found[LARGE])}, vcycle", f"≤ {MOST_AMG}", *_of(found[LARGE], 0, MOST_AMG)))
+    if LARGE in found and SMALL in found:
+        growth = found[LARGE].observed["iterations"] / found[SMALL].observed["iterations"]
+        what = f"vcycle: iterations on {LARGE}³ over {SMALL}³"
+        rows.append(_row(what, f"≤ {MOST_GROWTH}", f"{growth:.2f}", growth <= MOST_GROWTH))
+    return rows
+
+
+def _solves(measurements, name, **parameters) -> list[Measurement]:
+    found = [
+        m
+        for library in (CPU, CUDA)
+        if library in VARIANTS[name].libraries
+        for m in matching(measurements, VARIANTS[name].by(library), M=None, **parameters)
+    ]
+    return [m for m in found if "shape" in m.parameters]
+
+
+def _edge(m) -> int:
+    """Return the edge of the cube that was solved on."""
+    return m.parameters["shape"][0] if "shape" in m.parameters else round(m.parameters["n"] ** (1 / 3))
+
+
+def _same(plain) -> dict:
+    return {k: plain.parameters[k] for k in ("shape", "rtol")}
+
+
+def _what(m) -> str:
+    s = f", s = {m.parameters['s']}" if "s" in m.parameters else ""
+    return f"{m.label}, {_edge(m)}³, {m.parameters['rtol']:g}{s}: iterations"
+
+
+def _of(m, least, most):
+    found = m.observed["iterations"]
+    return f"{found}", least <= found <= most
+
+
+def _row(what, demand, measured, met) -> dict:
+    return {"what": what, "demand": demand, "measured": measured, "met": "yes" if met else "NO"}

@@ -1,0 +1,174 @@
+"""What ``course bench sstep`` measures: the operations of a pass for each s, and solves by every method.
+
+Operations are compared with the same work by a library: NumPy on a CPU, calls of cuBLAS through CuPy on a GPU. A solve
+tells its iterations, reductions and products; its time for an iteration stands beside the bytes that it moves.
+"""
+
+from collections.abc import Iterator
+from math import prod
+
+import numpy as np
+
+from course_pkg.bench import Measurement, gpu, measure, progress
+from course_pkg.core import CourseError, Library
+from course_pkg.permutation.problem import poisson
+from course_pkg.precond.build import amg
+from course_pkg.sstep.demands import COPY, bounding_stream, demands
+from course_pkg.sstep.problem import BlockProblem, Laplacian
+from course_pkg.sstep.variants import VARIANTS
+
+NUMPY, CPU = Library.NUMPY, Library.NUMBA_CPU
+OPERATIONS = ("moments", "gram", "update_block", "project_block")
+POINTS, QUICK_POINTS = 10**6, 4000
+STEPS, QUICK_STEPS = (1, 4, 8), (2,)  # s of the operations
+EDGES, QUICK_EDGES = (32, 64), (10,)  # of the solves
+METHODS = (  # method and what it is called with
+    ("pcg", {}),
+    ("pfcg", {}),
+    ("pcg_sstep_moments", {"s": 1}),
+    ("pcg_sstep_moments", {"s": 2}),
+    ("pcg_sstep_moments", {"s": 3}),
+    ("pcg_sstep_moments", {"s": 4}),
+    ("pcg_sstep", {"s": 4}),
+    ("pcg_sstep", {"s": 8}),
+    ("pcg_sstep", {"s": 10}),
+    ("pcg_sstep", {"s": 16}),
+)
+RTOLS = (1e-6, 1e-8)
+
+__all__ = ["COPY", "bounding_stream", "demands", "run"]
+
+
+def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
+    """Yield the measurements of this topic on ``"cpu"`` or ``"gpu"``; with ``quick``, of small problems."""
+    if device == "gpu":
+        if gpu().kind != "gpu":
+            raise CourseError(
+                "`course bench sstep --device gpu` needs an NVIDIA GPU: none was found; use --device cpu."
+            )
+        from course_pkg.sstep import suite_gpu
+
+        yield from suite_gpu.run(quick=quick)
+        return
+    steps, edges = (QUICK_STEPS, QUICK_EDGES) if quick else (STEPS, EDGES)
+    with progress(len(steps) + len(edges)) as step:
+        for s in steps:
+            step(f"operations, s = {s}")
+            yield from _operations(QUICK_POINTS if quick else POINTS, s, samples=2 if quick else 10)
+        for edge in edges:
+            step(f"solves, {edge}³")
+            yield from _solves(edge)
+
+
+def coefficients(p: BlockProblem, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the coefficients of an update, so small that a block does not grow when it is updated again and again.
+
+    Examples
+    --------
+    >>> C, a = coefficients(BlockProblem.drawn(10, s=2), "project_block")
+    >>> bool(np.abs(C).sum(axis=0).max() <= 0.5)
+    True
+    """
+    small = (p.beta, p.alpha) if name == "update_block" else (p.C, p.a)
+    return tuple(c / (8 * p.s) for c in small)
+
+
+def _operations(n, s, samples) -> Iterator[Measurement]:
+    p = BlockProblem.drawn(n, s)
+    for name in OPERATIONS:
+        expected = called(VARIANTS[name].function(NUMPY), name, p)
+        for library in (CPU, NUMPY):
+            variant = VARIANTS[name]
+            arguments = arguments_of(name, p)
+
+            def check(arguments=arguments, expected=expected, name=name):
+                for found, right in zip(results(name, arguments), expected, strict=True):
+                    np.testing.assert_allclose(found, right, rtol=1e-9, atol=1e-9 * np.abs(right).max())
+
+            yield measure(
+                variant.function(library),
+                *arguments,
+                cost=variant.cost_by(library)(n, s),
+                check=check,
+                name=variant.by(library),
+                parameters={"n": n, "s": s, "dtype": "float64"},
+                samples=samples,
+            )
+
+
+def arguments_of(name: str, p: BlockProblem) -> tuple:
+    """Return new arguments of an operation, in host memory.
+
+    Examples
+    --------
+    >>> len(arguments_of("moments", BlockProblem.drawn(10, s=2)))
+    3
+    """
+    if name == "moments":
+        return p.fresh.copy(), p.r.copy(), np.zeros(2 * p.s + 1)
+    if name == "gram":
+        return p.old.copy(), p.fresh.copy(), p.r.copy(), np.zeros((2 * p.s + 1, 2 * p.s + 1))
+    fresh = p.fresh.copy()
+    return p.old.copy(), fresh, *coefficients(p, name), p.x.copy(), p.r.copy(), fresh
+
+
+def results(name: str, arguments) -> tuple:
+    """Return those arguments of an operation that it writes."""
+    return arguments[-1:] if name in ("moments", "gram") else arguments[-3:]
+
+
+def called(function, name: str, p: BlockProblem) -> tuple:
+    """Call an operation once, and return its results."""
+    arguments = arguments_of(name, p)
+    function(*arguments)
+    return results(name, arguments)
+
+
+def _solves(edge) -> Iterator[Measurement]:
+    A, b = Laplacian((edge,) * 3), np.ones((edge,) * 3)
+    for rtol in RTOLS:
+        for name, options in METHODS:
+            yield one_solve(VARIANTS[name], CPU, (A, b), options, rtol)
+    M = amg(poisson((edge,) * 3))
+    for name, options in (("pcg", {}), ("pcg_sstep", {"s": 4})):
+        yield one_solve(VARIANTS[name], CPU, (A, b), {**options, "M": M}, RTOLS[0])
+
+
+def one_solve(variant, library, system, options, rtol, samples=1, wait=None) -> Measurement:
+    """Time a whole solve, and observe how it ended, and the bytes of an iteration that is matrix-free and has no M."""
+    found, (A, b) = {}, system
+    size = {"shape": list(A.shape)} if isinstance(A, Laplacian) else {"matrix": "poisson_3d", "n": b.size}
+    chosen = {k: v for k, v in options.items() if k != "M"}
+    iteration = variant.cost_by(library)(prod(b.shape), **({"s": chosen["s"]} if "s" in chosen else {}))
+
+    def call(A, b):
+        found["solution"] = variant.function(library)(A, b, rtol=rtol, **options)
+
+    def confirm():
+        if not found["solution"].converged:
+            raise AssertionError(f"{variant.title}: {found['solution']}")
+
+    def observe():
+        solution = found["solution"]
+        told = ("reductions", "products", "true_residual", "s_last", "growth")
+        return {
+            "iterations": solution.iterations,
+            "bytes_iteration": iteration.bytes,
+            **{k: solution.extra[k] for k in told if k in solution.extra},
+        }
+
+    return measure(
+        call,
+        A,
+        b,
+        check=confirm,
+        name=variant.by(library),
+        parameters={
+            **size, "dtype": "float64", "rtol": rtol, **chosen, **({"M": "vcycle"} if "M" in options else {}),
+        },
+        samples=samples,
+        warmup=0,
+        min_sample_s=0,
+        wait=wait,
+        observe=observe,
+    )  # fmt: skip
