@@ -98,11 +98,11 @@ _each(
     "a thread per row of two blocks",
 )  # fmt: skip
 _each(
-    "update_block_warps", (5,), sstep.update_block_warps_kernel, _by_warps, WARP, update_args,
+    "update_block_warps", (2,), sstep.update_block_warps_kernel, _by_warps, WARP, update_args,
     "a warp for 32 rows, coefficients in registers",
 )  # fmt: skip
 _each(
-    "project_block_warps", (5,), sstep.project_block_warps_kernel, _by_warps, WARP, project_args,
+    "project_block_warps", (2,), sstep.project_block_warps_kernel, _by_warps, WARP, project_args,
     "a warp for 32 rows of two blocks",
 )  # fmt: skip
 

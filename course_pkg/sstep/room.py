@@ -131,9 +131,10 @@ class Room:
         s = basis.s
         Q, AQ = block[:s], block[s : 2 * s]
         self.copy(r, Q[0]) if self.M is None else self.precondition(r, Q[0])
-        for j in range(s):
-            step = (basis.a[j], basis.c[j], basis.g[j]) if j < s - 1 else None
-            self.advance(Q, AQ, j, step)
+        with np.errstate(over="ignore", invalid="ignore"):  # the method finds it in the sums, and says why
+            for j in range(s):
+                step = (basis.a[j], basis.c[j], basis.g[j]) if j < s - 1 else None
+                self.advance(Q, AQ, j, step)
 
     def advance(self, Q, AQ, j, step) -> None:
         """Compute the product of vector j and, unless ``step`` is None, vector j + 1."""
@@ -159,7 +160,8 @@ class Room:
         """Return the 2 s moments and r·r: one reduction."""
         self.reductions += 1
         out = self.zeros(len(block) + 1, np.float64)
-        self.ops.moments(block, r, out)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.ops.moments(block, r, out)
         return self.to_host(out)
 
     def gram(self, old, fresh, r) -> np.ndarray:
@@ -167,7 +169,8 @@ class Room:
         self.reductions += 1
         m = len(fresh) if old is not None else len(fresh) // 2
         out = self.zeros((m + 1, m + 1), np.float64)
-        self.sums(old, fresh, r, out)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.sums(old, fresh, r, out)
         upper = np.triu(self.to_host(out))
         return upper + np.triu(upper, 1).T
 

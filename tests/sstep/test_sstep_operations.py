@@ -209,7 +209,8 @@ def profile(name):
 
 def bytes_of(name, *arrays):
     """Return the bytes that these arrays' loads and stores touch, each byte once."""
-    found = [profile(name).by_array[a] for a in arrays]
+    touched = profile(name).by_array
+    found = [touched[a] for a in arrays if a in touched]  # those that a kernel does not touch are not there
     return sum(f.global_load.unique_bytes for f in found), sum(f.global_store.unique_bytes for f in found)
 
 
@@ -227,7 +228,7 @@ def test_counted_bytes_of_sums_are_those_of_the_cost(size, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize(("kernel", "s"), [("block", 4), ("block_warps", 5)])
+@pytest.mark.parametrize(("kernel", "s"), [("block", 4), ("block_warps", 2)])
 def test_counted_bytes_of_updates_are_those_of_the_cost(kernel, s, size, dtype):
     for name in ("update", "project"):
         found = bytes_of(f"sstep_{name}_{kernel}_{s}_{size}_{dtype}", "old", "fresh", "x", "r", "out")
@@ -261,7 +262,7 @@ def test_every_sector_of_a_block_is_loaded_once():
         ("sstep_gram_3_512_float64", "fresh", 6),
         ("sstep_update_block_4_512_float64", "old", 8),
         ("sstep_project_block_4_512_float64", "fresh", 8),
-        ("sstep_project_block_warps_5_512_float64", "fresh", 10),
+        ("sstep_project_block_warps_2_512_float64", "fresh", 4),
     ):
         assert profile(name).by_array[array].global_load.sectors * SECTOR_BYTES == vectors * 512 * 8, name
 
