@@ -141,7 +141,7 @@ def one_solve(variant, library, system, options, rtol, samples=1, wait=None) -> 
     chosen = {k: v for k, v in options.items() if k != "M"}
     iteration = variant.cost_by(library)(prod(b.shape), **({"s": chosen["s"]} if "s" in chosen else {}))
 
-    def call(A, b):
+    def call(b):
         found["solution"] = variant.function(library)(A, b, rtol=rtol, **options)
 
     def confirm():
@@ -159,7 +159,6 @@ def one_solve(variant, library, system, options, rtol, samples=1, wait=None) -> 
 
     return measure(
         call,
-        A,
         b,
         check=confirm,
         name=variant.by(library),

@@ -71,13 +71,10 @@ def test_it_is_symmetric_and_positive_definite(name):
     assert np.linalg.eigvalsh((B + B.T) / 2)[0] > 0
 
 
-@pytest.mark.parametrize("name", ["poisson_2d", "wathen"])
+@pytest.mark.parametrize("name", ["poisson_2d", "tetrahedral"])
 @pytest.mark.parametrize("maker", ["l1_jacobi", "chebyshev_4", "pairwise"])
 def test_it_is_positive_definite_for_other_matrices(name, maker):
-    try:
-        p = PreconditionProblem.named(name, 12 if name == "poisson_2d" else None)
-    except CourseError:
-        pytest.skip(f"there is no matrix {name} here")
+    p = PreconditionProblem.named(name, 12 if name == "poisson_2d" else 5)
     M, rng = MAKERS[maker](p.A), np.random.default_rng(2)
     for _ in range(5):
         x = rng.standard_normal(p.A.shape[0])
@@ -98,7 +95,7 @@ def test_more_work_for_each_application_saves_iterations():
     took = {}
     for name, M in (
         ("none", identity(matrix)),
-        ("chebyshev", chebyshev(matrix, 3)),
+        ("chebyshev", chebyshev(matrix, 2)),
         ("standard", amg(matrix, "standard")),
         ("pairwise", amg(matrix)),
     ):
