@@ -71,7 +71,7 @@ def gram_kernel(s, first):
     points = points_of(count)
     pitch, groups = points + 2, groups_of(tiles, points)
     by_warps = groups >= WARP
-    right, loads = side * TILE * pitch, (2 * count - 1) * points
+    right, staged, loads = side * TILE * pitch, 2 * side * TILE * pitch, (2 * count - 1) * points
 
     @cuda.jit
     def gram(old, fresh, r, partial):
@@ -80,7 +80,7 @@ def gram_kernel(s, first):
         The columns of a tile are ``pitch`` numbers apart, so neighbouring tiles use different banks. r stands behind
         both Z and A Z; what lies behind r, up to the last tile, is zero.
         """
-        stage, values = cuda.shared.array(2 * right, np.float64), cuda.local.array(STAGED, np.float64)
+        stage, values = cuda.shared.array(staged, np.float64), cuda.local.array(STAGED, np.float64)
         sums = cuda.local.array((TILE, TILE), np.float64)
         here, there = cuda.local.array(TILE, np.float64), cuda.local.array(TILE, np.float64)
         n, t = np.uint32(r.size), np.uint32(cuda.threadIdx.x)
@@ -89,7 +89,7 @@ def gram_kernel(s, first):
         for a in range(TILE):
             for b in range(TILE):
                 sums[a, b] = 0.0
-        for k in range(t, np.uint32(2 * right), np.uint32(THREADS)):
+        for k in range(t, np.uint32(staged), np.uint32(THREADS)):
             stage[k] = 0.0
         for base in range(np.uint32(cuda.blockIdx.x * points), n, np.uint32(cuda.gridDim.x * points)):
             cuda.syncthreads()

@@ -21,18 +21,21 @@ from course_pkg.core.access import WARP
 from course_pkg.sstep.checks import check_block, check_small
 from course_pkg.sstep.tuning import BLOCKS, BLOCKS_WARPS, MOST_BY_THREADS, THREADS, TOGETHER
 
+PITCH = WARP + 1  # of the rows that lanes make: lanes use different banks
+
 
 @cache
 def update_block_kernel(s):
     """Return the kernel for s vectors: 2 s loads of a thread are on their way before it computes."""
+    squared = s * s  # Numba wants the size of such an array as one name
 
     @cuda.jit
     def update_block(old, fresh, beta, alpha, x, r, out):
         """A thread per row: for both halves, it makes s new numbers and adds up what they move x or r by."""
-        B, along = cuda.shared.array(s * s, np.float64), cuda.shared.array(s, np.float64)
+        B, along = cuda.shared.array(squared, np.float64), cuda.shared.array(s, np.float64)
         p, q = cuda.local.array(s, np.float64), cuda.local.array(s, np.float64)
         n, t = np.uint32(x.size), np.uint32(cuda.threadIdx.x)
-        for k in range(t, np.uint32(s * s), np.uint32(THREADS)):
+        for k in range(t, np.uint32(squared), np.uint32(THREADS)):
             B[k] = beta[np.uint32(k // np.uint32(s)), np.uint32(k % np.uint32(s))]
         if t < s:
             along[t] = alpha[t]
@@ -61,16 +64,17 @@ def update_block_kernel(s):
 @cache
 def project_block_kernel(s):
     """Return the kernel for s old and s fresh vectors."""
+    both, coefficients = 2 * s, 2 * s * s
 
     @cuda.jit
     def project_block(old, fresh, C, a, x, r, out):
         """As update_block, but the fresh vectors have coefficients, too: twice the products on the same bytes."""
-        B, along = cuda.shared.array(2 * s * s, np.float64), cuda.shared.array(2 * s, np.float64)
-        z = cuda.local.array(2 * s, np.float64)
+        B, along = cuda.shared.array(coefficients, np.float64), cuda.shared.array(both, np.float64)
+        z = cuda.local.array(both, np.float64)
         n, t = np.uint32(x.size), np.uint32(cuda.threadIdx.x)
-        for k in range(t, np.uint32(2 * s * s), np.uint32(THREADS)):
+        for k in range(t, np.uint32(coefficients), np.uint32(THREADS)):
             B[k] = C[np.uint32(k // np.uint32(s)), np.uint32(k % np.uint32(s))]
-        if t < 2 * s:
+        if t < both:
             along[t] = a[t]
         cuda.syncthreads()
         for i in range(np.uint32(cuda.grid(1)), n, np.uint32(cuda.gridsize(1))):
@@ -80,11 +84,11 @@ def project_block_kernel(s):
                     at = np.uint32(np.uint32(half * s + k) * n + i)
                     z[k] = old[at]
                     z[s + k] = fresh[at]
-                for k in range(2 * s):
+                for k in range(both):
                     move += z[k] * along[k]
                 for j in range(s):
                     new = 0.0
-                    for k in range(2 * s):
+                    for k in range(both):
                         new += z[k] * B[k * s + j]
                     out[np.uint32(np.uint32(half * s + j) * n + i)] = new
                 if half == 0:
@@ -120,36 +124,44 @@ def rows_by_warp(s, whole):
                 for u in range(TOGETHER):
                     fresh = 0.0 if whole else tile[s + lane, first + u]
                     made[lane, first + u] = fresh + sums[u]
+        cuda.syncwarp()
 
     return rows
 
 
 @cache
+def stage_by_warp(s):
+    """Return the device function that copies a row of both blocks, one for each lane, to shared memory."""
+
+    @cuda.jit(device=True)
+    def stage(old, fresh, half, n, at, tile, lane):
+        """All loads of a half are on their way before one is used; ``tile[k, lane]`` is vector k of the lane's row."""
+        for k in range(s):
+            place = np.uint32(np.uint32(half * s + k) * n + at)
+            tile[k, lane] = old[place]
+            tile[s + k, lane] = fresh[place]
+        cuda.syncwarp()
+
+    return stage
+
+
+@cache
 def update_block_warps_kernel(s):
     """Return the kernel for s vectors, a block of one warp for each 32 rows at a time."""
-    rows = rows_by_warp(s, False)
+    rows, stage, both = rows_by_warp(s, False), stage_by_warp(s), 2 * s
 
     @cuda.jit
     def update_block_warps(old, fresh, beta, alpha, x, r, out):
         """As update_block, but lane j keeps column j of beta in registers, and the rows pass through shared memory."""
-        tile, made = (
-            cuda.shared.array((2 * s, WARP), np.float64),
-            cuda.shared.array((s, WARP + 1), np.float64),
-        )
+        tile, made = cuda.shared.array((both, WARP), np.float64), cuda.shared.array((s, PITCH), np.float64)
         c, n, lane = cuda.local.array(s, np.float64), np.uint32(x.size), np.uint32(cuda.threadIdx.x)
         for k in range(s):
             c[k] = beta[k, min(lane, np.uint32(s - 1))]
         for base in range(np.uint32(cuda.blockIdx.x * WARP), n, np.uint32(cuda.gridDim.x * WARP)):
             i = np.uint32(base + lane)
-            at = min(i, np.uint32(n - 1))  # beyond the end, the last row: no branch between the loads
             for half in range(2):
-                for k in range(s):
-                    place = np.uint32(np.uint32(half * s + k) * n + at)
-                    tile[k, lane] = old[place]
-                    tile[s + k, lane] = fresh[place]
-                cuda.syncwarp()
+                stage(old, fresh, half, n, min(i, np.uint32(n - 1)), tile, lane)
                 rows(tile, made, c, lane)
-                cuda.syncwarp()
                 move = 0.0
                 if i < n:
                     for j in range(s):
@@ -167,33 +179,24 @@ def update_block_warps_kernel(s):
 @cache
 def project_block_warps_kernel(s):
     """Return the kernel for s old and s fresh vectors, a block of one warp for each 32 rows at a time."""
-    rows = rows_by_warp(s, True)
+    rows, stage, both = rows_by_warp(s, True), stage_by_warp(s), 2 * s
 
     @cuda.jit
     def project_block_warps(old, fresh, C, a, x, r, out):
-        """As update_block_warps, but the fresh vectors have coefficients, too."""
-        tile, made = (
-            cuda.shared.array((2 * s, WARP), np.float64),
-            cuda.shared.array((s, WARP + 1), np.float64),
-        )
-        c, n, lane = cuda.local.array(2 * s, np.float64), np.uint32(x.size), np.uint32(cuda.threadIdx.x)
-        for k in range(2 * s):
+        """As update_block_warps, but the fresh vectors have coefficients, too; x and r move by the staged rows."""
+        tile, made = cuda.shared.array((both, WARP), np.float64), cuda.shared.array((s, PITCH), np.float64)
+        c, n, lane = cuda.local.array(both, np.float64), np.uint32(x.size), np.uint32(cuda.threadIdx.x)
+        for k in range(both):
             c[k] = C[k, min(lane, np.uint32(s - 1))]
         for base in range(np.uint32(cuda.blockIdx.x * WARP), n, np.uint32(cuda.gridDim.x * WARP)):
             i = np.uint32(base + lane)
-            at = min(i, np.uint32(n - 1))
             for half in range(2):
-                for k in range(s):
-                    place = np.uint32(np.uint32(half * s + k) * n + at)
-                    tile[k, lane] = old[place]
-                    tile[s + k, lane] = fresh[place]
-                cuda.syncwarp()
+                stage(old, fresh, half, n, min(i, np.uint32(n - 1)), tile, lane)
                 rows(tile, made, c, lane)
-                cuda.syncwarp()
-                move = 0.0
-                for k in range(2 * s):
-                    move += tile[k, lane] * a[k]
                 if i < n:
+                    move = 0.0
+                    for k in range(both):
+                        move += tile[k, lane] * a[k]
                     for j in range(s):
                         out[np.uint32(np.uint32(half * s + j) * n + i)] = made[j, lane]
                     if half == 0:
