@@ -1,6 +1,6 @@
 """S-step conjugate gradient as CUDA kernels.
 
-``basis`` makes vectors and their products, ``moments`` and ``gram`` take all sums of a pass, ``updates`` move blocks, x
+``basis`` makes vectors and their products, ``sums`` and ``tiles`` take all sums of a pass, ``updates`` move blocks, x
 and r. ``room`` holds the vectors of a solve in GPU memory, and ``methods`` the methods. The variants, each with its
 idea, are listed in ``course_pkg/sstep/variants.py``.
 
@@ -14,9 +14,8 @@ from course_pkg.sstep.gpu_numba.basis import (
     recurrence,
     recurrence_kernel,
 )
-from course_pkg.sstep.gpu_numba.gram import finish_gram_kernel, gram, gram_kernel, groups_of, points_of
 from course_pkg.sstep.gpu_numba.methods import pcg, pcg_sstep, pcg_sstep_moments, pfcg
-from course_pkg.sstep.gpu_numba.moments import (
+from course_pkg.sstep.gpu_numba.sums import (
     blocks_of,
     finish_kernel,
     moments,
@@ -24,6 +23,7 @@ from course_pkg.sstep.gpu_numba.moments import (
     parts,
     tiles_of,
 )
+from course_pkg.sstep.gpu_numba.tiles import finish_gram_kernel, gram, gram_kernel, groups_of, points_of
 from course_pkg.sstep.gpu_numba.updates import (
     project_block,
     project_block_kernel,

@@ -15,7 +15,7 @@ from course_pkg import cuda
 from course_pkg.core.access import WARP
 from course_pkg.device.sums import block_total, warp_sum
 from course_pkg.sstep.checks import check_gram
-from course_pkg.sstep.gpu_numba.moments import parts, tiles_of
+from course_pkg.sstep.gpu_numba.sums import parts, tiles_of
 from course_pkg.sstep.tuning import BLOCKS, STAGED, STAGES, THREADS, TILE
 
 
