@@ -21,13 +21,31 @@ from course_pkg.spmv.jacobi import JacobiSystem
 
 
 def diagonal(tools, M, r, out, *, device: bool) -> None:
-    """Compute ``out = r / d``."""
+    """Compute ``out = r / d``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from course_pkg.precond import cpu_numba
+    >>> out = np.empty(2)
+    >>> diagonal(cpu_numba._Tools, Diagonal(np.array([4.0, 2.0])), np.ones(2), out, device=False); out
+    array([0.25, 0.5 ])
+    """
     check_apply(M, r, out, Diagonal, device=device)
     tools.divide(M.d, r, out)
 
 
 def chebyshev(tools, M, r, out, *, device: bool) -> None:
-    """Compute the steps of Chebyshev's method for ``A out = r``, from 0."""
+    """Compute the steps of Chebyshev's method for ``A out = r``, from 0.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse
+    >>> from course_pkg.precond import build, cpu_numba
+    >>> M, out = build.chebyshev(scipy.sparse.csr_array(4 * np.eye(2)), degree=0, ratio=2.0), np.empty(2)
+    >>> chebyshev(cpu_numba._Tools, M, np.ones(2), out, device=False); out.round(3)
+    array([0.333, 0.333])
+    """
     check_apply(M, r, out, Polynomial, device=device)
     system = JacobiSystem(M.E, M.d, r)
     p, y = tools.empty(M.n, r), tools.empty(M.n, r)
@@ -40,7 +58,16 @@ def chebyshev(tools, M, r, out, *, device: bool) -> None:
 
 
 def vcycle(tools, M, r, out, *, device: bool) -> None:
-    """Compute a V-cycle for ``A out = r``, from 0."""
+    """Compute a V-cycle for ``A out = r``, from 0.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse
+    >>> from course_pkg.precond import build, cpu_numba
+    >>> M, out = build.amg(scipy.sparse.csr_array(4 * np.eye(2))), np.empty(2)
+    >>> vcycle(cpu_numba._Tools, M, np.ones(2), out, device=False); out
+    array([0.25, 0.25])
+    """
     check_apply(M, r, out, Multigrid, device=device)
     _descend(tools, M, 0, r, out)
 

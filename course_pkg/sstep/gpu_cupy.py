@@ -119,7 +119,9 @@ def update_block(old, fresh, beta, alpha, x, r, out):
 
 
 def project_block(old, fresh, C, a, x, r, out):
-    """Compute ``Z C`` for both halves of the blocks, ``x += Z a`` and ``r -= A Z a``: eight calls, and a new block.
+    """Compute ``Z C`` for both halves of the blocks, ``x += Z a`` and ``r -= A Z a``, by eight calls.
+
+    If ``out`` is one of the blocks, a copy is needed besides.
 
     Examples
     --------
@@ -134,9 +136,11 @@ def project_block(old, fresh, C, a, x, r, out):
     for half, target, sign in ((slice(0, s), x, 1.0), (slice(s, None), r, -1.0)):
         cublas.gemv("N", sign, old[half].T, a[:s], 1.0, target)
         cublas.gemv("N", sign, fresh[half].T, a[s:], 1.0, target)
-        new = cublas.gemm("N", "N", old[half].T, above)
-        cublas.gemm("N", "N", fresh[half].T, below, out=new, alpha=1.0, beta=1.0)
-        out[half] = new.T
+        new = cp.empty_like(out[half]) if out is old or out is fresh else out[half]
+        cublas.gemm("N", "N", old[half].T, above, out=new.T, alpha=1.0, beta=0.0)
+        cublas.gemm("N", "N", fresh[half].T, below, out=new.T, alpha=1.0, beta=1.0)
+        if out is old or out is fresh:
+            out[half] = new
 
 
 def _small(*coefficients, dtype):

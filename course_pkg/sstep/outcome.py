@@ -24,6 +24,15 @@ def ended(room, norms, target, iterations, trouble, extra, notes=()) -> Solution
     extra : dict
     notes : sequence of str
         What else people should know: each is added to the reason.
+
+    Examples
+    --------
+    >>> from course_pkg.sstep import reference
+    >>> from course_pkg.sstep.room import Room
+    >>> from course_pkg.sstep.problem import Laplacian
+    >>> room = Room(reference, Laplacian((4, 4, 4)), np.ones(64), None, None, 1e-6, 0.0, None)
+    >>> ended(room, [8.0], 1.0, 0, None, {}).status.name
+    'MAXITER'
     """
     true = room.residual(room.x, room.r)
     status, reason = trouble or outcome(norms[-1], true, target, iterations)

@@ -31,6 +31,13 @@ class Room:
     ----------
     products, reductions : int
         How often A was applied, and how often sums were taken; a solver reports them.
+
+    Examples
+    --------
+    >>> from course_pkg.sstep import reference
+    >>> room = Room(reference, Laplacian((4, 4, 4)), np.ones(64), None, None, 1e-6, 0.0, None)
+    >>> room.residual(room.x, room.r), room.products
+    (8.0, 1)
     """
 
     preconditioners = plain_preconditioners  # the module that applies those of ``precond/``

@@ -23,11 +23,29 @@ CLEARLY = 1e-6  # an eigenvalue below minus so much of the largest one is no rou
 
 
 class Breakdown(Exception):
-    """W is not positive definite: the directions of this pass are dependent, to working precision."""
+    """W is not positive definite: the directions of this pass are dependent, to working precision.
+
+    Examples
+    --------
+    >>> try:
+    ...     first([1.0, -2.0])
+    ... except Breakdown:
+    ...     print("A is not positive definite, or rounding errors are too large")
+    A is not positive definite, or rounding errors are too large
+    """
 
 
 class NotDefinite(Exception):
-    """A direction d has dᵀ A d < 0, by far more than rounding errors explain."""
+    """A direction d has dᵀ A d < 0, by far more than rounding errors explain.
+
+    Examples
+    --------
+    >>> try:
+    ...     projected(np.array([[-4.0]]), np.array([2.0]), 1)
+    ... except NotDefinite:
+    ...     print("A is not positive definite")
+    A is not positive definite
+    """
 
 
 class Step(NamedTuple):
@@ -41,6 +59,11 @@ class Step(NamedTuple):
         ``P = Q + P_prev beta``.
     W : ndarray, shape (s, s)
         ``Pᵀ A P``.
+
+    Examples
+    --------
+    >>> first([1.0, 2.0]).W
+    array([[2.]])
     """
 
     alpha: np.ndarray
@@ -176,6 +199,11 @@ class Projection(NamedTuple):
         Condition of the Gram matrix of the fresh vectors, scaled to unit diagonal.
     kept : int
         Directions that were not cut off.
+
+    Examples
+    --------
+    >>> projected(np.array([[4.0]]), np.array([2.0]), 1).kept
+    1
     """
 
     C: np.ndarray

@@ -36,7 +36,17 @@ REFUSED = "compare A with its transpose, and use MINRES where it is indefinite."
 
 
 class Start:
-    """What every method begins with: the norm to reach, the first residual, and the most iterations."""
+    """What every method begins with: the norm to reach, the first residual, and the most iterations.
+
+    Examples
+    --------
+    >>> from course_pkg.sstep import reference
+    >>> from course_pkg.sstep.room import Room
+    >>> from course_pkg.sstep.problem import Laplacian
+    >>> room = Room(reference, Laplacian((4, 4, 4)), np.ones(64), None, None, 1e-6, 0.0, None)
+    >>> Start(room, 1e-6, 0.0, None).norm
+    8.0
+    """
 
     def __init__(self, room, rtol, atol, maxiter):
         norm_b = room.residual(room.vector(), room.r)
@@ -50,7 +60,17 @@ class Start:
 
 
 def pcg(room, rtol, atol, maxiter, callback):
-    """Algorithm 1: two reductions for each iteration, because beta needs the residual that alpha makes."""
+    """Algorithm 1: two reductions for each iteration, because beta needs the residual that alpha makes.
+
+    Examples
+    --------
+    >>> from course_pkg.sstep import reference
+    >>> from course_pkg.sstep.room import Room
+    >>> from course_pkg.sstep.problem import Laplacian
+    >>> room = Room(reference, Laplacian((4, 4, 4)), np.ones(64), None, None, 1e-6, 0.0, None)
+    >>> pcg(room, 1e-6, 0.0, None, None).iterations
+    4
+    """
     start = Start(room, rtol, atol, maxiter)
     if start.zero:
         return _nothing(room)
@@ -82,6 +102,15 @@ def pfcg(room, rtol, atol, maxiter, callback):
     """Algorithm 2: p·Ap follows from u·Au, so all sums are of vectors that exist at the same time: one reduction.
 
     The sums are those of a pass with s = 1: with Z = [p, u], ``ZᵀAZ`` holds rho, gamma and beta, ``Zᵀr`` alpha.
+
+    Examples
+    --------
+    >>> from course_pkg.sstep import reference
+    >>> from course_pkg.sstep.room import Room
+    >>> from course_pkg.sstep.problem import Laplacian
+    >>> room = Room(reference, Laplacian((4, 4, 4)), np.ones(64), None, None, 1e-6, 0.0, None)
+    >>> pfcg(room, 1e-6, 0.0, None, None).iterations
+    4
     """
     start = Start(room, rtol, atol, maxiter)
     if start.zero:
@@ -111,7 +140,17 @@ def pfcg(room, rtol, atol, maxiter, callback):
 
 
 def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True):
-    """Algorithm 3: pMPK, cvm and SW, with two blocks that are swapped."""
+    """Algorithm 3: pMPK, cvm and SW, with two blocks that are swapped.
+
+    Examples
+    --------
+    >>> from course_pkg.sstep import reference
+    >>> from course_pkg.sstep.room import Room
+    >>> from course_pkg.sstep.problem import Laplacian
+    >>> room = Room(reference, Laplacian((4, 4, 4)), np.ones(64), None, None, 1e-6, 0.0, None)
+    >>> moments(room, 2, 1e-6, 0.0, None, None).iterations
+    4
+    """
     s = asked = check_s(s)
     start = Start(room, rtol, atol, maxiter)
     if start.zero:
@@ -153,7 +192,17 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
 
 
 def stable(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
-    """A pass: a basis of s vectors, one reduction for the Gram matrix, and the minimum over both blocks."""
+    """A pass: a basis of s vectors, one reduction for the Gram matrix, and the minimum over both blocks.
+
+    Examples
+    --------
+    >>> from course_pkg.sstep import reference
+    >>> from course_pkg.sstep.room import Room
+    >>> from course_pkg.sstep.problem import Laplacian
+    >>> room = Room(reference, Laplacian((4, 4, 4)), np.ones(64), None, None, 1e-6, 0.0, None)
+    >>> stable(room, 2, "chebyshev", None, 0, 1e-6, 0.0, None, None).iterations
+    4
+    """
     s = asked = check_s(s)
     require_count(replace=replace)
     start = Start(room, rtol, atol, maxiter)

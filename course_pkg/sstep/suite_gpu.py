@@ -57,8 +57,11 @@ class Blocks:
         )
         self.x, self.r = drawn(n), drawn(n)
 
-    def arguments(self, name) -> tuple:
-        """Return the arguments of an operation; an update's blocks and vectors are copies."""
+    def arguments(self, name, library) -> tuple:
+        """Return the arguments of an operation; an update's blocks and vectors are copies.
+
+        A projection by a library gets a third block to write to, so that it needs no copy.
+        """
         m = 2 * self.s + 1
         if name == "moments":
             return self.fresh, self.r, cp.zeros(m)
@@ -66,7 +69,8 @@ class Blocks:
             return self.old, self.fresh, self.r, cp.zeros((m, m))
         small = (self.beta, self.alpha) if name == "update_block" else (self.C, self.a)
         fresh = self.fresh.copy()
-        return self.old, fresh, *small, self.x.copy(), self.r.copy(), fresh
+        out = cp.empty_like(fresh) if (name, library) == ("project_block", CUPY) else fresh
+        return self.old, fresh, *small, self.x.copy(), self.r.copy(), out
 
 
 def operations(n, s, options) -> Iterator[Measurement]:
@@ -75,7 +79,7 @@ def operations(n, s, options) -> Iterator[Measurement]:
     for name in OPERATIONS:
         variant, expected = VARIANTS[name], []
         for library in (CUPY, CUDA):
-            arguments = blocks.arguments(name)
+            arguments = blocks.arguments(name, library)
             found = arguments[-1:] if name in ("moments", "gram") else arguments[-3:]
 
             def check(found=found, library=library, expected=expected, name=name):

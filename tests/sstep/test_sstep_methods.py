@@ -57,14 +57,17 @@ def relative(found, b):
 def test_a_method_solves_in_every_library(name, options):
     b = random_right_side()
     expected = np.linalg.solve(poisson(SHAPE).toarray(), b.reshape(-1)).reshape(SHAPE)
-    plain = solve(name, Laplacian(SHAPE), b, options, rtol=1e-9)
-    compiled = solve(name, Laplacian(SHAPE), b, options, cpu_numba, rtol=1e-9)
-    on_device = solve(name, Laplacian(SHAPE), cuda.to_device(b), options, gpu_numba, rtol=1e-9)
-    for found, x in ((plain, plain.x), (compiled, compiled.x), (on_device, on_device.x.copy_to_host())):
+    exact = solve(name, Laplacian(SHAPE), b, options, rtol=1e-9)
+    assert exact.converged
+    np.testing.assert_allclose(exact.x, expected, rtol=1e-7, atol=1e-8)
+    plain = solve(name, Laplacian(SHAPE), b, options, rtol=1e-3)  # few iterations are enough to compare
+    compiled = solve(name, Laplacian(SHAPE), b, options, cpu_numba, rtol=1e-3)
+    on_device = solve(name, Laplacian(SHAPE), cuda.to_device(b), options, gpu_numba, rtol=1e-3)
+    for found, x in ((compiled, compiled.x), (on_device, on_device.x.copy_to_host())):
         assert found.converged and found.iterations == plain.iterations
         assert found.extra["reductions"] == plain.extra["reductions"]
         assert found.extra["products"] == plain.extra["products"]
-        np.testing.assert_allclose(x, expected, rtol=1e-7, atol=1e-8)
+        np.testing.assert_allclose(x, plain.x, rtol=1e-9, atol=1e-10)
 
 
 @EVERY
@@ -86,9 +89,9 @@ def test_single_precision_and_a_first_guess(name, options):
     b = random_right_side().astype("float32")
     x0 = np.full_like(b, 0.5)
     on_device = solve(
-        name, Laplacian(SHAPE), cuda.to_device(b), options, gpu_numba, x0=cuda.to_device(x0), rtol=1e-4
+        name, Laplacian(SHAPE), cuda.to_device(b), options, gpu_numba, x0=cuda.to_device(x0), rtol=1e-2
     )
-    plain = solve(name, Laplacian(SHAPE), b, options, x0=x0, rtol=1e-4)
+    plain = solve(name, Laplacian(SHAPE), b, options, x0=x0, rtol=1e-2)
     assert plain.converged and on_device.converged and on_device.x.dtype == "float32"
     assert np.all(x0 == 0.5)
 
