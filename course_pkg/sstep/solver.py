@@ -19,7 +19,7 @@ from math import sqrt
 import numpy as np
 
 from course_pkg.cg.checks import why_stopped
-from course_pkg.cg.outcome import SLACK, Stop, not_definite, nothing_to_solve, preconditioner_not_definite
+from course_pkg.cg.outcome import SLACK, Stop, nothing_to_solve, preconditioner_not_definite
 from course_pkg.core import CourseError, Status
 from course_pkg.core.checks import require_count
 from course_pkg.core.systems import check_norm, check_target
@@ -28,6 +28,7 @@ from course_pkg.sstep.bases import basis, check_bounds
 from course_pkg.sstep.bounds import gershgorin, lanczos
 from course_pkg.sstep.checks import check_s
 from course_pkg.sstep.outcome import bounds_too_low, diverged, ended, fell
+from course_pkg.sstep.troubles import broken, gram_trouble, growth_of, moments_trouble
 
 BOUNDS = ("gershgorin", "lanczos")
 GROWN = 1.01  # basis vectors of a Chebyshev basis whose A-norm exceeds the first one's by more: bounds are too low
@@ -164,7 +165,7 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
         norms[-1] = sqrt(max(squared, 0.0))
         if norms[-1] <= start.target:
             break
-        trouble = _moments_trouble(mu, iterations) or diverged(
+        trouble = moments_trouble(mu, iterations) or diverged(
             norms, "choose a smaller s, or pcg_sstep, whose basis stays well conditioned."
         )
         if trouble:
@@ -175,7 +176,7 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
             )  # 7 to 17
         except scalar_work.Breakdown:
             if not fall_back or (s == 1 and any(before == 1 for _, before in fallbacks)):
-                trouble = _broken(s, iterations)
+                trouble = broken(s, iterations)
                 break
             fallbacks.append((iterations, s))
             s, step = max(1, s // 2), None
@@ -227,11 +228,11 @@ def stable(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
                 break
             last_true, old = true, None
             continue
-        growth = max(growth, _growth(G, s, name))
+        growth = max(growth, growth_of(G, s, name))
         advice = (
             bounds_too_low(interval, growth) if growth > GROWN else "choose a smaller s, or check A and M."
         )
-        trouble = _gram_trouble(G, s, iterations, interval) or diverged(norms, advice)
+        trouble = gram_trouble(G, s, iterations, interval) or diverged(norms, advice)
         if trouble:
             break
         try:
@@ -296,42 +297,3 @@ def _interval(room, name, bounds):
 def _alone(found, s):
     """Return the coefficients of the first pass in the shapes of the others: nothing of an old block is taken."""
     return np.concatenate([np.zeros((s, s)), found.C]), np.concatenate([np.zeros(s), found.a])
-
-
-def _growth(G, s, name):
-    """Return how much the A-norm of a Chebyshev basis grew: at most 1 if the bounds hold, but for rounding."""
-    if not np.all(np.isfinite(G)):
-        return 1.0
-    first, diagonal = G[-1 - s, -1 - s], np.diag(G)[-1 - s : -1]
-    return float(np.sqrt(max(np.max(diagonal) / first, 1.0))) if name == "chebyshev" and first > 0 else 1.0
-
-
-def _moments_trouble(mu, iterations):
-    if not np.all(np.isfinite(mu)):
-        return Stop(
-            Status.OVERFLOW, f"after {iterations} iterations the moments overflow: choose a smaller s."
-        )
-    if not mu[0] > 0:
-        return preconditioner_not_definite(mu[0])
-    return None if mu[1] > 0 else not_definite(mu[1], iterations + 1)
-
-
-def _gram_trouble(G, s, iterations, interval):
-    if not np.all(np.isfinite(G)):
-        return Stop(
-            Status.OVERFLOW,
-            f"after {iterations} iterations the Gram matrix overflows: the bounds {interval} are too low, or numbers "
-            "in A or M are not finite; pass a larger upper bound, or choose a smaller s.",
-        )
-    r_M_r, r_M_A_M_r = G[-1 - s, -1], G[-1 - s, -1 - s]
-    if not r_M_r > 0:
-        return preconditioner_not_definite(r_M_r)
-    return None if r_M_A_M_r > 0 else not_definite(r_M_A_M_r, iterations + 1)
-
-
-def _broken(s, iterations):
-    return Stop(
-        Status.STAGNATED,
-        f"after {iterations} iterations W, of s = {s} directions, is not positive definite: A is not, or rounding "
-        "errors have made the directions dependent; choose a smaller s, or pcg_sstep, which tells the two apart.",
-    )
