@@ -44,6 +44,25 @@ def check_update(Q, h, shift, x, out, parts, *, device: bool, batch: bool = Fals
     require_distinct(Q=Q, h=h, shift=shift, x=x, out=out, parts=parts)
 
 
+def check_split_product(Q, x, plus, minus, *, device: bool) -> None:
+    """Check the arguments of ``plus = Q⁺x`` and ``minus = Q⁻x``: Q square, vectors of its size, one precision."""
+    require_arrays(device=device, Q=Q)
+    require_arrays(device=device, dtypes=(str(Q.dtype),), x=x, plus=plus, minus=minus)
+    require_ndim(2, Q=Q)
+    check_square(Q)
+    check_vectors(Q, x, None, "x")
+    _check_offsets(Q, device)
+    require_distinct(Q=Q, x=x, plus=plus, minus=minus)
+    require_distinct(Q=Q, x=x, minus=minus, plus=plus)
+
+
+def _check_offsets(Q, device: bool) -> None:
+    if device and Q.shape[-1] > MOST:
+        raise CourseError(
+            f"Q has {Q.shape[-1]} rows, but 32-bit offsets reach {MOST}: divide it between GPUs."
+        )
+
+
 def check_square(Q) -> None:
     """Raise unless the last two sizes of Q agree."""
     if Q.shape[-1] != Q.shape[-2]:
@@ -52,8 +71,8 @@ def check_square(Q) -> None:
         )
 
 
-def check_problem(Q, h, x0) -> None:
-    """Check a quadratic program in host memory.
+def check_problem(Q, h, x0, xp=np) -> None:
+    """Check a quadratic program; its arrays are those of ``xp``: of NumPy in host memory, or of CuPy in GPU memory.
 
     Raises
     ------
@@ -71,24 +90,23 @@ def check_problem(Q, h, x0) -> None:
     for name, a in arrays.items():
         if not hasattr(a, "dtype") or not hasattr(a, "shape"):
             raise CourseError(f"{name} is a {type(a).__name__}: make an array with numpy.asarray({name}).")
-        if on_device(a):
-            raise CourseError(
-                f"{name} lives in GPU memory but this function runs on the CPU: copy it to the host first."
-            )
+        if on_device(a) != (xp is not np):
+            here, there = ("CPU", "GPU memory") if xp is np else ("GPU", "host memory")
+            raise CourseError(f"{name} lives in {there} but this function runs on the {here}: copy it first.")
     require_ndim(2, Q=Q)
     check_square(Q)
     check_vectors(Q, h, x0)
     for name, a in arrays.items():
-        _check_finite(a, name)
-    _check_symmetric(Q)
+        _check_finite(a, name, xp)
+    _check_symmetric(Q, xp)
     if x0 is not None:
         check_start(float(x0.min()), int(x0.argmin()))
-    check_denominators(np.maximum(Q, 0).sum(axis=1), h)
+    check_denominators(*(_on_host(a) for a in (xp.maximum(Q, 0).sum(axis=1), h)))
 
 
-def check_vectors(Q, h, x0) -> None:
+def check_vectors(Q, h, x0, name_of_h: str = "h") -> None:
     """Check that h and x0 are vectors of Q's size and precision; Q, h and x0 may be in any memory."""
-    for name, a in {"h": h, "x0": x0}.items():
+    for name, a in {name_of_h: h, "x0": x0}.items():
         if a is None:
             continue
         require_ndim(1, **{name: a})
@@ -137,26 +155,29 @@ def check_options(maxiter, **flags) -> None:
             raise CourseError(f"{name} is {value!r}: pass True or False.")
 
 
-def _check_finite(a, name: str) -> None:
-    if not np.isfinite(a.sum()):  # one sweep; a sum may overflow, so look closely only then
-        wrong = np.argwhere(~np.isfinite(a))
-        if wrong.size:
-            place = ", ".join(map(str, wrong[0]))
-            raise CourseError(
-                f"{name}[{place}] is {a[tuple(wrong[0])]}: every entry must be a finite number."
-            )
+def _on_host(a):
+    return a.get() if hasattr(a, "get") else a
 
 
-def _check_symmetric(Q) -> None:
+def _check_finite(a, name: str, xp) -> None:
+    if np.isfinite(float(a.sum())):  # one sweep; a sum may overflow, so look closely if it is not finite
+        return
+    wrong = _on_host(xp.argwhere(~xp.isfinite(a)))
+    if wrong.size:
+        place = tuple(int(k) for k in wrong[0])
+        where = ", ".join(map(str, place))
+        raise CourseError(f"{name}[{where}] is {float(a[place])}: every entry must be a finite number.")
+
+
+def _check_symmetric(Q, xp) -> None:
     """Compare Q with its transpose, up to the rounding of a product such as AᵀA."""
-    n, most = Q.shape[0], 64 * np.finfo(Q.dtype).eps * float(np.abs(Q).max(initial=0))
+    n, most = Q.shape[0], 64 * np.finfo(Q.dtype).eps * float(xp.abs(Q).max())
     for begin in range(0, n, 256):  # by parts, so that no second matrix is needed
         rows = slice(begin, begin + 256)
-        apart = np.abs(Q[rows] - Q[:, rows].T)
-        if apart.max(initial=0) > most:
-            i, j = (int(k) for k in np.unravel_index(apart.argmax(), apart.shape))
-            i += begin
-            i, j = min(i, j), max(i, j)
+        apart = xp.abs(Q[rows] - Q[:, rows].T)
+        if float(apart.max()) > most:
+            i, j = (int(k) for k in np.unravel_index(int(apart.argmax()), apart.shape))
+            i, j = min(i + begin, j), max(i + begin, j)
             raise CourseError(
                 f"Q is not symmetric: Q[{i}, {j}] = {float(Q[i, j])} but Q[{j}, {i}] = {float(Q[j, i])}; "
                 "use (Q + Q.T) / 2."

@@ -27,7 +27,7 @@ from course_pkg.qp.solver import accelerated_gradient, check_stops, minimise
 SHIFTS = {
     "none": "no shift: the fastest; F never increases if |Q| is positive semidefinite, as for an M-matrix or Q ≥ 0",
     "descent": "r_i = max(0, Σ_{j≠i}|Q_ij| - Q_ii) / 2: |Q| + 2 diag(r) is diagonally dominant, so F never increases",
-    "contraction": "r_i = Σ_j Q⁻_ij, of Brand and Chen: Q⁻ is diagonally dominant; F never increases, and steps are short",
+    "contraction": "r_i = Σ_j Q⁻_ij, of Brand and Chen: Q⁻ is diagonally dominant; F never increases, steps are short",
 }
 
 
@@ -43,8 +43,10 @@ def split(A) -> tuple[np.ndarray, np.ndarray]:
     return np.maximum(A, 0), np.maximum(-A, 0)
 
 
-def diagonal_shift(Q, kind: str = "descent") -> np.ndarray:
+def diagonal_shift(Q, kind: str = "descent", xp=np) -> np.ndarray:
     """Return the shift r that is added to the diagonals of Q⁺ and Q⁻; ``SHIFTS`` says what each kind guarantees.
+
+    Q is an array of ``xp``: NumPy or CuPy.
 
     Examples
     --------
@@ -54,12 +56,12 @@ def diagonal_shift(Q, kind: str = "descent") -> np.ndarray:
     if kind not in SHIFTS:
         raise CourseError(f"shift is {kind!r}: choose from {', '.join(SHIFTS)}.")
     if kind == "none":
-        return np.zeros(Q.shape[0], Q.dtype)
+        return xp.zeros(Q.shape[0], Q.dtype)
     if kind == "contraction":
-        return np.maximum(-Q, 0).sum(axis=1)
-    diagonal = np.diagonal(Q)
-    beside = np.abs(Q).sum(axis=1) - np.abs(diagonal)
-    return np.maximum(0, beside - diagonal) / 2
+        return xp.maximum(-Q, 0).sum(axis=1)
+    diagonal = xp.diagonal(Q)
+    beside = xp.abs(Q).sum(axis=1) - xp.abs(diagonal)
+    return xp.maximum(0, beside - diagonal) / 2
 
 
 def split_product(Q, x, plus, minus):
@@ -98,7 +100,10 @@ def update(Q, h, shift, x, out, parts):
     (Q_plus, Q_minus), (h_plus, h_minus) = split(Q), split(h)
     plus, minus = Q_plus @ x, Q_minus @ x
     parts[:] = x * ((plus - minus) / 2 + h)
-    out[:] = x * (h_minus + minus + shift * x) / (h_plus + plus + shift * x)
+    above, below = h_minus + minus + shift * x, h_plus + plus + shift * x
+    out[:] = np.where(
+        x > 0, x * (above / np.where(below > 0, below, 1)), 0
+    )  # where x is 0, so may be what is below
 
 
 def update_batch(Q, h, shift, x, out, parts, iterations=1):
@@ -137,7 +142,7 @@ def kkt_residual(x, gradient) -> float:
     return float(np.max(np.abs(np.minimum(x, gradient)), initial=0))
 
 
-def starting_guess(Q, h) -> np.ndarray:
+def starting_guess(Q, h, xp=np) -> np.ndarray:
     """Return the start that Brand and Chen's published program takes: ``(mean |h| + |h|) / diag Q``.
 
     Examples
@@ -145,9 +150,9 @@ def starting_guess(Q, h) -> np.ndarray:
     >>> starting_guess(np.diag([2.0, 4.0]), np.array([1.0, -3.0]))
     array([1.5 , 1.25])
     """
-    diagonal = np.diagonal(Q)
-    guess = (np.abs(h).mean() + np.abs(h)) / np.where(diagonal > 0, diagonal, 1)
-    return np.where(guess > 0, guess, 1).astype(Q.dtype)
+    diagonal = xp.diagonal(Q)
+    guess = (xp.abs(h).mean() + xp.abs(h)) / xp.where(diagonal > 0, diagonal, 1)
+    return xp.where(guess > 0, guess, 1).astype(Q.dtype)
 
 
 def serial(Q, h, x0, iterations: int, shift: str = "none") -> tuple[np.ndarray, list[float]]:
@@ -237,8 +242,9 @@ def apg(Q, h, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> S
 
     Arguments and result are those of :func:`pqp`; x0 may hold zeros. An iteration is one product with Q.
 
-    Source: A. Beck and M. Teboulle, A fast iterative shrinkage-thresholding algorithm, SIAM J. Imaging Sciences 2, 2009;
-    restarts: B. O'Donoghue and E. Candès, Adaptive restart for accelerated gradient schemes, Found. Comput. Math. 15, 2015.
+    Source: A. Beck and M. Teboulle, A fast iterative shrinkage-thresholding algorithm, SIAM J. Imaging Sciences 2,
+    2009; restarts: B. O'Donoghue and E. Candès, Adaptive restart for accelerated gradient schemes, Found. Comput. Math.
+    15, 2015.
 
     Examples
     --------
