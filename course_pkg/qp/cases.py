@@ -62,7 +62,7 @@ def listing(n, dtype):
 
 def product(n, dtype):
     """Return the arguments of the product."""
-    return matrix((n, n), dtype), vectors(n, dtype)[2], zeros(n, dtype), zeros(n, dtype)
+    return matrix((n, n), dtype), vectors(n, dtype)[2], zeros((2, n), dtype)
 
 
 def by_threads(n):

@@ -10,6 +10,7 @@ from course_pkg.core.checks import (
     require_count,
     require_distinct,
     require_ndim,
+    require_shape,
 )
 
 MOST_BATCH = 128  # unknowns of a problem that one block solves
@@ -44,16 +45,17 @@ def check_update(Q, h, shift, x, out, parts, *, device: bool, batch: bool = Fals
     require_distinct(Q=Q, h=h, shift=shift, x=x, out=out, parts=parts)
 
 
-def check_split_product(Q, x, plus, minus, *, device: bool) -> None:
-    """Check the arguments of ``plus = Q⁺x`` and ``minus = Q⁻x``: Q square, vectors of its size, one precision."""
+def check_split_product(Q, x, out, *, device: bool) -> None:
+    """Check the arguments of Q⁺x and Q⁻x: Q square, x of its size, out with a row for each product, one precision."""
     require_arrays(device=device, Q=Q)
-    require_arrays(device=device, dtypes=(str(Q.dtype),), x=x, plus=plus, minus=minus)
+    require_arrays(device=device, dtypes=(str(Q.dtype),), x=x)
+    require_arrays(device=device, dtypes=(str(Q.dtype),), out=out)
+    require_shape((2, Q.shape[0]), out=out)
     require_ndim(2, Q=Q)
     check_square(Q)
     check_vectors(Q, x, None, "x")
     _check_offsets(Q, device)
-    require_distinct(Q=Q, x=x, plus=plus, minus=minus)
-    require_distinct(Q=Q, x=x, minus=minus, plus=plus)
+    require_distinct(Q=Q, x=x, out=out)
 
 
 def _check_offsets(Q, device: bool) -> None:

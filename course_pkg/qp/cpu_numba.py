@@ -88,7 +88,7 @@ def update_batch(Q, h, shift, x, out, parts, iterations=1):
 
 
 @parallel(fastmath=REORDERED)
-def _split_product(Q, x, plus, minus):
+def _split_product(Q, x, out):
     zero = x.dtype.type(0)
     for i in prange(x.size):
         plus_i = minus_i = zero
@@ -96,20 +96,21 @@ def _split_product(Q, x, plus, minus):
             q = Q[i, j]
             plus_i += max(q, zero) * x[j]
             minus_i += max(-q, zero) * x[j]
-        plus[i], minus[i] = plus_i, minus_i
+        out[0, i], out[1, i] = plus_i, minus_i
 
 
-def split_product(Q, x, plus, minus):
-    """Compute ``plus = Q⁺x`` and ``minus = Q⁻x`` by one sweep over Q.
+def split_product(Q, x, out):
+    """Compute ``out[0] = Q⁺x`` and ``out[1] = Q⁻x`` by one sweep over Q.
 
     Examples
     --------
-    >>> plus, minus = np.empty(2), np.empty(2)
-    >>> split_product(np.array([[2.0, -1.0], [-1.0, 2.0]]), np.array([1.0, 3.0]), plus, minus); plus, minus
-    (array([2., 6.]), array([3., 1.]))
+    >>> out = np.empty((2, 2))
+    >>> split_product(np.array([[2.0, -1.0], [-1.0, 2.0]]), np.array([1.0, 3.0]), out); out
+    array([[2., 6.],
+           [3., 1.]])
     """
-    check_split_product(Q, x, plus, minus, device=False)
-    _split_product(Q, x, plus, minus)
+    check_split_product(Q, x, out, device=False)
+    _split_product(Q, x, out)
 
 
 def pqp(
@@ -138,9 +139,9 @@ def pqp(
     check_options(maxiter, accelerate=accelerate, readmit=readmit)
 
     def product(v):
-        plus, minus = np.empty_like(v), np.empty_like(v)
-        _split_product(Q, v, plus, minus)
-        return plus, minus
+        out = np.empty((2, v.size), v.dtype)
+        _split_product(Q, v, out)
+        return out[0], out[1]
 
     start = starting_guess(Q, h) if x0 is None else x0.copy()
     work = Arrays(np, product, Q, h, diagonal_shift(Q, shift), start)

@@ -71,19 +71,19 @@ def update_batch(Q, h, shift, x, out, parts, iterations=1):
         now[...] = out
 
 
-def split_product(Q, x, plus, minus, halves=None):
-    """Compute ``plus = Q⁺x`` and ``minus = Q⁻x``; ``halves`` are Q⁺ and Q⁻, made here if they are not given.
+def split_product(Q, x, out, halves=None):
+    """Compute ``out[0] = Q⁺x`` and ``out[1] = Q⁻x``; ``halves`` are Q⁺ and Q⁻, made here if they are not given.
 
     Examples
     --------
-    >>> plus, minus = cp.empty(2), cp.empty(2)
-    >>> split_product(cp.array([[2.0, -1.0], [-1.0, 2.0]]), cp.array([1.0, 3.0]), plus, minus); plus, minus
-    (array([2., 6.]), array([3., 1.]))
+    >>> out = cp.empty((2, 2))
+    >>> split_product(cp.array([[2.0, -1.0], [-1.0, 2.0]]), cp.array([1.0, 3.0]), out); out
+    array([[2., 6.],
+           [3., 1.]])
     """
-    check_split_product(Q, x, plus, minus, device=True)
-    Q_plus, Q_minus = halves or split(Q)
-    cp.matmul(Q_plus, x, out=plus)
-    cp.matmul(Q_minus, x, out=minus)
+    check_split_product(Q, x, out, device=True)
+    for half, product in zip(halves or split(Q), out, strict=True):
+        cp.matmul(half, x, out=product)
 
 
 def pqp(

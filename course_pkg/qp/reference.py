@@ -21,7 +21,7 @@ import numpy as np
 
 from course_pkg.core import CourseError, Solution
 from course_pkg.qp.arrays import Arrays
-from course_pkg.qp.checks import check_options, check_problem, check_update
+from course_pkg.qp.checks import check_options, check_problem, check_split_product, check_update
 from course_pkg.qp.solver import accelerated_gradient, check_stops, minimise
 
 SHIFTS = {
@@ -64,17 +64,19 @@ def diagonal_shift(Q, kind: str = "descent", xp=np) -> np.ndarray:
     return xp.maximum(0, beside - diagonal) / 2
 
 
-def split_product(Q, x, plus, minus):
-    """Compute ``plus = Q⁺x`` and ``minus = Q⁻x``.
+def split_product(Q, x, out):
+    """Compute ``out[0] = Q⁺x`` and ``out[1] = Q⁻x``.
 
     Examples
     --------
-    >>> plus, minus = np.empty(2), np.empty(2)
-    >>> split_product(np.array([[2.0, -1.0], [-1.0, 2.0]]), np.array([1.0, 3.0]), plus, minus); plus, minus
-    (array([2., 6.]), array([3., 1.]))
+    >>> out = np.empty((2, 2))
+    >>> split_product(np.array([[2.0, -1.0], [-1.0, 2.0]]), np.array([1.0, 3.0]), out); out
+    array([[2., 6.],
+           [3., 1.]])
     """
+    check_split_product(Q, x, out, device=False)
     Q_plus, Q_minus = split(Q)
-    plus[:], minus[:] = Q_plus @ x, Q_minus @ x
+    out[0], out[1] = Q_plus @ x, Q_minus @ x
 
 
 def update(Q, h, shift, x, out, parts):

@@ -1,8 +1,8 @@
 """Updates by one block for several rows of Q, and the same for two products: every byte of Q passes once, in a stream.
 
 A thread owns some columns. It loads x_j once and multiplies it by the entries of ROWS rows, so that x, which comes
-from the caches, is a small part of all loads. The loads of Q are marked as a stream, which leaves the caches to x. ROWS times
-UNROLL of them are on their way at a time.
+from the caches, is a small part of all loads. The loads of Q are marked as a stream, which leaves the caches to x.
+ROWS times UNROLL of them are on their way at a time.
 """
 
 from functools import cache
@@ -105,7 +105,7 @@ def split_product_kernel(rows, unroll):
     sums = sums_of_rows(rows, unroll)
 
     @cuda.jit
-    def split_product(Q, x, plus, minus):
+    def split_product(Q, x, out):
         """As update_rows, but the two sums of each row are the result."""
         sums_plus = cuda.shared.array((rows, WARPS), x.dtype)
         sums_minus = cuda.shared.array((rows, WARPS), x.dtype)
@@ -113,25 +113,26 @@ def split_product_kernel(rows, unroll):
         sums(Q, x, first, sums_plus, sums_minus)
         i = np.uint32(first + t)
         if t < rows and i < x.size:
-            total_plus = total_minus = x.dtype.type(0)
+            plus = minus = x.dtype.type(0)
             for w in range(WARPS):
-                total_plus += sums_plus[t, w]
-                total_minus += sums_minus[t, w]
-            plus[i] = total_plus
-            minus[i] = total_minus
+                plus += sums_plus[t, w]
+                minus += sums_minus[t, w]
+            out[0, i] = plus
+            out[1, i] = minus
 
     return split_product
 
 
-def split_product(Q, x, plus, minus):
-    """Compute ``plus = Q⁺x`` and ``minus = Q⁻x`` on the GPU; Q is read once, no synchronisation.
+def split_product(Q, x, out):
+    """Compute ``out[0] = Q⁺x`` and ``out[1] = Q⁻x`` on the GPU; Q is read once, no synchronisation.
 
     Examples
     --------
     >>> Q, x = cuda.to_device(np.array([[2.0, -1.0], [-1.0, 2.0]])), cuda.to_device(np.array([1.0, 3.0]))
-    >>> plus, minus = cuda.device_array(2), cuda.device_array(2)
-    >>> split_product(Q, x, plus, minus); plus.copy_to_host(), minus.copy_to_host()
-    (array([2., 6.]), array([3., 1.]))
+    >>> out = cuda.device_array((2, 2))
+    >>> split_product(Q, x, out); out.copy_to_host()
+    array([[2., 6.],
+           [3., 1.]])
     """
-    check_split_product(Q, x, plus, minus, device=True)
-    split_product_kernel(ROWS, UNROLL)[-(-x.size // ROWS), THREADS_PER_BLOCK](Q, x, plus, minus)
+    check_split_product(Q, x, out, device=True)
+    split_product_kernel(ROWS, UNROLL)[-(-x.size // ROWS), THREADS_PER_BLOCK](Q, x, out)
