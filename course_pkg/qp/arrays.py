@@ -145,7 +145,7 @@ class Arrays:
         return True
 
     def towards_conjugate(self, beta: float) -> None:
-        """Let d be the direction of conjugate gradients on the unknowns that are not 0; it starts anew with beta = 0."""
+        """Let d be the direction of conjugate gradients on the unknowns that are not 0; beta = 0 starts anew."""
         downhill = self.xp.where(self.x > 0, -self.gradient, 0)
         self.d = downhill + beta * self.d if beta else downhill
         self._multiply_d()
