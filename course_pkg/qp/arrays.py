@@ -102,6 +102,11 @@ class Arrays:
         """Compute Q⁺x and Q⁻x from x: the sums that are carried along drift by rounding."""
         self.plus, self.minus = self._times(self.x)
 
+    def settle(self) -> None:
+        """Let x be 0, which is the solution if h is 0."""
+        self.x = self.xp.zeros_like(self.x)
+        self.renew()
+
     def look(self) -> Seen:
         """Compute the gradient at x, and return norms and sums."""
         xp, x = self.xp, self.x
@@ -182,7 +187,8 @@ class Arrays:
 
     def _times(self, v):
         self.products += 1
-        return self.product(v)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.product(v)
 
     def _multiply_d(self):
         self.d_plus, self.d_minus = self._times(self.d)

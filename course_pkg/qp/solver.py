@@ -49,11 +49,13 @@ def minimise(work, rtol, atol, maxiter, callback, accelerate: bool, readmit: boo
     """
     target = max(rtol * work.scale, atol)
     limit = max(1000, 10 * work.size) if maxiter is None else maxiter
-    progress = Progress(work, target, callback)
-    if work.least_diagonal() < 0:
-        return progress.finish(Status.INDEFINITE, "an entry of Q's diagonal is negative")
-    method = _accelerated if accelerate else _plain
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is a result, not a warning
+        if work.scale == 0:
+            work.settle()
+        progress = Progress(work, target, callback)
+        if work.least_diagonal() < 0:
+            return progress.finish(Status.INDEFINITE, "an entry of Q's diagonal is negative")
+        method = _accelerated if accelerate else _plain
         return progress.finish(*method(work, progress, limit, readmit))
 
 

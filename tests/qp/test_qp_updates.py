@@ -68,7 +68,9 @@ def on_device(function, arguments, *more, **options):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("n", "zeros"), [(1, 0), (37, 0), (37, 0.6), (256, 0.9), (300, 0), (530, 0.5), (40, 1)])
+@pytest.mark.parametrize(
+    ("n", "zeros"), [(1, 0), (37, 0), (37, 0.6), (256, 0.9), (300, 0), (530, 0.5), (40, 1)]
+)
 @pytest.mark.parametrize("variant", UPDATES, ids=lambda v: v.name)
 def test_a_kernel_gives_the_update(variant, n, zeros, dtype):
     arguments = drawn(n, dtype, zeros, seed=n)
@@ -193,7 +195,10 @@ def test_counted_bytes_with_zeros_are_those_of_the_cost(dtype):
     skip, listed = cost.update_active(512, active, dtype), cost.update_compacted(512, active, dtype)
     assert moved(profile("update_skip", 512, dtype)) == (skip.bytes_read, skip.bytes_written)
     number = 4  # of bytes of the number of listed unknowns, which the cost leaves out
-    assert moved(profile("update_compacted", 512, dtype)) == (listed.bytes_read + number, listed.bytes_written)
+    assert moved(profile("update_compacted", 512, dtype)) == (
+        listed.bytes_read + number,
+        listed.bytes_written,
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -211,7 +216,9 @@ def test_a_thread_per_row_touches_a_sector_for_each_lane():
 
 def test_batches_read_q_once_for_all_iterations():
     sectors = profile("update_batch", 64, "float64").by_array["Q"].global_load.sectors
-    assert sectors * SECTOR_BYTES == 3 * 64 * 64 * 8 == cost.update_batch(64, 3, 2).bytes_read - 3 * 3 * 64 * 8
+    assert (
+        sectors * SECTOR_BYTES == 3 * 64 * 64 * 8 == cost.update_batch(64, 3, 2).bytes_read - 3 * 3 * 64 * 8
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -223,7 +230,7 @@ def test_x_is_loaded_once_for_all_rows_of_a_block(dtype):
 
 
 def test_skipped_rows_and_columns_are_not_read():
-    Q, h, shift, x, out, parts = with_zeros(512, "float64")
+    x = with_zeros(512, "float64")[3]
     active = int(np.count_nonzero(x))
     for name in ("update_skip", "update_compacted"):
         loads = profile(name, 512, "float64").by_array["Q"].global_load
@@ -237,15 +244,21 @@ def test_skipped_rows_and_columns_are_not_read():
 def test_a_list_gives_work_to_all_lanes():
     """Where 70 % of x are 0, most lanes of skip have nothing to load; those of compacted have."""
     active = int(compacted(512, "float64")[5][0])
-    skip, listed = (profile(n, 512, "float64").by_array["Q"].global_load for n in ("update_skip", "update_compacted"))
+    skip, listed = (
+        profile(n, 512, "float64").by_array["Q"].global_load for n in ("update_skip", "update_compacted")
+    )
     assert active * active / skip.requests < 12
-    assert listed.requests == active * gpu_numba.GATHERED * -(-active // 32) or listed.requests < skip.requests
+    assert (
+        listed.requests == active * gpu_numba.GATHERED * -(-active // 32) or listed.requests < skip.requests
+    )
 
 
 def test_the_cost_of_zeros():
     whole, few = cost.update_active(1000), cost.update_active(1000, 100)
     assert whole == cost.update(1000)
-    assert few.bytes_read == 8 * (100 * 100 + 2 * 100 + 1000) and few.flops == 4 * 100 * 100 + cost.FLOPS * 100
+    assert (
+        few.bytes_read == 8 * (100 * 100 + 2 * 100 + 1000) and few.flops == 4 * 100 * 100 + cost.FLOPS * 100
+    )
 
 
 # ---- wrong arguments
