@@ -53,7 +53,7 @@ def osqp_solve(Q, h) -> Rival:
             polishing=True,
             verbose=False,
         )
-        last[:] = [solver.solve().x]
+        last[:] = [solver.solve(raise_error=False).x]
 
     return Rival(call, lambda: None, lambda: np.maximum(last[0], 0), version("osqp"))
 

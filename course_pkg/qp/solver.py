@@ -91,8 +91,8 @@ class Progress:
 
     def met(self) -> bool:
         """Return whether the residual meets the tolerance, confirmed by products that are computed anew."""
-        if not self.seen.kkt <= self.target:
-            return False
+        if not (self.seen.kkt <= self.target and all(map(np.isfinite, self.seen))):
+            return False  # min(x, ∞) would look like a small residual
         self.work.renew()
         self.seen = self.work.look()
         self.renewals += 1
@@ -113,7 +113,7 @@ class Progress:
             "objectives": tuple(self.objectives),
             "kkt": kkt,
             "multipliers": gradient,
-            "least_multiplier": float(gradient.min()) if hasattr(gradient, "min") else work.least_gradient(),
+            "least_multiplier": float(gradient.min()),
             "gap": self.seen.gap,
             "products": work.products,
         }

@@ -243,7 +243,7 @@ def _batches(measurements) -> list[dict]:
 def _never_slower(measurements) -> list[dict]:
     """Return one row for each problem: the accelerated method against the plain one."""
     rows = []
-    for library in (CPU, CUPY):
+    for library in (CPU, CUDA):
         what = PQP.by(library)
         for quick in matching(measurements, what, accelerate=True):
             name, n = quick.parameters["problem"], quick.parameters["n"]

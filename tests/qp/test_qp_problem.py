@@ -7,8 +7,8 @@ from course_pkg.core import CourseError
 from course_pkg.qp.problem import (
     PROBLEMS,
     blurred_picture,
-    dense,
     deblurring,
+    dense,
     model_predictive,
     portfolio,
     problem,
@@ -40,7 +40,7 @@ def test_usual_sizes():
 def test_wrong_requests_are_named():
     with pytest.raises(CourseError, match="No problem is called 'svm': choose from nnls_diabetes"):
         problem("svm")
-    with pytest.raises(CourseError, match="size is 1.5"):
+    with pytest.raises(CourseError, match=r"size is 1\.5"):
         problem("portfolio", 1.5)
     with pytest.raises(CourseError, match="size is 5000: choose from 1 to 1796"):
         problem("nnls_digits", 5000)

@@ -1,12 +1,15 @@
 """Solvers: F never increases, certificates at the end, the trap of exact zeros, and answers of other solvers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from course_pkg import cuda
 from course_pkg.core import CourseError, Status
-from course_pkg.qp import cpu_numba, reference, rivals
+from course_pkg.qp import cpu_numba, gpu_numba, reference, rivals
 from course_pkg.qp.problem import problem
 from course_pkg.qp.solver import READMIT_EVERY
 
@@ -20,9 +23,18 @@ SMALL = {
     "deblurring": 12,
     "dense": 80,
 }
+
+
+def on_gpu(Q, h, x0=None, **options):
+    """Solve with arrays on the device, and return the result with x on the host."""
+    found = gpu_numba.pqp(*(None if a is None else cuda.to_device(a) for a in (Q, h, x0)), **options)
+    return replace(found, x=found.x.copy_to_host())
+
+
 SOLVERS = {
     "reference": reference.pqp,
     "cpu_numba": cpu_numba.pqp,
+    "gpu_numba": on_gpu,
     "apg": lambda Q, h, **k: reference.apg(Q, h, maxiter=20_000, **k),
 }
 
@@ -70,8 +82,8 @@ def test_osqp_gives_the_same_answer(name):
     assert found.extra["objective"] == pytest.approx(x @ (p.Q @ x / 2 + p.h), rel=1e-5)
 
 
-def test_support_vectors_separate_as_well_as_scikit_learns():
-    """With the squared loss and no bias, the same problem is solved by another algorithm in scikit-learn's dual form."""
+def test_support_vectors_have_their_margins():
+    """At the solution, every vector has a margin of at least 1, less its own share of the loss."""
     from sklearn.datasets import load_breast_cancer
 
     p = problem("svm_breast_cancer", 200)
@@ -289,3 +301,42 @@ def test_callbacks_see_each_iterate():
     found = reference.pqp(p.Q, p.h, callback=lambda x: seen.append(x.copy()))
     assert len(seen) == found.iterations and np.array_equal(seen[-1], found.x)
     assert READMIT_EVERY > 1
+
+
+def test_the_gpus_solver_checks_its_arguments():
+    Q, h, x0 = good()
+    with pytest.raises(CourseError, match="Q lives in host memory"):
+        gpu_numba.pqp(Q, h)
+    with pytest.raises(CourseError, match=r"x0\[1\] is 0.0"):
+        on_gpu(Q, h, np.array([1.0, 0.0]))
+    with pytest.raises(CourseError, match="Q is not symmetric"):
+        on_gpu(np.triu(np.ones((2, 2))), h, x0)
+
+
+def test_scikit_learns_support_vector_machine_gives_the_same_answer():
+    """Its linear machine without bias, on features whose products are the kernel; its C is half of ours."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.svm import LinearSVC
+
+    p = problem("svm_breast_cancer", 120)
+    y = 2.0 * load_breast_cancer().target[:120] - 1
+    kernel = np.outer(y, y) * (p.Q - np.eye(120) / 10)
+    features = np.linalg.cholesky(kernel + 1e-12 * np.eye(120))
+    machine = LinearSVC(
+        loss="squared_hinge", C=5.0, fit_intercept=False, tol=1e-9, max_iter=200_000, random_state=0
+    )
+    machine.fit(features, y)
+    decision = kernel @ (reference.pqp(p.Q, p.h, rtol=1e-9).x * y)
+    np.testing.assert_allclose(machine.decision_function(features), decision, atol=1e-4)
+
+
+def test_scikit_learns_positive_regression_gives_the_same_answer():
+    from sklearn.datasets import load_diabetes
+    from sklearn.linear_model import LinearRegression
+
+    data = load_diabetes()
+    A, target = np.hstack([data.data, -data.data]), data.target - data.target.mean()
+    theirs = LinearRegression(positive=True, fit_intercept=False).fit(A, target).coef_
+    p = problem("nnls_diabetes")
+    ours = reference.pqp(p.Q, p.h, rtol=1e-10).x
+    np.testing.assert_allclose(A @ ours, A @ theirs, atol=1e-4 * np.abs(target).max())

@@ -1,5 +1,5 @@
 """Updates as CUDA kernels: a thread per unknown (``columns``), blocks of rows (``rows``), without zeros (``active``),
-and many small problems (``batch``); solvers that use them (``solver``).
+and many small problems (``batch``); a solver with these products (``solver``).
 
 The variants, each with its idea, are listed in ``course_pkg/qp/variants.py``. The docstring of each kernel says what
 differs from the kernel before it, and why. Arguments and equations are those of ``reference.py``. Arrays are
@@ -30,9 +30,19 @@ from course_pkg.qp.gpu_numba.rows import (
     update_rows,
     update_rows_kernel,
 )
-from course_pkg.qp.tuning import COLUMNS, GATHERED, ROWS, THREADS_COMPACTION, THREADS_PER_BLOCK, UNROLL
+from course_pkg.qp.gpu_numba.solver import pqp
+from course_pkg.qp.tuning import (
+    BLOCKS_COMPACTED,
+    COLUMNS,
+    GATHERED,
+    ROWS,
+    THREADS_COMPACTION,
+    THREADS_PER_BLOCK,
+    UNROLL,
+)
 
 __all__ = [
+    "BLOCKS_COMPACTED",
     "COLUMNS",
     "GATHERED",
     "ROWS",
@@ -42,6 +52,7 @@ __all__ = [
     "compact",
     "compact_kernel",
     "lists",
+    "pqp",
     "split_product",
     "split_product_kernel",
     "update_batch",
