@@ -21,6 +21,11 @@ class Seen(NamedTuple):
         Sum of the squares of the same entries.
     objective, gap, curvature : float
         F, ``xᵀ∇F`` and ``xᵀQx``.
+
+    Examples
+    --------
+    >>> Seen(kkt=0.0, free=0.0, free_squared=0.0, objective=-1.0, gap=0.0, curvature=2.0).objective
+    -1.0
     """
 
     kkt: float
@@ -42,6 +47,11 @@ class Along(NamedTuple):
         ``Σ d_i² Σ_j|Q_ij|``, which no ``|dᵀQd|`` exceeds: what is small compared with it is rounding.
     most : float
         The longest step that keeps every x_i ≥ 0; infinite if no d_i is negative.
+
+    Examples
+    --------
+    >>> Along(slope=-2.0, curvature=4.0, scale=4.0, most=1.0).most
+    1.0
     """
 
     slope: float

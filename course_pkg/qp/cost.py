@@ -30,7 +30,7 @@ def update_active(n: int, active: int | None = None, dtype="float64") -> Cost:
     Examples
     --------
     >>> update_active(1000, active=100).bytes_read
-    104000
+    89600
     """
     return _updates(n, n if active is None else active, 0, dtype)
 

@@ -56,8 +56,9 @@ def drawn(n: int, dtype: str = "float64", inactive: float = 0.0) -> tuple[np.nda
     rng = np.random.default_rng(0)
     Q = rng.standard_normal((n, n)).astype(dtype)
     for begin in range(0, n, 1024):  # by parts, so that no second matrix is needed
-        rows = slice(begin, min(begin + 1024, n))
-        Q[rows, begin:] = Q[begin:, rows].T
+        rows, beyond = slice(begin, begin + 1024), slice(begin + 1024, n)
+        Q[rows, rows] = np.triu(Q[rows, rows]) + np.triu(Q[rows, rows], 1).T
+        Q[rows, beyond] = Q[beyond, rows].T
     x = rng.uniform(0.5, 1.5, n).astype(dtype)
     x[: int(inactive * n)] = 0
     return Q, rng.standard_normal(n).astype(dtype), np.full(n, np.sqrt(n), dtype), rng.permutation(x)

@@ -36,7 +36,7 @@ def update_naive(Q, h, shift, x, out, parts):
     >>> Q, h, shift, x = map(cuda.to_device, (np.eye(2), np.array([-3.0, 1.0]), np.zeros(2), np.ones(2)))
     >>> out, parts = cuda.device_array(2), cuda.device_array(2)
     >>> update_naive(Q, h, shift, x, out, parts); out.copy_to_host(), parts.copy_to_host()
-    (array([3. , 0.5]), array([-2.5,  1.5]))
+    (array([3., 0.]), array([-2.5,  1.5]))
     """
     _by_threads(update_naive_kernel, Q, h, shift, x, out, parts)
 
@@ -63,7 +63,7 @@ def update_columns(Q, h, shift, x, out, parts):
     >>> Q, h, shift, x = map(cuda.to_device, (np.eye(2), np.array([-3.0, 1.0]), np.zeros(2), np.ones(2)))
     >>> out, parts = cuda.device_array(2), cuda.device_array(2)
     >>> update_columns(Q, h, shift, x, out, parts); out.copy_to_host()
-    array([3. , 0.5])
+    array([3., 0.])
     """
     _by_threads(update_columns_kernel, Q, h, shift, x, out, parts)
 
@@ -104,7 +104,7 @@ def update_staged(Q, h, shift, x, out, parts):
     >>> Q, h, shift, x = map(cuda.to_device, (np.eye(2), np.array([-3.0, 1.0]), np.zeros(2), np.ones(2)))
     >>> out, parts = cuda.device_array(2), cuda.device_array(2)
     >>> update_staged(Q, h, shift, x, out, parts); out.copy_to_host()
-    array([3. , 0.5])
+    array([3., 0.])
     """
     _by_threads(update_staged_kernel, Q, h, shift, x, out, parts)
 

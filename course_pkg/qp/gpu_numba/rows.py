@@ -92,7 +92,7 @@ def update_rows(Q, h, shift, x, out, parts, rows=ROWS, unroll=UNROLL):
     >>> Q, h, shift, x = map(cuda.to_device, (np.eye(2), np.array([-3.0, 1.0]), np.zeros(2), np.ones(2)))
     >>> out, parts = cuda.device_array(2), cuda.device_array(2)
     >>> update_rows(Q, h, shift, x, out, parts); out.copy_to_host(), parts.copy_to_host()
-    (array([3. , 0.5]), array([-2.5,  1.5]))
+    (array([3., 0.]), array([-2.5,  1.5]))
     """
     check_update(Q, h, shift, x, out, parts, device=True)
     kernel = update_rows_kernel(rows, unroll)
