@@ -128,7 +128,7 @@ def _on_host(check):
 def _update_x(h, shift, x, plus, minus, out, parts):
     above, below = np.maximum(-h, 0) + minus + shift * x, np.maximum(h, 0) + plus + shift * x
     parts[...] = x * ((plus - minus) / 2 + h)
-    out[...] = np.where(x > 0, x * above / below, 0)
+    out[...] = x * np.divide(above, below, out=np.zeros_like(x), where=x > 0)
 
 
 def test_the_gpus_suite_measures_every_variant(suite_gpu, capsys):
