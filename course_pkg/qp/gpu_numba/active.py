@@ -134,6 +134,7 @@ def update_compacted_kernel(gathered):
     def update_compacted(Q, h, shift, x, active, count, out, parts):
         """A block per row of the list, as long as there are rows; the columns come from the list, too."""
         t, listed, zero = np.uint32(cuda.threadIdx.x), np.uint32(count[0]), x.dtype.type(0)
+        columns, entries = cuda.local.array(gathered, x.dtype), cuda.local.array(gathered, x.dtype)
         for k in range(np.uint32(cuda.blockIdx.x), listed, np.uint32(cuda.gridDim.x)):
             i, last = np.uint32(active[k]), np.uint32(listed - 1)
             plus = minus = zero
@@ -141,9 +142,12 @@ def update_compacted_kernel(gathered):
                 for u in range(gathered):
                     wanted = np.uint32(begin + np.uint32(u * THREADS_PER_BLOCK))
                     j = np.uint32(active[min(wanted, last)])
-                    x_j, q = x[j] if wanted < listed else zero, Q[i, j]
-                    plus += max(q, zero) * x_j
-                    minus += max(-q, zero) * x_j
+                    x_j = x[j]
+                    columns[u] = x_j if wanted < listed else zero
+                    entries[u] = Q[i, j]
+                for u in range(gathered):
+                    plus += max(entries[u], zero) * columns[u]
+                    minus += max(-entries[u], zero) * columns[u]
             plus = block_total(plus)
             cuda.syncthreads()  # the sums of both share memory
             minus = block_total(minus)

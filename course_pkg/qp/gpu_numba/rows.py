@@ -29,6 +29,7 @@ def sums_of_rows(rows, unroll):
         n, t = np.uint32(x.size), np.uint32(cuda.threadIdx.x)
         last, zero = np.uint32(n - 1), x.dtype.type(0)
         plus, minus = cuda.local.array(rows, x.dtype), cuda.local.array(rows, x.dtype)
+        columns, entries = cuda.local.array(unroll, x.dtype), cuda.local.array((unroll, rows), x.dtype)
         for r in range(rows):
             plus[r] = zero
             minus[r] = zero
@@ -37,12 +38,15 @@ def sums_of_rows(rows, unroll):
                 wanted = np.uint32(begin + np.uint32(u * THREADS_PER_BLOCK))
                 j = min(
                     wanted, last
-                )  # no branch between the loads: beyond the end, the last column counts 0 times
-                x_j = x[j] if wanted < n else zero
+                )  # beyond the end, the last column counts 0 times: no branch between the loads
+                x_j = x[j]
+                columns[u] = x_j if wanted < n else zero
                 for r in range(rows):
-                    q = cuda.ldcs(Q, (min(np.uint32(first + np.uint32(r)), last), j))
-                    plus[r] += max(q, zero) * x_j
-                    minus[r] += max(-q, zero) * x_j
+                    entries[u, r] = cuda.ldcs(Q, (min(np.uint32(first + np.uint32(r)), last), j))
+            for u in range(unroll):
+                for r in range(rows):
+                    plus[r] += max(entries[u, r], zero) * columns[u]
+                    minus[r] += max(-entries[u, r], zero) * columns[u]
         warp = np.uint32(t // WARP)
         for r in range(rows):
             total_plus, total_minus = warp_sum(plus[r]), warp_sum(minus[r])
