@@ -16,7 +16,7 @@ COPY = STREAMS["copy"].by(CUPY)
 UPDATE, BATCH, PQP, APG = (VARIANTS[name] for name in ("update", "update_batch", "pqp", "apg"))
 RTOL = 1e-6
 SLACK = 10  # a rival's own residual may differ from ours by so much
-MOST_PLAIN = 20_000  # iterations of the plain method, which may never get there
+MOST_PLAIN = 10_000  # iterations of the plain method, which may never get there
 SIZES = {"cpu": 4096, "gpu": 16384}  # unknowns of an update
 QUICK_SIZE = 256
 BATCHED, QUICK_BATCHED = (4096, 128, 100), (16, 32, 10)  # problems, unknowns of each, iterations
@@ -152,7 +152,7 @@ def one_solve(p, what, function, options, arguments, samples, wait=None) -> Meas
         *arguments,
         name=what,
         parameters=_described(p, accelerate=options.get("accelerate")),
-        samples=samples,
+        samples=samples if options.get("accelerate", True) else 1,  # the plain method may take a minute
         warmup=0,
         min_sample_s=0,
         wait=wait,
@@ -213,7 +213,7 @@ def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
 
 def _near_copy(measurements) -> list[dict]:
     rows, copy = VARIANTS["update_rows"].by(CUDA), bounding_stream(measurements)
-    found = matching(measurements, rows, n=SIZES["gpu"], dtype="float64", inactive=None)
+    found = matching(measurements, rows, n=SIZES["gpu"], dtype="float64", inactive=None, rows=None)
     if not (found and copy):
         return []
     share = 8 * SIZES["gpu"] ** 2 / found[0].median_s / 1e9 / copy.t_eff_gb_s

@@ -58,6 +58,15 @@ def sums_of_rows(rows, unroll):
     return sums
 
 
+@cuda.jit(device=True)
+def sum_of_warps(sums, r):
+    """Return the sum of row r: the parts of all warps."""
+    total = sums.dtype.type(0)
+    for w in range(WARPS):
+        total += sums[r, w]
+    return total
+
+
 @cache
 def update_rows_kernel(rows, unroll):
     """Return the kernel whose blocks update ``rows`` unknowns; a thread asks for ``unroll`` columns at a time."""
@@ -72,10 +81,7 @@ def update_rows_kernel(rows, unroll):
         sums(Q, x, first, sums_plus, sums_minus)
         i = np.uint32(first + t)
         if t < rows and i < x.size:
-            plus = minus = x.dtype.type(0)
-            for w in range(WARPS):
-                plus += sums_plus[t, w]
-                minus += sums_minus[t, w]
+            plus, minus = sum_of_warps(sums_plus, t), sum_of_warps(sums_minus, t)
             finish_row(i, plus, minus, h[i], shift, x, out, parts)
 
     return update_rows
@@ -117,12 +123,8 @@ def split_product_kernel(rows, unroll):
         sums(Q, x, first, sums_plus, sums_minus)
         i = np.uint32(first + t)
         if t < rows and i < x.size:
-            plus = minus = x.dtype.type(0)
-            for w in range(WARPS):
-                plus += sums_plus[t, w]
-                minus += sums_minus[t, w]
-            out[0, i] = plus
-            out[1, i] = minus
+            out[0, i] = sum_of_warps(sums_plus, t)
+            out[1, i] = sum_of_warps(sums_minus, t)
 
     return split_product
 
