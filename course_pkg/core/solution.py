@@ -20,6 +20,8 @@ class Status(Enum):
     MAXITER = "the largest number of iterations was reached"
     NOT_DEFINITE = "A is not positive definite"
     M_NOT_DEFINITE = "the preconditioner is not positive definite"
+    INDEFINITE = "Q is not positive semidefinite"
+    UNBOUNDED = "the objective falls without bound"
     OVERFLOW = "a number became infinite or NaN"
     DIVERGED = "the residual grew instead of falling"
     STAGNATED = "the updated residual met the tolerance, but the true residual does not"

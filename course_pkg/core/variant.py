@@ -32,6 +32,8 @@ class Library(StrEnum):
     SCIPY = "SciPy"
     JAX = "JAX"
     PYTORCH = "PyTorch"
+    OSQP = "OSQP"
+    MPAX = "MPAX"
 
     @property
     def module(self) -> str:

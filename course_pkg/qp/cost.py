@@ -1,0 +1,123 @@
+"""Bytes and flops of updates: Q is read once, and so is every vector. What strided accesses waste is not counted.
+
+``n`` is the number of unknowns, ``active`` the number of those that are not 0, ``dtype`` anything that ``numpy.dtype``
+takes. An entry of Q costs four flops: it is multiplied into two sums. Choosing the larger of two numbers is no flop.
+"""
+
+import numpy as np
+
+from course_pkg.core import Cost
+
+FLOPS = 14  # of a row, after its sums are known: the ratio, F_i, and the shift
+
+
+def update(n: int, dtype="float64") -> Cost:
+    """Cost of one update: Q, h, the shift and x are read; the new x and the parts F_i are written.
+
+    Examples
+    --------
+    >>> update(1000).bytes_read, update(1000).bytes_written
+    (8024000, 16000)
+    >>> round(update(16384).intensity, 2)  # flops per byte: memory decides
+    0.5
+    """
+    return _updates(n, n, 0, dtype)
+
+
+def update_active(n: int, active: int | None = None, dtype="float64") -> Cost:
+    """Cost of one update that reads only rows and columns of unknowns that are not 0; by default, that is all.
+
+    Examples
+    --------
+    >>> update_active(1000, active=100).bytes_read
+    89600
+    """
+    return _updates(n, n if active is None else active, 0, dtype)
+
+
+def update_compacted(n: int, active: int | None = None, dtype="float64") -> Cost:
+    """Cost of the same with a list of 4 bytes for each unknown that is not 0, which is read with x.
+
+    Examples
+    --------
+    >>> update_compacted(1000, active=100).bytes_read - update_active(1000, active=100).bytes_read
+    400
+    """
+    return _updates(n, n if active is None else active, 4, dtype)
+
+
+def update_batch(n: int, problems: int = 1, iterations: int = 1, dtype="float64") -> Cost:
+    """Cost of updates of many problems, each with a Q that is read once for all iterations.
+
+    Examples
+    --------
+    >>> once, often = update_batch(128, 4096), update_batch(128, 4096, iterations=100)
+    >>> once.bytes == often.bytes, often.flops // once.flops
+    (True, 100)
+    """
+    one = update(n, dtype)
+    return Cost(
+        problems * one.bytes_read,
+        problems * one.bytes_written,
+        problems * iterations * one.flops,
+        problems * one.unknown_bytes,
+        problems * one.known_bytes,
+    )
+
+
+def update_arrays(n: int, dtype="float64") -> Cost:
+    """Cost of one update by whole arrays, which hold Q⁺ and Q⁻ as two matrices: twice the bytes.
+
+    Examples
+    --------
+    >>> round(update_arrays(10_000).bytes / update(10_000).bytes, 2)
+    2.0
+    """
+    return update(n, dtype) + Cost(bytes_read=n * n * np.dtype(dtype).itemsize)
+
+
+def split_product(n: int, dtype="float64") -> Cost:
+    """Cost of Q⁺x and Q⁻x together: Q and x are read, two vectors are written.
+
+    Examples
+    --------
+    >>> split_product(1000).bytes
+    8024000
+    """
+    size = np.dtype(dtype).itemsize
+    return Cost(size * (n * n + n), 2 * size * n, 4 * n * n, size * n, size * n * n)
+
+
+def split_product_arrays(n: int, dtype="float64") -> Cost:
+    """Cost of the same by whole arrays, which hold Q⁺ and Q⁻ as two matrices.
+
+    Examples
+    --------
+    >>> split_product_arrays(1000).bytes - split_product(1000).bytes
+    8008000
+    """
+    return split_product(n, dtype) + Cost(bytes_read=np.dtype(dtype).itemsize * (n * n + n))
+
+
+def apg(n: int, dtype="float64") -> Cost:
+    """Cost of one iteration of accelerated projected gradients: one product Q x. Vectors are counted once each.
+
+    Examples
+    --------
+    >>> apg(1000).bytes, apg(1000).flops
+    (8032000, 2000000)
+    """
+    size = np.dtype(dtype).itemsize
+    return Cost(size * (n * n + 3 * n), size * n, 2 * n * n, size * n, size * (n * n + n))
+
+
+def _updates(n, active, listed_bytes, dtype):
+    size = np.dtype(dtype).itemsize
+    entries, vectors = active * active, 2 * active + n  # of h, the shift, and x
+    return Cost(
+        bytes_read=size * (entries + vectors) + listed_bytes * active,
+        bytes_written=2 * size * n,
+        flops=4 * entries + FLOPS * active,
+        unknown_bytes=size * n,
+        known_bytes=size * (entries + 2 * active),
+    )

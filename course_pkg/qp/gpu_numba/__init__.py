@@ -1,0 +1,72 @@
+"""Updates as CUDA kernels: a thread per unknown (``columns``), blocks of rows (``rows``), without zeros (``active``),
+and many small problems (``batch``); a solver with these products (``solver``).
+
+The variants, each with its idea, are listed in ``course_pkg/qp/variants.py``. The docstring of each kernel says what
+differs from the kernel before it, and why. Arguments and equations are those of ``reference.py``. Arrays are
+C-contiguous, float64 or float32, all of one precision, in GPU memory. A launch does not synchronise.
+"""
+
+from course_pkg.qp.gpu_numba.active import (
+    compact,
+    compact_kernel,
+    lists,
+    update_compacted,
+    update_compacted_kernel,
+    update_skip,
+    update_skip_kernel,
+)
+from course_pkg.qp.gpu_numba.batch import update_batch, update_batch_kernel
+from course_pkg.qp.gpu_numba.columns import (
+    update_columns,
+    update_columns_kernel,
+    update_naive,
+    update_naive_kernel,
+    update_staged,
+    update_staged_kernel,
+)
+from course_pkg.qp.gpu_numba.rows import (
+    split_product,
+    split_product_kernel,
+    update_rows,
+    update_rows_kernel,
+)
+from course_pkg.qp.gpu_numba.solver import pqp
+from course_pkg.qp.tuning import (
+    BLOCKS_COMPACTED,
+    COLUMNS,
+    GATHERED,
+    ROWS,
+    THREADS_COMPACTION,
+    THREADS_PER_BLOCK,
+    UNROLL,
+)
+
+__all__ = [
+    "BLOCKS_COMPACTED",
+    "COLUMNS",
+    "GATHERED",
+    "ROWS",
+    "THREADS_COMPACTION",
+    "THREADS_PER_BLOCK",
+    "UNROLL",
+    "compact",
+    "compact_kernel",
+    "lists",
+    "pqp",
+    "split_product",
+    "split_product_kernel",
+    "update_batch",
+    "update_batch_kernel",
+    "update_columns",
+    "update_columns_kernel",
+    "update_compacted",
+    "update_compacted_kernel",
+    "update_naive",
+    "update_naive_kernel",
+    "update_rows",
+    "update_rows_kernel",
+    "update_skip",
+    "update_skip_kernel",
+    "update_staged",
+    "update_staged_kernel",
+]

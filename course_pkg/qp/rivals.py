@@ -1,0 +1,80 @@
+"""Quadratic programs by other libraries: SciPy's NNLS and OSQP on a CPU, MPAX on a GPU. OSQP and MPAX are optional.
+
+Each function makes a Rival whose ``call(rtol)`` solves the problem to a KKT residual of about ``rtol ‖h‖∞``.
+"""
+
+import numpy as np
+
+from course_pkg.bench.rival import Rival
+
+
+def scipy_nnls(Q, h) -> Rival:
+    """Return ``scipy.optimize.nnls`` of ``‖Rx - b‖²``, with RᵀR = Q by eigenvalues; Q and h in host memory.
+
+    An active-set method, exact up to rounding. The factors are made before ``call``.
+    """
+    import scipy
+    from scipy.optimize import nnls
+
+    values, vectors = np.linalg.eigh(Q)
+    kept = values > values[-1] * Q.shape[0] * np.finfo(float).eps
+    R = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+    b = -(vectors[:, kept].T @ h) / np.sqrt(values[kept])
+    last = []
+
+    def call(rtol=None):
+        last[:] = [nnls(R, b, maxiter=30 * h.size)[0]]
+
+    return Rival(call, lambda: None, lambda: last[0], scipy.__version__)
+
+
+def osqp_solve(Q, h) -> Rival:
+    """Return OSQP with x ≥ 0 as its constraints; the set-up, which factorises, belongs to ``call``."""
+    from importlib.metadata import version
+
+    import osqp
+    from scipy import sparse
+
+    upper = sparse.triu(sparse.csc_matrix(Q), format="csc")
+    identity, last = sparse.eye(h.size, format="csc"), []
+
+    def call(rtol=1e-6):
+        solver = osqp.OSQP()
+        limits = np.zeros(h.size), np.full(h.size, np.inf)
+        exact = rtol * float(np.abs(h).max())
+        solver.setup(
+            upper,
+            h,
+            identity,
+            *limits,
+            eps_abs=exact,
+            eps_rel=0,
+            max_iter=100_000,
+            polishing=True,
+            verbose=False,
+        )
+        last[:] = [solver.solve(raise_error=False).x]
+
+    return Rival(call, lambda: None, lambda: np.maximum(last[0], 0), version("osqp"))
+
+
+def mpax_solve(Q, h) -> Rival:
+    """Return MPAX's first-order method for quadratic programs (raPDHG), on the device that JAX finds."""
+    from importlib.metadata import version
+
+    import jax
+    import jax.numpy as jnp
+    import mpax
+
+    n, last = h.size, []
+    jax.config.update("jax_enable_x64", True)
+    none, bound = jnp.zeros((0, n)), jnp.zeros(0)
+    program = mpax.create_qp(
+        jnp.asarray(Q), jnp.asarray(h), none, bound, none, bound, jnp.zeros(n), jnp.full(n, jnp.inf)
+    )
+
+    def call(rtol=1e-6):
+        solver = mpax.raPDHG(eps_abs=rtol * float(np.abs(h).max()), eps_rel=0)
+        last[:] = [solver.optimize(program).primal_solution]
+
+    return Rival(call, lambda: jax.block_until_ready(last[0]), lambda: np.asarray(last[0]), version("mpax"))

@@ -1,0 +1,179 @@
+"""What ``course bench qp`` measures on a GPU."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.bench import Measurement, measure, progress
+from course_pkg.core import Library
+from course_pkg.qp import gpu_cupy, gpu_numba
+from course_pkg.qp.gpu_cupy import cp
+from course_pkg.qp.problem import problem
+from course_pkg.qp.suite import (
+    APG,
+    BATCH,
+    COPY,
+    CUDA,
+    CUPY,
+    INACTIVE,
+    MOST_PLAIN,
+    PQP,
+    batch,
+    batch_on_cpu,
+    drawn,
+    one_solve,
+    rival_solve,
+)
+from course_pkg.qp.variants import VARIANTS
+from course_pkg.vector.variants import VARIANTS as STREAMS
+
+COPIED, COPIED_QUICK = 2**27, 2**16  # doubles
+SPARSE = ("rows", "skip", "compacted")  # variants that are measured where most x are 0
+SETTINGS = [(rows, unroll) for rows in (2, 4, 8) for unroll in (1, 2, 4)]  # of update_rows
+
+
+def everything(size, batched, solved, *, quick: bool) -> Iterator[Measurement]:
+    """Yield a copy, updates in two precisions, updates with zeros, batches, and solves."""
+    options = {"samples": 3 if quick else 20, "hold": True}
+    yield _copy(COPIED_QUICK if quick else COPIED, options)
+    with progress(4 + len(solved)) as step:
+        for dtype in ("float64", "float32"):
+            step(f"updates of {size} unknowns, {dtype}")
+            yield from updates(size, dtype, options)
+        step(f"updates with {INACTIVE:.0%} zeros")
+        yield from updates(size, "float64", options, INACTIVE)
+        step(f"{batched[0]} problems of {batched[1]} unknowns")
+        yield from batches(*batched, options)
+        for name, n in solved.items():
+            step(f"solving {name}")
+            yield from solves(problem(name, n), samples=1 if quick else 3)
+
+
+class Vectors:
+    """The arguments of an update on the device, and the right results."""
+
+    def __init__(self, n, dtype, inactive):
+        self.host = drawn(n, dtype, inactive)
+        self.arrays = [
+            cp.asarray(a) for a in (*self.host, np.full(n, np.nan, dtype), np.full(n, np.nan, dtype))
+        ]
+        expected = [cp.empty(n, dtype) for _ in range(2)]
+        gpu_cupy.update(*self.arrays[:4], *expected)
+        self.expected, self.eps = expected, float(np.finfo(dtype).eps)
+        cp.get_default_memory_pool().free_all_blocks()
+
+    @property
+    def for_numba(self):
+        """The same arrays as Numba knows them."""
+        return [cuda.as_cuda_array(a) for a in self.arrays]
+
+    def check(self):
+        """Compare the results with the right ones, then overwrite them, so that the next variant writes its own."""
+        for found, right in zip(self.arrays[4:], self.expected, strict=True):
+            most = 1000 * self.eps * float(cp.abs(right).max()) * np.sqrt(right.size)
+            worst = float(cp.abs(found - right).max())
+            if not worst <= most:
+                raise AssertionError(f"an error of {worst:.3g} is more than rounding explains")
+            found.fill(cp.nan)
+
+
+def updates(n, dtype, options, inactive=0.0) -> Iterator[Measurement]:
+    """Yield the updates of one size and precision; where x has zeros, only of the variants that use them."""
+    vectors = Vectors(n, dtype, inactive)
+    common = {"n": n, "dtype": dtype} | ({"inactive": inactive} if inactive else {})
+    active = int(np.count_nonzero(vectors.host[3]))
+    for variant in VARIANTS.of("update", CUDA):
+        if inactive and variant.name not in SPARSE:
+            continue
+        sized = {"active": active} if variant.name in ("skip", "compacted") else {}
+        tried = [{}]
+        if variant.name == "rows" and not inactive and dtype == "float64":
+            default = gpu_numba.ROWS, gpu_numba.UNROLL
+            tried += [{"rows": r, "unroll": u} for r, u in SETTINGS if (r, u) != default]
+        for setting in tried:
+            yield measure(
+                partial(variant.function(CUDA), **setting, **_lists(variant, n)),
+                *vectors.for_numba,
+                cost=variant.cost(n, dtype=dtype, **sized),
+                check=vectors.check,
+                name=variant.by(CUDA),
+                parameters=common | setting,
+                **options,
+            )
+    if not inactive:
+        halves = gpu_cupy.split(vectors.arrays[0])
+        variant = VARIANTS["update"]
+        yield measure(
+            partial(gpu_cupy.update, halves=halves),
+            *vectors.arrays,
+            cost=variant.cost_by(CUPY)(n, dtype=dtype),
+            check=vectors.check,
+            name=variant.by(CUPY),
+            parameters=common,
+            **options,
+        )
+
+
+def _lists(variant, n) -> dict:
+    """Return the list's memory for the variant that takes one; each of its calls makes the list anew."""
+    if variant.name != "compacted":
+        return {}
+    return dict(zip(("active", "count"), gpu_numba.lists(n), strict=True))
+
+
+def batches(problems, n, iterations, options) -> Iterator[Measurement]:
+    """Yield a batch on the GPU, which also tells the time of the same batch on all cores of the CPU, and CuPy's."""
+    on_cpu = batch_on_cpu(problems, n, iterations, samples=3)
+    host = batch(problems, n)
+    arrays = [cp.asarray(a) for a in host] + [cp.full(host[1].shape, cp.nan) for _ in range(2)]
+    out = arrays[4]
+
+    def check():
+        some, expected, parts = slice(0, 4), np.empty_like(host[1][:4]), np.empty_like(host[1][:4])
+        BATCH.function(Library.NUMPY)(*(a[some] for a in host), expected, parts, iterations)
+        np.testing.assert_allclose(cp.asnumpy(out[some]), expected, rtol=1e-6)
+        out.fill(cp.nan)
+
+    for library in (CUDA, CUPY):
+        given = [cuda.as_cuda_array(a) for a in arrays] if library == CUDA else arrays
+        yield measure(
+            partial(BATCH.function(library), iterations=iterations),
+            *given,
+            cost=BATCH.cost(n, problems, iterations) if library == CUDA else None,
+            check=check,
+            name=BATCH.by(library),
+            parameters={"n": n, "problems": problems, "iterations": iterations, "dtype": "float64"},
+            observe=lambda: {"cpu_s": on_cpu.median_s, "cpu": on_cpu.device.name},
+            **options,
+        )
+
+
+def solves(p, samples) -> Iterator[Measurement]:
+    """Yield the time to a KKT residual of 1e-6 ‖h‖∞ by our solvers on the GPU, and by MPAX."""
+    arrays = cp.asarray(p.Q), cp.asarray(p.h)
+    for variant, library, options in (
+        (PQP, CUDA, {"accelerate": True}),
+        (PQP, CUDA, {"accelerate": False, "maxiter": MOST_PLAIN}),
+        (PQP, CUPY, {"accelerate": True}),
+        (APG, CUPY, {"maxiter": MOST_PLAIN}),
+    ):
+        given = [cuda.as_cuda_array(a) for a in arrays] if library == CUDA else arrays
+        function, wait = variant.function(library), cp.cuda.Device().synchronize
+        yield one_solve(p, variant.by(library), function, options, given, samples, wait)
+    yield from rival_solve(p, Library.MPAX, samples)
+
+
+def _copy(n, options) -> Measurement:
+    source, out = cp.ones(n), cp.empty(n)
+    return measure(
+        lambda a, b: b.data.copy_from_device_async(a.data, a.nbytes),
+        source,
+        out,
+        cost=STREAMS["copy"].cost(n),
+        check=lambda: cp.testing.assert_array_equal(out, source),
+        name=COPY,
+        parameters={"n": n, "dtype": "float64"},
+        **options,
+    )

@@ -1,0 +1,342 @@
+"""Solvers: F never increases, certificates at the end, the trap of exact zeros, and answers of other solvers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course_pkg import cuda
+from course_pkg.core import CourseError, Status
+from course_pkg.qp import cpu_numba, gpu_numba, reference, rivals
+from course_pkg.qp.problem import problem
+from course_pkg.qp.solver import READMIT_EVERY
+
+SMALL = {
+    "nnls_diabetes": None,
+    "nnls_digits": 150,
+    "svm_breast_cancer": 120,
+    "portfolio": 60,
+    "obstacle_1d": 60,
+    "obstacle_2d": 9,
+    "deblurring": 12,
+    "dense": 80,
+}
+
+
+def on_gpu(Q, h, x0=None, **options):
+    """Solve with arrays on the device, and return the result with x on the host."""
+    found = gpu_numba.pqp(*(None if a is None else cuda.to_device(a) for a in (Q, h, x0)), **options)
+    return replace(found, x=found.x.copy_to_host())
+
+
+SOLVERS = {
+    "reference": reference.pqp,
+    "cpu_numba": cpu_numba.pqp,
+    "gpu_numba": on_gpu,
+    "apg": lambda Q, h, **k: reference.apg(Q, h, maxiter=20_000, **k),
+}
+
+
+def kkt(p, x):
+    return reference.kkt_residual(x, p.Q @ x + p.h)
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_problem_is_solved_with_a_certificate(solver, name):
+    p = problem(name, SMALL[name])
+    found = SOLVERS[solver](p.Q, p.h, rtol=1e-8)
+    target = 1e-8 * np.abs(p.h).max()
+    assert found.converged and found.x.min() >= 0
+    assert kkt(p, found.x) <= 1.01 * target, "computed here, not by the solver"
+    extra = found.extra
+    assert extra["kkt"] == pytest.approx(kkt(p, found.x), rel=0.01, abs=1e-3 * target)
+    assert extra["objective"] == pytest.approx(found.x @ (p.Q @ found.x / 2 + p.h), rel=1e-12)
+    np.testing.assert_allclose(extra["multipliers"], p.Q @ found.x + p.h, atol=target)
+    assert extra["least_multiplier"] >= -1.01 * target
+    assert abs(extra["gap"]) <= 1e-6 * abs(extra["objective"])
+    assert found.residual_norms[-1] <= target and len(found.residual_norms) == found.iterations + 1
+    assert extra["products"] >= found.iterations
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_scipys_nnls_gives_the_same_answer(name):
+    p = problem(name, SMALL[name])
+    rival = rivals.scipy_nnls(p.Q, p.h)
+    rival.call()
+    x, found = rival.result(), reference.pqp(p.Q, p.h, rtol=1e-10)
+    assert found.extra["objective"] == pytest.approx(x @ (p.Q @ x / 2 + p.h), rel=1e-9)
+    if np.linalg.eigvalsh(p.Q)[0] > 1e-8:  # then there is one answer alone
+        np.testing.assert_allclose(found.x, x, atol=1e-6 * np.abs(x).max())
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_osqp_gives_the_same_answer(name):
+    pytest.importorskip("osqp", reason="OSQP is not installed: pip install osqp")
+    p = problem(name, SMALL[name])
+    rival = rivals.osqp_solve(p.Q, p.h)
+    rival.call(1e-7)
+    x, found = rival.result(), reference.pqp(p.Q, p.h, rtol=1e-9)
+    assert found.extra["objective"] == pytest.approx(x @ (p.Q @ x / 2 + p.h), rel=1e-5)
+
+
+def test_support_vectors_have_their_margins():
+    """At the solution, every vector has a margin of at least 1, less its own share of the loss."""
+    from sklearn.datasets import load_breast_cancer
+
+    p = problem("svm_breast_cancer", 200)
+    x = reference.pqp(p.Q, p.h, rtol=1e-8).x
+    y = 2.0 * load_breast_cancer().target[:200] - 1
+    decision = (p.Q - np.eye(200) / 10) @ x * y  # y_i times the sum over support vectors
+    margins = y * decision
+    np.testing.assert_allclose(margins[x > 1e-6] + x[x > 1e-6] / 10, 1, atol=1e-5)
+    assert np.all(margins[x <= 1e-6] >= 1 - 1e-5)
+    assert np.mean(margins > 0) > 0.97
+
+
+@st.composite
+def semidefinite(draw):
+    """Draw a small problem with a definite or singular Q, bounded below, with entries of both signs or of one."""
+    n, rank = draw(st.integers(1, 12)), draw(st.integers(1, 14))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    A = rng.standard_normal((rank, n)) * draw(st.sampled_from([1e-3, 1.0, 1e3]))
+    if draw(st.booleans()):
+        A = np.abs(A)
+    b = rng.standard_normal(rank)
+    return A.T @ A, -A.T @ b + draw(st.sampled_from([0.0, 1.0])) * np.abs(A.T @ b), rng.uniform(0.1, 2, n)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problem=semidefinite(), shift=st.sampled_from(["descent", "contraction"]))
+def test_f_never_increases_with_a_shift_that_promises_it(problem, shift):
+    Q, h, x0 = problem
+    _, values = reference.serial(Q, h, x0, 30, shift)
+    size = np.abs(values).max() + np.abs(h) @ x0
+    assert np.all(np.diff(values) <= 1e-12 * size)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problem=semidefinite())
+def test_any_problem_is_solved_and_f_never_increases(problem):
+    Q, h, x0 = problem
+    found = reference.pqp(Q, h, x0, rtol=1e-7, maxiter=5000)
+    values = np.array(found.extra["objectives"])
+    assert np.all(np.diff(values) <= 1e-12 * (np.abs(values).max() + np.abs(h) @ x0))
+    assert found.converged, found.reason
+    assert reference.kkt_residual(found.x, Q @ found.x + h) <= 1.01e-7 * np.abs(h).max()
+
+
+def test_without_a_shift_f_may_increase():
+    """|Q| has a negative eigenvalue: the condition of the theorem is needed."""
+    Q = np.array([[1.0, -1.0, 1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, 1.0]]) + 1e-3 * np.eye(3)
+    Q = Q * np.array([[1, 30, 30], [30, 900, 900], [30, 900, 900]])
+    h, x0 = np.array([-1.0, -40.0, 3.0]), np.array([2.0, 1.0, 1.0])
+    tried = [reference.serial(Q, h, x0 * s, 40, "none")[1] for s in (0.1, 1, 10)]
+    shifted = [reference.serial(Q, h, x0 * s, 40, "descent")[1] for s in (0.1, 1, 10)]
+    assert all(np.all(np.diff(v) <= 1e-9 * np.abs(v).max()) for v in shifted)
+    assert all(np.isfinite(v).all() for v in tried)
+
+
+@pytest.mark.parametrize("kind", reference.SHIFTS)
+def test_shifts_are_what_they_promise(kind):
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((9, 9))
+    Q, r = A @ A.T, reference.diagonal_shift(A @ A.T, kind)
+    assert np.all(r >= 0)
+    least = np.linalg.eigvalsh(np.abs(Q) + 2 * np.diag(r))[0]
+    if kind != "none":
+        assert least >= -1e-12
+    if kind == "contraction":
+        assert np.linalg.eigvalsh(np.maximum(-Q, 0) + np.diag(r))[0] >= -1e-12
+    obstacle = problem("obstacle_1d", 10).Q
+    if kind == "descent":
+        assert not reference.diagonal_shift(obstacle, kind).any(), "an M-matrix needs none"
+    with pytest.raises(CourseError, match="shift is 'best': choose from none, descent, contraction"):
+        reference.diagonal_shift(Q, "best")
+
+
+def test_on_an_m_matrix_the_update_is_jacobis():
+    """Where h < 0 everywhere and x is positive at the solution, one update is one sweep of Jacobi's method."""
+    p = problem("obstacle_1d", 12)
+    h, x = -np.ones(12), np.full(12, 0.3)
+    found, _ = reference.serial(p.Q, h, x, 1, "none")
+    np.testing.assert_allclose(found, (-h - (p.Q - np.diag(np.diag(p.Q))) @ x) / np.diag(p.Q), rtol=1e-13)
+
+
+# ---- the trap
+
+
+def test_a_zero_is_a_trap_and_complementarity_does_not_see_it():
+    """From the published start, most unknowns underflow to 0 though the solution has hardly a zero there."""
+    p = problem("obstacle_1d", 100)
+    start = reference.starting_guess(p.Q, p.h)
+    x, _ = reference.serial(p.Q, p.h, start, 15_000)
+    gradient = p.Q @ x + p.h
+    solution = reference.pqp(p.Q, p.h, rtol=1e-10).x
+    assert np.mean(x == 0) > 0.5 and np.mean(solution == 0) < 0.05
+    assert np.max(np.abs(x * gradient)) < 1e-6, "complementarity is met"
+    assert reference.kkt_residual(x, gradient) > 100, "and yet x is far from optimal"
+
+
+def test_readmission_mends_the_trap():
+    p = problem("obstacle_1d", 40)
+    options = {"rtol": 1e-6, "accelerate": False, "maxiter": 20_000}
+    stuck = reference.pqp(p.Q, p.h, readmit=False, **options)
+    mended = reference.pqp(p.Q, p.h, readmit=True, **options)
+    assert not stuck.converged and stuck.residual_norms[-1] > 1
+    assert mended.converged and np.mean(mended.x == 0) < 0.1
+    values = np.array(mended.extra["objectives"])
+    assert np.all(np.diff(values) <= 1e-12 * np.abs(values).max())
+
+
+def test_a_start_in_the_trap_is_left_by_the_accelerated_method():
+    p = problem("obstacle_1d", 40)
+    tiny = np.full(40, 1e-300)
+    found = reference.pqp(p.Q, p.h, tiny, rtol=1e-8)
+    assert found.converged and np.mean(found.x == 0) < 0.1
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_acceleration_needs_no_more_products_than_the_plain_method(name):
+    p = problem(name, SMALL[name])
+    quick = reference.pqp(p.Q, p.h)
+    plain = reference.pqp(p.Q, p.h, accelerate=False, maxiter=3 * quick.extra["products"])
+    assert quick.converged
+    assert not plain.converged or plain.extra["products"] >= quick.extra["products"]
+
+
+# ---- bad input
+
+
+def good():
+    return np.array([[2.0, -1.0], [-1.0, 2.0]]), np.array([-1.0, 1.0]), np.ones(2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"Q": np.ones((2, 3))}, r"Q has shape \(2, 3\): it must be square"),
+        ({"Q": np.array([[2.0, 1.0], [0.0, 2.0]])}, r"Q is not symmetric: Q\[0, 1\] = 1.0 but Q\[1, 0\] = 0.0"),
+        ({"Q": np.array([[2.0, np.nan], [np.nan, 2.0]])}, r"Q\[0, 1\] is nan: every entry must be a finite number"),
+        ({"h": np.array([0.0, np.inf])}, r"h\[1\] is inf"),
+        ({"h": np.ones(3)}, "h has 3 elements, but Q has 2 rows"),
+        ({"h": np.ones((2, 1))}, r"h has 2 dimension\(s\), expected 1"),
+        ({"x0": np.array([1.0, 0.0])}, r"x0\[1\] is 0.0: every element must be positive"),
+        ({"x0": np.array([-1.0, 1.0])}, r"x0\[0\] is -1.0: every element must be positive"),
+        ({"Q": np.diag([1.0, 0.0]), "h": np.array([1.0, -1.0])}, r"Row 1 of Q has no positive entry and h\[1\] = -1.0"),
+        ({"Q": np.diag([1.0, 0.0]), "h": np.array([1.0, 0.0])}, "the update divides by 0"),
+        ({"Q": np.eye(2, dtype=int)}, "use Q.astype|use one precision"),
+        ({"Q": [[1.0]]}, "Q is a list"),
+        ({"rtol": -1}, "rtol is -1"),
+        ({"rtol": 0}, "rtol and atol are both 0"),
+        ({"maxiter": 1.5}, "maxiter is 1.5"),
+        ({"shift": "most"}, "shift is 'most'"),
+        ({"accelerate": 1}, "accelerate is 1: pass True or False"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("solver", [reference.pqp, cpu_numba.pqp], ids=["reference", "cpu_numba"])
+def test_bad_input_is_named(solver, change, message):
+    arguments = dict(zip(("Q", "h", "x0"), good(), strict=True)) | change
+    with pytest.raises(CourseError, match=message):
+        solver(arguments.pop("Q"), arguments.pop("h"), arguments.pop("x0"), **arguments)
+
+
+def test_a_matrix_may_be_unsymmetric_by_rounding():
+    A = np.random.default_rng(0).standard_normal((50, 20)) * 1e5
+    Q = A.T @ A
+    Q[0, 1] *= 1 + 1e-15
+    assert reference.pqp(Q, -A.T @ np.ones(50)).converged
+
+
+@pytest.mark.parametrize("accelerate", [True, False])
+def test_an_indefinite_matrix_is_a_result_that_says_so(accelerate):
+    found = reference.pqp(np.array([[1.0, -2.0], [-2.0, 1.0]]), -np.ones(2), accelerate=accelerate)
+    assert found.status is Status.INDEFINITE and not found.converged
+    assert "not positive semidefinite" in found.reason and "-" in found.reason
+    diagonal = reference.pqp(np.diag([-1.0, 1.0]), np.ones(2), accelerate=accelerate)
+    assert diagonal.status is Status.INDEFINITE and "diagonal is negative" in diagonal.reason
+
+
+def test_an_objective_without_a_minimum_is_a_result_that_says_so():
+    Q, h = np.array([[1.0, -1.0], [-1.0, 1.0]]), -np.ones(2)
+    found = reference.pqp(Q, h)
+    assert found.status is Status.UNBOUNDED and "F falls without bound" in found.reason
+    plain = reference.pqp(Q, h, accelerate=False)
+    assert plain.status is Status.MAXITER and "not" in str(plain).lower()
+
+
+def test_too_few_iterations_are_a_result_that_says_so():
+    p = problem("portfolio", 30)
+    for accelerate in (True, False):
+        found = reference.pqp(p.Q, p.h, maxiter=3, accelerate=accelerate)
+        assert found.status is Status.MAXITER and found.iterations == 3
+        assert "allow more iterations with maxiter" in found.reason
+
+
+def test_an_overflow_is_a_result_that_says_so():
+    found = reference.pqp(np.full((2, 2), 1e300), np.array([-1e300, 1.0]), np.full(2, 1e200))
+    assert found.status in (Status.OVERFLOW, Status.UNBOUNDED, Status.INDEFINITE)
+    assert not found.converged and "inf" in found.reason.lower()
+
+
+def test_single_precision_says_what_it_can_reach():
+    p = problem("portfolio", 40).astype("float32")
+    found = reference.pqp(p.Q, p.h, rtol=1e-4)
+    assert found.converged and found.x.dtype == np.float32
+    impossible = reference.pqp(p.Q, p.h, rtol=1e-14)
+    assert impossible.status in (Status.STAGNATED, Status.MAXITER)
+
+
+def test_a_zero_h_has_the_solution_zero():
+    for options in ({}, {"rtol": 0, "atol": 1e-9}, {"accelerate": False}):
+        found = reference.pqp(np.eye(3), np.zeros(3), **options)
+        assert found.converged and not found.x.any()
+
+
+def test_callbacks_see_each_iterate():
+    seen = []
+    p = problem("portfolio", 30)
+    found = reference.pqp(p.Q, p.h, callback=lambda x: seen.append(x.copy()))
+    assert len(seen) == found.iterations and np.array_equal(seen[-1], found.x)
+    assert READMIT_EVERY > 1
+
+
+def test_the_gpus_solver_checks_its_arguments():
+    Q, h, x0 = good()
+    with pytest.raises(CourseError, match="Q lives in host memory"):
+        gpu_numba.pqp(Q, h)
+    with pytest.raises(CourseError, match=r"x0\[1\] is 0.0"):
+        on_gpu(Q, h, np.array([1.0, 0.0]))
+    with pytest.raises(CourseError, match="Q is not symmetric"):
+        on_gpu(np.triu(np.ones((2, 2))), h, x0)
+
+
+def test_scikit_learns_support_vector_machine_gives_the_same_answer():
+    """Its linear machine without bias, on features whose products are the kernel; its C is half of ours."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.svm import LinearSVC
+
+    p = problem("svm_breast_cancer", 120)
+    y = 2.0 * load_breast_cancer().target[:120] - 1
+    kernel = np.outer(y, y) * (p.Q - np.eye(120) / 10)
+    features = np.linalg.cholesky(kernel + 1e-12 * np.eye(120))
+    machine = LinearSVC(
+        loss="squared_hinge", C=5.0, fit_intercept=False, tol=1e-9, max_iter=200_000, random_state=0
+    )
+    machine.fit(features, y)
+    decision = kernel @ (reference.pqp(p.Q, p.h, rtol=1e-9).x * y)
+    np.testing.assert_allclose(machine.decision_function(features), decision, atol=1e-4)
+
+
+def test_scikit_learns_positive_regression_gives_the_same_answer():
+    from sklearn.datasets import load_diabetes
+    from sklearn.linear_model import LinearRegression
+
+    data = load_diabetes()
+    A, target = np.hstack([data.data, -data.data]), data.target - data.target.mean()
+    theirs = LinearRegression(positive=True, fit_intercept=False).fit(A, target).coef_
+    p = problem("nnls_diabetes")
+    ours = reference.pqp(p.Q, p.h, rtol=1e-10).x
+    np.testing.assert_allclose(A @ ours, A @ theirs, atol=1e-4 * np.abs(target).max())

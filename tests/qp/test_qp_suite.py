@@ -1,0 +1,272 @@
+"""What `course bench qp` measures, tested on problems too small for real timings."""
+
+import functools
+import importlib
+import sys
+from dataclasses import replace
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_pkg import cuda, simt
+from course_pkg.bench import Device, Measurement, cpu, gpu, measure
+from course_pkg.core import Cost, CourseError, Library
+from course_pkg.qp import cpu_numba, rivals, suite, traffic
+from course_pkg.qp.problem import problem
+from course_pkg.qp.variants import VARIANTS
+
+NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
+FAST = {"samples": 1, "warmup": 0, "min_sample_s": 0}
+TINY = {"portfolio": 20}
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setattr(suite, "QUICK_SIZE", 33)
+    monkeypatch.setattr(suite, "QUICK_BATCHED", (5, 12, 3))
+    monkeypatch.setattr(suite, "QUICK_SOLVED", TINY)
+    monkeypatch.setattr(suite, "measure", lambda *a, **k: measure(*a, **{**k, **FAST}))
+
+
+def absent(*_):
+    raise ImportError("No module named 'it'")
+
+
+def test_the_suite_measures_updates_a_batch_and_solves(tiny, monkeypatch, capsys):
+    monkeypatch.setattr(rivals, "osqp_solve", absent)
+    found = list(suite.run("cpu", quick=True))
+    assert [(m.what, m.parameters["n"], m.parameters.get("accelerate")) for m in found] == [
+        (VARIANTS["update"].by(CPU), 33, None),
+        (VARIANTS["update"].by(NUMPY), 33, None),
+        (VARIANTS["update_batch"].by(CPU), 12, None),
+        (VARIANTS["pqp"].by(CPU), 20, True),
+        (VARIANTS["pqp"].by(CPU), 20, False),
+        (VARIANTS["apg"].by(NUMPY), 20, None),
+        (VARIANTS["pqp"].by(Library.SCIPY), 20, None),
+    ]
+    assert all(m.observed["converged"] and m.observed["kkt"] < 1e-6 for m in found[3:])
+    assert found[0].cost.bytes < found[1].cost.bytes < 2.1 * found[0].cost.bytes
+    assert "Not measured: pqp, OSQP (No module named 'it')" in capsys.readouterr().out
+    keys = [(m.what, tuple(sorted(m.parameters.items()))) for m in found]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_wrong_update_is_not_timed(tiny, monkeypatch):
+    right = cpu_numba.update
+
+    @functools.wraps(right)
+    def wrong(Q, h, shift, x, out, parts):
+        right(Q, h, shift, x, out, parts)
+        out[-1] += 1e-6
+
+    monkeypatch.setattr(cpu_numba, "update", wrong)
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        list(suite.run("cpu", quick=True))
+
+
+def test_drawn_matrices_are_symmetric_also_over_parts():
+    Q, h, shift, x = suite.drawn(1030, "float32", inactive=0.9)
+    np.testing.assert_array_equal(Q, Q.T)
+    assert Q.dtype == h.dtype == shift.dtype == x.dtype == np.float32
+    assert np.count_nonzero(x == 0) == 927 and np.any(x[:103] > 0)
+
+
+def test_a_gpu_that_is_not_there_is_named():
+    if gpu().kind == "gpu":
+        pytest.skip("there is a GPU")
+    with pytest.raises(CourseError, match="course bench qp --device gpu` needs an NVIDIA GPU"):
+        next(suite.run("gpu", quick=True))
+
+
+# ---- the suite of the GPU, with NumPy in the place of CuPy and the interpreter in that of the GPU
+
+
+@pytest.fixture
+def suite_gpu(monkeypatch, tiny):
+    if getattr(cuda, "BACKEND", "") != "simt":
+        pytest.skip("here is a real GPU")
+    fake = ModuleType("cupy")
+    for name in dir(np):
+        if not name.startswith("__"):
+            setattr(fake, name, getattr(np, name))
+    fake.asnumpy = np.asarray
+    fake.ElementwiseKernel = lambda *_: _update_x
+    fake.get_default_memory_pool = lambda: SimpleNamespace(free_all_blocks=lambda: None)
+    fake.cuda = SimpleNamespace(Device=lambda: SimpleNamespace(synchronize=lambda: None))
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    for name in ("gpu_cupy", "suite_gpu"):
+        monkeypatch.delitem(sys.modules, f"course_pkg.qp.{name}", raising=False)
+        monkeypatch.delattr(f"course_pkg.qp.{name}", raising=False)
+    room = importlib.import_module("course_pkg.qp.suite_gpu")
+    from course_pkg.simt.memory.device_array import DeviceArray
+
+    monkeypatch.setattr(cuda, "as_cuda_array", DeviceArray)
+    for name in ("check_update", "check_problem"):  # arrays of NumPy are not in GPU memory
+        original = getattr(room.gpu_cupy, name)
+        monkeypatch.setattr(room.gpu_cupy, name, _on_host(original))
+    monkeypatch.setattr(
+        room, "_copy", lambda n, options: measure(np.copyto, np.ones(n), 1.0, name=suite.COPY, **FAST)
+    )
+    monkeypatch.setattr(room, "measure", lambda *a, **k: measure(*a, **{**k, **FAST, "hold": False}))
+    monkeypatch.setattr(rivals, "mpax_solve", absent)
+    monkeypatch.setattr(room, "SETTINGS", [(2, 1), (4, 2)])
+    yield room
+    for name in ("gpu_cupy", "suite_gpu"):
+        sys.modules.pop(f"course_pkg.qp.{name}", None)
+
+
+def _on_host(check):
+    def checked(*arguments, **options):
+        if "device" in options:
+            return check(*arguments, **{**options, "device": False})
+        return check(*arguments[:3])
+
+    return checked
+
+
+def _update_x(h, shift, x, plus, minus, out, parts):
+    above, below = np.maximum(-h, 0) + minus + shift * x, np.maximum(h, 0) + plus + shift * x
+    parts[...] = x * ((plus - minus) / 2 + h)
+    out[...] = x * np.divide(above, below, out=np.zeros_like(x), where=x > 0)
+
+
+def test_the_gpus_suite_measures_every_variant(suite_gpu, capsys):
+    found = list(suite_gpu.everything(40, (3, 16, 2), TINY, quick=True))
+    assert found[0].what == suite.COPY
+    keys = [(m.what, tuple(sorted(m.parameters.items()))) for m in found]
+    assert len(set(keys)) == len(keys)
+    updates = [m for m in found if m.operation == "update" and m.library == CUDA]
+    for dtype in ("float64", "float32"):
+        here = {
+            m.variant for m in updates if m.parameters["dtype"] == dtype and "inactive" not in m.parameters
+        }
+        assert here == {v.name for v in VARIANTS.of("update", CUDA)}
+    idle = {m.variant: m for m in updates if m.parameters.get("inactive")}
+    assert set(idle) == set(suite_gpu.SPARSE)
+    assert idle["compacted"].cost.bytes_read < 0.1 * idle["rows"].cost.bytes_read
+    batches = [m for m in found if m.operation == "update_batch"]
+    assert {m.library for m in batches} == {CUDA, CUPY} and all(m.observed["cpu_s"] > 0 for m in batches)
+    solves = [m for m in found if m.operation in ("pqp", "apg")]
+    assert len(solves) == 4 and all(m.observed["converged"] for m in solves)
+    assert "Not measured: pqp, MPAX (No module named 'it')" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["update_naive", "update_compacted"])
+def test_a_wrong_kernel_is_not_timed_on_the_gpu(suite_gpu, monkeypatch, name):
+    from course_pkg.qp import gpu_numba
+
+    right = getattr(gpu_numba, name)
+
+    @functools.wraps(right)
+    def wrong(Q, h, shift, x, out, parts, **options):
+        right(Q, h, shift, x, out, parts, **options)
+        parts[parts.size - 1 :].copy_to_device(np.full(1, 9.0, parts.dtype))
+
+    monkeypatch.setattr(gpu_numba, name, wrong)
+    with pytest.raises(AssertionError, match="more than rounding explains"):
+        list(suite_gpu.everything(40, (3, 16, 2), TINY, quick=True))
+
+
+# ---- demands
+
+H200 = Device("gpu", "NVIDIA H200", 132, 1, 1, driver="580.1")
+
+
+def made(what, seconds, *, cost=None, observed=None, device=H200, **parameters):
+    return Measurement(
+        what=what,
+        samples_s=(seconds,) * 3,
+        warmup_s=(),
+        calls_per_sample=1,
+        cache_state="exceeds",
+        cost=cost or Cost(8, 8),
+        device=device,
+        parameters={"dtype": "float64", **parameters},
+        date="2026-01-01",
+        observed=observed or {},
+    )
+
+
+def of(name, library=CUDA):
+    return VARIANTS[name].by(library)
+
+
+def test_demands_are_judged_by_one_run():
+    n = suite.SIZES["gpu"]
+    copy = made(suite.COPY, 1e-3, cost=Cost(2 * 10**9, 2 * 10**9), n=2**27)  # 4,000 GB/s
+    problems, small, iterations = suite.BATCHED
+    found = [
+        copy,
+        made(of("update_rows"), 0.1e-3, n=n, rows=2, unroll=1),
+        made(of("update_rows"), 0.6e-3, n=n),
+        made(of("update_rows"), 0.6e-3, n=n, inactive=0.9),
+        made(of("update_compacted"), 0.1e-3, n=n, inactive=0.9),
+        made(
+            of("update_batch"),
+            1.0,
+            n=small,
+            problems=problems,
+            iterations=iterations,
+            observed={"cpu_s": 19.0},
+        ),
+        made(of("pqp"), 1.0, problem="a", n=9, accelerate=True, observed={"converged": True}),
+        made(of("pqp"), 3.0, problem="a", n=9, accelerate=False, observed={"converged": False}),
+        made(of("pqp"), 1.0, problem="b", n=9, accelerate=True, observed={"converged": True}),
+        made(of("pqp"), 0.5, problem="b", n=9, accelerate=False, observed={"converged": True}),
+        made(of("pqp"), 0.1, problem="c", n=9, accelerate=True, observed={"converged": False}),
+        made(of("pqp"), 0.5, problem="c", n=9, accelerate=False, observed={"converged": True}),
+    ]
+    rows = suite.demands(found)
+    assert [(r["demand"], r["measured"], r["met"]) for r in rows] == [
+        ("≥ 0.90", "0.895", "NO"),
+        ("≥ 5×", "6.0×", "yes"),
+        ("≥ 20×", "19.0×", "NO"),
+        ("≥ 1×", "more than 3.0×", "yes"),
+        ("≥ 1×", "0.5×", "NO"),
+        ("≥ 1×", "5.0×", "NO"),
+    ]
+    better = [replace(m, samples_s=(0.59e-3,)) if m is found[2] else m for m in found]
+    assert suite.demands(better)[0]["met"] == "yes"
+    assert suite.bounding_stream(found) is copy and suite.bounding_stream(found[1:]) is None
+    assert suite.demands([]) == []
+
+
+def test_demands_on_a_cpu():
+    found = [
+        made(
+            of("pqp", CPU),
+            seconds,
+            device=cpu(),
+            problem="a",
+            n=9,
+            accelerate=quick,
+            observed={"converged": True},
+        )
+        for seconds, quick in ((1.0, True), (2.0, False))
+    ]
+    assert [(r["measured"], r["met"]) for r in suite.demands(found)] == [("2.0×", "yes")]
+
+
+def test_the_sizes_are_those_of_the_demands():
+    assert suite.SIZES["gpu"] == 16384 == traffic.N and suite.BATCHED[:2] == (4096, 128)
+    assert set(suite.SOLVED) == {"nnls_diabetes", "nnls_digits", "svm_breast_cancer", "portfolio", "obstacle_1d",
+                                 "obstacle_2d", "deblurring", "dense"}  # fmt: skip
+
+
+# ---- launches larger than any cache
+
+
+def test_large_cases_make_their_arguments(monkeypatch):
+    """On a small matrix, with one block of each launch."""
+    monkeypatch.setattr(traffic, "N", 64)
+    monkeypatch.setattr(traffic, "ACTIVE", 9)
+    monkeypatch.setattr(traffic, "PROBLEMS", 2)
+    for case in traffic.large:
+        assert case.cost.bytes_read > 20e6
+        simt.profile(case.kernel[1, case.block], *case.args())
+
+
+def test_the_usual_suite_solves_every_problem():
+    for name, n in suite.SOLVED.items():
+        assert n is None or problem(name, 10 if name != "obstacle_2d" else 4).n > 0
