@@ -16,13 +16,13 @@ COPY = STREAMS["copy"].by(CUPY)
 UPDATE, BATCH, PQP, APG = (VARIANTS[name] for name in ("update", "update_batch", "pqp", "apg"))
 RTOL = 1e-6
 SLACK = 10  # a rival's own residual may differ from ours by so much
-MOST_PLAIN = 10_000  # iterations of the plain method, which may never get there
+MOST_PLAIN = 3000  # iterations of the plain method, which may never get there
 SIZES = {"cpu": 4096, "gpu": 16384}  # unknowns of an update
 QUICK_SIZE = 256
 BATCHED, QUICK_BATCHED = (4096, 128, 100), (16, 32, 10)  # problems, unknowns of each, iterations
 INACTIVE = 0.9
 # sizes of the problems that are solved; None is the usual size
-SOLVED = dict.fromkeys(PROBLEMS) | {"obstacle_1d": 500, "obstacle_2d": 48, "portfolio": 2000, "dense": 2000}
+SOLVED = dict.fromkeys(PROBLEMS) | {"obstacle_1d": 200, "obstacle_2d": 48, "portfolio": 2000, "dense": 2000}
 QUICK_SOLVED = {"nnls_diabetes": None, "portfolio": 40}
 # demands on one run
 NEAR_COPY, FASTER_COMPACTED, FASTER_BATCH = 0.90, 5.0, 20.0

@@ -146,7 +146,7 @@ def batches(problems, n, iterations, options) -> Iterator[Measurement]:
             name=BATCH.by(library),
             parameters={"n": n, "problems": problems, "iterations": iterations, "dtype": "float64"},
             observe=lambda: {"cpu_s": on_cpu.median_s, "cpu": on_cpu.device.name},
-            **options,
+            **(options | {"hold": library == CUDA}),  # CuPy's hundreds of launches cannot be queued ahead
         )
 
 

@@ -50,7 +50,7 @@ def project_args(n, s, dtype):
 
 
 def _by_threads(n, s):
-    return sstep.blocks_of(n)
+    return blocks_for(n, THREADS)
 
 
 def _by_warps(n, s):

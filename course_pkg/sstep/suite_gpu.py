@@ -1,6 +1,7 @@
 """What ``course bench sstep`` measures on a GPU: operations beside cuBLAS, solves by every method, and a V-cycle."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from course_pkg import cuda
 from course_pkg.bench import Measurement, measure, progress
@@ -8,6 +9,7 @@ from course_pkg.core import Library
 from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg
 from course_pkg.spmv.formats import Csr
+from course_pkg.sstep import gpu_numba
 from course_pkg.sstep.demands import COPY, LARGE, SMALL
 from course_pkg.sstep.gpu_cupy import cp
 from course_pkg.sstep.problem import Laplacian
@@ -94,7 +96,7 @@ def operations(n, s, options) -> Iterator[Measurement]:
                 there = {id(a): cuda.as_cuda_array(a) for a in arguments}
                 arguments = tuple(there[id(a)] for a in arguments)
             yield measure(
-                variant.function(library),
+                partial(variant.function(library), **_memory(name, library, s)),
                 *arguments,
                 cost=variant.cost_by(library)(n, s),
                 check=check,
@@ -102,6 +104,13 @@ def operations(n, s, options) -> Iterator[Measurement]:
                 parameters={"n": n, "s": s, "dtype": "float64"},
                 **options,
             )
+
+
+def _memory(name, library, s) -> dict:
+    """Return the memory for the parts of sums: a new allocation in each call would wait for the GPU."""
+    if library == CUDA and name in ("moments", "gram"):
+        return {"partial": gpu_numba.parts(s)}
+    return {}
 
 
 def solves(edge, samples) -> Iterator[Measurement]:

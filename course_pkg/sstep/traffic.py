@@ -49,11 +49,11 @@ for s in STEPS:
         lambda s=s: (*_blocks(s), Unwritten(N), _sums(2 * s + 1)), cost.gram(N, s),
     )  # fmt: skip
     _add(
-        f"update_block_{s}", sstep.update_block_kernel(s), BLOCKS, THREADS,
+        f"update_block_{s}", sstep.update_block_kernel(s), -(-N // THREADS), THREADS,
         lambda s=s: _update(s, (s, s), s), cost.update_block(N, s),
     )  # fmt: skip
     _add(
-        f"project_block_{s}", sstep.project_block_kernel(s), BLOCKS, THREADS,
+        f"project_block_{s}", sstep.project_block_kernel(s), -(-N // THREADS), THREADS,
         lambda s=s: _update(s, (2 * s, s), 2 * s), cost.project_block(N, s),
     )  # fmt: skip
 _add(

@@ -1,4 +1,4 @@
-"""Settings of the kernels, which do not change any result but its last digits; to be confirmed on a GPU."""
+"""Settings of the kernels, which do not change any result but its last digits."""
 
 THREADS = 256
 BLOCKS = (

@@ -26,9 +26,10 @@ SMALL = {
 
 
 def on_gpu(Q, h, x0=None, **options):
-    """Solve with arrays on the device, and return the result with x on the host."""
+    """Solve with arrays on the device, and return the result with x and its multipliers on the host."""
     found = gpu_numba.pqp(*(None if a is None else cuda.to_device(a) for a in (Q, h, x0)), **options)
-    return replace(found, x=found.x.copy_to_host())
+    multipliers = found.extra["multipliers"].copy_to_host()
+    return replace(found, x=found.x.copy_to_host(), extra={**found.extra, "multipliers": multipliers})
 
 
 SOLVERS = {

@@ -18,7 +18,13 @@ from course_pkg.core.limits import ALL_LANES
 from course_pkg.device.sums import block_total, warp_sum
 from course_pkg.qp.checks import check_update
 from course_pkg.qp.gpu_numba.finish import finish_row
-from course_pkg.qp.tuning import BLOCKS_COMPACTED, GATHERED, THREADS_COMPACTION, THREADS_PER_BLOCK
+from course_pkg.qp.tuning import (
+    BLOCKS_COMPACTED,
+    GATHERED,
+    LISTED_TOGETHER,
+    THREADS_COMPACTION,
+    THREADS_PER_BLOCK,
+)
 
 WARPS = THREADS_PER_BLOCK // WARP
 LISTED = THREADS_COMPACTION // WARP
@@ -68,28 +74,39 @@ def update_skip(Q, h, shift, x, out, parts):
 
 @cuda.jit
 def compact_kernel(x, active, count):
-    """List the indices of all x_i that are not 0, in order: one block, whose threads count by ballots."""
-    found = cuda.shared.array(LISTED, np.uint32)
-    t, n, zero = np.uint32(cuda.threadIdx.x), np.uint32(x.size), x.dtype.type(0)
-    warp, lane = np.uint32(t // WARP), np.uint32(t % WARP)
+    """List the indices of all x_i that are not 0, in order: one block; a warp has a part of each round to itself.
+
+    A thread asks for all its numbers of a round before it looks at one. Ballots count a warp's finds, and a sum over the
+    warps before it says where the warp's part of the list begins: two barriers for each 16,384 unknowns.
+    """
+    found, flags = cuda.shared.array(LISTED, np.uint32), cuda.local.array(LISTED_TOGETHER, np.uint32)
+    t, n = np.uint32(cuda.threadIdx.x), np.uint32(x.size)
+    warp, lane, zero = np.uint32(t // WARP), np.uint32(t % WARP), x.dtype.type(0)
+    below = np.uint32((np.uint32(1) << lane) - np.uint32(1))  # the lanes before this one
     before = np.uint32(0)  # listed in the rounds before
-    for first in range(np.uint32(0), n, np.uint32(THREADS_COMPACTION)):
-        i = np.uint32(first + t)
-        here = False
-        if i < n:
-            here = x[i] != zero
-        lanes = np.uint32(cuda.ballot_sync(ALL_LANES, here))
+    for first in range(np.uint32(0), n, np.uint32(LISTED_TOGETHER * THREADS_COMPACTION)):
+        begin = np.uint32(first + np.uint32(warp * (LISTED_TOGETHER * WARP)) + lane)
+        for u in range(LISTED_TOGETHER):
+            i = np.uint32(begin + np.uint32(u * WARP))
+            flags[u] = i < n and x[min(i, np.uint32(n - 1))] != zero
+        mine = np.uint32(0)
+        for u in range(LISTED_TOGETHER):
+            flags[u] = cuda.ballot_sync(ALL_LANES, flags[u])
+            mine = np.uint32(mine + cuda.popc(flags[u]))
         if lane == 0:
-            found[warp] = np.uint32(cuda.popc(lanes))
+            found[warp] = mine
         cuda.syncthreads()
         place, total = before, before
         for w in range(LISTED):
             if w < warp:
                 place = np.uint32(place + found[w])
             total = np.uint32(total + found[w])
-        if here:
-            below = np.uint32(lanes & np.uint32((np.uint32(1) << lane) - np.uint32(1)))
-            active[np.uint32(place + np.uint32(cuda.popc(below)))] = i
+        for u in range(LISTED_TOGETHER):
+            if flags[u] >> lane & np.uint32(1):
+                active[np.uint32(place + np.uint32(cuda.popc(np.uint32(flags[u] & below))))] = np.uint32(
+                    begin + np.uint32(u * WARP)
+                )
+            place = np.uint32(place + cuda.popc(flags[u]))
         before = total
         cuda.syncthreads()
     if t == 0:

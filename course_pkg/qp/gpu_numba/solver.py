@@ -3,6 +3,8 @@
 The vectors, of which each is 1/n of Q, are whole arrays: CuPy's on a GPU, NumPy's where the interpreter runs.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from course_pkg import cuda
@@ -32,7 +34,8 @@ def pqp(
 ) -> Solution:
     """Minimise ``½ xᵀQx + hᵀx`` over x ≥ 0 on the GPU; arguments are those of ``reference.pqp``, as device arrays.
 
-    Each iteration reads Q once, and synchronises host and device for its sums. ``x`` of the result is a device array;
+    Each iteration reads Q once, and synchronises host and device for its sums. ``x`` and the multipliers of the
+    result are device arrays;
     the callback gets an array of CuPy (in the interpreter, of NumPy).
 
     Examples
@@ -53,9 +56,8 @@ def pqp(
     start = starting_guess(matrix, linear, xp) if start is None else start.copy()
     work = Arrays(xp, _product(Q, xp), matrix, linear, diagonal_shift(matrix, shift, xp), start)
     found = minimise(work, rtol, atol, maxiter, callback, accelerate, readmit)
-    return Solution(
-        _on_device(found.x), found.status, found.reason, found.iterations, found.residual_norms, found.extra
-    )
+    multipliers = _on_device(found.extra["multipliers"])
+    return replace(found, x=_on_device(found.x), extra={**found.extra, "multipliers": multipliers})
 
 
 def _library():

@@ -96,10 +96,12 @@ def gram_kernel(s, first):
             fill_stage(stage, values, old, fresh, r, n, base, t)
             cuda.syncthreads()
             if tile < tiles:
-                for p in range(group, np.uint32(points), np.uint32(groups)):
+                left = np.uint64(np.uint32(row * TILE) * pitch)
+                above = np.uint64(right + np.uint32(column * TILE) * pitch)
+                for p in range(np.uint64(group), np.uint64(points), np.uint64(groups)):
                     for a in range(TILE):
-                        here[a] = stage[np.uint32(np.uint32(row * TILE + a) * pitch + p)]
-                        there[a] = stage[np.uint32(right + np.uint32(column * TILE + a) * pitch + p)]
+                        here[a] = stage[left + p + np.uint64(a * pitch)]
+                        there[a] = stage[above + p + np.uint64(a * pitch)]
                     for a in range(TILE):
                         for b in range(TILE):
                             sums[a, b] += here[a] * there[b]

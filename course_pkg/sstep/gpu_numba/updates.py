@@ -19,51 +19,75 @@ import numpy as np
 from course_pkg import cuda
 from course_pkg.core.access import WARP
 from course_pkg.sstep.checks import check_block, check_small
-from course_pkg.sstep.tuning import BLOCKS, BLOCKS_WARPS, MOST_BY_THREADS, THREADS, TOGETHER
+from course_pkg.sstep.tuning import BLOCKS_WARPS, MOST_BY_THREADS, THREADS, TOGETHER
 
 PITCH = WARP + 1  # of the rows that lanes make: lanes use different banks
 
 
 @cache
+def add_products(s):
+    """Return the device function that adds to s sums the products of s numbers with the rows of s × s coefficients."""
+    fours = s - s % 4
+
+    @cuda.jit(device=True)
+    def add(block, first, n, i, B, sums):
+        """Vectors ``first`` to ``first + s - 1`` meet the rows of B; four loads are on their way together.
+
+        Each has a name: an array of them would lie in local memory as soon as the compiler no longer unrolls both loops.
+        """
+        for k in range(0, fours, 4):
+            at, c = np.uint32(np.uint32(first + np.uint32(k)) * n + i), k * s
+            p, q = block[at], block[np.uint32(at + n)]
+            v, w = block[np.uint32(at + np.uint32(2 * n))], block[np.uint32(at + np.uint32(3 * n))]
+            for j in range(s):
+                sums[j] += p * B[c + j]
+                sums[j] += q * B[c + s + j]
+                sums[j] += v * B[c + 2 * s + j]
+                sums[j] += w * B[c + 3 * s + j]
+        for k in range(fours, s):
+            p = block[np.uint32(np.uint32(first + np.uint32(k)) * n + i)]
+            for j in range(s):
+                sums[j] += p * B[k * s + j]
+
+    return add
+
+
+@cache
 def update_block_kernel(s):
-    """Return the kernel for s vectors: 2 s loads of a thread are on their way before it computes."""
-    squared = s * s  # Numba wants the size of such an array as one name
+    """Return the kernel for s vectors: beta in shared memory, the fresh row in registers."""
+    squared, add = s * s, add_products(s)  # Numba wants the size of such an array as one name
 
     @cuda.jit
     def update_block(old, fresh, beta, alpha, x, r, out):
         """A thread per row: for both halves, it makes s new numbers and adds up what they move x or r by."""
         B, along = cuda.shared.array(squared, np.float64), cuda.shared.array(s, np.float64)
-        p, q = cuda.local.array(s, np.float64), cuda.local.array(s, np.float64)
-        n, t = np.uint32(x.size), np.uint32(cuda.threadIdx.x)
+        row = cuda.local.array(s, np.float64)
+        n, t, i = np.uint32(x.size), np.uint32(cuda.threadIdx.x), np.uint32(cuda.grid(1))
         for k in range(t, np.uint32(squared), np.uint32(THREADS)):
             B[k] = beta[np.uint32(k // np.uint32(s)), np.uint32(k % np.uint32(s))]
         if t < s:
             along[t] = alpha[t]
         cuda.syncthreads()
-        for i in range(np.uint32(cuda.grid(1)), n, np.uint32(cuda.gridsize(1))):
+        if i < n:
             for half in range(2):
-                for k in range(s):
-                    at = np.uint32(np.uint32(half * s + k) * n + i)
-                    p[k] = old[at]
-                    q[k] = fresh[at]
-                move = 0.0
                 for j in range(s):
-                    new = q[j]
-                    for k in range(s):
-                        new += p[k] * B[k * s + j]
-                    out[np.uint32(np.uint32(half * s + j) * n + i)] = new
-                    move += new * along[j]
+                    row[j] = fresh[np.uint32(np.uint32(half * s + j) * n + i)]
+                move = x[i] if half == 0 else r[i]
+                add(old, np.uint32(half * s), n, i, B, row)
+                for j in range(s):
+                    out[np.uint32(np.uint32(half * s + j) * n + i)] = row[j]
+                    move += row[j] * along[j] if half == 0 else -row[j] * along[j]
                 if half == 0:
-                    x[i] += move
+                    x[i] = move
                 else:
-                    r[i] -= move
+                    r[i] = move
 
     return update_block
 
 
 @cache
 def project_block_kernel(s):
-    """Return the kernel for s old and s fresh vectors."""
+    """Return the kernel for s old and s fresh vectors: all of a row in registers before it computes."""
     both, coefficients = 2 * s, 2 * s * s
 
     @cuda.jit
@@ -71,30 +95,30 @@ def project_block_kernel(s):
         """As update_block, but the fresh vectors have coefficients, too: twice the products on the same bytes."""
         B, along = cuda.shared.array(coefficients, np.float64), cuda.shared.array(both, np.float64)
         z = cuda.local.array(both, np.float64)
-        n, t = np.uint32(x.size), np.uint32(cuda.threadIdx.x)
+        n, t, i = np.uint32(x.size), np.uint32(cuda.threadIdx.x), np.uint32(cuda.grid(1))
         for k in range(t, np.uint32(coefficients), np.uint32(THREADS)):
-            B[k] = C[np.uint32(k // np.uint32(s)), np.uint32(k % np.uint32(s))]
+            B[k] = C[np.uint32(k % np.uint32(both)), np.uint32(k // np.uint32(both))]
         if t < both:
             along[t] = a[t]
         cuda.syncthreads()
-        for i in range(np.uint32(cuda.grid(1)), n, np.uint32(cuda.gridsize(1))):
+        if i < n:
             for half in range(2):
-                move = 0.0
                 for k in range(s):
                     at = np.uint32(np.uint32(half * s + k) * n + i)
                     z[k] = old[at]
                     z[s + k] = fresh[at]
+                before, move = x[i] if half == 0 else r[i], 0.0
                 for k in range(both):
                     move += z[k] * along[k]
                 for j in range(s):
                     new = 0.0
                     for k in range(both):
-                        new += z[k] * B[k * s + j]
+                        new += z[k] * B[j * both + k]
                     out[np.uint32(np.uint32(half * s + j) * n + i)] = new
                 if half == 0:
-                    x[i] += move
+                    x[i] = before + move
                 else:
-                    r[i] -= move
+                    r[i] = before - move
 
     return project_block
 
@@ -211,7 +235,7 @@ def _launch(by_threads, by_warps, s, n, *arguments, warps):
     if warps if warps is not None else s > MOST_BY_THREADS:
         by_warps(s)[min(BLOCKS_WARPS, -(-n // WARP)), WARP](*arguments)
     else:
-        by_threads(s)[min(BLOCKS, -(-n // THREADS)), THREADS](*arguments)
+        by_threads(s)[-(-n // THREADS), THREADS](*arguments)
 
 
 def update_block(old, fresh, beta, alpha, x, r, out, warps=None):
