@@ -102,7 +102,7 @@ def operations(n, s, options) -> Iterator[Measurement]:
                 check=check,
                 name=variant.by(library),
                 parameters={"n": n, "s": s, "dtype": "float64"},
-                **options,
+                **(options | {"hold": library == CUDA}),  # CuPy's many calls cannot be queued ahead
             )
 
 

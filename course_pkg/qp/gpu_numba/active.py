@@ -76,8 +76,8 @@ def update_skip(Q, h, shift, x, out, parts):
 def compact_kernel(x, active, count):
     """List the indices of all x_i that are not 0, in order: one block; a warp has a part of each round to itself.
 
-    A thread asks for all its numbers of a round before it looks at one. Ballots count a warp's finds, and a sum over the
-    warps before it says where the warp's part of the list begins: two barriers for each 16,384 unknowns.
+    A thread asks for all its numbers of a round before it looks at one. Ballots count what a warp finds, and a sum over
+    the warps before it says where the warp's part of the list begins: two barriers for each 16,384 unknowns.
     """
     found, flags = cuda.shared.array(LISTED, np.uint32), cuda.local.array(LISTED_TOGETHER, np.uint32)
     t, n = np.uint32(cuda.threadIdx.x), np.uint32(x.size)

@@ -33,7 +33,7 @@ def add_products(s):
     def add(block, first, n, i, B, sums):
         """Vectors ``first`` to ``first + s - 1`` meet the rows of B; four loads are on their way together.
 
-        Each has a name: an array of them would lie in local memory as soon as the compiler no longer unrolls both loops.
+        Each has a name: an array of them would lie in local memory if the compiler does not unroll both loops.
         """
         for k in range(0, fours, 4):
             at, c = np.uint32(np.uint32(first + np.uint32(k)) * n + i), k * s
