@@ -76,6 +76,17 @@ def update_arrays(n: int, dtype="float64") -> Cost:
     return update(n, dtype) + Cost(bytes_read=n * n * np.dtype(dtype).itemsize)
 
 
+def update_batch_arrays(n: int, problems: int = 1, iterations: int = 1, dtype="float64") -> Cost:
+    """Cost of the same by whole arrays: each iteration reads Q⁺ and Q⁻ of all problems again.
+
+    Examples
+    --------
+    >>> update_batch_arrays(128, 4096, iterations=100) == 100 * 4096 * update_arrays(128)
+    True
+    """
+    return problems * iterations * update_arrays(n, dtype)
+
+
 def split_product(n: int, dtype="float64") -> Cost:
     """Cost of Q⁺x and Q⁻x together: Q and x are read, two vectors are written.
 

@@ -141,7 +141,7 @@ def batches(problems, n, iterations, options) -> Iterator[Measurement]:
         yield measure(
             partial(BATCH.function(library), iterations=iterations),
             *given,
-            cost=BATCH.cost(n, problems, iterations) if library == CUDA else None,
+            cost=BATCH.cost_by(library)(n, problems, iterations),
             check=check,
             name=BATCH.by(library),
             parameters={"n": n, "problems": problems, "iterations": iterations, "dtype": "float64"},

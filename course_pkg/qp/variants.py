@@ -39,6 +39,7 @@ VARIANTS = Variants(
         "many small problems: a block for each, whose Q stays in registers; or a core for each",
         cost.update_batch,
         (NUMPY, CPU, CUDA, CUPY),
+        arrays=cost.update_batch_arrays,
         kernels=(("update_batch_kernel", 64),),
     ),
     _variant(

