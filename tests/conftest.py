@@ -1,6 +1,7 @@
 """The order of the tests, how long each took, and `make check`'s limit on time; and fixtures that topics share."""
 
 import contextlib
+import fcntl
 import importlib
 import json
 import os
@@ -114,6 +115,22 @@ def nothing_begun(monkeypatch):
     """Let no test know how far another test's learner had come with a step."""
     if checking := sys.modules.get("course_pkg.practice.checking"):
         monkeypatch.setattr(checking, "_SKELETON_LINES", {})
+
+
+@pytest.fixture(scope="session")
+def executed():
+    """A function that runs a lecture and returns the executed notebook: once, whichever worker asks first."""
+    folder = repo_root() / "build" / "executed"
+
+    def run(lecture):
+        from course_pkg.slides import execute
+
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / f"{lecture.stem}.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            return execute(lecture, folder)
+
+    return run
 
 
 @pytest.fixture
