@@ -17,6 +17,9 @@ import pytest
 
 from course_pkg.paths import repo_root
 
+# Compiled modules are kept whatever the environment says, as by `make test`: hundreds of processes import them again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 DURATIONS = repo_root() / ".course" / "durations.json"
 CHECKING = "COURSE_CHECK_UNTIL" in os.environ
 UNTIL = float(os.environ.get("COURSE_CHECK_UNTIL", "inf"))

@@ -114,10 +114,15 @@ def ensure(extras=(), venv=None):
 
 
 def environment_of(venv):
-    """Return the variables of a shell in which the environment is active, so that `!course …` works in a notebook."""
+    """Return the variables of a shell in which the environment is active, so that `!course …` works in a notebook.
+
+    Containers often forbid Python to keep compiled modules. Then each process compiles all that it imports again, which
+    takes longer than most commands of the course.
+    """
     environment = dict(os.environ, VIRTUAL_ENV=venv.path)
     environment["PATH"] = venv.bin + os.pathsep + environment.get("PATH", "")
-    environment.pop("PYTHONHOME", None)
+    for name in ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE"):
+        environment.pop(name, None)
     return environment
 
 

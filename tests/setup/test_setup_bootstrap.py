@@ -395,6 +395,16 @@ def test_sentences_are_sentences():
 # Handing over
 
 
+def test_compiled_modules_are_kept_where_the_environment_forbids_it(venv, monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    said = "import sys; print(sys.dont_write_bytecode)"
+    command = [sys.executable, "-c", said]
+    done = subprocess.run(
+        command, env=bootstrap.environment_of(venv), capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
+
+
 def test_course_and_tools_come_from_the_environment(venv):
     venv.make()
     tool = Path(venv.bin) / "lint-imports"
