@@ -24,6 +24,7 @@ DURATIONS = repo_root() / ".course" / "durations.json"
 CHECKING = "COURSE_CHECK_UNTIL" in os.environ
 UNTIL = float(os.environ.get("COURSE_CHECK_UNTIL", "inf"))
 LEFT = "left to `make test`: the time of `make check` is up"
+CUT = threading.Event()  # set once the time has ended a test
 LATEST = UNTIL - 12.0  # that much to tear down, to end the workers and to write the summary
 
 
@@ -39,6 +40,7 @@ def interrupted():
     """Skip what runs in here when `make check`'s time is up."""
 
     def late(number, frame):
+        CUT.set()
         raise pytest.skip.Exception(LEFT)
 
     if not CHECKING or threading.current_thread() is not threading.main_thread():
@@ -71,6 +73,15 @@ class Clock:
         """End a test that nobody has timed yet when the time is up."""
         with interrupted():
             return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item):
+        """Excuse what a test leaves behind that the time has ended, such as a file that it was importing."""
+        try:
+            return (yield)
+        except Exception:
+            if not CUT.is_set():
+                raise
 
     def pytest_runtest_logreport(self, report):
         """Add up a test's setup, call and teardown; one that was left out keeps the seconds it had."""
