@@ -40,7 +40,8 @@ from course_pkg.setup.troubles import (  # noqa: E402
 )
 
 # All tests of a file run on one core, so that what they share is made once; tests/conftest.py orders the files.
-PYTEST = ["python", "-m", "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+OPTIONS = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+PYTEST = ["python", "-m", "pytest", *OPTIONS]
 CHECK_S = 90
 # Failures that leaving out the GPU packages would not avoid.
 WITHOUT_GPU_TOO = (BAD_CERTIFICATE, NO_NETWORK, NO_PERMISSION, NO_SPACE)
@@ -173,7 +174,7 @@ def test(venv, arguments):
 def check(venv, started):
     """Run the tests of what was changed, the most direct ones first, until the time is up."""
     os.environ["COURSE_CHECK_UNTIL"] = str(started + CHECK_S)
-    return hand_over(venv, ["python", "-m", "course_pkg.setup.touched", *PYTEST[1:]])
+    return hand_over(venv, ["python", "-m", "course_pkg.setup.touched", *OPTIONS])
 
 
 def newer_python():

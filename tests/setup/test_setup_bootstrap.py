@@ -439,6 +439,19 @@ def test_command_line(arguments, extras, command, monkeypatch):
     assert seen == [extras, command]
 
 
+def test_make_check_passes_options_on_that_leave_no_test_out(venv, monkeypatch):
+    handed = []
+    monkeypatch.setenv("COURSE_CHECK_UNTIL", "")  # so that it is restored afterwards
+    monkeypatch.setattr(bootstrap, "hand_over", lambda venv, command: handed.extend(command) or 0)
+    assert bootstrap.check(venv, 10.0) == 0
+    assert (handed[:3], os.environ["COURSE_CHECK_UNTIL"]) == (
+        ["python", "-m", "course_pkg.setup.touched"],
+        "100.0",
+    )
+    assert handed[3:] == bootstrap.OPTIONS
+    assert not {"-m", "-k", "pytest"} & set(bootstrap.OPTIONS), "pytest takes -m for a choice of marks"
+
+
 def test_usage(capsys):
     assert bootstrap.main(["nonsense"]) == 2
     assert "bootstrap.py lab" in capsys.readouterr().out
