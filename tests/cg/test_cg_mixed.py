@@ -13,7 +13,7 @@ from course_pkg.cg.problem import PoissonProblem
 from course_pkg.cg.variants import MIXED
 from course_pkg.core import CourseError, Library, Status, systems
 
-pytestmark = pytest.mark.slow(60)
+pytestmark = pytest.mark.slow(55)
 
 RTOL = 1e-6
 SHAPES = ((3, 3, 3), (8, 10, 13), (7, 5, 16), (3, 4, 70))

@@ -97,7 +97,7 @@ EDIT = """() => {
   model.setSource(model.source + '\\n\\nWritten by a learner.');
 }"""
 
-pytestmark = [pytest.mark.slow(45), pytest.mark.browser]
+pytestmark = [pytest.mark.slow(60), pytest.mark.browser]
 
 
 @dataclass
