@@ -1,6 +1,7 @@
 """The order of the tests, how long each took, and `make check`'s limit on time; and fixtures that topics share."""
 
 import contextlib
+import fcntl
 import importlib
 import json
 import os
@@ -16,10 +17,14 @@ import pytest
 
 from course_pkg.paths import repo_root
 
+# Compiled modules are kept whatever the environment says, as by `make test`: hundreds of processes import them again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 DURATIONS = repo_root() / ".course" / "durations.json"
 CHECKING = "COURSE_CHECK_UNTIL" in os.environ
 UNTIL = float(os.environ.get("COURSE_CHECK_UNTIL", "inf"))
 LEFT = "left to `make test`: the time of `make check` is up"
+CUT = threading.Event()  # set once the time has ended a test
 LATEST = UNTIL - 12.0  # that much to tear down, to end the workers and to write the summary
 
 
@@ -35,6 +40,7 @@ def interrupted():
     """Skip what runs in here when `make check`'s time is up."""
 
     def late(number, frame):
+        CUT.set()
         raise pytest.skip.Exception(LEFT)
 
     if not CHECKING or threading.current_thread() is not threading.main_thread():
@@ -67,6 +73,15 @@ class Clock:
         """End a test that nobody has timed yet when the time is up."""
         with interrupted():
             return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item):
+        """Excuse what a test leaves behind that the time has ended, such as a file that it was importing."""
+        try:
+            return (yield)
+        except Exception:
+            if not CUT.is_set():
+                raise
 
     def pytest_runtest_logreport(self, report):
         """Add up a test's setup, call and teardown; one that was left out keeps the seconds it had."""
@@ -114,6 +129,22 @@ def nothing_begun(monkeypatch):
     """Let no test know how far another test's learner had come with a step."""
     if checking := sys.modules.get("course_pkg.practice.checking"):
         monkeypatch.setattr(checking, "_SKELETON_LINES", {})
+
+
+@pytest.fixture(scope="session")
+def executed():
+    """A function that runs a lecture and returns the executed notebook: once, whichever worker asks first."""
+    folder = repo_root() / "build" / "executed"
+
+    def run(lecture):
+        from course_pkg.slides import execute
+
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / f"{lecture.stem}.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            return execute(lecture, folder)
+
+    return run
 
 
 @pytest.fixture

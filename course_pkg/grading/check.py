@@ -256,29 +256,17 @@ def at_most(profile, limits: dict, *, compulsory: dict) -> None:
     for bound in bounds(profile, limits, compulsory):
         if bound.kept:
             continue
-        words, why = _words(bound.name), causes.why(profile, bound)
+        words, why = bound.words, causes.why(profile, bound)
         if not bound.needed:
             raise Failed(
                 f"{profile.kernel} needs no {words} and makes {bound.found:,.0f}{why}; none is allowed.",
                 verdict=f"The kernel makes {words} and needs none.",
             )
-        times = _times(bound.found / bound.needed)
         raise Failed(
-            f"{profile.kernel} needs {bound.needed:,.0f} {words} and makes {bound.found:,.0f}, {times}{why}; "
+            f"{profile.kernel} needs {bound.needed:,.0f} {words} and makes {bound.found:,.0f}, {bound.times}{why}; "
             f"{bound.limit:g}× is allowed.",
             verdict=f"The kernel makes more {words} than its limit allows.",
         )
-
-
-def _times(ratio: float) -> str:
-    # two decimals, to compare with limits such as 1.15
-    return f"{ratio:.1f}×" if ratio >= 1.95 else f"{ratio:.2f}×"
-
-
-def _words(name: str) -> str:
-    space, _, what = name.partition(".")
-    space = space.replace("atomics", "atomic").replace("_", " ")
-    return "flops" if space == "flops" else f"{space} {what.replace('_', ' ')}"
 
 
 def _numbers(found, what: str) -> np.ndarray:

@@ -45,6 +45,19 @@ class Bound:
         """Whether the launch stayed within the limit; if nothing is needed, nothing is allowed."""
         return self.found <= self.limit * self.needed
 
+    @property
+    def words(self) -> str:
+        """The counter in words: ``"global load sectors"``."""
+        space, _, what = self.name.partition(".")
+        space = space.replace("atomics", "atomic").replace("_", " ")
+        return "flops" if space == "flops" else f"{space} {what.replace('_', ' ')}"
+
+    @property
+    def times(self) -> str:
+        """How many times what is needed was found: ``"1.13×"``; two decimals, to compare with limits such as 1.15."""
+        ratio = self.found / self.needed
+        return f"{ratio:.1f}×" if ratio >= 1.95 else f"{ratio:.2f}×"
+
 
 def bounds(profile, limits: dict, compulsory: dict) -> Iterator[Bound]:
     """Yield each limit of a test, and then those of the memories that it does not name.

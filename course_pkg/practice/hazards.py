@@ -10,8 +10,8 @@ from course_pkg.practice.attempt import Outcome
 from course_pkg.practice.outside import waits_for_results
 from course_pkg.practice.step import Trial
 from course_pkg.simt import KernelProfile
+from course_pkg.simt.memory.hazard import Hazard
 from course_pkg.simt.memory.places import Thread
-from course_pkg.simt.memory.races import Hazard
 
 _ORDER = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
 _PLACE = re.compile(r"^(?:\w+, )?lines? [\d and]+: ?")

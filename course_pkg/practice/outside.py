@@ -11,7 +11,7 @@ from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome
 from course_pkg.practice.step import Trial
 from course_pkg.simt import KernelProfile
-from course_pkg.simt.memory.races import Hazard
+from course_pkg.simt.memory.hazard import Hazard
 from course_pkg.simt.report.touches import touches
 
 PADDING = -1  # the column index that marks padding

@@ -40,7 +40,8 @@ from course_pkg.setup.troubles import (  # noqa: E402
 )
 
 # All tests of a file run on one core, so that what they share is made once; tests/conftest.py orders the files.
-PYTEST = ["python", "-m", "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+OPTIONS = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+PYTEST = ["python", "-m", "pytest", *OPTIONS]
 CHECK_S = 90
 # Failures that leaving out the GPU packages would not avoid.
 WITHOUT_GPU_TOO = (BAD_CERTIFICATE, NO_NETWORK, NO_PERMISSION, NO_SPACE)
@@ -114,10 +115,15 @@ def ensure(extras=(), venv=None):
 
 
 def environment_of(venv):
-    """Return the variables of a shell in which the environment is active, so that `!course …` works in a notebook."""
+    """Return the variables of a shell in which the environment is active, so that `!course …` works in a notebook.
+
+    Containers often forbid Python to keep compiled modules. Then each process compiles all that it imports again, which
+    takes longer than most commands of the course.
+    """
     environment = dict(os.environ, VIRTUAL_ENV=venv.path)
     environment["PATH"] = venv.bin + os.pathsep + environment.get("PATH", "")
-    environment.pop("PYTHONHOME", None)
+    for name in ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE"):
+        environment.pop(name, None)
     return environment
 
 
@@ -168,7 +174,7 @@ def test(venv, arguments):
 def check(venv, started):
     """Run the tests of what was changed, the most direct ones first, until the time is up."""
     os.environ["COURSE_CHECK_UNTIL"] = str(started + CHECK_S)
-    return hand_over(venv, ["python", "-m", "course_pkg.setup.touched", *PYTEST[1:]])
+    return hand_over(venv, ["python", "-m", "course_pkg.setup.touched", *OPTIONS])
 
 
 def newer_python():

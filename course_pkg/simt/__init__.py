@@ -6,8 +6,8 @@ without counting.
 
 from course_pkg.simt.errors import HazardError, SimtError, Unsupported
 from course_pkg.simt.front.source import FunctionSource, SourceLine
+from course_pkg.simt.memory.hazard import Hazard
 from course_pkg.simt.memory.places import Thread
-from course_pkg.simt.memory.races import Hazard
 from course_pkg.simt.report.kernel_profile import KernelProfile
 from course_pkg.simt.report.profiling import profile
 from course_pkg.simt.report.quantities import AccessCounts, FlopCounts, Flops, LineCounts

@@ -9,7 +9,7 @@ from course_pkg.cg.gpu_numba import scalars
 from course_pkg.cg.problem import PoissonProblem
 from course_pkg.core import CourseError, Library, Status
 
-pytestmark = pytest.mark.slow(80)
+pytestmark = pytest.mark.slow(50)
 
 ITERATIONS = gpu_numba.ITERATIONS
 METHODS = tuple(v.function_name for v in variants.METHODS if Library.NUMBA_CUDA in v.libraries)
@@ -39,8 +39,10 @@ def test_each_method_has_its_iteration():
 
 
 @each_method
-@pytest.mark.parametrize("dtype", TOLERANCES)
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [*((shape, "float64") for shape in SHAPES), (SHAPES[0], "float32"), (SHAPES[3], "float32")],
+)  # in single precision: rows shorter and longer than a cache line
 def test_each_variant_does_what_the_textbook_does(method, shape, dtype):
     p, (rtol, distance) = problem(shape, dtype), TOLERANCES[dtype]
     expected = reference.cg(p.matvec, p.b, rtol=rtol)
@@ -99,7 +101,7 @@ def test_the_callback_sees_x_when_it_is_up_to_date(method):
     for k, x in enumerate(seen, start=1):
         expected = reference.cg(p.matvec, p.b, rtol=1e-14, maxiter=k * every).x
         np.testing.assert_allclose(x, expected, rtol=1e-9)
-    assert found.iterations == solve(method, p.b).iterations
+    assert found.iterations == reference.cg(p.matvec, p.b).iterations
 
 
 @each_method

@@ -11,7 +11,7 @@ from nbgrader.validator import Validator
 from course_pkg.grading import feedback, release
 
 pytestmark = [
-    pytest.mark.slow(85),
+    pytest.mark.slow(40),
     pytest.mark.filterwarnings("ignore"),
 ]  # of nbgrader, SQLAlchemy and the kernel, none of them ours
 

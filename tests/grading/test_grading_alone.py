@@ -21,6 +21,8 @@ from course_pkg.grading import alone, intake, judge, kernels, leftovers, room, w
 from course_pkg.grading.alone import Solution
 from course_pkg.grading.result import Report
 
+pytestmark = pytest.mark.slow(50)
+
 KERNEL = "@cuda.jit\ndef triad_kernel(a, b, s, out):\n"
 ENDLESS = "    while out.size:\n        out[0] = 1"
 SOLUTION = Solution.read(s.SOURCE)

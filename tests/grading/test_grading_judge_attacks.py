@@ -10,7 +10,7 @@ from course_pkg.core import CourseError
 from course_pkg.grading import judge
 from course_pkg.grading.sandbox import Limits
 
-pytestmark = pytest.mark.slow(90)
+pytestmark = pytest.mark.slow(30)
 
 WRONG_GAIN = "def remaining_gain(t_eff_gb_s, t_peak_gb_s, share):\n    return 0.5"
 GAIN = {"test_gain": 1, "test_gain_hidden": 1}

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import submissions as s
 
-pytestmark = pytest.mark.slow(70)
+pytestmark = pytest.mark.slow(110)
 
 SEEDS = (1, 2, 20260101)
 EXERCISES = pytest.mark.parametrize("source", s.SOURCES.values(), ids=lambda path: path.stem)

@@ -16,7 +16,7 @@ from course_pkg.grading import bubblewrap, landlock, preprocessor
 from course_pkg.grading.result import CellGrade
 from course_pkg.setup import system
 
-pytestmark = [pytest.mark.slow(50), pytest.mark.bare]
+pytestmark = [pytest.mark.slow(30), pytest.mark.bare]
 
 RIGHT = {"test_double": 2, "test_secret": 3, "test_partial": 2.5}
 NOTHING = {"test_double": 0, "test_secret": 0, "test_partial": 0}

@@ -395,6 +395,16 @@ def test_sentences_are_sentences():
 # Handing over
 
 
+def test_compiled_modules_are_kept_where_the_environment_forbids_it(venv, monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    said = "import sys; print(sys.dont_write_bytecode)"
+    command = [sys.executable, "-c", said]
+    done = subprocess.run(
+        command, env=bootstrap.environment_of(venv), capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
+
+
 def test_course_and_tools_come_from_the_environment(venv):
     venv.make()
     tool = Path(venv.bin) / "lint-imports"
@@ -427,6 +437,19 @@ def test_command_line(arguments, extras, command, monkeypatch):
     monkeypatch.setattr(bootstrap, "hand_over", lambda venv, command: seen.append(command) or 0)
     assert bootstrap.main(arguments) == 0
     assert seen == [extras, command]
+
+
+def test_make_check_passes_options_on_that_leave_no_test_out(venv, monkeypatch):
+    handed = []
+    monkeypatch.setenv("COURSE_CHECK_UNTIL", "")  # so that it is restored afterwards
+    monkeypatch.setattr(bootstrap, "hand_over", lambda venv, command: handed.extend(command) or 0)
+    assert bootstrap.check(venv, 10.0) == 0
+    assert (handed[:3], os.environ["COURSE_CHECK_UNTIL"]) == (
+        ["python", "-m", "course_pkg.setup.touched"],
+        "100.0",
+    )
+    assert handed[3:] == bootstrap.OPTIONS
+    assert not {"-m", "-k", "pytest"} & set(bootstrap.OPTIONS), "pytest takes -m for a choice of marks"
 
 
 def test_usage(capsys):

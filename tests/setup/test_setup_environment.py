@@ -59,6 +59,11 @@ def test_constraints_hold_versions_only():
     assert not BY_CUDA & set(pins())
 
 
+def test_no_import_builds_a_grammar_of_web_addresses():
+    """It takes a second in each process that reads a notebook; constraints.txt says which version began with it."""
+    assert not {"rfc3987-syntax", "lark"} & set(pins())
+
+
 def test_a_name_has_one_pin_for_each_python():
     """Two pins of one name need markers that exclude each other."""
     from packaging.markers import default_environment

@@ -13,7 +13,7 @@ from course_pkg import simt
 from course_pkg.simt.errors import HazardError
 from course_pkg.simt.run.kernel import Kernel
 
-pytestmark = pytest.mark.slow(70)
+pytestmark = pytest.mark.slow(30)
 
 ALGORITHMS = [a for room in (reductions, tiles, stencils, scans, scatter, barriers) for a in room.ALGORITHMS]
 FIXED = [Case(a) for a in ALGORITHMS]

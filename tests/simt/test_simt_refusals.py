@@ -1,12 +1,15 @@
 """What Numba refuses is refused alike, in a sentence that says what to write; a notebook shows the learner's line."""
 
+import ast
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from course_pkg import cuda, simt
 from course_pkg.simt.errors import HazardError, SimtError
+from course_pkg.simt.run import needed
 from course_pkg.simt.run.kernel import Kernel, jit
 
 WIDTH, ODD = 16, np.dtype([("a", np.int8), ("b", np.float64)])
@@ -152,3 +155,19 @@ def test_a_notebook_shows_the_learners_line_and_one_sentence():
     with pytest.raises(SimtError) as raised:
         simt.profile("no launch")
     assert raised.value._render_traceback_()[-1].startswith("SimtError: simt.profile takes a launch")
+
+
+def test_no_sentence_is_written_while_nothing_is_refused(monkeypatch):
+    """To write out an operand takes longer than to compute with it."""
+    monkeypatch.setattr(needed, "ast", SimpleNamespace(Subscript=ast.Subscript))  # without unparse
+
+    @jit
+    def scaled(x):
+        i = cuda.grid(1)
+        x[i] = 2.0 * x[i] + WIDTH
+
+    x = np.ones(4)
+    scaled[1, 4](x)
+    np.testing.assert_array_equal(x, 2.0 + WIDTH)
+    with pytest.raises(AttributeError, match="unparse"):
+        needed.no_number(ast.Name("x"), (1,))

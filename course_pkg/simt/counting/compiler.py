@@ -6,6 +6,7 @@ all kernels that ``course verify counters`` runs are exact, except those of the 
 """
 
 import ast
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,6 +32,7 @@ PURE = (
 DIVISION = 6  # a floating-point division counts as this number of instructions
 
 
+@lru_cache(1024)  # the same for each launch of a kernel
 def unrolled_by(node: ast.For) -> int:
     """Return by how many trips a compiler unrolls a loop whose number of trips it does not know.
 

@@ -5,10 +5,12 @@ from functools import partial
 import numpy as np
 
 from course_pkg.simt.errors import HazardError, SimtError
+from course_pkg.simt.memory.conflict import conflict, index_of, split
+from course_pkg.simt.memory.hazard import Hazard
 from course_pkg.simt.memory.notes import Notes, Unwritten
 from course_pkg.simt.memory.order import SITES, thread_of
-from course_pkg.simt.memory.places import launch_thread, place_of_thread
-from course_pkg.simt.memory.races import Access, Hazard
+from course_pkg.simt.memory.places import place_of_thread
+from course_pkg.simt.memory.races import Access
 from course_pkg.simt.memory.shadow import Shadow
 
 FATAL = ("out_of_bounds", "divergent_barrier")
@@ -49,9 +51,9 @@ class HazardLog:
         if self.fatal_only and kind not in FATAL:
             return
         block, thread = _first(lanes)
-        index = _index_of(run, indices, block, thread)
+        index = index_of(run, indices, block, thread)
         who = place_of_thread(run.wave, block, thread)
-        shape = _index_of(
+        shape = index_of(
             run, array.shape, block, thread
         )  # slices of different threads have different extents
         what = f"{array.name}[{', '.join(map(str, index))}]"
@@ -190,7 +192,7 @@ class HazardLog:
         return unwritten
 
     def _rewritten(self, run, place, stored, thread: int, entry: int) -> None:
-        index = _index_of(run, place.indices, *self._split(run, thread))
+        index = index_of(run, place.indices, *split(run, thread))
         self.notes.rewritten(run, place, stored.number, index, thread, int(thread_of(entry)))
 
     def _who_stands_for_all(self, run, place, kind, lanes):
@@ -246,8 +248,8 @@ class HazardLog:
         self.add(self._unwritten_hazard(run, place, thread))
 
     def _unwritten_hazard(self, run, place, number: int) -> Hazard:
-        block, thread = self._split(run, number)
-        index = _index_of(run, place.indices, block, thread)
+        block, thread = split(run, number)
+        index = index_of(run, place.indices, block, thread)
         who = place_of_thread(run.wave, block, thread)
         name, where = place.array.name, place.where
         message = (
@@ -256,56 +258,14 @@ class HazardLog:
         )
         return Hazard("uninitialised", where.line, name, index, (who,), message, where.function)
 
-    def _race(self, run, place, verb, thread: int, entry: int):
-        other = self.races.access_of(entry)
-        first = thread_of(entry)
-        who, whom = (launch_thread(run.wave, t) for t in (thread, first))
-        block, lane = self._split(run, thread)
-        index = _index_of(run, place.indices, block, lane)
-        name, line = place.array.name, place.where.line
-        same_block = who.block == whom.block
-        per_block = run.wave.threads_per_block
-        same_warp = same_block and thread % per_block // 32 == first % per_block // 32
-        where = f"line {line}" if other.line == line else f"lines {other.line} and {line}"
-        what = f"{name}[{', '.join(map(str, index))}]"
-        both_write = verb == other.verb and other.line == line
-        of_warp = same_warp and place.array.space == "shared" and not both_write
-        kind = "missing_syncwarp" if of_warp else "race"
-        if not same_block:
-            cure = "blocks of one launch run in any order: write to another array, or split the kernel in two launches"
-        elif kind == "missing_syncwarp":
-            cure = (
-                "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between "
-                "them"
-            )
-        elif both_write and verb == "writes":
-            cure = (
-                "nothing decides who is last: let one thread alone write it, or each an element of its own, or, in a "
-                "loop, put a cuda.syncthreads() between two trips"
-            )
-        else:
-            cure = "no barrier lies between them: a cuda.syncthreads() is missing, or an index is wrong"
-        message = f"{where}: {whom} {other.verb} {what} and {who} {verb} it, but {cure}."
-        hazard = Hazard(kind, line, name, index, (who, whom), message, place.where.function, other.line)
-        self.add(hazard)
+    def _race(self, run, place, verb, thread: int, entry: int) -> None:
+        self.add(conflict(run, place, verb, self.races.access_of(entry), (thread, thread_of(entry))))
 
     def fetched(self, run, place, thread: int, entry: int) -> None:
         """Report an atomic that found a number which another thread's atomic was putting there."""
         self._race(run, place, "updates", thread, entry)
 
-    @staticmethod
-    def _split(run, thread: int) -> tuple[int, int]:
-        """Turn a thread's number in the launch into its row and column in the wave."""
-        block, lane = divmod(thread, run.wave.threads_per_block)
-        return int(np.searchsorted(run.wave.block_numbers, block)), lane
-
 
 def _first(lanes) -> tuple[int, int]:
     at = int(lanes.full.reshape(-1).argmax())
     return divmod(at, lanes.wave.threads_per_block)
-
-
-def _index_of(run, indices, block: int, thread: int) -> tuple[int, ...]:
-    """Return the index that a kernel wrote, in one lane."""
-    at = block * run.wave.threads_per_block + thread
-    return tuple(int(np.broadcast_to(i.data, run.wave.shape).reshape(-1)[at]) for i in indices)

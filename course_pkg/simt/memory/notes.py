@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from course_pkg.simt.memory.hazard import Hazard
 from course_pkg.simt.memory.places import launch_thread, place_of_thread
-from course_pkg.simt.memory.races import Hazard
 
 
 @dataclass

@@ -13,8 +13,8 @@ from course_pkg.simt.counting.certainty import Doubtful
 from course_pkg.simt.counting.sites import Site, distinct, sector_numbers, wavefronts
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import FunctionSource, SourceLine
+from course_pkg.simt.memory.hazard import Hazard
 from course_pkg.simt.memory.places import place
-from course_pkg.simt.memory.races import Hazard
 from course_pkg.simt.report.quantities import LineCounts
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 from dataclasses import dataclass, field
 
-from course_pkg.simt.memory.races import Hazard
+from course_pkg.simt.memory.hazard import Hazard
 
 SPACES = (
     "global_load", "global_store", "global_atomics", "shared_load", "shared_store", "shared_atomics",

@@ -1,7 +1,7 @@
 """Loads and stores: which element an index names, whether the index is allowed, and what the access counts as."""
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numba.core import types
@@ -10,6 +10,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.elements import Place, read, write
 from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
 from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
@@ -18,34 +19,10 @@ from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.refusals import no_index
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.tuples import part_of_tuple
-from course_pkg.simt.run.values import Value, undefined
+from course_pkg.simt.run.values import Value
 from course_pkg.simt.run.views import fill, is_view, view
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
-
-
-@dataclass(eq=False)
-class Place:
-    """The element of an array that each lane accesses.
-
-    Attributes
-    ----------
-    offset : ndarray of int64
-        Number of the element in the owner's copy; broadcasts to the wave's shape.
-    at : ndarray of int64
-        Number of the element in ``array.flat``.
-    inside : Mask
-        The lanes whose index lies in the array.
-    """
-
-    array: Array
-    offset: np.ndarray
-    at: np.ndarray
-    key: int
-    inside: Mask
-    indices: tuple
-    where: SourceLine
-    astray: bool = False  # whether the index of an active lane lies outside
 
 
 def place_of(run, frame, node, mask: Mask) -> Place:
@@ -223,15 +200,6 @@ def load_place(run, frame, place: Place, mask: Mask) -> Value:
     return run.ledger.load(place, value, unwritten)
 
 
-def read(array: Array, place: Place) -> np.ndarray:
-    """Return the elements. A lane whose index lies outside the array gets NaN or 0, so that no second error follows."""
-    if not array.flat.size:
-        return np.zeros((1,) * 6, array.dtype)
-    data = array.flat.take(place.at, mode="clip")
-    outside = data.dtype.type(0) if data.dtype.kind in "iu" else undefined(data.dtype)
-    return np.where(place.inside.data, data, outside) if place.astray else data
-
-
 def store(run, frame, node, value, mask: Mask) -> None:
     """Write a value to the element, or to all elements of the view, that the target of an assignment names."""
     target = target_of(run, frame, node, mask)
@@ -283,21 +251,3 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
         write(run, array, place.at, value.data, inside)
     run.kill(array.space)
     run.ledger.holds(run.numbering.of(("load", run.versions[array.space]), place.key), inside)
-
-
-def write(run, array, at, data, inside: Mask) -> None:
-    """Put the numbers of the active lanes into memory."""
-    shape = run.wave.shape
-    at, data = np.broadcast_to(at, shape), np.broadcast_to(data, shape)
-    at, data = (
-        (at.reshape(-1), data.reshape(-1)) if inside.data is None else (at[inside.full], data[inside.full])
-    )
-    if run.watching:
-        note_change(run, array, (array.flat[at] != data).any())
-    array.flat[at] = data
-
-
-def note_change(run, array, changed) -> None:
-    """Tell the loops that are watched (:mod:`course_pkg.simt.run.endless`) whether a store has changed its array."""
-    for regions in run.watching if changed else ():
-        regions.add(array.region)

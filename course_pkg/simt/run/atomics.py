@@ -8,8 +8,9 @@ from course_pkg.simt.front.effects import unused_calls
 from course_pkg.simt.memory.fences import Fences
 from course_pkg.simt.memory.handover import WORLDS
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import VERBS, locate, note_change
+from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.elements import note_change
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import Strand, memory_name, require_no_doubt
 from course_pkg.simt.run.sketch import note_store

@@ -2,6 +2,7 @@
 
 import ast
 import operator
+from functools import lru_cache
 
 import numpy as np
 from numba.core import types
@@ -91,6 +92,7 @@ def _binary(run, frame, node, mask):
     return value
 
 
+@lru_cache(4096)  # the same for each launch of a kernel
 def _is_written(node) -> bool:
     """Whether an expression contains nothing but numbers."""
     return all(

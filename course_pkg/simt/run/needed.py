@@ -39,6 +39,8 @@ def no_number(node: ast.expr, thing) -> str:
     >>> no_number(ast.parse("i", mode="eval").body, Intrinsic("threadIdx"))
     'i is cuda.threadIdx, which has a part for each direction: write cuda.threadIdx.x'
     """
+    if not isinstance(thing, (Intrinsic, tuple, Array)):
+        return ""  # nearly always: the text below takes longer than the operation itself
     text = ast.unparse(node)
     if isinstance(thing, Intrinsic) and thing.name:
         whole = f"cuda.{thing.name}"

@@ -4,7 +4,8 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import VERBS, Place, locate, read, write
+from course_pkg.simt.run.access import VERBS, locate
+from course_pkg.simt.run.elements import Place, read, write
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import require_no_doubt
 from course_pkg.simt.run.sketch import note_store

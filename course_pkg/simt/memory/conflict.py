@@ -1,0 +1,61 @@
+"""The sentence on two threads that touch one element in no order, and how to mend that."""
+
+import numpy as np
+
+from course_pkg.simt.memory.hazard import Hazard
+from course_pkg.simt.memory.places import launch_thread
+from course_pkg.simt.memory.races import Access
+
+
+def conflict(run, place, verb: str, other: Access, threads: tuple[int, int]) -> Hazard:
+    """Return the hazard of two threads that touch one element, at least one of them changing it, in no order.
+
+    Parameters
+    ----------
+    verb : str
+        What the thread does that comes last in the interpreter: ``reads``, ``writes`` or ``updates``.
+    other : Access
+        What the other thread did before.
+    threads : tuple of int
+        The numbers of both threads in the launch, in the order of ``verb`` and ``other``.
+    """
+    thread, first = threads
+    who, whom = (launch_thread(run.wave, t) for t in (thread, first))
+    index = index_of(run, place.indices, *split(run, thread))
+    name, line = place.array.name, place.where.line
+    same_block = who.block == whom.block
+    per_block = run.wave.threads_per_block
+    same_warp = same_block and thread % per_block // 32 == first % per_block // 32
+    where = f"line {line}" if other.line == line else f"lines {other.line} and {line}"
+    what = f"{name}[{', '.join(map(str, index))}]"
+    both_write = verb == other.verb and other.line == line
+    of_warp = same_warp and place.array.space == "shared" and not both_write
+    kind = "missing_syncwarp" if of_warp else "race"
+    if not same_block:
+        cure = "blocks of one launch run in any order: write to another array, or split the kernel in two launches"
+    elif kind == "missing_syncwarp":
+        cure = (
+            "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between "
+            "them"
+        )
+    elif both_write and verb == "writes":
+        cure = (
+            "nothing decides who is last: let one thread alone write it, or each an element of its own, or, in a "
+            "loop, put a cuda.syncthreads() between two trips"
+        )
+    else:
+        cure = "no barrier lies between them: a cuda.syncthreads() is missing, or an index is wrong"
+    message = f"{where}: {whom} {other.verb} {what} and {who} {verb} it, but {cure}."
+    return Hazard(kind, line, name, index, (who, whom), message, place.where.function, other.line)
+
+
+def split(run, thread: int) -> tuple[int, int]:
+    """Turn a thread's number in the launch into its row and column in the wave."""
+    block, lane = divmod(thread, run.wave.threads_per_block)
+    return int(np.searchsorted(run.wave.block_numbers, block)), lane
+
+
+def index_of(run, indices, block: int, thread: int) -> tuple[int, ...]:
+    """Return the index that a kernel wrote, in one lane."""
+    at = block * run.wave.threads_per_block + thread
+    return tuple(int(np.broadcast_to(i.data, run.wave.shape).reshape(-1)[at]) for i in indices)

@@ -1,0 +1,61 @@
+"""The elements of an array that lanes name, and the numbers in them, read or written for all lanes at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.lanes import Mask
+from course_pkg.simt.run.values import undefined
+
+
+@dataclass(eq=False)
+class Place:
+    """The element of an array that each lane accesses.
+
+    Attributes
+    ----------
+    offset : ndarray of int64
+        Number of the element in the owner's copy; broadcasts to the wave's shape.
+    at : ndarray of int64
+        Number of the element in ``array.flat``.
+    inside : Mask
+        The lanes whose index lies in the array.
+    """
+
+    array: Array
+    offset: np.ndarray
+    at: np.ndarray
+    key: int
+    inside: Mask
+    indices: tuple
+    where: SourceLine
+    astray: bool = False  # whether the index of an active lane lies outside
+
+
+def read(array: Array, place: Place) -> np.ndarray:
+    """Return the elements. A lane whose index lies outside the array gets NaN or 0, so that no second error follows."""
+    if not array.flat.size:
+        return np.zeros((1,) * 6, array.dtype)
+    data = array.flat.take(place.at, mode="clip")
+    outside = data.dtype.type(0) if data.dtype.kind in "iu" else undefined(data.dtype)
+    return np.where(place.inside.data, data, outside) if place.astray else data
+
+
+def write(run, array, at, data, inside: Mask) -> None:
+    """Put the numbers of the active lanes into memory."""
+    shape = run.wave.shape
+    at, data = np.broadcast_to(at, shape), np.broadcast_to(data, shape)
+    at, data = (
+        (at.reshape(-1), data.reshape(-1)) if inside.data is None else (at[inside.full], data[inside.full])
+    )
+    if run.watching:
+        note_change(run, array, (array.flat[at] != data).any())
+    array.flat[at] = data
+
+
+def note_change(run, array, changed) -> None:
+    """Tell the loops that are watched (:mod:`course_pkg.simt.run.endless`) whether a store has changed its array."""
+    for regions in run.watching if changed else ():
+        regions.add(array.region)
