@@ -1,6 +1,7 @@
 """Ask Numba for its typing rules: the type of ``int32 + uint32``, or of a variable that holds one of two types."""
 
 from functools import cache
+from importlib import import_module
 
 import numpy as np
 from numba.core import types
@@ -26,6 +27,13 @@ def _context():
 
 
 @cache
+def _know_complex_functions():
+    """Register Numba's versions of the functions of ``cmath``; it takes a second, so it waits until one is called."""
+    import_module("numba.cpython.cmathimpl")
+    _context().refresh()
+
+
+@cache
 def signature(function, *arguments):
     """Return ``(argument types, result type)`` of a Python function for Numba types.
 
@@ -34,6 +42,8 @@ def signature(function, *arguments):
     Unsupported
         If Numba has no version for these types.
     """
+    if getattr(function, "__module__", "") == "cmath":
+        _know_complex_functions()
     try:
         found = _context().resolve_function_type(function, arguments, {})
     except NumbaError:
