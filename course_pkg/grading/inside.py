@@ -119,7 +119,15 @@ def _prepare():
             except ValueError:  # a cell of the closure that is still empty
                 continue
         place = {"cell": code.co_filename.strip("<>"), "line": code.co_firstlineno, "name": code.co_name}
-        return {"is": "kernel", "device": bool(getattr(thing, "device", False)), "free": free} | place
+        declared = [[kind(one) for one in s.arguments] for s in getattr(thing, "signatures", ())]
+        told = {"is": "kernel", "device": bool(getattr(thing, "device", False)), "signatures": declared}
+        return told | {"free": free} | place
+
+    def kind(declared):
+        """Describe a type of a signature: its name, the parts of a tuple, or what an array's elements are."""
+        if hasattr(declared, "layout"):
+            return {"of": str(declared.dtype), "ndim": int(declared.ndim), "layout": str(declared.layout)}
+        return [kind(part) for part in declared] if hasattr(declared, "types") else str(declared)
 
     def look(names):
         """Describe what names in the cells stand for."""

@@ -70,8 +70,8 @@ class Sandbox:
         obstacle = bubblewrap.obstacle()
         self.contained = not obstacle
         self.note = f"This code ran without a sandbox, not isolated: {obstacle}." if obstacle else ""
-        if self.contained and not seccomp.program():
-            self.note = f"{seccomp.MISSING}."
+        if not seccomp.program():
+            self.note = f"{self.note} {seccomp.MISSING}.".lstrip()
         if obstacle and (require or os.environ.get("CI", "").lower() in ("1", "true")):
             raise CourseError(f"A sandbox is required, but it cannot be made here: {obstacle}.")
         self._start()
@@ -227,6 +227,7 @@ class Sandbox:
         ) | {
             "uid_alone": bubblewrap.new_uid() if sys.platform.startswith("linux") else bubblewrap.NOBODY,
             "landlock": str(bubblewrap.HERE / "landlock.py"),
+            "filter": seccomp.program().hex(),
             "readable": [*bubblewrap.readable(), str(course)],
             "writable": [*bubblewrap.DEVICES, str(work)],
         }

@@ -251,6 +251,7 @@ def main() -> None:
         if own != NOBODY and wall.give_up_root(own, settings["folder"]):
             # no other process of this user is there, so the limit need not leave room for any
             resource.setrlimit(resource.RLIMIT_NPROC, (settings["processes"], settings["processes"]))
+        wall.refuse_calls(bytes.fromhex(settings["filter"]))
     sys.path += settings["path"]
     protocol = load(settings["protocol"])
     Worker(protocol, take_pipes(), settings).serve()
