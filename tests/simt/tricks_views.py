@@ -93,7 +93,8 @@ TRICKS = {
     "halves of halves": Trick(HALVES, "missing_syncwarp"),
     "halves of halves, with barriers": Trick(HALVES.replace("#", "cuda.syncthreads()"), CLEAN),
     "a tuple that counts down": Trick(
-        "s = ((8, 1), 0.0)\nwhile s[0][0] > 0:\n    s = ((s[0][0] - 1, 1), s[1] + 1.0)\nout[t // 2] = s[1]", "race"
+        "s = ((8, 1), 0.0)\nwhile s[0][0] > 0:\n    s = ((s[0][0] - 1, 1), s[1] + 1.0)\nout[t // 2] = s[1]",
+        "race",
     ),
     "a tuple that counts down, in its own element": Trick(
         "s = (8, 0.0)\nwhile s[0] > 0:\n    s = (s[0] // 2, s[1] + 1.0)\nout[t] = s[1]", CLEAN
