@@ -102,10 +102,13 @@ class Sandbox:
         """
         self._ask({"do": "run", "source": str(source), "name": str(name)}, call_s)
 
-    def call(self, name: str, args: tuple = (), kwargs: dict | None = None) -> tuple:
+    def call(
+        self, name: str, args: tuple = (), kwargs: dict | None = None, instead: dict | None = None
+    ) -> tuple:
         """Call a learner's function with plain values; return its result and its arguments after the call.
 
-        If the same array is passed twice, or passed and returned, both sides see one array.
+        If the same array is passed twice, or passed and returned, both sides see one array. For this call, a kernel
+        that ``instead`` names does what the kernel does whose name stands there.
 
         Raises
         ------
@@ -116,7 +119,8 @@ class Sandbox:
         protocol.NotPlain
             If an argument is not a plain value.
         """
-        reply = self._ask({"do": "call", "name": str(name), "args": list(args), "kwargs": dict(kwargs or {})})
+        request = {"do": "call", "name": str(name), "args": list(args), "kwargs": dict(kwargs or {})}
+        reply = self._ask(request | {"instead": dict(instead or {})})
         after = reply.get("args")
         if type(after) is not list or len(after) != len(args) or "value" not in reply:
             raise self._lose("your code sent something that is not a result")
