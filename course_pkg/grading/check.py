@@ -149,6 +149,39 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
     )
 
 
+def using(function, **kernels):
+    """Return a function of an answer that, while it runs, launches other kernels in place of those that it names.
+
+    So a test sees whether the function launches its kernel, or computes the result by itself.
+
+    Parameters
+    ----------
+    function : callable
+    **kernels : kernel
+        For the name of a kernel of the answer: a kernel of the exercise.
+
+    Examples
+    --------
+    >>> names = {"kernel": print, "other": repr}
+    >>> exec("def f(x):\\n    return kernel(x)", names)
+    >>> using(names["f"], kernel=names["other"])(1)
+    '1'
+    """
+    if hasattr(function, "using"):  # in the judge, it is in the sandbox
+        return function.using({name: kernel.__name__ for name, kernel in kernels.items()})
+
+    def changed(*args, **kwargs):
+        names = function.__globals__
+        before = {name: names[name] for name in kernels}
+        names.update(kernels)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            names.update(before)
+
+    return changed
+
+
 @contextmanager
 def explained(kernel, *arrays: str) -> Iterator[None]:
     """If a test fails within a ``with`` block, name the NumPy habit that is the likely cause, if there is one.

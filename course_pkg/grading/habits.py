@@ -9,7 +9,9 @@ import ast
 import builtins
 from collections.abc import Callable, Iterator
 
+from course_pkg.simt.front.names import ARRAY_FUNCTIONS
 from course_pkg.simt.front.source import Program
+from course_pkg.simt.run.members import METHODS
 
 _RULES: list[Callable] = []
 OWN = "[own]"  # in a sentence of a rule: the index of this thread's element, as the kernel at hand calls it
@@ -30,10 +32,12 @@ def first(program: Program, arrays: frozenset[str]) -> str | None:
     arrays : frozenset of str
         Names of the parameters that are arrays.
     """
+    inside = [node for statement in program.tree.body for node in ast.walk(statement)]
+    inner = {id(n) for f in inside if isinstance(f, ast.FunctionDef) for n in ast.walk(f)}
     found = [
         (node.lineno, number, said)
-        for node in ast.walk(program.tree)
-        if hasattr(node, "lineno")
+        for node in inside
+        if hasattr(node, "lineno") and not (isinstance(node, ast.Return) and id(node) in inner)
         for number, look in enumerate(_RULES)
         for said in look(node, arrays)
     ]
@@ -152,12 +156,14 @@ def _arithmetic_on_arrays(node, arrays) -> Iterator[str]:
 
 @rule
 def _numpy_on_arrays(node, arrays) -> Iterator[str]:
-    """``np.sum(a)``, ``a.sum()``, ``sum(a)``: functions of whole arrays."""
+    """``np.sort(a)``, ``a.sort()``, ``max(a)``: functions of whole arrays that Numba does not compile for a GPU."""
     if not isinstance(node, ast.Call):
         return
     given = [a.id for a in node.args if isinstance(a, ast.Name) and a.id in arrays]
     called = node.func
     if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
+        if called.attr in (METHODS if called.value.id in arrays else ARRAY_FUNCTIONS):
+            return
         if called.value.id in arrays:
             yield (
                 f"`{ast.unparse(called)}` works on a whole array and does not exist in a kernel: "
@@ -191,16 +197,6 @@ def _lists(node, arrays) -> Iterator[str]:
         yield (
             f"{kinds[type(node)]} needs memory that a thread cannot ask for; "
             "use single numbers, or an array that was made before the launch."
-        )
-
-
-@rule
-def _loops_over_array(node, arrays) -> Iterator[str]:
-    """``for x in a``."""
-    if isinstance(node, ast.For) and isinstance(node.iter, ast.Name) and node.iter.id in arrays:
-        name = node.iter.id
-        yield (
-            f"a kernel cannot loop over the array {name} itself; loop over indices, `for k in range({name}.size)`."
         )
 
 

@@ -48,16 +48,24 @@ def _prepare():
             del cuda.BACKEND
 
     def made():
-        from course_pkg.simt import api
+        from course_pkg.simt import api, door_of_numba
 
         cuda = types.ModuleType("numba.cuda", "CUDA for Python.")
         own = ("Device", "DeviceArray", "Event", "Stream")  # numba.cuda itself does not have these names
         vars(cuda).update({name: getattr(api, name) for name in api.__all__ if name not in own})
 
+        later = api.__getattr__  # for what imports Numba: types, reductions and universal functions
+
         def absent(name):
-            raise AttributeError(f"cuda.{name} is not there where answers are judged: do without it.")
+            try:
+                return later(name)
+            except AttributeError:
+                raise AttributeError(
+                    f"cuda.{name} is not there where answers are judged: do without it."
+                ) from None
 
         cuda.__getattr__ = absent
+        door_of_numba.serve()
         api.Device.name = b"NVIDIA H200"  # the interpreter has the limits of this GPU
         del sys.modules["course_pkg.simt.api"], sys.modules["course_pkg.simt"].api
         return cuda
@@ -119,7 +127,15 @@ def _prepare():
             except ValueError:  # a cell of the closure that is still empty
                 continue
         place = {"cell": code.co_filename.strip("<>"), "line": code.co_firstlineno, "name": code.co_name}
-        return {"is": "kernel", "device": bool(getattr(thing, "device", False)), "free": free} | place
+        declared = [[kind(one) for one in s.arguments] for s in getattr(thing, "signatures", ())]
+        told = {"is": "kernel", "device": bool(getattr(thing, "device", False)), "signatures": declared}
+        return told | {"free": free} | place
+
+    def kind(declared):
+        """Describe a type of a signature: its name, the parts of a tuple, or what an array's elements are."""
+        if hasattr(declared, "layout"):
+            return {"of": str(declared.dtype), "ndim": int(declared.ndim), "layout": str(declared.layout)}
+        return [kind(part) for part in declared] if hasattr(declared, "types") else str(declared)
 
     def look(names):
         """Describe what names in the cells stand for."""

@@ -2,7 +2,7 @@
 
 The sandbox reports which names of a cell are kernels, and on which line the text of each begins. A kernel may be made
 by ``@cuda.jit`` or by ``cuda.jit(function)``, under another name or inside another function. Its text is taken from the
-submission, numbers are sent by the sandbox, and everything else comes from an allow-list.
+submission, numbers and the types of a signature are sent by the sandbox, and everything else comes from an allow-list.
 """
 
 import ast
@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from course_pkg.core.errors import CourseError
-from course_pkg.grading import cells
+from course_pkg.grading import cells, signatures
 from course_pkg.simt import HazardError, Kernel, SimtError
 from course_pkg.simt.front.source import FunctionSource, Program, split_lines
 from course_pkg.simt.front.stubs import MEANINGS
@@ -34,7 +34,9 @@ class JudgedKernel(Kernel):
     prints = False
 
     @classmethod
-    def of(cls, node: ast.FunctionDef, source: str, names, *, device: bool) -> "JudgedKernel":
+    def of(
+        cls, node: ast.FunctionDef, source: str, names, *, device: bool, declared: tuple = ()
+    ) -> "JudgedKernel":
         """Make a kernel from the syntax tree of a function; line numbers are those in the cell."""
         first = cells.first_line(node)
         lines = split_lines(cells.without_magics(source))[first - 1 : node.end_lineno]
@@ -44,7 +46,7 @@ class JudgedKernel(Kernel):
             raise SimtError(f"{node.name} is a kernel: launch it with {node.name}[blocks, threads](…).")
 
         function.__name__ = function.__qualname__ = node.name
-        return cls(function, device=device, program=program)
+        return cls(function, device=device, program=program, signatures=declared)
 
     def __getitem__(self, configuration) -> "JudgedLaunch":
         launch = super().__getitem__(configuration)
@@ -131,16 +133,22 @@ class Names:
             )
         if depth > DEEPEST:
             raise NoKernel("calls functions that call functions too deep")
-        device, free = about.get("device") is True, about.get("free")
-        # with other values in its closure, the same text is another kernel
+        device, free, declared = about.get("device") is True, about.get("free"), signatures.told(about)
+        # with other values in its closure, or for other types, the same text is another kernel
+        place = *place, declared
         if place not in self._made or free:
-            return self.plain(source, node, device=device, free=free, place=place, depth=depth)
+            return self.plain(
+                source, node, device=device, free=free, place=place, depth=depth, declared=declared
+            )
         return self._made[place]
 
-    def plain(self, source, node, *, device: bool, free=None, place=None, depth: int = 0) -> JudgedKernel:
+    def plain(
+        self, source, node, *, device: bool, free=None, place=None, depth: int = 0, declared: tuple = ()
+    ) -> JudgedKernel:
         """Return a kernel from the syntax tree of a function, with the present meaning of its names."""
         own: dict = {}
-        made = JudgedKernel.of(node, source, ChainMap(own, self.known), device=device)
+        names = ChainMap(own, self.known)
+        made = JudgedKernel.of(node, source, names, device=device, declared=declared)
         if place and not free:
             self._made[place] = made  # before its names are resolved, because it may call itself
         told = {**self._look(sorted(_free_names(node))), **(free if isinstance(free, dict) else {})}

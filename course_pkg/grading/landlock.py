@@ -1,10 +1,10 @@
 """Landlock, a part of Linux: a process gives up access to all but some files, for itself and for all that it starts.
 
 If bubblewrap is missing, the worker calls :func:`confine` before it reads any of the learner's code. Otherwise that
-code could write a mark into the gradebook or read the solution. If root grades, the worker then becomes another user by
-:func:`give_up_root`. Landlock hides less than bubblewrap: other processes
-are visible, and a repository inside Python's own folder is readable. So the report still says that the submission was
-graded without isolation.
+code could write a mark into the gradebook or read the solution. If root grades, the worker then becomes another user
+by :func:`give_up_root`. Of sockets, Landlock knows those of TCP only, so :func:`refuse_calls` closes all by the filter
+that bubblewrap would have set. Landlock hides less than bubblewrap: other processes are visible, and a repository
+inside Python's own folder is readable. So the report still says that the submission was graded without isolation.
 
 Source: https://docs.kernel.org/userspace-api/landlock.html. The worker loads this file by its path, without the course.
 """
@@ -26,6 +26,7 @@ RIGHTS = (0, 13, 14, 15, 15, 16)  # number of rights on files in each version of
 CAPABILITIES = 0x20080522  # version of the kernel's interface to capabilities
 READ_ALL_FILES = 2  # number of the capability to read files of any user; Landlock still decides which
 KEEP_CAPABILITIES, AMBIENT, RAISE = 8, 47, 2
+SECCOMP, BY_FILTER, BYTES_OF_AN_INSTRUCTION = 22, 2, 8
 TCP, OTHERS = 3, 3  # both rights on TCP; signals to other processes, and abstract sockets of theirs
 
 
@@ -119,6 +120,30 @@ def give_up_root(uid: int, folder: str) -> bool:
     if uid:
         library.prctl(AMBIENT, RAISE, READ_ALL_FILES, 0, 0)
     return bool(uid)
+
+
+def refuse_calls(program: bytes) -> None:
+    """Refuse system calls from now on, for this process and for all that it starts.
+
+    Parameters
+    ----------
+    program : bytes
+        A filter of :mod:`course_pkg.grading.seccomp`. An empty one refuses nothing.
+
+    Raises
+    ------
+    OSError
+        If the kernel does not accept it.
+    """
+    if not program:
+        return
+    library = ctypes.CDLL(None, use_errno=True)
+    held = ctypes.create_string_buffer(program, len(program))
+    described = struct.pack("@HP", len(program) // BYTES_OF_AN_INSTRUCTION, ctypes.addressof(held))
+    if library.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) or library.prctl(
+        SECCOMP, BY_FILTER, ctypes.c_char_p(described), 0, 0
+    ):
+        raise OSError(ctypes.get_errno(), "prctl refused the filter of system calls")
 
 
 def _allow(rules: int, path: str, rights: int) -> None:

@@ -70,8 +70,8 @@ class Sandbox:
         obstacle = bubblewrap.obstacle()
         self.contained = not obstacle
         self.note = f"This code ran without a sandbox, not isolated: {obstacle}." if obstacle else ""
-        if self.contained and not seccomp.program():
-            self.note = f"{seccomp.MISSING}."
+        if not seccomp.program():
+            self.note = f"{self.note} {seccomp.MISSING}.".lstrip()
         if obstacle and (require or os.environ.get("CI", "").lower() in ("1", "true")):
             raise CourseError(f"A sandbox is required, but it cannot be made here: {obstacle}.")
         self._start()
@@ -102,10 +102,13 @@ class Sandbox:
         """
         self._ask({"do": "run", "source": str(source), "name": str(name)}, call_s)
 
-    def call(self, name: str, args: tuple = (), kwargs: dict | None = None) -> tuple:
+    def call(
+        self, name: str, args: tuple = (), kwargs: dict | None = None, instead: dict | None = None
+    ) -> tuple:
         """Call a learner's function with plain values; return its result and its arguments after the call.
 
-        If the same array is passed twice, or passed and returned, both sides see one array.
+        If the same array is passed twice, or passed and returned, both sides see one array. For this call, a kernel
+        that ``instead`` names does what the kernel does whose name stands there.
 
         Raises
         ------
@@ -116,7 +119,8 @@ class Sandbox:
         protocol.NotPlain
             If an argument is not a plain value.
         """
-        reply = self._ask({"do": "call", "name": str(name), "args": list(args), "kwargs": dict(kwargs or {})})
+        request = {"do": "call", "name": str(name), "args": list(args), "kwargs": dict(kwargs or {})}
+        reply = self._ask(request | {"instead": dict(instead or {})})
         after = reply.get("args")
         if type(after) is not list or len(after) != len(args) or "value" not in reply:
             raise self._lose("your code sent something that is not a result")
@@ -227,6 +231,7 @@ class Sandbox:
         ) | {
             "uid_alone": bubblewrap.new_uid() if sys.platform.startswith("linux") else bubblewrap.NOBODY,
             "landlock": str(bubblewrap.HERE / "landlock.py"),
+            "filter": seccomp.program().hex(),
             "readable": [*bubblewrap.readable(), str(course)],
             "writable": [*bubblewrap.DEVICES, str(work)],
         }

@@ -5,7 +5,7 @@ variable from the sandbox as a plain value.
 """
 
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -73,13 +73,13 @@ class Session:
                 self._history.pop()
                 raise
 
-    def call(self, name: str, args: tuple, kwargs: dict):
-        """Call a function; return its value and its arguments after the call."""
+    def call(self, name: str, args: tuple, kwargs: dict, instead: dict | None = None):
+        """Call a function, see :meth:`.Sandbox.call`; return its value and its arguments after the call."""
         if name in self._lost:
             raise self._lost[name]
         self._refuse(name)
         with self._watched(name):
-            return self._open().call(name, args, kwargs)
+            return self._open().call(name, args, kwargs, instead)
 
     def get(self, name: str):
         """Return a variable."""
@@ -100,14 +100,14 @@ class Session:
             return {}
         return told if isinstance(told, dict) else {}
 
-    def function(self, name: str):
+    def function(self, name: str, instead: dict | None = None):
         """Return a stand-in for a function. It takes and returns plain values, and writes to arrays of ``check.out``.
 
         If the function changes another argument, the test fails, because tests use their inputs again afterwards.
         """
 
         def stand_in(*args, **kwargs):
-            value, after = self.call(name, tuple(map(_plain, args)), kwargs)
+            value, after = self.call(name, tuple(map(_plain, args)), kwargs, instead)
             for number, (given, now) in enumerate(zip(args, after, strict=True)):
                 if isinstance(given, check.Out):
                     _copy_back(given, now)
@@ -119,6 +119,7 @@ class Session:
             return value
 
         stand_in.__name__ = stand_in.__qualname__ = name
+        stand_in.using = partial(self.function, name)
         return stand_in
 
     @property

@@ -184,9 +184,12 @@ class Worker:
         return {}
 
     def do_call(self, request) -> dict:
-        """Call one of the learner's functions."""
+        """Call one of the learner's functions; kernels named in ``instead`` do what other kernels do."""
         args = request["args"]
-        value = self.named(request["name"])(*args, **request["kwargs"])
+        with contextlib.ExitStack() as stack:
+            for name, other in request["instead"].items():
+                stack.enter_context(self.named(name)._doing(self.named(other)))
+            value = self.named(request["name"])(*args, **request["kwargs"])
         return {"value": value, "args": list(args)}
 
     def do_get(self, request) -> dict:
@@ -251,6 +254,7 @@ def main() -> None:
         if own != NOBODY and wall.give_up_root(own, settings["folder"]):
             # no other process of this user is there, so the limit need not leave room for any
             resource.setrlimit(resource.RLIMIT_NPROC, (settings["processes"], settings["processes"]))
+        wall.refuse_calls(bytes.fromhex(settings["filter"]))
     sys.path += settings["path"]
     protocol = load(settings["protocol"])
     Worker(protocol, take_pipes(), settings).serve()

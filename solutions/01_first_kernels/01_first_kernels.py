@@ -50,6 +50,7 @@ from course_pkg.grading import check
 # thread without a pixel must do nothing. The tests take a negative index for a mistake, since in kernels it often is one: count
 # columns from the left.
 
+
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "mirror"}
 @cuda.jit
 def mirror_kernel(image, out):
@@ -93,6 +94,7 @@ for ny, nx, block in ((1, 1, (8, 8)), (odd, 3, (32, 4)), (2, odd, (4, 16)), (32,
 # `cuda.to_device(array)` returns a copy on the GPU, `cuda.device_array(shape, dtype)` memory for a result, and
 # `array.copy_to_host()` brings it back.
 
+
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "mirrored"}
 def mirrored(image):
     """Return the image with left and right swapped, computed by mirror_kernel."""
@@ -112,13 +114,26 @@ with check.explained(mirror_kernel, "image", "out"):
     image = check.rng().random((20, 40))
     check.close(mirrored(image), np.fliplr(image), "the mirrored image")
 
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "negative"}
+@cuda.jit
+def negative_kernel(image, out):  # a hidden test lets mirrored launch this kernel in place of yours
+    x, y = cuda.grid(2)
+    if x < image.shape[1] and y < image.shape[0]:
+        out[y, x] = 1 - image[y, x]
+
+
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirrored_hidden", "points": 1}
-# Hidden tests: images of other shapes, higher than wide and wider than high; single precision.
+# Hidden tests: images of other shapes, higher than wide and wider than high; single precision; another kernel.
 ### BEGIN HIDDEN TESTS
 long = int(check.rng().integers(100, 130))
 for ny, nx in ((long, 5), (3, long), (8, 16)):
     image = check.rng().random((ny, nx)).astype("float32")
     check.close(mirrored(image), np.fliplr(image), "the mirrored image")
+
+image = check.rng().random((9, 20))
+negative = check.using(mirrored, mirror_kernel=negative_kernel)(image)
+check.close(negative, 1 - image, "the image that mirrored returns if mirror_kernel makes a negative")
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -128,6 +143,7 @@ for ny, nx in ((long, 5), (3, long), (8, 16)):
 # matrix has them, and leaves all others alone. With `offset = 0` that is the main diagonal, with `offset = 2` the one that
 # begins at `A[0, 2]`, and with `offset = -1` the one that begins at `A[1, 0]`. The grid has one dimension, and at least as many
 # threads as `A` has rows.
+
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "diagonal"}
 @cuda.jit
@@ -168,7 +184,15 @@ with check.explained(diagonal_kernel, "A"):
 # Hidden tests: negative offsets, high and wide matrices, offsets beyond the matrix.
 ### BEGIN HIDDEN TESTS
 n = int(check.rng().integers(40, 60))
-for ny, nx, offset in ((6, 9, -2), (n, 4, -n // 2), (4, n, n // 2), (5, 5, 5), (5, 5, -5), (1, 1, 0), (n, n, 1 - n)):
+for ny, nx, offset in (
+    (6, 9, -2),
+    (n, 4, -n // 2),
+    (4, n, n // 2),
+    (5, 5, 5),
+    (5, 5, -5),
+    (1, 1, 0),
+    (n, n, 1 - n),
+):
     run_diagonal(ny, nx, offset)
 ### END HIDDEN TESTS
 
@@ -178,6 +202,7 @@ for ny, nx, offset in ((6, 9, -2), (n, 4, -n // 2), (4, n, n // 2), (5, 5, 5), (
 #
 # Each column of a camera's sensor has its own `gain`, and each row its own `dark` level. The kernel below corrects an image for
 # both. Its result is right.
+
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "slow_develop"}
 @cuda.jit
@@ -231,6 +256,7 @@ for name, expected in {"image": 32, "gain": 1, "dark": 8}.items():
 # Write `develop_kernel`, which computes the same from the same launch, so that neighbouring threads touch neighbouring pixels in
 # memory.
 
+
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "develop"}
 @cuda.jit
 def develop_kernel(image, gain, dark, out):
@@ -270,6 +296,7 @@ for ny, nx in ((1, 1), (high, 7), (3, high)):
 # share a piece: each moves the element on its right into its own place, and the last thread of the piece moves the first
 # element into its place. If the array ends within a block, the last piece is shorter.
 
+
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "racing_rotate"}
 @cuda.jit
 def racing_rotate_kernel(a):
@@ -303,6 +330,7 @@ for hazard in simt.profile(racing_rotate_kernel[2, 64], a).hazards:
 # Which thread may read an element that another one has already overwritten? Write `rotate_kernel`, which does what is meant,
 # without a hazard, for blocks of any size; all threads of a block come to each barrier. (If you want a shared array: its size must be a constant, and no block has more than
 # 1,024 threads.)
+
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "rotate"}
 @cuda.jit
@@ -355,6 +383,7 @@ profile_rotate(rotate_kernel, 128, 64, "int32")
 # has before the launch. In a two-dimensional block, `cuda.threadIdx.x == 0` is a whole column: the first thread also has
 # `cuda.threadIdx.y == 0`.
 
+
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "box"}
 @cuda.jit
 def box_kernel(image, threshold, box):
@@ -406,7 +435,12 @@ with check.explained(box_kernel, "image", "box"):
 # Hidden tests: other images and blocks; one bright pixel, none, all.
 ### BEGIN HIDDEN TESTS
 long = int(check.rng().integers(30, 50))
-for ny, nx, bright, block in ((9, long, 1, (8, 8)), (long, 9, 0, (8, 8)), (5, 6, 30, (4, 4)), (long, 3, 9, (16, 4))):
+for ny, nx, bright, block in (
+    (9, long, 1, (8, 8)),
+    (long, 9, 0, (8, 8)),
+    (5, 6, 30, (4, 4)),
+    (long, 3, 9, (16, 4)),
+):
     run_box(ny, nx, bright, block)
 ### END HIDDEN TESTS
 
@@ -432,6 +466,7 @@ for ny, nx, block in ((24, wide, (8, 8)), (wide, 40, (32, 4))):
 # The kernel is launched with blocks of 128 threads, and at least one thread for each value. Two of the points are for the result.
 # The other two are for traffic: reach 1.1 times the sectors that `z` and `power` fill, in any way you like. First look at the
 # profile of a kernel in which each thread reads its two numbers, and ask which bytes of each sector a request uses.
+
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "power"}
 @cuda.jit

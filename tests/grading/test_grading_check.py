@@ -155,6 +155,28 @@ def test_a_kernel_that_fails_is_explained_by_the_habit_in_its_text(body):
     assert HABITS[body] in tried(body)
 
 
+NOT_HABITS = (  # what Numba compiles for a GPU, on the way to a result that is wrong
+    "for row in a:\n        out[0, 0] = row[cuda.laneid]",
+    "out[0, 0] = a.sum() + a.mean() + cuda.laneid",
+    "out.reshape(6)[cuda.grid(1)] = 7",
+    "def f(x):\n        return x\n    out[0, 0] = f(cuda.laneid)",
+)
+
+
+@pytest.mark.parametrize("body", NOT_HABITS)
+def test_what_a_kernel_may_do_is_not_called_a_mistake(body):
+    said = tried(body)
+    assert said.startswith("out: ")
+    assert said.endswith(("expected 1.", "written it)."))
+
+
+def test_the_list_of_a_decorator_is_no_list_of_the_kernel():
+    text = "@cuda.jit(['void(int64[:])'])\ndef kernel(a: [1]):\n    a[cuda.grid(1)] = a.nothing\n"
+    kernel = simt.Kernel.from_source(text, "kernel", {"cuda": cuda})
+    with pytest.raises(check.Failed, match="nothing"), check.explained(kernel, "a"):
+        kernel[1, 1](np.ones(1, np.int64))
+
+
 def test_an_error_that_no_habit_explains_stays():
     assert tried("raise NotImplementedError()").endswith(
         "raises NotImplementedError: the kernel is not written yet."

@@ -54,6 +54,26 @@ def test_every_name_of_cuda_is_one_of_numbas(session):
     assert [name for name in session.get("names") if not hasattr(cuda, name) and name not in newer] == []
 
 
+def test_what_numba_offers_beside_kernels_is_there(session):
+    source = """
+import numba, numpy as np
+from numba import cuda, vectorize
+
+@vectorize(["float64(float64, float64)"], target="cuda")
+def triad(a, b):
+    return a + 3 * b
+
+@cuda.reduce
+def largest(a, b):
+    return max(a, b)
+
+found = triad(np.arange(3.0), np.ones(3)), largest(np.array([1.0, 7.0, 3.0])), cuda.float32 is numba.float32
+"""
+    session.run(source, "beside")
+    sums, most, same = session.get("found")
+    assert (sums.tolist(), most, same) == ([3.0, 4.0, 5.0], 7.0, True)
+
+
 def test_what_is_not_offered_says_what_to_do_and_names_no_other_simulator(session):
     with pytest.raises(LearnerError, match="do without it") as caught:
         session.run("from numba import cuda\ncuda.cudadrv", "more")

@@ -80,6 +80,54 @@ def test_what_the_judge_does_not_read_says_what_to_write(name):
     assert "CUDASIM" not in said
 
 
+SIGNATURES = {
+    "'void(float64[:])'": 2,
+    "'void(float64[::1])'": 2,
+    "'void(float32[:])'": 0,
+    "'void(float64[:, :])'": 0,
+    "'void(float64)'": 0,
+    "['void(float32[:])', numba.void(numba.float64[:])]": 2,
+    "['void(int32[:])', 'void(float32[:])']": 0,
+    "'void(UniTuple(float64[:], 2))'": 0,
+    "'void(optional(float64[:]))'": 0,
+    "['void(float64[:])'] * 40": 0,  # Numba does not know which of them to take
+}
+
+
+@pytest.mark.parametrize("signature", SIGNATURES)
+def test_a_signature_holds_for_the_judge_too(signature):
+    report = graded(f"import numba\n@cuda.jit({signature})\ndef f{BODY}", TEST, stub=STUB)
+    said = report.cells[0].feedback
+    assert report.points == SIGNATURES[signature], said
+    assert not said or "declared" in said or "signature" in said or "Ambiguous" in said, said
+
+
+def test_a_number_has_the_type_of_the_signature_for_the_judge_too():
+    test = "x = np.zeros(4)\nf[1, 4](x, 0.1)\ncheck.close(x, np.full(4, float(np.float32(0.1))), 'x')"
+    body = "(x, s):\n    x[cuda.grid(1)] = s"
+    stub = f"@cuda.jit\ndef f{body}"
+    assert graded(f"@cuda.jit('void(float64[:], float32)')\ndef f{body}", test, stub=stub).points == 2
+    assert graded(stub, test, stub=stub).points == 0
+
+
+LIES = (
+    *("[[7]]", "[[None] * 10**5]", "[[{}]]", "'x'", "[3]", "[['__class__']]"),
+    "[[{'of': 'float64', 'ndim': 10**9, 'layout': 'C'}]]",
+    "[[{'of': 'float64', 'ndim': True, 'layout': 'CF'}]]",
+    "[[functools.reduce(lambda t, _: [t], range(20), 'f8')]]",
+)
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_signature_that_is_none_is_harmless(lie):
+    """What the sandbox says of a signature can only keep a kernel from being launched."""
+    answer = f"{STUB.replace('x[cuda.grid(1)] = 1.0', 'pass')}\nimport functools\nlook = _look\n\ndef _look(names):\n"
+    answer += f"    return {{name: about | {{'signatures': {lie}}} for name, about in look(names).items()}}"
+    report = graded(answer, TEST, stub=STUB)
+    assert report.points == 0
+    assert report.notes == []
+
+
 RACES = {
     "idle threads write again": BODY.replace(
         "        x[i] = 1.0", "        x[i] = 1.0 + 0 * i\n    else:\n        x[0] = 1.0 + 0 * i"

@@ -11,7 +11,7 @@ import pytest
 from sandbox_cases import alive, lost, raised
 
 from course_pkg.core.errors import CourseError
-from course_pkg.grading import bubblewrap, landlock
+from course_pkg.grading import bubblewrap, landlock, seccomp
 from course_pkg.grading.sandbox import Limits, Sandbox
 from course_pkg.paths import repo_root
 
@@ -94,6 +94,39 @@ def test_memory_file_and_output_are_limited():
 def test_os_exit():
     with Sandbox() as sandbox:
         assert lost(sandbox, "import os\nos._exit(0)").startswith("your code ended the Python process")
+
+
+OUT = {  # ways out of the process that Landlock leaves open, or that lead to memory of no process
+    "a packet": "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
+    "a neighbour": "socket.socket(socket.AF_UNIX)",
+    "another machine": "socket.socket(40, socket.SOCK_STREAM)",
+    "a pair": "socket.socketpair()",
+    "memory of no process": "os.memfd_create('x')",
+    "a shared mapping": "mmap.mmap(-1, 1 << 20)",
+}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the filter is Linux's")
+def test_the_filter_of_system_calls_holds_without_bubblewrap():
+    if not seccomp.program():
+        pytest.skip("libseccomp is missing")
+    source = "import mmap, os, socket, subprocess, sys\nopen_ways = []\n" + "".join(
+        f"try:\n    {call}\n    open_ways.append({way!r})\nexcept PermissionError:\n    pass\n"
+        for way, call in OUT.items()
+    )
+    with Sandbox() as sandbox:
+        sandbox.run(source, "cell")
+        assert sandbox.get("open_ways") == []
+        sandbox.run("subprocess.run([sys.executable, '-S', '-c', ''], check=True)", "cell")
+
+
+def test_a_missing_filter_is_told_besides(monkeypatch):
+    monkeypatch.setattr(seccomp, "program", lambda: b"")
+    with Sandbox() as sandbox:
+        sandbox.run("import socket\nmade = socket.socketpair() is not None", "cell")
+        assert sandbox.get("made")
+        assert sandbox.note.startswith("This code ran without a sandbox")
+        assert sandbox.note.endswith("so system calls are not filtered: `pip install pyseccomp`.")
 
 
 def test_fork_bomb_is_stopped():

@@ -3,7 +3,40 @@
 import numpy as np
 from trick import CLEAN, REFUSED, Trick
 
+READ = "v = cuda.atomic.{}(k, (t + 1) % 64, {})\n{}cuda.atomic.exch(k, t, v)"
+
 TRICKS = {
+    "read by an addition, then exchanged": Trick(READ.format("add", 0, ""), "race"),
+    "read by a maximum, then exchanged": Trick(READ.format("max", -9, ""), "race"),
+    "read by a comparison, then exchanged": Trick(READ.format("cas", "-9, -9", ""), "race"),
+    "read by an exchange, then exchanged": Trick(READ.format("exch", 0, ""), "race"),
+    "read, then compared and swapped": Trick(
+        "v = cuda.atomic.add(k, (t + 1) % 64, 0)\ncuda.atomic.cas(k, t, t, v)", "race"
+    ),
+    "read, exchanged, and only then used": Trick(
+        "v = cuda.atomic.add(k, (t + 1) % 64, 0)\ncuda.atomic.exch(k, t, 7)\nout[t] = v", "race"
+    ),
+    "read as an index, then exchanged": Trick(
+        "v = cuda.atomic.add(k, 63 - t, 0)\nout[t] = a[v]\ncuda.atomic.exch(k, t, 7)", "race"
+    ),
+    "read, tested in vain, then exchanged": Trick(
+        READ.format("add", 0, "if v > -99:\n    m[t] = 1\n"), "race"
+    ),
+    "floats read as integers, then exchanged": Trick(
+        "q = a.view(np.int64)\nv = cuda.atomic.add(q, (t + 1) % 64, 0)\ncuda.atomic.exch(q, t, v)", "race"
+    ),
+    "read, and by all exchanged": Trick(
+        "out[t] = cuda.atomic.add(k, 0, 0)\ncuda.atomic.exch(k, 0, 7)", "race"
+    ),
+    "read, a barrier, then exchanged": Trick(READ.format("add", 0, "cuda.syncthreads()\n"), CLEAN),
+    "read by its owner, then exchanged": Trick(
+        "v = cuda.atomic.add(k, t, 0)\nout[t] = v\ncuda.atomic.exch(k, t, 7)", CLEAN
+    ),
+    "a flag that is read before it is set": Trick(
+        "if cuda.atomic.add(m, 0, 0) == 0:\n    out[t] = 1.0\nif t == 63:\n    cuda.atomic.exch(m, 0, 1)",
+        CLEAN,
+    ),
+    "a list to which all threads exchange their heads": Trick("k[t] = cuda.atomic.exch(m, 0, t)", CLEAN),
     "max vs add": Trick(
         "if t == 0:\n    cuda.atomic.max(out, 0, 5.0)\n    cuda.atomic.add(out, 0, 1.0)\nelse:\n"
         "    cuda.atomic.add(out, 0, 1.0)",

@@ -13,6 +13,19 @@ def more(**arrays):
     return {"more": arrays}
 
 
+HALVES = """q = cuda.shared.array(64, np.float64)
+q[t] = a[t]
+cuda.syncthreads()
+whole = q[:]
+while whole.size > 1:
+    low, high = whole[:whole.size // 2], whole[whole.size // 2:]
+    if t < low.size:
+        low[t] += high[t]
+    #
+    whole = low
+if t == 0:
+    out[0] = q[0]"""
+
 TRICKS = {
     "a slice, read": Trick("out[t] = 1.0\na[t] = out[1:][t % 63]", "race"),
     "a slice, read after a barrier": Trick("out[t] = 1.0\ncuda.syncthreads()\na[t] = out[1:][t % 63]", CLEAN),
@@ -77,6 +90,18 @@ TRICKS = {
         "def f(at):\n    return out[at]\nout[t] = 1.0\na[t] = f(63 - t)", "race"
     ),
     "a default": Trick("def f(at, q=out):\n    q[at // 2] = 1.0\nf(t)", REFUSED),
+    "halves of halves": Trick(HALVES, "missing_syncwarp"),
+    "halves of halves, with barriers": Trick(HALVES.replace("#", "cuda.syncthreads()"), CLEAN),
+    "a tuple that counts down": Trick(
+        "s = ((8, 1), 0.0)\nwhile s[0][0] > 0:\n    s = ((s[0][0] - 1, 1), s[1] + 1.0)\nout[t // 2] = s[1]",
+        "race",
+    ),
+    "a tuple that counts down, in its own element": Trick(
+        "s = (8, 0.0)\nwhile s[0] > 0:\n    s = (s[0] // 2, s[1] + 1.0)\nout[t] = s[1]", CLEAN
+    ),
+    "names for a slice that is shorter where no thread looks": Trick(
+        "if t < 62:\n    u, v, w = out[t:t + 3]\n    a[t] = u + v + w", CLEAN
+    ),
     "an array copied into a slice": Trick("out[:32] = out[32:]", REFUSED),
     "backwards by name": Trick("out[t] = 1.0\nfor v in reversed(out):\n    m[t] += int(v)", REFUSED),
     "a shared row": Trick(

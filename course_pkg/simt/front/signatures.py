@@ -105,7 +105,7 @@ def _chosen(kernel, signatures: list, given: tuple) -> Signature:
     """Return the signature that Numba's dispatcher chooses for arguments of these types."""
     try:
         at = best_match([s.arguments for s in signatures], given)
-    except NumbaError as error:
+    except (NumbaError, TypeError) as error:  # several signatures fit equally well
         raise SimtError(f"{kernel.__name__}: {error}") from None
     if at is None:
         raise SimtError(

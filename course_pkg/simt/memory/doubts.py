@@ -4,12 +4,21 @@ An atomic may read a lock, a flag or a counter while other threads change it: th
 branch its thread takes. But it is a race if an atomic reads data that another thread stores at that time, for example
 in a tile before the barrier. At the atomic itself the two cases look alike. So the value is in doubt until it has
 decided a branch. If a thread stores a value in doubt, or uses it as an index, that is a race.
+
+It does not matter which of the two came first in this run. So a value that an atomic reads without changing it, or
+exchanges, is watched, even if nobody has changed the element yet. If another thread changes it later, with no order
+between the two, the value is in doubt from then on; if it has been stored by then, that is a race.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from course_pkg.simt.memory.order import SITES
+
+WATCH = -(1 << 40)  # the doubts that may come of what is watched have numbers below
+MOST_WATCHED = 16
 
 
 @dataclass(eq=False)
@@ -28,27 +37,108 @@ class Doubt:
     entries: dict
 
 
+@dataclass(eq=False)
+class Watched:
+    """What one atomic statement read, as long as no branch has used it.
+
+    Attributes
+    ----------
+    place : Place
+    wave : Wave
+    region : Region
+    units, threads, stamps : ndarray of int64
+        One item for each lane of the atomic.
+    way : tuple
+        The kind of update that the atomic is.
+    open : ndarray of bool
+        The lanes whose value has decided no branch and is in no doubt.
+    stored : ndarray of bool
+        The lanes whose value was stored, or used as an index.
+    """
+
+    place: Any
+    wave: Any
+    region: Any
+    units: np.ndarray
+    threads: np.ndarray
+    stamps: np.ndarray
+    way: tuple
+    open: np.ndarray
+    stored: np.ndarray
+
+
 class Doubts:
-    """The doubts of a launch. Their numbers are negative; those of hand-overs are not."""
+    """The doubts of a launch. Their numbers are negative, unlike those of hand-overs."""
 
     def __init__(self):
         self._known: list[Doubt] = []
+        self._watched: dict[int, tuple[Watched, Doubt]] = {}
 
     def add(self, place, threads, entries) -> int:
         """Keep a doubt of some threads; return its number."""
         self._known.append(Doubt(place, dict(zip(threads.tolist(), entries.tolist(), strict=True))))
         return -len(self._known)
 
+    def watch(self, watched: Watched) -> int:
+        """Watch what an atomic read; return the number of the doubt that may come of it."""
+        number = min(self._watched, default=WATCH) - 1
+        live = sorted(n for n, (one, doubt) in self._watched.items() if one.open.any() or doubt.entries)
+        self._watched = {n: self._watched[n] for n in live[: MOST_WATCHED - 1]}
+        self._watched[number] = watched, Doubt(watched.place, {})
+        return number
+
+    def changed(self, wave, region, units, entries, stamps, way: tuple, unordered):
+        """Note that threads change elements by an atomic of a kind; yield the place, thread and entry of each race.
+
+        Parameters
+        ----------
+        entries : ndarray of int64
+            The entries of the changes (:mod:`course_pkg.simt.memory.order`).
+        unordered : callable
+            Tells which changes are in no order with what was watched: takes entries and stamps of both.
+        """
+        by_unit = np.argsort(units, kind="stable")
+        inner = units[by_unit]
+        for watched, doubt in self._watched.values():
+            if watched.region is not region or watched.wave is not wave or watched.way == way:
+                continue
+            for side, step in (
+                ("left", 0),
+                ("right", -1),
+            ):  # the first and the last thread that change an element
+                lanes = np.flatnonzero(watched.open)
+                at = np.clip(np.searchsorted(inner, watched.units[lanes], side) + step, 0, len(inner) - 1)
+                same = inner[at] == watched.units[lanes]
+                lanes, mine = lanes[same], by_unit[at[same]]
+                before = watched.threads[lanes] * SITES, watched.stamps[lanes]
+                clash = unordered(*before, entries[mine], stamps[mine])
+                for lane, change in zip(lanes[clash].tolist(), mine[clash].tolist(), strict=True):
+                    watched.open[lane] = False
+                    thread, entry = int(watched.threads[lane]), int(entries[change])
+                    if watched.stored[lane]:
+                        yield watched.place, thread, entry
+                    else:
+                        doubt.entries[thread] = entry
+
     def dispel(self, event: int, threads) -> None:
         """Forget the doubt of threads that have taken another branch because of the value."""
-        entries = self._known[-event - 1].entries
+        watched, doubt = self._of(event)
         for thread in np.unique(threads).tolist():
-            entries.pop(thread, None)
+            doubt.entries.pop(thread, None)
+        if watched is not None:
+            watched.open &= ~np.isin(watched.threads, threads)
 
     def of(self, event: int, threads):
         """Return ``(place, thread, entry)`` of the first of the threads that is still in doubt, or None."""
-        doubt = self._known[-event - 1]
+        watched, doubt = self._of(event)
         for thread in threads.tolist() if doubt.entries else ():
             if thread in doubt.entries:
                 return doubt.place, thread, doubt.entries[thread]
+        if watched is not None:
+            watched.stored |= np.isin(watched.threads, threads)
         return None
+
+    def _of(self, event: int) -> tuple[Watched | None, Doubt]:
+        if event < WATCH:
+            return self._watched.get(event, (None, Doubt(None, {})))
+        return None, self._known[-event - 1]

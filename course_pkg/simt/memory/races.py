@@ -229,6 +229,10 @@ class Races:
                 doubt, whom = doubt | more, np.where(more, entry, whom)
         return doubt, whom
 
+    def unordered(self, entry, stamp, mine, stamps):
+        """Tell which lanes' accesses are in no order with earlier ones, given by entries and stamps."""
+        return self._clash(entry, stamp, mine, stamps)
+
     def _met_writer(self, shadow, units, mine, stamps):
         if shadow.writer is None:
             return np.zeros(len(mine), bool), np.full(len(mine), NONE)

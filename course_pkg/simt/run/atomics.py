@@ -5,8 +5,11 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import unused_calls
+from course_pkg.simt.memory.doubts import Watched
 from course_pkg.simt.memory.fences import Fences
 from course_pkg.simt.memory.handover import WORLDS
+from course_pkg.simt.memory.order import SITES
+from course_pkg.simt.memory.races import Access
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.constructs import unsupported
@@ -92,17 +95,45 @@ def _otherwise(run, place, old, way):
         fences = run.clock.fences or Fences(wave)
         every = units, threads, found, left, first, might, fences, row, lane
         events.add(run.races.handovers.atomics(way[0], array.region, *every))
+    stamps = run.clock.stamps()[row, lane]
+    _tell_changes(run, place, changed, units, threads, stamps, way)
+    watched = way[1] and (way[0] == "exch" or not changed.all())
     if way[1]:
-        stamps = run.clock.stamps()[row, lane]
         doubt, whom = run.races.fetched(array.region, units, threads, stamps, way, ~changed)
         if doubt.any():
             events.add(run.races.doubts.add(place, threads[doubt], whom[doubt]))
-    if not events:
-        return None
-    data = np.repeat(old[None], WORLDS, axis=0)
-    data[:, *(one[order] for one in np.nonzero(lanes))] = might
-    by = wave.thread_numbers.reshape(wave.shape)
-    return dict.fromkeys(events, Strand(data, by, looks=not changed.any()))
+    by, there = wave.thread_numbers.reshape(wave.shape), tuple(one[order] for one in np.nonzero(lanes))
+
+    def strand(values):
+        data = np.repeat(old[None], WORLDS, axis=0)
+        data[:, *there] = values
+        return Strand(data, by, looks=not changed.any())
+
+    strands = dict.fromkeys(events, strand(might)) if events else {}
+    if watched:
+        unused = changed & (way[0] != "exch") | doubt
+        seen = Watched(
+            place, wave, array.region, units, threads, stamps, way, ~unused, np.zeros(len(units), bool)
+        )
+        strands[run.races.doubts.watch(seen)] = strand(_others(found))
+    return strands or None
+
+
+def _tell_changes(run, place, changed, units, threads, stamps, way) -> None:
+    """Report threads that have stored what they found in an element that this atomic changes, in no order with it."""
+    if changed.any():
+        site = run.races.site(Access(*place.where, VERBS["atomic"], *way))
+        told = units[changed], (threads * SITES + site)[changed], stamps[changed], way, run.races.unordered
+        for found in run.races.doubts.changed(run.wave, place.array.region, *told):
+            run.log.fetched(run, *found)
+
+
+def _others(found):
+    """Return other numbers that an atomic might have found, one row for each world."""
+    near = [found + step for step in (1, -1, 2, -2)]
+    return np.stack([*near, found ^ 1, np.where(found == 0, 3, 0), np.where(found == 1, 3, 1)]).astype(
+        found.dtype
+    )
 
 
 def _update(run, name, place, values, mask):

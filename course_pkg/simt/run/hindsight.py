@@ -13,6 +13,7 @@ from functools import reduce
 import numpy as np
 
 from course_pkg.simt.front.typing import BOOL
+from course_pkg.simt.memory.doubts import WATCH
 from course_pkg.simt.memory.handover import ANYBODY, WORLDS
 from course_pkg.simt.run.values import Value
 
@@ -101,10 +102,11 @@ def follow_vote(value: Value, compute, operand: Value) -> Value:
 
 
 def _newest(events) -> list:
-    """Return the events that are still followed: the last ``MOST``, and all doubts."""
+    """Return the events that are still followed: the last ``MOST``, the last ``MOST`` watched, and all doubts."""
     events = sorted(events)
-    doubts = [e for e in events if e < 0]
-    return doubts + events[len(doubts) :][-MOST:]
+    watched = [e for e in events if e < WATCH]
+    doubts = [e for e in events if WATCH <= e < 0]
+    return watched[:MOST] + doubts + events[len(watched) + len(doubts) :][-MOST:]
 
 
 def _common(by, other):

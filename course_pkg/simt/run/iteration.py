@@ -200,8 +200,9 @@ def taken_apart(run, frame, target, value: Array, mask) -> tuple:
         If their number is another one.
     """
     names, extent = len(target.elts), value.shape[0] if value.ndim else None
-    if extent is None or (not run.dry and (extent.data != names).any()):
-        found = "one" if extent is None else int(extent.data.reshape(-1)[0])
+    wrong = extent is not None and not run.dry and mask.narrow(extent.data != names)
+    if extent is None or wrong:
+        found = "one" if extent is None else int(run.wave.spread(extent.data)[run.wave.spread(wrong.full)][0])
         raise SimtError(
             f"{frame.program.name}, line {target.lineno}: {names} names on the left, {found} element(s) on the right."
         )

@@ -2,6 +2,7 @@
 
 import functools
 import operator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -171,6 +172,18 @@ class Kernel:
     def specialize(self, *arguments) -> "Kernel":
         """Return the kernel itself: it is interpreted for whatever arguments a launch has."""
         return self
+
+    @contextmanager
+    def _doing(self, other: "Kernel"):
+        """Let this kernel do what another one does, under all names and in all launches that a learner has of it."""
+        before = dict(vars(self))
+        vars(self).update(
+            {name: vars(other)[name] for name in ("py_func", "signatures", "_program", "sketches")}
+        )
+        try:
+            yield
+        finally:
+            vars(self).update(before)
 
     def __getattr__(self, name):
         if name.startswith("inspect_") or name in _COMPILED:

@@ -78,8 +78,18 @@ def sketch_loop(run, frame, node, mask, execute, begin):
 
 
 def _unknown(run, variable):
-    value = variable.value
-    return Variable(run.blank(value.type), variable.mask) if isinstance(value, Value) else variable
+    return Variable(_of_any_trip(run, variable.value), variable.mask)
+
+
+def _of_any_trip(run, value):
+    """Return what stands for a variable in all trips of a loop that changes it: nothing in it is a constant."""
+    if isinstance(value, Value):
+        return run.blank(value.type)
+    if isinstance(value, tuple):
+        return tuple(_of_any_trip(run, part) for part in value)
+    if isinstance(value, Array):
+        return replace(value, shape=tuple(run.blank(extent.type) for extent in value.shape))
+    return value
 
 
 def _join(run, frame, node, ways: list) -> dict:
