@@ -64,7 +64,7 @@ FEW, MANY = 2**10, 2**23
 few = h200.one(copy_two, n=FEW)
 guess_launch = viz.Estimate(
     "01-launch",
-    f"An H200 copies {FEW:,} doubles in {few.median_s * 1e6:.0f} µs, one call at a time. How long for {MANY:,}, {MANY // FEW:,} times as many?",
+    f"An H200 copies {FEW:,} doubles, numbers of 8 bytes, in {few.median_s * 1e6:.0f} µs, one call at a time. How long for {MANY:,}, {MANY // FEW:,} times as many?",
     1,
     1_000_000,
     "µs",
@@ -121,6 +121,11 @@ practice.watch(double, practice.Trial({"a": a, "out": unwritten(10)}, {"out": 2 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. The picture is drawn from what the threads did in the interpreter; it is the picture of all puzzles. Ask who
 # > returns the result: nobody, a kernel writes into an array that the caller has made. `out = 2 * a[i]` would only name a number.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# Here and below, `practice.watch(kernel, practice.Trial(arguments, expected, grid, block))` launches a kernel in the interpreter,
+# compares its arrays with what is expected, and draws the picture. `unwritten(10)` makes an array that is not written yet. Your
+# own kernels need neither.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Thread, warp, block, grid
@@ -320,7 +325,7 @@ Markdown(
 # |---|---|
 # | numbers, tuples, `a[i, j]`, `a.size`, `a.shape` | lists, dicts, sets |
 # | `if`, `while`, `for k in range(…)` | `try`, `with`, `yield` |
-# | `+ - * / // % **`, `min`, `max`, `abs`, `math.sqrt` … | NumPy on whole arrays: `2 * a`, `a.sum()` |
+# | `+ - * / // % **`, `min`, `max`, `abs`, `math.sqrt` … | NumPy on whole arrays: `2 * a`, `np.dot(a, b)` |
 # | functions with `@cuda.jit(device=True)` | `return` of a value; new arrays |
 #
 # A kernel is compiled: each name keeps one type. What Numba cannot compile is an error at the first call, and nothing has run.
@@ -484,7 +489,7 @@ wide = np.zeros((8, 256))
 by_shape = [simt.profile(double_2d[(256 // x, 8 // y), (x, y)], wide, np.empty((8, 256))) for x, y in shapes]
 assert apart < 1.02 and {p.global_load.sectors_per_request for p in by_shape} == {8}
 guess_shape.reveal(
-    "in all three, a warp is 32 neighbours of one row, so its requests are the same",
+    f"a ratio of {apart:.2f} between the largest and the smallest; in all three, a warp is 32 neighbours of one row, so its requests are the same",
     right="hardly longer than the fastest",
 )
 
@@ -637,7 +642,9 @@ cuda.synchronize()
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # The profile of `double_swapped`: requests, sectors and flops beside each line. Which line asks for four times the sectors that it needs? The flops are
-# additions, since the compiler computes `2 * a[y, x]` as a sum of two equal numbers.
+# additions, since the compiler computes `2 * a[y, x]` as a sum of two equal numbers. Of the other words, *unique bytes* counts each byte
+# once, however often it is asked for, and *intensity* is [flops per byte](glossary.md#arithmetic-intensity); lecture 2 needs
+# them, and lecture 3 the [wavefronts](glossary.md#wavefront) of shared memory.
 
 # %% slideshow={"slide_type": "skip"}
 assert ratio == 4 and by_columns.flops.by_precision["float64"].add == by_columns.flops.total == square.size
@@ -749,6 +756,12 @@ practice.check("broadcast", outer_sum)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# From here on, a right answer is followed by counts. A *load* reads and a *store* writes. *Global* is the memory of the arrays that a
+# launch is given ([global memory](glossary.md#global-memory)), *shared* that of a block. A *thread access* is one thread that reads or
+# writes one element; those of a warp are one request. The picture below the counts also marks each
+# [cache line](glossary.md#cache-line), which is four sectors: caches, [L1](glossary.md#l1) and [L2](glossary.md#l2), keep what was read
+# near the threads.
+#
 # **Puzzle 8. Neighbours read neighbours.** A square matrix, and one thread for each of its columns. In each [trip](glossary.md#trip) of the loop, a thread adds
 # 10 to one element. Choose which, so that the accesses are coalesced. The sectors are counted.
 

@@ -6,29 +6,18 @@ message with values, for visible tests, and by a verdict without values, for hid
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
 from course_pkg.core.access import SECTOR_BYTES
 from course_pkg.core.checks import unwritten
 from course_pkg.grading import causes
+from course_pkg.grading.hazard_words import advised, of_hazard
 from course_pkg.grading.limits import bounds
 
 _SEED: list[int] | None = None
-
-HAZARDS = {
-    "race": "different threads touch one element, at least one of them writes it, and no barrier puts them in order",
-    "missing_syncwarp": "threads of one warp exchange elements without a cuda.syncwarp() or cuda.syncthreads() between "
-    "the two accesses",
-    "divergent_barrier": "some threads of a block never reach a barrier at which others wait",
-    "out_of_bounds": "a thread uses an index outside its array",
-    "negative_index": "a thread uses a negative index, which counts from the end of the array: probably a mistake",
-    "uninitialised": "a thread reads an element of shared or local memory before any thread has written it",
-    "skipped_barrier": "threads skip a barrier, though only to leave the kernel",
-    "same_value": "different threads write the same constant to one element",
-    "unused_read": "a thread reads an element of shared or local memory that no thread has written, but does not use "
-    "what it finds there",
-}
+_PROFILES: ContextVar[list] = ContextVar("profiles")  # those that no_hazards has seen since explained began
 
 
 class Out(np.ndarray):
@@ -67,6 +56,10 @@ class Failed(AssertionError):
         super().__init__(message)
         self.about, self.verdict, self.hazard = about, verdict, hazard
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows in place of a traceback."""
+        return [f"✗ {self}"]
+
 
 def rng() -> np.random.Generator:
     """Return a random generator: in a notebook a new one each time, in the judge one that its seed determines.
@@ -87,6 +80,20 @@ def seed(numbers: list[int] | None) -> None:
     """Let :func:`rng` return generators with seeds from these numbers; None makes them random again."""
     global _SEED
     _SEED = None if numbers is None else [*numbers, 0]
+
+
+def passed(points: float) -> None:
+    """Print the points of a test that has come to its end; the judge, which says so itself, prints nothing.
+
+    Examples
+    --------
+    >>> passed(1)
+    ✓ 1 of 1 point
+    >>> passed(2)
+    ✓ 2 of 2 points
+    """
+    if _SEED is None:
+        print(f"✓ {points:g} of {points:g} point{'s' * (points != 1)}")
 
 
 def that(condition, message: str) -> None:
@@ -140,7 +147,7 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
         )
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
     missing = np.isnan(array[wrong]) & ~np.isnan(expected[wrong])
-    why = " (nan: no thread has written it)" if missing.any() else ""
+    why = " (nan: no thread has written it, or one has only added to it)" if missing.any() else ""
     raise Failed(
         f"{what}: {int(wrong.sum())} of {wrong.size} elements are wrong; at {list(at)} found {array[at]:.10g}, "
         f"expected {expected[at]:.10g}{why if np.isnan(array[at]) else ''}.",
@@ -210,12 +217,16 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
     Traceback (most recent call last):
     course_pkg.grading.check.Failed: Line 2, `out[:] = a`: `out[:]` means the whole array, ...
     """
-    from course_pkg.grading import habits, updates  # not visible in the sandbox
-    from course_pkg.simt.errors import HazardError, SimtError
+    from course_pkg.grading import habits, suspects, updates  # not visible in the sandbox
+    from course_pkg.simt.errors import HazardError, SimtError, Unsupported
+    from course_pkg.simt.front.instead import FALLBACK
     from course_pkg.simt.front.source import program_of
 
+    seen = _PROFILES.set([])
     try:
         yield
+    except RecursionError:
+        raise Failed("A function calls itself without end: which case ends it?") from None
     except Exception as error:
         program = getattr(kernel, "program", None)
         if program is None and (function := getattr(kernel, "py_func", kernel)) is kernel:
@@ -227,11 +238,18 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
         hazard = getattr(error, "hazard", None)
         if hazard is not None and (said := updates.take_turns(program, hazard)):
             raise Failed(f"Line {hazard.line}, {habits.quoted(program, hazard.line)}: {said}.") from None
-        if isinstance(error, (Failed, HazardError)) and (said := habits.likely(program)):
-            raise Failed(f"{error} {said}") from None
-        if isinstance(error, SimtError):
-            raise Failed(str(error)) from None
+        told = habits.placed(program, str(error))
+        profile = next(reversed(_PROFILES.get()), None)
+        if isinstance(error, (Failed, HazardError)) and (said := suspects.likely(program, profile)):
+            raise Failed(f"{told} {said}") from None
+        if isinstance(error, Unsupported):
+            told = suspects.alias(program) or told.removesuffix(f" {FALLBACK}.")
+        if isinstance(error, (Failed, SimtError)):
+            verdict = getattr(error, "verdict", "")
+            raise Failed(told, getattr(error, "about", ""), verdict, hazard) from None
         raise
+    finally:
+        _PROFILES.reset(seen)
 
 
 def no_hazards(profile, *, notes: bool = False) -> None:
@@ -252,16 +270,11 @@ def no_hazards(profile, *, notes: bool = False) -> None:
     Traceback (most recent call last):
     course_pkg.grading.check.Failed: sum_kernel, line ... but blocks of one launch run in any order: ...
     """
+    _PROFILES.get([]).append(profile)
     found = [*profile.hazards, *(profile.notes if notes else ())]
     if found:
         first = found[0]
-        raise Failed(str(first), verdict=of_hazard(first), hazard=first)
-
-
-def of_hazard(hazard) -> str:
-    """Return a sentence on the kind of a hazard, without line, array, thread and index."""
-    what = HAZARDS.get(hazard.kind, "threads disturb each other")
-    return f"In one of the launches, {what}."
+        raise Failed(advised(first), verdict=of_hazard(first), hazard=first)
 
 
 def at_most(profile, limits: dict, *, compulsory: dict) -> None:

@@ -1,5 +1,6 @@
 """The sources of the exercises: one py:percent file each, with nbgrader's metadata in the cells."""
 
+import ast
 from pathlib import Path
 
 from course_pkg.core import CourseError
@@ -18,7 +19,8 @@ def read_solution(source: Path, text: str | None = None):
     """Return a solution as a notebook, from its file or from its text, and check that its ids are unique.
 
     If a test cell has limits in its metadata, ``course={"limits": {"global_load.sectors": 1.15}}``, a first line is
-    added that assigns them to ``limits``. So the cell runs in a learner's notebook, in nbgrader and in the judge.
+    added that assigns them to ``limits``. So the cell runs in a learner's notebook, in nbgrader and in the judge. A
+    test that learners see ends with ``check.passed``, which prints its points.
 
     Raises
     ------
@@ -43,9 +45,22 @@ def read_solution(source: Path, text: str | None = None):
         raise CourseError(
             f"{source} uses the grade_id {', '.join(sorted(repeated))} twice: give each cell its own."
         )
+    checks = any("import check" in cell.source for cell in nb.cells)
     for cell in nb.cells:
         limits = cell.metadata.get("course", {}).get("limits")
         if limits:
             cell.source = f"limits = {dict(limits)!r}  # times what is needed\n{cell.source}"
+        if checks and _is_visible_test(cell):
+            cell.source = f"{cell.source}\ncheck.passed({cell.metadata.nbgrader.points:g})"
     number_cells(nb, source.stem)
     return nb
+
+
+def _is_visible_test(cell) -> bool:
+    """Return whether a cell is a test without hidden lines that earns all its points by coming to its end."""
+    about = cell.metadata.get("nbgrader", {})
+    if cell.cell_type != "code" or not about.get("grade") or about.get("solution") or HIDDEN in cell.source:
+        return False
+    last = ast.parse(cell.source).body[-1]
+    # a last expression may be a number, which then is the mark; what these calls return is none
+    return not isinstance(last, ast.Expr) or ast.unparse(last).startswith(("check.", "check_", "run_"))

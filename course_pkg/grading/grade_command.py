@@ -71,6 +71,11 @@ def _check(args) -> None:
         )
     if args.solution and not args.solution.is_file():
         raise CourseError(f"{args.solution} does not exist: name the exercise's NN_topic.py.")
+    if args.out and not args.submission.is_dir():
+        raise CourseError(
+            f"--out keeps the results of a folder, and {args.submission} is one file: name its folder, or write what "
+            "is printed into a file, as in --json > report.json."
+        )
     if args.jobs is not None and args.jobs < 1:
         raise CourseError(f"--jobs {args.jobs} grades nothing: give at least 1.")
     if args.seed is not None and args.seed < 0:

@@ -1,12 +1,11 @@
 """Typical mistakes of people who are used to NumPy, each with a sentence that explains it.
 
-They are found in the text of a kernel, because the interpreter's own message would only name a symptom. Code that
-:func:`first` finds is always wrong. Code that :func:`likely` finds may be right, so it is asked only about kernels that
-have failed.
+They are found in the text of a kernel, because the interpreter's own message would only name a symptom. What is found
+here is always wrong; :mod:`.suspects` finds what may be right.
 """
 
 import ast
-import builtins
+import re
 from collections.abc import Callable, Iterator
 
 from course_pkg.simt.front.names import ARRAY_FUNCTIONS
@@ -51,30 +50,46 @@ def first(program: Program, arrays: frozenset[str]) -> str | None:
         if isinstance(node, ast.Call)
         and program.name in {n.id for n in ast.walk(node.func) if isinstance(n, ast.Name)}
     ]
+    found += [(line, 0, said) for line, said in _shared_name_taken(program)]
     if not found:
         return None
     line, _, said = min(found)
     return f"Line {line}, {quoted(program, line)}: {said.replace(OWN, _own_index(program, line))}"
 
 
-def likely(program: Program) -> str | None:
-    """Return a sentence about the likely mistake in a kernel that runs but fails its test, or None."""
-    nodes = list(ast.walk(program.tree))
-    subscripts = [n for n in nodes if isinstance(n, ast.Subscript)]
-    if any(isinstance(n.ctx, ast.Store) for n in subscripts) and not any(map(_asks_who, nodes)):
-        return (
-            "No line asks which thread it is: every thread runs the whole kernel and does the same. "
-            "`i = cuda.grid(1)` gives each thread a number of its own."
-        )
-    tables = {n.value.id for n in subscripts if _names(n.value) and isinstance(n.slice, ast.Tuple)}
-    for node in nodes:
-        if isinstance(node, ast.Call) and _names(node.func) == {"len"} and node.args:
-            for name in _names(node.args[0]) & tables:
-                return (
-                    f"`len({name})` is the number of rows, {name}.shape[0]; the number of columns is "
-                    f"{name}.shape[1]."
-                )
-    return None
+def _shared_name_taken(program: Program) -> Iterator[tuple[int, str]]:
+    """``tile = a[i]``, where ``tile`` is a shared or local array: the name gets another value."""
+    own = {
+        node.targets[0].id
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Call)
+        and ast.unparse(node.value.func) in ("cuda.shared.array", "cuda.local.array")
+    }
+    for node in ast.walk(program.tree):
+        if not isinstance(node, ast.Assign) or not _names(node.targets[0]) & own:
+            continue
+        value = node.value
+        # a part of another array that is itself an array is a view, to which a name may change over
+        of_arrays = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} & own
+        number = isinstance(value, (ast.Constant, ast.BinOp, ast.Subscript))
+        if number and not of_arrays:
+            name, index = node.targets[0].id, _own_place(program)
+            text = "…" if any(isinstance(n, ast.Slice) for n in ast.walk(value)) else f"{ast.unparse(value)}."
+            yield (
+                node.lineno,
+                f"`{name} =` gives the name a new meaning inside this thread and leaves the array as it is; "
+                f"write into an element, {name}[{index}] = {text}",
+            )
+
+
+def _own_place(program: Program) -> str:
+    """Return how a kernel calls a thread's number in its block."""
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.Assign) and ast.unparse(node.value) == "cuda.threadIdx.x":
+            return ast.unparse(node.targets[0])
+    return "…"
 
 
 def _own_index(program: Program, line: int) -> str:
@@ -94,12 +109,24 @@ def _own_index(program: Program, line: int) -> str:
     return "[…]" if of_two else "[i]"
 
 
-def _asks_who(node) -> bool:
-    """Return whether a part of a kernel, or a function that it calls, may behave differently from thread to thread."""
-    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-    return name in ("grid", "threadIdx", "blockIdx", "laneid") or (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not hasattr(builtins, node.func.id)
-    )
+def placed(program: Program, said: str) -> str:
+    """Return a sentence of the interpreter that begins with the text of the lines of this kernel that it names.
+
+    Examples
+    --------
+    >>> from course_pkg.simt import Kernel
+    >>> program = Kernel.from_source("def kernel(a):\\n    a[9] = 1", "kernel", {}).program
+    >>> placed(program, "kernel, line 2: a thread uses a[9].")
+    'Line 2, `a[9] = 1`: a thread uses a[9].'
+    """
+    begins = re.match(rf"{re.escape(program.name)}, lines? (\d+)(?: and (\d+))?: ?", said)
+    if begins is None:
+        return said
+    lines = [int(number) for number in begins.groups() if number]
+    where = " and ".join(map(str, lines)), " and ".join(quoted(program, line) for line in lines)
+    rest = said[begins.end() :]
+    rest = f"it {rest}" if rest.startswith("raises ") else rest
+    return f"Line{'s' * (len(lines) > 1)} {where[0]}, {where[1]}: {rest}"
 
 
 def quoted(program: Program, line: int) -> str:

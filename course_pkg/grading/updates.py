@@ -2,6 +2,7 @@
 
 import ast
 
+from course_pkg.grading import lanes
 from course_pkg.simt.front.source import Program
 
 
@@ -70,6 +71,11 @@ def take_turns(program: Program, hazard) -> str | None:
         return None
     who, whom = in_order(hazard)
     what = f"{hazard.array}[{', '.join(map(str, hazard.index))}]"
+    if loop := lanes.same_loop(program.tree, last):
+        return (
+            f"{who} and {whom} both change {what}, for every thread goes through the whole loop of line {loop.lineno}; "
+            "let each thread take its own part of the loop"
+        )
     return (
         f"{who} and {whom} both change {what}: each reads it and then writes it, and the other may come between; "
         f"update it with cuda.atomic.{lacks}, so that they take turns"

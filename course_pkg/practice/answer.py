@@ -79,7 +79,8 @@ def read(step: Step, given, launched: bool) -> "Answer | str":
     function = getattr(given, "py_func", given)
     if not isinstance(function, types.FunctionType):
         wanted = "a kernel, the name that follows def" if launched else "the name of your function"
-        return f"This is a {type(given).__name__}: hand over {wanted}."
+        kind = type(given).__name__
+        return f"This is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: hand over {wanted}."
     is_kernel = function is not given
     if launched and not is_kernel:
         return f"{function.__name__} is a plain Python function: write @cuda.jit on the line above its def."

@@ -4,7 +4,7 @@ import copy
 from dataclasses import replace
 
 from course_pkg.core import CourseError
-from course_pkg.grading import habits
+from course_pkg.grading import habits, suspects
 from course_pkg.practice import answer as answers
 from course_pkg.practice import catalogue, hazards, remembered, scene, timing, verdict
 from course_pkg.practice.attempt import attempt
@@ -64,13 +64,14 @@ def check_step(step: Step, given) -> Result:
         return Result(step, verdict.Verdict(verdict.WRONG, said))
     outcomes = attempt(step, answer, copy.deepcopy(trials))
     found = verdict.judge(step, answer, trials, outcomes)
-    if found.state == verdict.WRONG and trials[0].is_launch and (said := habits.likely(answer.program)):
-        found = replace(found, sentence=f"{found.sentence} {said}")
     first = outcomes[0]
+    if found.state == verdict.WRONG and trials[0].is_launch:
+        said = suspects.likely(answer.program, next(iter(first.profiles), None))
+        found = replace(found, sentence=f"{found.sentence} {said}") if said else found
     pictures = [scene.picture(step, trials[0], first), scene.strip(step, first) if found.counted else None]
     notes = []
     if found.state == verdict.GOOD:
-        notes += [timing.note(step, answer), remembered.remember(step)]
+        notes += [hazards.skipped(answer, outcomes), timing.note(step, answer), remembered.remember(step)]
     counted = bool(first.profiles and trials[0].needed)
     if counted and not found.counted:
         notes.append(UNCOUNTED)

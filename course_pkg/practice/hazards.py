@@ -2,9 +2,12 @@
 
 import ast
 import re
+from math import prod
 
+from course_pkg.grading import habits, lanes
+from course_pkg.grading.hazard_words import ALL_COME, OTHER_DATA
 from course_pkg.grading.updates import both_write, in_order, take_turns
-from course_pkg.practice import lanes, outside
+from course_pkg.practice import outside
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome
 from course_pkg.practice.outside import waits_for_results
@@ -18,7 +21,9 @@ _PLACE = re.compile(r"^(?:\w+, )?lines? [\d and]+: ?")
 _WARP = (
     "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between them"
 )
-_BLOCK = "nothing makes one wait for the other: a cuda.syncthreads() is missing between them"
+_MISSING = "a cuda.syncthreads() is missing between them"
+_BLOCK = f"nothing makes one wait for the other: {_MISSING}"
+_ONE_LINE = "no barrier can stand within a line; does this thread read the element that is meant?"
 
 
 def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
@@ -26,13 +31,11 @@ def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
     found = [(profile, hazard) for profile in outcome.profiles for hazard in profile.hazards]
     if not found:
         return ""
-    profile, worst = min(
-        found, key=lambda pair: _ORDER.index(pair[1].kind) if pair[1].kind in _ORDER else len(_ORDER)
-    )
+    profile, worst = min(found, key=lambda pair: _rank(pair[1]))
     where = _where(answer, profile, worst)
     said = _PLACE.sub("", plain(answer, worst)).rstrip(".")
     if worst.kind == "out_of_bounds":
-        said = _with_number(said, profile, worst).removesuffix(": a GPU would touch whatever lies there")
+        said = _with_number(said, profile, worst).removesuffix(f": {OTHER_DATA}")
         said += outside.why_beyond(answer, trial, worst, outcome)
     elif worst.kind == "negative_index":
         said = outside.why_negative(answer, trial, profile, worst, said)
@@ -41,10 +44,19 @@ def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
     elif worst.array in trial.arrays and worst.array not in trial.expected:
         said = f"{said.partition(', but ')[0]}, but {worst.array} is only to be read: write elsewhere"
     elif both_write(worst) and waits_for_results(trial, worst.array):
-        said = _belongs_to_one(answer, profile, worst)
+        said = _belongs_to_one(answer, trial, profile, worst)
     elif both_write(worst):
         said = take_turns(answer.program, worst) or _only_one_stays(trial, worst) or said
     return f"{where}: {said}" + "." * (said[-1] not in "?!")
+
+
+def worst_of(profile: KernelProfile) -> Hazard | None:
+    """Return the hazard of a launch that its verdict tells; None if it has none."""
+    return min(profile.hazards, key=_rank, default=None)
+
+
+def _rank(hazard: Hazard) -> int:
+    return _ORDER.index(hazard.kind) if hazard.kind in _ORDER else len(_ORDER)
 
 
 def _where(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
@@ -69,10 +81,39 @@ def listed(answer: Answer, trial: Trial, outcome: Outcome) -> tuple[str, ...]:
     return tuple(found)
 
 
+def skipped(answer: Answer, outcomes: list[Outcome]) -> str:
+    """Return a sentence on the first barrier of the answer that threads skip without harm; empty if there is none."""
+    for profile in (profile for outcome in outcomes for profile in outcome.profiles):
+        for note in profile.notes:
+            if note.kind == "skipped_barrier" and note.function == answer.program.name:
+                who, absent = note.threads
+                return (
+                    f"Line {note.line}, {habits.quoted(answer.program, note.line)}: {who} waits at this barrier, and "
+                    f"{absent} ends without coming to it. Here that does no harm, because a barrier does not wait for "
+                    f"threads that have ended; if {absent} did anything later, it would be a mistake. {ALL_COME}."
+                )
+    left = lanes.leaves_before_a_barrier(answer.program.tree)
+    if left is None:
+        return ""
+    return (
+        f"Line {left}, {habits.quoted(answer.program, left)}: threads that end here never come to the barriers after "
+        "it. That does no harm, because a barrier does not wait for threads that have ended. "
+        f"{ALL_COME} all the same: then it stays right when more is done after it."
+    )
+
+
 def plain(answer: Answer, hazard: Hazard) -> str:
     """Return a hazard's message; it names ``cuda.syncwarp``, which few lectures teach, only if the kernel uses it."""
     said = hazard.message
-    return said if "syncwarp" in ast.unparse(answer.program.tree) else said.replace(_WARP, _BLOCK)
+    text = ast.unparse(answer.program.tree)
+    said = said if "syncwarp" in text else said.replace(_WARP, _BLOCK)
+    if (
+        hazard.kind in ("race", "missing_syncwarp")
+        and hazard.other_line in (None, hazard.line)
+        and "syncthreads" in text
+    ):
+        return said.replace(_MISSING, _ONE_LINE)
+    return said
 
 
 def thread_number(profile: KernelProfile, thread: Thread) -> int:
@@ -117,7 +158,7 @@ def _only_one_stays(trial: Trial, hazard: Hazard) -> str | None:
     )
 
 
-def _belongs_to_one(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
+def _belongs_to_one(answer: Answer, trial: Trial, profile: KernelProfile, hazard: Hazard) -> str:
     """Say that two threads write the same element, and ask about the likely reason."""
     both = sorted(hazard.threads, key=lambda thread: thread_number(profile, thread))
     names = " and ".join(map(str, both))
@@ -128,10 +169,16 @@ def _belongs_to_one(answer: Answer, profile: KernelProfile, hazard: Hazard) -> s
         stores = lanes.stores(answer.program.tree, hazard.array, (hazard.line, hazard.other_line))
         other_block = hazard.threads[0].block != hazard.threads[1].block
         for store in stores:
+            more = trial.arrays[hazard.array].size > prod(profile.grid)
+            of_block = more and not other_block and outside.counts_blocks(answer, hazard)
+            if of_block and not store.loop and not store.own_index:
+                return f"{said}: in all threads of a block the index is the same; it must use cuda.threadIdx.x, too"
             if not store.loop and not store.own_index and not store.own_value:
                 return f"{said}: every thread runs this line; let only one do it"
         if stores:
-            question = _question(stores[0], other_block)
+            number = lanes.number_of_thread(answer.program.tree)
+            unused = number if stores[0].loop and not stores[0].own_index else None
+            question = f"no index uses {unused}" if unused else _question(stores[0], other_block)
     return f"{said}, and each element should belong to one thread: {question}"
 
 

@@ -6,7 +6,8 @@ import re
 import numpy as np
 
 from course_pkg.core.checks import unwritten
-from course_pkg.practice import lanes
+from course_pkg.grading import lanes
+from course_pkg.grading.hazard_words import GUARD, OTHER_DATA
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome
 from course_pkg.practice.step import Trial
@@ -16,7 +17,7 @@ from course_pkg.simt.report.touches import touches
 
 PADDING = -1  # the column index that marks padding
 WRAPS = ", which wraps to the other end of the array: is a boundary test missing?"
-ELSEWHERE = ": a GPU would touch other data"
+ELSEWHERE = f": {OTHER_DATA}"
 
 
 def why_beyond(answer: Answer, trial: Trial, hazard: Hazard, outcome: Outcome) -> str:
@@ -30,7 +31,8 @@ def why_beyond(answer: Answer, trial: Trial, hazard: Hazard, outcome: Outcome) -
         or _column_or_row(trial, array, hazard)
         or _few_results(trial, array, hazard)
         or _too_far(answer, array, hazard)
-        or f"{ELSEWHERE}; guard the access, so that threads without an element do nothing"
+        or _into_shared(answer, hazard)
+        or f"{ELSEWHERE}; {GUARD}"
     )
 
 
@@ -61,15 +63,15 @@ def _beyond_shared(answer: Answer, hazard: Hazard, outcome: Outcome) -> str:
     """Say what to do about an index outside a shared array: blocks are counted in it, or it is too large."""
     shared = [p.by_array[hazard.array] for p in outcome.profiles if hazard.array in p.by_array]
     if not any(counts.shared_store or counts.shared_load for counts in shared):
-        return ": on a GPU it would touch whatever lies there"
-    if hazard.index is None or len(hazard.index) > 1 or _counts_blocks(answer, hazard):
+        return ELSEWHERE
+    if hazard.index is None or len(hazard.index) > 1 or counts_blocks(answer, hazard):
         return f": each block has a {hazard.array} of its own, indexed from 0 by cuda.threadIdx.x"
     shape = re.search(r"shape \((\d+),\)", hazard.message)
     last = f": its last element is {hazard.array}[{int(shape[1]) - 1}]" if shape else ""
     return f"{last}; is the index too large, or should fewer threads run this line?"
 
 
-def _counts_blocks(answer: Answer, hazard: Hazard) -> bool:
+def counts_blocks(answer: Answer, hazard: Hazard) -> bool:
     """Return whether an index on the line uses a number that counts the threads of all blocks."""
     assigned = (n for n in ast.walk(answer.program.tree) if isinstance(n, ast.Assign))
     grid = {ast.unparse(n.targets[0]) for n in assigned if _of_the_grid(n.value)}
@@ -96,8 +98,12 @@ def _swapped(trial: Trial, array, hazard: Hazard) -> str:
     inside = [0 <= i < n for i, n in zip(index, array.shape, strict=False)]
     turned = [0 <= i < n for i, n in zip(reversed(index), array.shape, strict=False)]
     across = _across_and_down(trial, hazard.threads[0])
-    if len(index) == 2 and not all(inside) and all(turned) and index == across:
+    if np.size(trial.block) > 1 and len(index) == 2 and not all(inside) and all(turned) and index == across:
         return ": x and y are swapped; x counts columns, the last index, and y counts rows, the first index"
+    if np.size(trial.block) == 1 and len(index) == 2 and not all(inside) and all(turned):
+        rows, columns = array.shape
+        has = f"{hazard.array} has {rows} rows and {columns} columns"
+        return f": the first index counts rows, the last one columns; {has}"
     return ""
 
 
@@ -134,7 +140,9 @@ def _too_far(answer: Answer, array, hazard: Hazard) -> str:
         else f"{hazard.array} has {size}"
     )
     names = {n.id for index in _indices(answer, hazard) for n in ast.walk(index) if isinstance(n, ast.Name)}
-    written = {ast.unparse(index) for index in _indices(answer, hazard)}
+    written = {
+        ast.unparse(part) for index in _indices(answer, hazard) for part in _beyond(index, array, hazard)
+    }
     outer = lanes.around(answer.program.tree, hazard.line) if names and array.ndim <= 2 else []
     for statement in reversed(outer):
         if isinstance(statement, ast.For) and ast.unparse(statement.target) in written:
@@ -142,7 +150,51 @@ def _too_far(answer: Answer, array, hazard: Hazard) -> str:
         if isinstance(statement, ast.If) and names & {
             n.id for n in ast.walk(statement.test) if isinstance(n, ast.Name)
         }:
-            return f"{ELSEWHERE}; the `if` lets this thread through, and {ends}"
+            word = "else" if statement.orelse and hazard.line >= statement.orelse[0].lineno else "if"
+            beyond = [part for index in _indices(answer, hazard) for part in _beyond(index, array, hazard)]
+            computed = [part for part in beyond if isinstance(getattr(part, "op", None), ast.Add)]
+            if computed and array.ndim == 1:
+                ends = f"{ast.unparse(computed[0])} is {hazard.index[0]}, and {ends}"
+                return f"{ELSEWHERE}; the `{word}` lets this thread through, but {ends}"
+            return f"{ELSEWHERE}; the `{word}` lets this thread through, and {ends}"
+    leaves = _guard_before(answer, hazard, names)
+    if leaves:
+        return f"{ELSEWHERE}; the `if` in line {leaves} does not send this thread away, and {ends}"
+    return ""
+
+
+def _beyond(index, array, hazard: Hazard) -> list[ast.expr]:
+    """Return the parts of an index that are too large."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    places = zip(parts, hazard.index, array.shape, strict=False)
+    return [part for part, place, extent in places if place >= extent]
+
+
+def _guard_before(answer: Answer, hazard: Hazard, names) -> int | None:
+    """Return the line of an ``if`` that asks for one of these names and returns, before the line of a hazard."""
+    for node in ast.walk(answer.program.tree):
+        leaves = isinstance(node, ast.If) and isinstance(node.body[-1], ast.Return)
+        if leaves and node.end_lineno < hazard.line:
+            asked = {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
+            if names & asked:
+                return node.lineno
+    return None
+
+
+def _into_shared(answer: Answer, hazard: Hazard) -> str:
+    """Say that a tile needs a number also where an element does not exist: a guard would leave its place unwritten."""
+    tree = answer.program.tree
+    shared = {name for name, value in lanes.bound(tree) if ast.unparse(value).startswith("cuda.shared.array")}
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Assign)
+            and node.lineno == hazard.line
+            and isinstance(node.targets[0], ast.Subscript)
+        ):
+            tile = ast.unparse(node.targets[0].value)
+            if tile in shared and hazard.function == answer.program.name:
+                end = f"beyond the end of {hazard.array} put what is asked for into {tile}"
+                return f"{ELSEWHERE}; guard the access, and {end}"
     return ""
 
 
@@ -175,6 +227,9 @@ def _across_and_down(trial: Trial, thread) -> tuple[int, ...]:
 def _from_the_front(answer: Answer, hazard: Hazard, shape) -> str:
     """Say how to write ``tile[-1 - t]`` without a negative index."""
     for index in _indices(answer, hazard) if len(shape) == 1 else []:
+        if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub):
+            name = hazard.array
+            return f": count from the front, as in {name}[{name}.size - 1 - {ast.unparse(index.operand)}]"
         if isinstance(index, ast.BinOp) and isinstance(index.op, ast.Sub):
             left = ast.unparse(index.left)
             if re.fullmatch(r"-\d+", left):

@@ -78,7 +78,7 @@ class Progress:
             return f"solved on {self.solved[step.name]}"
         if step.needs and step.needs not in self.solved:
             needed = next(s.title for s in self.lectures[lecture] if s.name == step.needs)
-            return f"locked: it builds on “{needed}”; you may try it all the same"
+            return f"later: it builds on “{needed}”"
         return "open"
 
     def _done(self, lecture: str) -> str:

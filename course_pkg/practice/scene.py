@@ -6,7 +6,7 @@ import numpy as np
 
 from course_pkg.core.access import Touches
 from course_pkg.practice.attempt import Outcome
-from course_pkg.practice.hazards import thread_number
+from course_pkg.practice.hazards import thread_number, worst_of
 from course_pkg.practice.step import RESULT, Step, Trial
 from course_pkg.practice.verdict import unwritten_elements, wrong_elements
 from course_pkg.simt import KernelProfile
@@ -113,14 +113,15 @@ def _written_twice(mine: list[Touches]) -> list[int]:
 
 def _shown(profile, arrays, links) -> frozenset[int]:
     """Return the threads that the picture shows at first: those at fault, or else the first that accesses memory."""
+    worst = worst_of(profile)
+    if worst is not None:  # the verdict names them
+        return frozenset(thread_number(profile, thread) for thread in worst.threads)
     bad = {(a.name, e) for a in arrays for e, state in enumerate(a.states) if state in ("wrong", "two")}
     if bad:
         array, element = min(bad, key=lambda place: place[1])
         touching = {k.thread for k in links if (k.array, k.element) == (array, element) and k.kind != "load"}
         if touching:
             return frozenset(sorted(touching)[:4])
-    for hazard in profile.hazards:
-        return frozenset(thread_number(profile, thread) for thread in hazard.threads)
     return frozenset([min(k.thread for k in links)] if links else [])
 
 

@@ -94,6 +94,8 @@ def _stopped(answer: Answer, outcome: Outcome) -> str:
     if place is None:
         return said
     rest = said[place.end() :]
+    if place["function"] not in (None, answer.program.name):
+        return f"In {place['function']}, which it calls, line {place['line']}: {rest}"
     if rest.startswith("raises "):
         rest = f"it {rest}"
     if re.match(r"index \d+ of \w+ is a float", rest):
@@ -116,7 +118,10 @@ def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:
             if not isinstance(expected, np.ndarray) or np.shape(found) != expected.shape:
                 return _capital(str(failed))
             first = _first_wrong(trial, step, name, found, expected, outcome)
-            return _read_wrongly(step, trial, outcome) or f"{first} {_mistake(step, trial, outcome)}".rstrip()
+            also = _mistake(step, trial, outcome) or _changed(trial, outcome)
+            if also in first:
+                also = ""
+            return _read_wrongly(step, trial, outcome) or f"{first} {also}".rstrip()
     return ""
 
 
@@ -156,7 +161,8 @@ def _read_wrongly(step: Step, trial: Trial, outcome: Outcome) -> str:
         if times.any() and (times > 1).any():
             first = int(np.argmax(times > 1))
             where = element_name(name, array.shape, first)
-            return f"{where} is read {times[first]} times, and once is enough: how many threads has the grid?"
+            said = f"{where} is read {times[first]} times, and once is enough"
+            return f"{said}: how many threads has the grid, and which elements belong to this one?"
         if times.any() and not times.all():
             where = element_name(name, array.shape, int(np.argmin(times)))
             return f"{where} is read by nobody: which thread should take it?"
@@ -171,9 +177,9 @@ def _first_wrong(trial: Trial, step: Step, name: str, found, expected, outcome: 
     where = "the result" if name == RESULT else element_name(name, expected.shape, first)
     many = f"{int(wrong.sum())} of {wrong.size} elements are"
     if unwritten.any() and name != RESULT:
-        if _stored_at(outcome, name, first):
+        if by := _stored_at(outcome, name, first):
             return (
-                f"{where} was written and is still no number: {name} holds none before, so += has nothing to add to. "
+                f"{where} was written and is still no number: {name} holds none before, so {by} has nothing to add to. "
                 f"Write {name}[…] = …, once; what is to be added up, add up in a variable of the thread before."
             )
         many = f"{int(unwritten.sum())} of {wrong.size} elements of {name} were written by nobody, the first is {where}"
@@ -199,10 +205,11 @@ def _directions(trial: Trial) -> str:
     return "the first index counts rows, the last one columns"
 
 
-def _stored_at(outcome: Outcome, name: str, element: int) -> bool:
-    """Return whether the last launch wrote to an element."""
+def _stored_at(outcome: Outcome, name: str, element: int) -> str | None:
+    """Return how the last launch wrote to an element: by ``+=`` or by an atomic; None if it did not."""
     found = touches(outcome.profiles[-1]) if outcome.profiles else []
-    return any(t.array == name and t.kind == "store" and element in t.element for t in found)
+    kinds = {t.kind for t in found if t.array == name and element in t.element}
+    return "+=" if "store" in kinds else "cuda.atomic.add" if "atomic" in kinds else None
 
 
 def wrong_elements(found, expected, rtol: float) -> np.ndarray:

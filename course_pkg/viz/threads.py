@@ -16,6 +16,11 @@ MOST_LINKS = 4000
 MOST_ZOOM = 1.2  # of a small picture where there is room
 GAP = 14.0  # between the words of the legend
 LINES = {"load": (MEMORY, "reads"), "store": (MEMORY_WRITE, "writes"), "atomic": (SERIES[5], "updates")}
+DASHES = {
+    "load": "none",
+    "store": "6 3",
+    "atomic": "none",
+}  # the blues of reads and writes are close to each other
 FILLS = {
     "right": (GAIN, "white", "right"),
     "wrong": (COMPUTE, "white", "wrong"),
@@ -66,7 +71,7 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
     for link in links:
         by_thread.setdefault(link.thread, []).append(link)
         by_element.setdefault((link.array, link.element), []).append(link)
-    parts = [_frames(placed)]
+    parts = [_blocks(placed)]
     widest = max(len(placed.label(scene, thread)) for thread in placed.threads)
     for thread, box in placed.threads.items():
         kind = "astray" if thread in scene.astray else "thread" if thread in by_thread else "resting"
@@ -84,7 +89,7 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
         if link.array in numbers and link.thread in placed.threads:
             parts.append(_line(placed, link, numbers[link.array], link.thread in scene.shown))
     legend, end = _legend(scene, placed)
-    parts.append(legend)
+    parts += [_titles(placed), legend]
     height, width = placed.height + 26, min(WIDTH, max(placed.right, end) + 4)
     svg = (
         f'<svg id="{name}" class="threads" xmlns="http://www.w3.org/2000/svg" role="img" '
@@ -138,7 +143,8 @@ def _line(placed: Placed, link: Link, number: int, shown: bool):
     return (
         f'<g class="l {"d " if shown else ""}t{link.thread} a{number}e{link.element}">'
         f'<path d="M{x0:.1f} {y0:.1f}C{bends} {x1:.1f} {y1:.1f}" fill="none" '
-        f'stroke="{colour}" stroke-opacity=".75" stroke-width="2"/><path d="{tip}" fill="{colour}"/>'
+        f'stroke="{colour}" stroke-opacity=".75" stroke-width="2" '
+        f'stroke-dasharray="{DASHES[link.kind]}"/><path d="{tip}" fill="{colour}"/>'
         f'<rect x="{ex:.1f}" y="{ey:.1f}" width="{ew:.1f}" height="{eh:.1f}" rx="2.5" fill="none" stroke="{colour}" '
         'stroke-width="2.5"/></g>'
     )
@@ -165,13 +171,20 @@ def _course(thread, element, link: Link, placed: Placed):
     return (start, end), bend, f"M{x:.1f} {y:.1f}l{sides}"
 
 
-def _frames(placed: Placed):
+def _titles(placed: Placed):
+    """Write titles over the lines, each with a white edge, so that a line that passes there leaves it legible."""
     parts = []
     for x, y, text, bold in placed.titles:
         weight = ' font-weight="600"' if bold else ""
         parts.append(
-            f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{INK}"{weight}>{escape(text)}</text>'
+            f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{INK}"{weight} stroke="white" stroke-width="4" '
+            f'paint-order="stroke" pointer-events="none">{escape(text)}</text>'
         )
+    return "".join(parts)
+
+
+def _blocks(placed: Placed):
+    parts = []
     for x, y, width, height in placed.blocks:
         parts.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="5" fill="none" '
@@ -196,7 +209,10 @@ def _legend(scene: Scene, placed: Placed):
         x = _word(parts, x + 17, y, word)
     for kind, (colour, word) in LINES.items():
         if kind in kinds:
-            parts.append(f'<path d="M{x:.1f} {y + 6:.1f}h18" stroke="{colour}" stroke-width="2.5"/>')
+            parts.append(
+                f'<path d="M{x:.1f} {y + 6:.1f}h18" stroke="{colour}" stroke-width="2.5" '
+                f'stroke-dasharray="{DASHES[kind]}"/>'
+            )
             x = _word(parts, x + 23, y, word)
     x = _word(parts, x, y, "point at a thread or an element", MUTED)
     return "".join(parts), x - GAP

@@ -15,7 +15,8 @@
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
 # - The cell after your answer tests a part of what will be graded; further tests are hidden. The inputs are random, and
-#   different in each run.
+#   different in each run. A hidden test often repeats the visible one with other sizes: do the same in a cell of your own, such
+#   as `run_diagonal(6, 9, -1)` or `profile_rotate(rotate_kernel, 100)`. If something is wrong, a sentence says what.
 # - Some tests count traffic in [sectors](../../lectures/glossary.md#sector) of 32 bytes: `limits` says by which factor a kernel
 #   may exceed what is needed. And in every launch they look for hazards, such as two threads that write one element.
 # - Write each kernel in any way you like. A loop over several elements for each thread is as good as one element for each
@@ -233,7 +234,8 @@ print(slow)
 # %% [markdown]
 # In one [request](../../lectures/glossary.md#request), the 32 lanes of a warp ask for one element each. `slow.by_array["dark"].global_load`
 # has the counts of the array `dark` alone, among them `requests` and `sectors`. How many sectors does one request for each of the
-# arrays take here? Before you look, think: which elements do the threads 0, 1 and 2 read?
+# arrays take here? Before you look, think: which elements do the threads 0, 1 and 2 read? The test of your three
+# numbers is hidden: compare them with what you expected, and find out why where they differ.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "sectors"}
 # sectors of one request: sectors_per_request = {"image": ..., "gain": ..., "dark": ...}
@@ -378,8 +380,10 @@ profile_rotate(rotate_kernel, 128, 64, "int32")
 #
 # Many threads want to change the same four numbers. `cuda.atomic.min(array, index, value)` and `cuda.atomic.max` let them take
 # turns. That is enough for two of the points. For the third one, let the threads of each block agree in shared memory first:
-# then `box` needs no more than four [atomic](../../lectures/glossary.md#atomic) operations for each block. An atomic works on
-# a shared array as on a global one. One thread of the block gives the four shared numbers their first values, those that `box`
+# then `box` needs no more than four [atomic](../../lectures/glossary.md#atomic) operations for each block. Each pixel is to be
+# read once, too. In a cell of your own, `profile, blocks = run_box(12, 20, 5)` gives the counts of a launch and its number of
+# blocks: `profile.global_atomics.thread_accesses` and `profile.global_load.thread_accesses`. An atomic works on a shared array
+# as on a global one. One thread of the block gives the four shared numbers their first values, those that `box`
 # has before the launch. In a two-dimensional block, `cuda.threadIdx.x == 0` is a whole column: the first thread also has
 # `cuda.threadIdx.y == 0`.
 

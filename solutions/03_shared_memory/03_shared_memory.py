@@ -15,7 +15,8 @@
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
 # - The cell after your answer tests a part of what will be graded; further tests are hidden. The inputs are random, and
-#   different in each run.
+#   different in each run. A hidden test often repeats the visible one with other sizes: do the same in a cell of your own, such
+#   as `run_mixed(5, 70)` or `run_halve(3, 65)`. If something is wrong, a sentence says what.
 # - Tests also check how much data a kernel moves: `limits` says by which factor it may exceed what is needed. And in
 #   every launch they look for hazards, such as a thread that reads what another one may not have written yet.
 # - Only the answer cells are graded: put your own helper functions and constants there too.

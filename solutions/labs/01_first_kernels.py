@@ -40,6 +40,18 @@ def add_ten(a, out):
     out[i] += a[i] + 10
 
 
+# %% map wrong: This adds 10 to the thread's number i; the element is a[i].
+@cuda.jit
+def add_ten(a, out):
+    i = cuda.threadIdx.x
+    out[i] = i + 10
+
+# %% map wrong: a complex number is stored in out, whose elements are real numbers
+@cuda.jit
+def add_ten(a, out):
+    i = cuda.threadIdx.x
+    out[i] = 1j + a[i]
+
 # %% guard
 @cuda.jit
 def add_ten_guarded(a, out):
@@ -47,7 +59,7 @@ def add_ten_guarded(a, out):
     if i < a.size:
         out[i] = a[i] + 10
 
-# %% guard wrong: thread 10 of block 0 uses a[10], outside the array's shape (10,): a GPU would touch other data; guard the access
+# %% guard wrong: thread 10 of block 0 uses a[10], outside the array's shape (10,): a GPU would touch whatever lies there; guard the access
 @cuda.jit
 def add_ten_guarded(a, out):
     i = cuda.threadIdx.x
@@ -67,6 +79,14 @@ def add_ten_guarded(a, out):
     if i <= a.size:
         out[i] = a[i] + 10
 
+
+# %% guard wrong: the `if` in line 4 does not send this thread away, and the last element is a[9]
+@cuda.jit
+def add_ten_guarded(a, out):
+    i = cuda.threadIdx.x
+    if i > a.size:
+        return
+    out[i] = a[i] + 10
 
 # %% blocks
 @cuda.jit
@@ -103,6 +123,13 @@ def add_ten_blocks(a, out):
     if i < a.size:
         out[i] = a[i] + 10
 
+
+# %% blocks wrong: both write out[0]: in all threads of a block the index is the same; it must use cuda.threadIdx.x, too
+@cuda.jit
+def add_ten_blocks(a, out):
+    i = cuda.blockIdx.x
+    if i < a.size:
+        out[i] = a[i] + 10
 
 # %% square
 @cuda.jit
@@ -248,6 +275,13 @@ def add_ten_coalesced(a, out):
         out[t, k] = a[k] + 10
 
 
+# %% coalesced wrong: each element should belong to one thread: no index uses t
+@cuda.jit
+def add_ten_coalesced(a, out):
+    t = cuda.threadIdx.x
+    for k in range(a.shape[0]):
+        out[k, k] = a[k, k] + 10
+
 # %% stencil
 @cuda.jit
 def neighbours(a, out):
@@ -281,6 +315,24 @@ def neighbours(a, out):
         out[i] = (a[i - 1] + a[i + 1]) / 2
     out[0] = a[0]
     out[-1] = a[-1]
+
+# %% stencil wrong: the `else` lets this thread through, and the last element is a[19]
+@cuda.jit
+def neighbours(a, out):
+    i = cuda.grid(1)
+    if 0 < i < a.size - 1:
+        out[i] = (a[i - 1] + a[i + 1]) / 2
+    else:
+        out[i] = a[i]
+
+# %% stencil wrong: lets this thread through, but i + 1 is 20, and the last element is a[19]
+@cuda.jit
+def neighbours(a, out):
+    i = cuda.grid(1)
+    if 0 < i < a.size:
+        out[i] = (a[i - 1] + a[i + 1]) / 2
+    elif i < a.size:
+        out[i] = a[i]
 
 # %% reverse
 @cuda.jit
@@ -360,6 +412,47 @@ def reverse_blocks(a, out):
     out[i] = tile[7 - t]
 
 
+# %% reverse wrong: `tile =` gives the name a new meaning inside this thread and leaves the array as it is; write into an element, tile[t] = a[i].
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile = a[i]
+    cuda.syncthreads()
+    out[i] = tile[7 - t]
+
+# %% reverse wrong: thread 0 of block 0 writes 8 elements of out: let each thread write one
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[t] = a[i]
+    if t == 0:
+        cuda.syncthreads()
+        for k in range(8):
+            out[i + k] = tile[7 - k]
+
+# %% reverse wrong: leaves the array as it is; write into an element, tile[t] = …
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile = a[i : i + 8][::-1]
+    out[i] = tile[t]
+
+# %% reverse wrong: count from the front, as in a[a.size - 1 - i]
+@cuda.jit
+def reverse_blocks(a, out):
+    tile = cuda.shared.array(8, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[t] = a[-i]
+    cuda.syncthreads()
+    out[i] = tile[7 - t]
+
 # %% block_sum
 @cuda.jit
 def sum_blocks(a, out):
@@ -435,6 +528,71 @@ def sum_blocks(a, out):
         out[cuda.blockIdx.x] = tile[0]
 
 
+# %% block_sum wrong: thread 0 of block 0 reads 16 elements of the tile, one after the other, while others have nothing to do: fold the tile
+@cuda.jit
+def sum_blocks(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    tile[t] = a[cuda.grid(1)]
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        half //= 2
+    if t == 0:
+        s = 0.0
+        for k in range(16):
+            s += tile[k]
+        out[cuda.blockIdx.x] = s
+
+# %% block_sum wrong: thread 0 of block 0 reads 16 elements of the tile
+@cuda.jit
+def sum_blocks(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    tile[t] = a[cuda.grid(1)]
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = tile.sum()
+
+# %% block_sum wrong: Each fold added elements that are 8 away; the second one needs those that are 4 away: tile[t + half].
+@cuda.jit
+def sum_blocks(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    tile[t] = a[cuda.grid(1)]
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + 8]
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = tile[0]
+
+# %% block_sum wrong: out[0] was written and is still no number: out holds none before, so cuda.atomic.add has nothing to add to
+@cuda.jit
+def sum_blocks(a, out):
+    tile = cuda.shared.array(16, float64)
+    cuda.atomic.add(out, cuda.blockIdx.x, a[cuda.grid(1)])
+
+# %% block_sum wrong: no barrier can stand within a line; does this thread read the element that is meant?
+@cuda.jit
+def sum_blocks(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    tile[t] = a[cuda.grid(1)]
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[2 * t]
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = tile[0]
+
 # %% dot
 @cuda.jit
 def dot(a, b, out):
@@ -479,7 +637,7 @@ def dot(a, b, out):
         s += a[i] * b[i]
     cuda.atomic.add(out, 0, s)
 
-# %% dot wrong: a[16] is read 2 times, and once is enough: how many threads has the grid?
+# %% dot wrong: a[16] is read 2 times, and once is enough: how many threads has the grid, and which elements belong to this one?
 @cuda.jit
 def dot(a, b, out):
     tile = cuda.shared.array(16, float64)
@@ -624,6 +782,13 @@ def histogram(a, counts):
         cuda.atomic.add(counts, a[i], a[i])
 
 
+# %% histogram wrong: counts[0] is 0 and should be 6. a was changed, and is only to be read
+@cuda.jit
+def histogram(a, counts):
+    i = cuda.grid(1)
+    if i < a.size:
+        cuda.atomic.add(a, i, 1)
+
 # %% convolution
 @cuda.jit
 def convolve(a, w, out):
@@ -640,7 +805,7 @@ def convolve(a, w, out):
             s += w[m] * tile[t + m]
         out[i] = s
 
-# %% convolution wrong: thread 6 of block 2 uses a[20], outside the array's shape (20,)
+# %% convolution wrong: thread 6 of block 2 uses a[20], outside the array's shape (20,): a GPU would touch whatever lies there; guard the access, and beyond the end of a put what is asked for into tile
 @cuda.jit
 def convolve(a, w, out):
     tile = cuda.shared.array(12, float64)
@@ -733,6 +898,54 @@ def convolve(a, w, out):
         out[i] = s
 
 
+# %% convolution wrong: cuda.grid(1) + k counts it twice
+@cuda.jit
+def convolve(a, w, out):
+    tile = cuda.shared.array(12, float64)
+    t = cuda.threadIdx.x
+    for k in range(t, 12, 8):
+        j = cuda.grid(1) + k - 2
+        tile[k] = a[j] if 0 <= j < a.size else 0.0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < a.size:
+        s = 0.0
+        for m in range(5):
+            s += w[m] * tile[t + m]
+        out[i] = s
+
+# %% convolution wrong: Each thread puts the same element into tile[t] and tile[t + 8]
+@cuda.jit
+def convolve(a, w, out):
+    tile = cuda.shared.array(12, float64)
+    t = cuda.threadIdx.x
+    for k in range(t, 12, 8):
+        j = cuda.grid(1) - 2
+        tile[k] = a[j] if 0 <= j < a.size else 0.0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < a.size:
+        s = 0.0
+        for m in range(5):
+            s += w[m] * tile[t + m]
+        out[i] = s
+
+# %% convolution wrong: A block goes on 8 elements after the block before, not 12
+@cuda.jit
+def convolve(a, w, out):
+    tile = cuda.shared.array(12, float64)
+    t = cuda.threadIdx.x
+    for k in range(t, 12, 8):
+        j = cuda.blockIdx.x * 12 + k - 2
+        tile[k] = a[j] if 0 <= j < a.size else 0.0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < a.size:
+        s = 0.0
+        for m in range(5):
+            s += w[m] * tile[t + m]
+        out[i] = s
+
 # %% row_sums
 @cuda.jit
 def row_sums(a, out):
@@ -780,3 +993,98 @@ def row_sums(a, out):
     for c in range(a.shape[1]):
         s += a[r, c]
     out[r] = s
+
+# %% row_sums wrong: Each thread has added up the whole row
+@cuda.jit
+def row_sums(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    r = cuda.blockIdx.x
+    s = 0.0
+    for c in range(a.shape[1]):
+        s += a[r, c]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[r] = tile[0]
+
+# %% row_sums wrong: within a row, count threads by t
+@cuda.jit
+def row_sums(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    r = cuda.blockIdx.x
+    s = 0.0
+    for c in range(cuda.grid(1), a.shape[1], 16):
+        s += a[r, c]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[r] = tile[0]
+
+# %% row_sums wrong: a row has a.shape[1] elements
+@cuda.jit
+def row_sums(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    r = cuda.blockIdx.x
+    s = 0.0
+    for c in range(t, a.shape[0], 16):
+        s += a[r, c]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[r] = tile[0]
+
+# %% row_sums wrong: with 2 × 48 elements: line 8, `s += a[r, c]`: thread 12 of block 0 uses a[0, 48], outside the array's shape (2, 48): the loop goes too far
+@cuda.jit
+def row_sums(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    r = cuda.blockIdx.x
+    s = 0.0
+    for c in range(4 * t, 4 * t + 4):
+        s += a[r, c]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[r] = tile[0]
+
+# %% row_sums wrong: the first index counts rows, the last one columns; a has 3 rows and 64 columns
+@cuda.jit
+def row_sums(a, out):
+    tile = cuda.shared.array(16, float64)
+    t = cuda.threadIdx.x
+    r = cuda.blockIdx.x
+    s = 0.0
+    for c in range(t, a.shape[1], 16):
+        s += a[c, r]
+    tile[t] = s
+    half = 8
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            tile[t] += tile[t + half]
+        half //= 2
+    if t == 0:
+        out[r] = tile[0]

@@ -257,3 +257,16 @@ def test_the_path_is_given_back(monkeypatch):
         raise ZeroDivisionError
     assert os.environ["PATH"] == "/somewhere"
     assert not root.exists()
+
+
+def test_a_test_that_a_learner_sees_ends_with_its_points(source):
+    """A hidden test must not say so: nothing of it has run in the learner's notebook."""
+    for cell in notebook(source).cells:
+        about = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code":
+            is_test = about.get("grade") and not about.get("solution")
+            visible = any(
+                line and not line.startswith(("#", "limits =")) for line in cell.source.splitlines()
+            )
+            said = f"check.passed({about['points']:g})" if is_test and visible else ""
+            assert cell.source.endswith(said) and cell.source.count("check.passed") == bool(said), cell.source

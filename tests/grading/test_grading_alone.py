@@ -16,6 +16,7 @@ import psutil
 import pytest
 import submissions as s
 
+from course_pkg.cli import main
 from course_pkg.core import CourseError
 from course_pkg.grading import alone, intake, judge, kernels, leftovers, room, warm
 from course_pkg.grading.alone import Solution
@@ -362,3 +363,11 @@ def test_no_module_of_grading_imports_itself_over_others():
 
     for name in imports:
         below(name)
+
+
+def test_a_file_has_no_folder_of_results(tmp_path, capsys):
+    """``--out`` of a single file wrote nothing, and did not say so."""
+    file = tmp_path / "one.ipynb"
+    file.write_text("{}", encoding="utf-8")
+    assert main(["grade", str(file), "--out", str(tmp_path / "out")]) == 1
+    assert "--out keeps the results of a folder" in capsys.readouterr().err

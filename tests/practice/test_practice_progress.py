@@ -30,9 +30,9 @@ def test_a_wrong_answer_or_a_skeleton_is_not_remembered(learner_dir):
     assert not learner_dir.exists()
 
 
-def test_a_step_whose_foundation_is_not_solved_is_locked_and_may_be_tried():
+def test_a_step_whose_foundation_is_not_solved_is_for_later():
     rows = dict(practice.progress("01_first_kernels").rows("first_kernels"))
-    assert rows["A guard"].startswith("locked: it builds on “One thread")
+    assert rows["A guard"].startswith("later: it builds on “One thread")
     assert practice.check("guard", RIGHT["guard"].answer).good
     rows = dict(practice.progress("first_kernels").rows("first_kernels"))
     assert rows["A guard"].startswith("solved")

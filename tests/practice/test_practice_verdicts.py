@@ -1,5 +1,7 @@
 """What is said about an answer: the first mistakes of a NumPy user, hazards, wrong elements, limits, hidden sizes."""
 
+import re
+
 import numpy as np
 import practice_cells as cells
 import pytest
@@ -53,7 +55,7 @@ GUARDED = "i = cuda.grid(1)\nif i < a.size:\n    "
         ("print(a)", "Line 3, `print(a)`: a is an array, and print takes numbers: print one element of it."),
         ("print(f'{a[0]}')", "a kernel cannot put a text together: write print"),
         ("print(a[0], sep=' ')", "print takes no sep in a kernel"),
-        ("i = cuda.grid(1)\nout[i] = np.sum(a)", "`np.sum` works on the whole array a"),
+        ("i = cuda.grid(1)\nout[i] = np.sum(a)", "`np.sum` works on a whole array, again in each thread"),
         ("i = cuda.grid(1)\nout[i] = a.sum()", "`a.sum` works on a whole array"),
         ("i = cuda.grid(1)\nout[i] = sum(a)", "`sum` works on the whole array a"),
         ("i = cuda.grid(1)\nout[i] = [a[i] + 10]", "a list needs memory that a thread cannot ask for"),
@@ -66,7 +68,7 @@ GUARDED = "i = cuda.grid(1)\nif i < a.size:\n    "
         ("kernel[1, 32](a, out)", "a kernel cannot call or launch itself"),
         ("i = cuda.grid(1)\nout[i] = a[i] + 10", "thread 10 of block 0 uses a[10], outside the array's shape (10,)"),
         ("i = cuda.grid(1)\nout[i] = a[i] + 10", "guard the access, so that threads without an element do nothing"),
-        (GUARDED + "out[i] = a[i + 1] + 9", "the `if` lets this thread through, and the last element is a[9]"),
+        (GUARDED + "out[i] = a[i + 1] + 9", "lets this thread through, but i + 1 is 10, and the last element is a[9]"),
         (GUARDED + "out[i] = a[i]", "10 of 10 elements are wrong; out[0] is 0 and should be 10"),
         (GUARDED + "out[0] = a[i] + 10", "both write out[0], and each element should belong to one thread"),
         (GUARDED + "if i > 3:\n        out[i] = a[i] + 10", "4 of 10 elements of out were written by nobody"),
@@ -110,7 +112,7 @@ def test_a_skeleton_is_not_begun_and_a_part_of_it_not_finished():
     ("given", "says"),
     [
         (None, "without calling it"),
-        (3, "This is a int"),
+        (3, "This is an int"),
         ("map", "This is a str"),
         (lambda a, out: None, "is a plain Python function: write @cuda.jit"),
         (cells.kernel("out[0] = 1")[1, 32], "without [blocks, threads] behind its name"),
@@ -351,3 +353,14 @@ def test_counts_are_shown_only_of_right_results(body, counted):
     assert len(result.pictures) == 1 + counted, (
         "the threads always, the strip with its sectors only where it counts"
     )
+
+
+def test_a_picture_shows_the_threads_that_the_verdict_names_and_titles_over_lines():
+    body = "i = cuda.grid(1)\nif i < a.size:\n    counts[a[i]] += 1"
+    result = practice.check("histogram", cells.kernel(body, "a, counts"))
+    assert "thread 0 of block 0 and thread 9 of block 1 both change counts[4]" in str(result)
+    svg = result.pictures[0].svg
+    shown = set(re.findall(r'class="l d t(\d+)', svg))
+    assert shown == {"0", "25"}  # 16 threads per block
+    assert svg.rindex('class="l ') < svg.index(">block 0<"), "a line runs over a title"
+    assert 'stroke-dasharray="6 3"' in svg

@@ -8,7 +8,7 @@ from course_pkg.simt import Kernel, SimtError, limits, profile
 from course_pkg.simt.run import endless
 
 N = 10
-SAYS = "runs on and on, and was stopped: look for a loop whose condition never becomes false"
+SAYS = "runs on and on, and was stopped: look for a loop that ends too late, or whose condition never becomes false"
 
 
 def of(body, **names):

@@ -236,6 +236,11 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
             f"{place.where.function}, line {place.where.line}: {array.name} cannot be written: "
             + ("it is constant memory." if array.space == "constant" else "the NumPy array is read-only.")
         )
+    if str(value.type).startswith("complex") and not str(array.type).startswith("complex"):
+        raise SimtError(
+            f"{place.where.function}, line {place.where.line}: a complex number is stored in {array.name}, whose "
+            "elements are real numbers: store its .real or .imag, or give the array a complex type."
+        )
     value = cast(run, value, array.type)
     if run.dry:
         note_store(run, array)

@@ -43,6 +43,6 @@ def steps_now() -> int | None:
 def endless(run, example: str = "") -> SimtError:
     """Return the error for a launch that does not end."""
     return SimtError(
-        f"{run.launch.name} runs on and on, and was stopped: look for a loop whose condition never becomes false"
-        f"{example}. A thread that waits in a loop for another may wait for ever."
+        f"{run.launch.name} runs on and on, and was stopped: look for a loop that ends too late, or whose condition "
+        f"never becomes false{example}. A thread that waits in a loop for another may wait for ever."
     )

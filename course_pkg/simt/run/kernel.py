@@ -158,6 +158,12 @@ class Kernel:
                 f"A launch is {self.__name__}[blocks, threads_per_block](…), with a stream and a number of bytes of "
                 "dynamic shared memory after them if need be."
             )
+        if isinstance(configuration[-1], tuple) and len(configuration) == 3:
+            raise SimtError(
+                f"A launch of {self.__name__} takes [blocks, threads per block]; what stands third is a stream. For "
+                f"two dimensions write a pair for each: {self.__name__}[(blocks along x, along y), (threads along x, "
+                "along y)]."
+            )
         return Launch(self, *configuration)
 
     def configure(self, griddim, blockdim, stream=0, sharedmem: int = 0) -> "Launch":

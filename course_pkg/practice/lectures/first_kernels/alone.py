@@ -14,18 +14,23 @@ def numbers(shape, rng):
 
 
 def _map(n, rng):
-    a = np.arange(n, dtype=np.float64)
-    return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, grid=1, block=n)
+    a = numbers(n, rng)
+    return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, grid=1, block=n, mistakes=_of_number(n))
+
+
+def _of_number(n):
+    """Return the mistake of a NumPy user for whom ``i`` is the element, as in ``for i in a``."""
+    return {"This adds 10 to the thread's number i; the element is a[i].": {"out": np.arange(n) + 10.0}}
 
 
 def _zip(n, rng):
-    a, b = np.arange(n, dtype=np.float64), numbers(n, rng)
+    a, b = numbers(n, rng), numbers(n, rng)
     return Trial({"a": a, "b": b, "out": unwritten(n)}, {"out": a + b}, grid=1, block=n)
 
 
 def _guard(n, rng):
-    a = np.arange(n, dtype=np.float64)
-    return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, grid=1, block=32)
+    a = numbers(n, rng)
+    return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, grid=1, block=32, mistakes=_of_number(n))
 
 
 def _blocks(n, rng):
@@ -35,7 +40,8 @@ def _blocks(n, rng):
 
 def _stride(n, rng):
     a = numbers(n, rng)
-    return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, grid=2, block=8)
+    needed = {"global_load.sectors": np.ceil(check.sectors(n))}
+    return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, grid=2, block=8, needed=needed)
 
 
 def _square(shape, rng):
@@ -123,7 +129,7 @@ STEPS = (
         needs="map",
         tell="the threads without an element did nothing",
         hints=(
-            "Point at thread 10 in the picture: which element would it ask for?",
+            "The threads are numbered 0 to 31, and the elements 0 to 9: which element would thread 10 ask for?",
             "An `if` before the access lets only some threads through; a.size is the number of elements.",
             "`if i < a.size:`",
         ),
@@ -172,9 +178,11 @@ STEPS = (
         ),
         what_if=(
             WhatIf(
-                "Let each thread take neighbours instead: 3 elements in a row, from `3 * cuda.grid(1)` on.",
-                "Why do the threads of a warp then need more sectors for each request?",
-                "In one request the lanes touch every third element: the bytes between are moved for nothing.",
+                "Let each thread take neighbours instead: `n = (a.size + 15) // 16`, and i from `n * cuda.grid(1)` "
+                "to `min(n * cuda.grid(1) + n, a.size)`.",
+                "The result stays right. Why do the threads of a warp then need more sectors for each request?",
+                "With 40 elements, n is 3: in one request the lanes touch every third element, and the bytes between "
+                "are moved for nothing.",
             ),
         ),
     ),
@@ -216,7 +224,7 @@ STEPS = (
             WhatIf(
                 "Count the threads that read row[0].",
                 "Does memory move it as often?",
-                "No: the lanes of a warp that ask for one element get it by one sector, and caches keep it for others.",
+                "No: the lanes of a warp that ask for one element get it by one sector, which caches keep near by.",
             ),
         ),
     ),
@@ -260,7 +268,8 @@ STEPS = (
             WhatIf(
                 "Guard with `if i < a.size - 1:` alone.",
                 "Thread 0 reads a[-1]. Why does nothing crash?",
-                "Numba counts a negative index from the end, as NumPy does. The number is wrong, and nobody complains.",
+                "Numba counts a negative index from the end, as NumPy does. The number is wrong, and a GPU says "
+                "nothing; only the interpreter reports it.",
             ),
         ),
     ),

@@ -6,12 +6,13 @@ from course_pkg.core import Cost
 from course_pkg.core.checks import unwritten
 from course_pkg.device.launch import blocks_for
 from course_pkg.grading import check
+from course_pkg.practice.lectures.first_kernels import demands
 from course_pkg.practice.lectures.first_kernels.alone import numbers
 from course_pkg.practice.step import Step, Trial, WhatIf
 
 
 def _reverse(n, rng):
-    a = np.arange(n, dtype=np.float64)
+    a = numbers(n, rng)
     right = a.reshape(-1, 8)[:, ::-1].reshape(-1)
     mistakes = {
         "Each block has turned the elements of block 0: t counts anew in each block.": {
@@ -32,6 +33,9 @@ def _block_sum(n, rng):
         },
         "After the first fold, half stays 8: does each fold add the element that is half a tile away?": {
             "out": tiles[:, 0] + tiles[:, [8, 4, 2, 1]].sum(axis=1)
+        },
+        "Each fold added elements that are 8 away; the second one needs those that are 4 away: tile[t + half].": {
+            "out": tiles[:, 0] + 4 * tiles[:, 8]
         },
     }
     return Trial(
@@ -64,6 +68,14 @@ def _histogram(n, rng):
     return Trial({"a": a, "counts": np.zeros(5, np.int64)}, {"counts": right}, 2, 16, mistakes=mistakes)
 
 
+def _by_tiles(a, w, first):
+    """Return a convolution by blocks of 8 threads whose tile holds, at k, the element ``first(block) + k``."""
+    block, k = np.divmod(np.arange(blocks_for(a.size, 8) * 12), 12)
+    j = first(block, k)
+    tile = np.where((j >= 0) & (j < a.size), a[np.clip(j, 0, a.size - 1)], 0).reshape(-1, 12)
+    return sum(w[m] * tile[:, m : m + 8] for m in range(5)).reshape(-1)[: a.size]
+
+
 def _convolution(n, rng):
     a, w = (
         numbers(n, rng),
@@ -83,6 +95,15 @@ def _convolution(n, rng):
         "Each block has computed with the elements of block 0: does j count the elements of the blocks before?": {
             "out": np.resize(np.correlate(a, w, "same")[:8], n)
         },
+        "k counts from the thread's own number already: cuda.grid(1) + k counts it twice.": {
+            "out": _by_tiles(a, w, lambda block, k: 8 * block + k % 8 + k - 2)
+        },
+        "Each thread puts the same element into tile[t] and tile[t + 8]: j must depend on k.": {
+            "out": _by_tiles(a, w, lambda block, k: 8 * block + k % 8 - 2)
+        },
+        "A block goes on 8 elements after the block before, not 12: the tiles of neighbouring blocks overlap.": {
+            "out": _by_tiles(a, w, lambda block, k: 12 * block + k - 2)
+        },
         "Beyond the ends stands the nearest element; take 0 there.": {
             "out": np.correlate(np.pad(a, 2, mode="edge"), w)
         },
@@ -97,7 +118,19 @@ def _convolution(n, rng):
 def _row_sums(shape, rng):
     a = numbers(shape, rng)
     needed = {"global_load.sectors": check.sectors(a.size), "global_store.requests": shape[0]}
-    return Trial({"a": a, "out": unwritten(shape[0])}, {"out": a.sum(axis=1)}, shape[0], 16, needed)
+    right = a.sum(axis=1)
+    mistakes = {
+        "Each thread has added up the whole row, and then the fold has added 16 such sums: share the row.": {
+            "out": 16 * right
+        },
+        "In block r, cuda.grid(1) begins at 16 r: within a row, count threads by t.": {
+            "out": np.array([row[16 * r :].sum() for r, row in enumerate(a)])
+        },
+        "The loop ends at a.shape[0], the number of rows; a row has a.shape[1] elements.": {
+            "out": a[:, : shape[0]].sum(axis=1)
+        },
+    }
+    return Trial({"a": a, "out": unwritten(shape[0])}, {"out": right}, shape[0], 16, needed, 0, mistakes)
 
 
 def _many_row_sums():
@@ -105,13 +138,6 @@ def _many_row_sums():
     trial = _row_sums((1 << 14, 1 << 10), np.random.default_rng(0))
     a, out = trial.arrays["a"], trial.arrays["out"]
     return trial, Cost(a.nbytes, out.nbytes, flops=a.size, known_bytes=a.nbytes + out.nbytes)
-
-
-def _uses_tile(profile, trial):
-    """Return a sentence if the kernel does not use shared memory."""
-    if not profile.shared_store:
-        return "it does not use shared memory: let each thread put its element into the tile first."
-    return None
 
 
 STEPS = (
@@ -122,7 +148,7 @@ STEPS = (
         trial=_reverse,
         sizes=(16, 8, 40),
         needs="blocks",
-        also=_uses_tile,
+        also=demands.passes_on,
         tell="each thread passed its element on to another one of its block",
         hints=(
             "First all threads put their elements into the tile. Then each takes another one out of it.",
@@ -145,8 +171,8 @@ STEPS = (
         sizes=(32, 16, 64),
         needs="reverse",
         limits={"global_load.thread_accesses": 1, "global_store.thread_accesses": 1},
-        also=_uses_tile,
-        tell="four foldings made one number of sixteen",
+        also=demands.folds,
+        tell="the threads of each block added up its sixteen elements together",
         hints=(
             "With half = 8, the threads 0 to 7 add the elements 8 to 15 to their own. And then?",
             "Halve with // until nothing is left; before each folding, all wait for the last one.",
@@ -172,7 +198,7 @@ STEPS = (
         tell="each thread added its products, each block its threads, and one update a block went to memory",
         hints=(
             "First each thread alone: its products, of every 32nd element, added up in s.",
-            "Then the block, as in the step before. Then one thread of each block adds to out[0].",
+            "Then the block, as in the puzzle before. Then one thread of each block adds to out[0].",
             "`s += a[i] * b[i]` in the loop; at the end `if t == 0: cuda.atomic.add(out, 0, tile[0])`",
         ),
         what_if=(
@@ -244,9 +270,10 @@ STEPS = (
         ),
         what_if=(
             WhatIf(
-                "Give each thread 4 neighbours: `range(4 * t, 4 * t + 4)`.",
+                "Give each thread neighbours: `n = a.shape[1] // 16` before the loop, and `range(n * t, n * t + n)`.",
                 "Which count grows, though each element is still read once?",
-                "The sectors: each lane's four elements fill a sector, and each of its four trips asks for it again.",
+                "The sectors: in a row of 64, each lane's four elements fill a sector, and each of its four trips asks "
+                "for it again.",
             ),
         ),
     ),

@@ -52,6 +52,75 @@ def stores(tree: ast.FunctionDef, array: str, lines) -> list[Store]:
     return found
 
 
+def same_loop(tree: ast.FunctionDef, line: int) -> ast.For | None:
+    """Return the loop in which every thread of a block makes the same update of the same elements on a line.
+
+    Parameters
+    ----------
+    tree : ast.FunctionDef
+    line : int
+        A line that assigns to an element.
+
+    Examples
+    --------
+    >>> text = "def kernel(a, s):\\n    for k in range({}, a.size):\\n        a[k] += s"
+    >>> same_loop(ast.parse(text.format(0)).body[0], 3).lineno
+    2
+    >>> same_loop(ast.parse(text.format("cuda.grid(1)")).body[0], 3)
+    """
+    own, outer = _own_names(tree), around(tree, line)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Assign, ast.AugAssign)) and node.lineno == line:
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            asked = [n.iter if isinstance(n, ast.For) else n.test for n in outer]
+            if isinstance(target, ast.Subscript) and not any(
+                _differs(e, own) for e in (*asked, node.value, target)
+            ):
+                return _loop_of(target.slice, outer)
+    return None
+
+
+def number_of_thread(tree: ast.FunctionDef) -> str | None:
+    """Return the name that a kernel gives to the number of its thread, as in ``t = cuda.threadIdx.x``.
+
+    Examples
+    --------
+    >>> number_of_thread(ast.parse("def kernel(a):\\n    i = cuda.grid(1)").body[0])
+    'i'
+    """
+    numbers = ("cuda.threadIdx.x", "cuda.grid(1)")
+    return next((name for name, value in bound(tree) if ast.unparse(value) in numbers), None)
+
+
+def leaves_before_a_barrier(tree: ast.FunctionDef) -> int | None:
+    """Return the line of a ``return`` by which some threads of a block leave before a barrier; None if there is none.
+
+    Examples
+    --------
+    >>> text = "def kernel(a):\\n    if cuda.grid(1) >= a.size:\\n        return\\n    cuda.syncthreads()"
+    >>> leaves_before_a_barrier(ast.parse(text).body[0])
+    3
+    """
+    barriers = [
+        n.lineno
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Call) and ast.unparse(n.func) == "cuda.syncthreads"
+    ]
+    own = _own_names(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Return):
+            outer = around(tree, node.lineno)
+            loops = [n for n in outer if isinstance(n, (ast.For, ast.While))]
+            later = (
+                max([n.end_lineno for n in loops], default=0),
+                min([n.lineno for n in loops], default=node.lineno),
+            )
+            some = any(isinstance(n, ast.If) and _differs(n.test, own) for n in outer)
+            if some and any(line > node.lineno or later[1] <= line <= later[0] for line in barriers):
+                return node.lineno
+    return None
+
+
 def around(tree: ast.FunctionDef, line: int) -> list[ast.AST]:
     """Return the branches and loops that contain a line, from the outermost to the innermost."""
     kinds = (ast.If, ast.For, ast.While)
@@ -70,11 +139,15 @@ def _loop_of(index: ast.expr, outer: list[ast.AST]) -> ast.For | None:
 
 def _own_names(tree: ast.FunctionDef) -> set[str]:
     """Return the local names whose values may differ from thread to thread of a block."""
-    bound = [pair for node in ast.walk(tree) for pair in _bound(node)]
     own: set[str] = set()
-    while more := {name for name, value in bound if _differs(value, own)} - own:
+    while more := {name for name, value in bound(tree) if _differs(value, own)} - own:
         own |= more
     return own
+
+
+def bound(tree: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
+    """Return the names that a kernel assigns to, each with an expression whose value it gets."""
+    return [pair for node in ast.walk(tree) for pair in _bound(node)]
 
 
 def _bound(node: ast.AST) -> list[tuple[str, ast.expr]]:

@@ -1,0 +1,33 @@
+"""Hazards in the words of exercises: what is wrong, without values, and what to do about it."""
+
+OTHER_DATA = "a GPU would touch whatever lies there"  # as the interpreter says it
+GUARD = "guard the access, so that threads without an element do nothing"
+ALL_COME = "Let all threads of the block come to each barrier"
+HAZARDS = {
+    "race": "different threads touch one element, at least one of them writes it, and no barrier puts them in order",
+    "missing_syncwarp": "threads of one warp exchange elements without a cuda.syncwarp() or cuda.syncthreads() between "
+    "the two accesses",
+    "divergent_barrier": "some threads of a block never reach a barrier at which others wait",
+    "out_of_bounds": f"a thread uses an index outside its array; {GUARD}",
+    "negative_index": "a thread uses a negative index, which counts from the end of the array: probably a mistake",
+    "uninitialised": "a thread reads an element of shared or local memory before any thread has written it",
+    "skipped_barrier": "some threads of a block end without coming to a barrier at which the others wait; let all "
+    "threads of the block come to each barrier",
+    "same_value": "different threads write the same constant to one element",
+    "unused_read": "a thread reads an element of shared or local memory that no thread has written, but does not use "
+    "what it finds there",
+}
+
+
+def of_hazard(hazard) -> str:
+    """Return a sentence on the kind of a hazard, without line, array, thread and index."""
+    what = HAZARDS.get(hazard.kind, "threads disturb each other")
+    return f"In one of the launches, {what}."
+
+
+def advised(hazard) -> str:
+    """Return the interpreter's sentence on a hazard, with what to do about it."""
+    said = str(hazard)
+    if hazard.kind == "skipped_barrier":
+        return f"{said} {ALL_COME}."
+    return said.replace(f"{OTHER_DATA}.", f"{OTHER_DATA}; {GUARD}.")
