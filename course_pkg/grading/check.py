@@ -240,7 +240,9 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
             raise Failed(f"Line {hazard.line}, {habits.quoted(program, hazard.line)}: {said}.") from None
         told = habits.placed(program, str(error))
         profile = next(reversed(_PROFILES.get()), None)
-        if isinstance(error, (Failed, HazardError)) and (said := suspects.likely(program, profile)):
+        if isinstance(error, (Failed, HazardError)) and (
+            said := suspects.likely(program, profile, reductions=False)
+        ):
             raise Failed(f"{told} {said}") from None
         if isinstance(error, Unsupported):
             told = suspects.alias(program) or told.removesuffix(f" {FALLBACK}.")

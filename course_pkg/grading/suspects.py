@@ -7,7 +7,7 @@ from course_pkg.simt.front.library import REDUCTIONS
 from course_pkg.simt.front.source import Program
 
 
-def likely(program: Program, profile=None) -> str | None:
+def likely(program: Program, profile=None, reductions: bool = True) -> str | None:
     """Return a sentence about the likely mistake in a kernel that runs but fails its test, or None.
 
     Parameters
@@ -15,6 +15,8 @@ def likely(program: Program, profile=None) -> str | None:
     program : Program
     profile : KernelProfile, optional
         Of the launch that failed.
+    reductions : bool
+        Whether ``a.sum()`` counts, which Numba compiles.
     """
     nodes = list(ast.walk(program.tree))
     if profile is not None and profile.grid[1:] == profile.block[1:] == (1, 1):
@@ -30,7 +32,7 @@ def likely(program: Program, profile=None) -> str | None:
             "`i = cuda.grid(1)` gives each thread a number of its own."
         )
     for node in nodes:
-        if isinstance(node, ast.Call) and _is_reduction(node, set(program.parameters)):
+        if reductions and isinstance(node, ast.Call) and _is_reduction(node, set(program.parameters)):
             return (
                 f"`{ast.unparse(node.func)}` works on a whole array, again in each thread that comes to it: each "
                 "thread works on its own elements, if need be in a loop."
