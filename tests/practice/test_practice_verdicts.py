@@ -59,7 +59,7 @@ GUARDED = "i = cuda.grid(1)\nif i < a.size:\n    "
         ("i = cuda.grid(1)\nout[i] = a.sum()", "`a.sum` works on a whole array"),
         ("i = cuda.grid(1)\nout[i] = sum(a)", "`sum` works on the whole array a"),
         ("i = cuda.grid(1)\nout[i] = [a[i] + 10]", "a list needs memory that a thread cannot ask for"),
-        ("for x in a:\n    out[0] = x", "loop over indices, `for k in range(a.size)`"),
+        ("for x in a:\n    out[0] = x", "every thread runs this line; let only one do it"),
         ("i = cuda.grid(1)\nout[i / 1] = a[i]", "`/` gives a float, and an index is an integer; divide with `//`"),
         ("i = cuda.grid(1) / 1\nout[i] = a[i]", "an index is an integer: divide with //, or use int()"),
         ("i = cuda.grid(1)\nout[a[i]] = 1", "index 0 of out is a float64, and an index is an integer"),
