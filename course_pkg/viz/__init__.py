@@ -1,6 +1,7 @@
 """Figures and widgets, drawn from result objects. This package knows no topic and no GPU."""
 
 from course_pkg.viz.access import access_strip, access_strips
+from course_pkg.viz.active_set_explorer import ActiveSetExplorer
 from course_pkg.viz.against import t_eff_against
 from course_pkg.viz.areas import areas_picture
 from course_pkg.viz.clocks import clock_bars
@@ -30,6 +31,7 @@ from course_pkg.viz.widgets import explorer, on_each, slider
 from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [
+    "ActiveSetExplorer",
     "Estimate",
     "Event",
     "Intuition",
