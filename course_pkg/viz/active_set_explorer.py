@@ -103,7 +103,7 @@ def run_picture(run, name: str, iteration: int) -> Picture:
     >>> from course_pkg.qp.history import history
     >>> from course_pkg.qp.problem import problem
     >>> run_picture(history(problem("obstacle_1d", 64), 20), "string", 20).alt
-    'string, iteration 20 of 20. 64 unknowns: 32 free; 0 0, as in the solution; 32 0, but not in the solution, ...'
+    'string, iteration 20 of 20. 64 unknowns: 64 free; 0 are 0, as in the solution; ...'
     """
     last = len(run.kkt) - 1
     at = min(iteration, last)
@@ -219,7 +219,7 @@ def _described(run, name, at, last) -> str:
     zero, free, absorbed = _counts(run, at)
     moved = "; ".join(f"{what}: {values[at]:,.0f} bytes" for what, values in run.bytes_of_q.items())
     return (
-        f"{name}, iteration {at} of {last}. {run.states.shape[1]:,} unknowns: {free:,} free; {zero:,} {WORDS[0]}; "
-        f"{absorbed:,} {WORDS[2]}, of all zeros {run.growing[at]:,} with a negative gradient. KKT residual "
+        f"{name}, iteration {at} of {last}. {run.states.shape[1]:,} unknowns: {free:,} free; {zero:,} are {WORDS[0]}; "
+        f"{absorbed:,} are {WORDS[2]}; of all zeros, {run.growing[at]:,} have a negative gradient. KKT residual "
         f"{run.kkt[at]:.2e}, F {run.objective[at]:.6g}. Q in this iteration: {moved}."
     )
