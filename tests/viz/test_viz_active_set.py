@@ -46,8 +46,8 @@ def shown(box):
 def test_a_picture_says_what_it_shows():
     assert run_picture(RUNS["string"], "string", 3).alt == (
         "string, iteration 3 of 4. 6 unknowns: 3 free; 1 are 0, as in the solution; 2 are 0, but not in the solution; "
-        "of all zeros, 1 have a negative gradient. KKT residual 1.00e-01, F -1003.5. Q in this iteration: all of Q: 288 bytes; "
-        "by a list: 285 bytes."
+        "of all zeros, 1 have a negative gradient. KKT residual 1.00e-01, F -1003.5. Q in this iteration: "
+        "all of Q: 288 bytes; by a list: 285 bytes."
     )
 
 
