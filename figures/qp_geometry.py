@@ -20,21 +20,21 @@ def pictures() -> dict[str, Picture]:
             "F over two unknowns that are not negative, as rings around its lowest point, and the path of the update. "
             f"Left: the lowest point lies inside, and the path ends there, at {ends[0]}. Right: the lowest point has a "
             f"negative x₁, and the path ends on the boundary, at {ends[1]}, where F falls only towards negative x₁.",
-            size=(9.6, 3.9),
+            size=(7.6, 3.3),
         ),
         "qp_auxiliary": draw(
             _auxiliary,
             "F of one unknown, and three parabolas above it. Each touches F at the present x, and its lowest point is the next x: "
             + ", ".join(f"{x:.2f}" for x in first)
             + ". So F falls at each step.",
-            size=(6.4, 4.6),
+            size=(5.6, 3.2),
         ),
         "qp_corner": draw(
             _corner,
             "A plane of x_i and its gradient. Right answers lie on the corner: the axis of x_i to the right, and that of "
             "the gradient upwards. A test of the product x_i times gradient also accepts the gradient's axis downwards, "
             "where x_i is 0 and ought to grow.",
-            size=(7.2, 4.2),
+            size=(5.4, 4.3),
         ),
     }
 
@@ -115,12 +115,11 @@ def _corner(figure):
     ax.plot([0, 0, 1.6], [1, 0, 0], color=GAIN, zorder=3, **thick)
     ax.axhline(0, color=MUTED, lw=1)
     ax.axvline(0, color=MUTED, lw=1)
-    word = {"size": 15, "weight": "bold", "va": "center"}
-    ax.text(0.09, 0.72, "$x_i = 0$, and F would rise: solved", color=GAIN, **word)
-    ax.text(0.55, 0.17, "$x_i > 0$, and F is flat: solved", color=GAIN, **word)
-    ax.text(0.09, -0.55, "$x_i = 0$, and F would fall:", color=COMPUTE, **word)
-    ax.text(0.09, -0.76, "not solved; the product is 0 all the same", color=COMPUTE, **word)
+    word = {"size": 14.5, "weight": "bold", "va": "center"}
+    ax.text(0.1, 0.72, "xᵢ = 0, F would rise:\nsolved", color=GAIN, **word)
+    ax.text(0.62, 0.24, "xᵢ > 0, F is flat:\nsolved", color=GAIN, **word)
+    ax.text(0.1, -0.58, "xᵢ = 0, F would fall:\nnot solved, though\nthe product is 0", color=COMPUTE, **word)
     ax.set(xlim=(-0.18, 1.75), ylim=(-1.08, 1.08), xticks=[0], yticks=[0])
-    ax.set_xlabel("$x_i$", size=16)
-    ax.set_ylabel("gradient, $\\nabla F_i$", size=16)
+    ax.set_xlabel("xᵢ", size=17)
+    ax.set_ylabel("gradient ∇Fᵢ", size=17)
     ax.grid(visible=False)

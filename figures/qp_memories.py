@@ -66,12 +66,12 @@ def _plot(figure):
     box = {"facecolor": "white", "edgecolor": MEMORY, "linewidth": 1.8}
     strip.cell(ax, 356, y - 34, 150, 86, "registers", **box)
     ax.text(431, y + 58, "registers", size=14, color=MUTED, ha="center")
-    ax.text(431, y + 30, "plus $+= q^+ x_j$", size=15, ha="center", va="center")
-    ax.text(431, y - 4, "minus $+= q^- x_j$", size=15, ha="center", va="center")
+    ax.text(431, y + 30, "plus += q⁺ xⱼ", size=15, ha="center", va="center")
+    ax.text(431, y - 4, "minus += q⁻ xⱼ", size=15, ha="center", va="center")
 
     for place, name, what, colour in (
-        (y + 62, "new $x_i$", "plus and minus, $h_i$, shift", GAIN),
-        (y - 76, "$F_i$", "plus − minus, $h_i$", MEMORY_WRITE),
+        (y + 62, "new xᵢ", "plus, minus, hᵢ, shift", GAIN),
+        (y - 76, "Fᵢ", "plus − minus, hᵢ", MEMORY_WRITE),
     ):
         _arrow(ax, 510, y + 9, 566, place + 26)
         strip.cell(ax, 570, place, 178, 52, name, facecolor="white", edgecolor=colour, linewidth=2.4)

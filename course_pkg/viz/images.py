@@ -68,7 +68,15 @@ def images_picture(
 
     sizes = "; ".join(f"{name}: {a.shape[0]}×{a.shape[1]}" for name, a in images.items())
     said = f"{told} {sizes}." + (f" {marked} is marked." if marked else "") + (f" {note}" if note else "")
-    return draw(plot, said.strip(), size=(9.6, 3.9 if flat else 4.2))
+    return draw(plot, said.strip(), size=_size(len(images), flat, bool(marked)))
+
+
+def _size(many, flat, marked):
+    """Return width and height in inches; images of square pixels fill their places if they are squares themselves."""
+    if not flat:
+        return 9.6, 4.2
+    width = min(9.6, 4.0 * many)
+    return width, width / many + 0.55 + 0.4 * marked
 
 
 def _image(ax, a, flat):
