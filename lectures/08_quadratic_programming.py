@@ -1051,3 +1051,182 @@ viz.intuition("08")
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg import cuda, practice
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 1. On the host.** A function, in NumPy. Split Q and h into what is positive and what is negative, and make one update, without a shift. All x_i are positive.
+
+# %% slideshow={"slide_type": "skip"}
+def one_update(Q, h, x):
+    Q_plus, Q_minus = ...
+    h_plus, h_minus = ...
+    return ...
+
+
+practice.check("one_update", one_update)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 2. A thread for each unknown.** The same as a kernel. Nobody stores Q⁺ or Q⁻: each thread splits an entry of Q where it needs it.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def each_unknown(Q, h, x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        above, below = max(-h[i], 0.0), max(h[i], 0.0)
+        ...
+
+
+practice.check("each_unknown", each_unknown)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 3. x in tiles.** Q is symmetric, so threads walk down columns, and neighbours read neighbours. Each block needs all of x, of which only a part has room in
+# shared memory: here, eight elements at a time. Write what fetches a tile, what uses it, and what keeps threads apart.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def tile_of_x(Q, h, x, out):
+    tile = cuda.shared.array(8, np.float64)
+    i, t, n = cuda.grid(1), cuda.threadIdx.x, x.size
+    plus, minus = 0.0, 0.0
+    for first in range(0, n, 8):
+        ...
+        if i < n:
+            for k in range(min(8, n - first)):
+                q = Q[first + k, i]
+                ...
+        ...
+    if i < n:
+        out[i] = x[i] * (max(-h[i], 0.0) + minus) / (max(h[i], 0.0) + plus)
+
+
+practice.check("tile_of_x", tile_of_x)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 4. A warp for each row.** Now 32 lanes share a row. Both products come from one walk through it: load each entry once.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def warp_per_row(Q, x, plus, minus):
+    row, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
+    up, down = 0.0, 0.0
+    if row < x.size:
+        for j in range(...):
+            ...
+    for distance in (16, 8, 4, 2, 1):
+        ...
+    if lane == 0 and row < x.size:
+        plus[row], minus[row] = up, down
+
+
+practice.check("warp_per_row", warp_per_row)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 5. F and the residual.** Both products are known. One warp, however many unknowns there are: lane t takes unknown t, t + 32, and so on. A sum and a maximum
+# are collected in the same way.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def f_and_residual(plus, minus, h, x, found):
+    t = cuda.threadIdx.x
+    total, worst = 0.0, 0.0
+    for i in range(t, x.size, 32):
+        x_i, product = x[i], plus[i] - minus[i]
+        ...
+    for distance in (16, 8, 4, 2, 1):
+        ...
+    if t == 0:
+        found[0], found[1] = total, worst
+
+
+practice.check("f_and_residual", f_and_residual)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 6. Who is active?** A function for the host. It gets x and the gradient at x, and returns a vector of True and False.
+
+# %% slideshow={"slide_type": "skip"}
+def active_set(x, gradient):
+    return ...
+
+
+practice.check("active_set", active_set)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 7. Products by a list.** `active` holds the numbers of the unknowns with x_i > 0. The others are 0 and stay so for now: nobody needs their rows, and their
+# columns add nothing. `plus` and `minus` are 0 before the launch.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def by_list(Q, x, active, plus, minus):
+    k, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
+    up, down = 0.0, 0.0
+    if k < active.size:
+        row = ...
+        for b in range(lane, active.size, 32):
+            j = ...
+            q, x_j = ...
+            up += max(q, 0.0) * x_j
+            down += max(-q, 0.0) * x_j
+    for distance in (16, 8, 4, 2, 1):
+        up += cuda.shfl_down_sync(0xFFFFFFFF, up, distance)
+        down += cuda.shfl_down_sync(0xFFFFFFFF, down, distance)
+    if lane == 0 and k < active.size:
+        ...
+
+
+practice.check("by_list", by_list)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 8. How far?** A function for the host. An update says where to go: d is the new x minus the old one. It need not be the best place to stop. Qx and Qd are known; no product with Q is left to do.
+# Some d_i is negative here.
+
+# %% slideshow={"slide_type": "skip"}
+def best_step(x, d, Qx, Qd, h):
+    slope = ...
+    curvature = ...
+    falls = d < 0
+    longest = ...
+    t = min(-slope / curvature, longest)
+    return x + t * d
+
+
+practice.check("best_step", best_step)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 9. A block for each small problem.** Problem p has eight unknowns, and its matrix is `Q[p]`. Block p keeps it in shared memory for all its updates.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def one_block_each(Q, h, x, times, out):
+    q, now = cuda.shared.array((8, 8), np.float64), cuda.shared.array(8, np.float64)
+    p, i = cuda.blockIdx.x, cuda.threadIdx.x
+    own_h, own_x = h[p, i], x[p, i]
+    for j in range(8):
+        ...
+    now[i] = own_x
+    for _ in range(times):
+        ...
+        above, below = max(-own_h, 0.0), max(own_h, 0.0)
+        for j in range(8):
+            ...
+        own_x *= above / below
+        ...
+        now[i] = own_x
+    out[p, i] = own_x
+
+
+practice.check("one_block_each", one_block_each)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# What have you solved?
+
+# %% slideshow={"slide_type": "skip"}
+practice.progress("quadratic_programming")
