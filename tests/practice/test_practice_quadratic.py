@@ -5,6 +5,7 @@ import copy
 import practice_cells as cells
 import pytest
 
+from course_pkg import practice
 from course_pkg.grading.limits import counter
 from course_pkg.practice import answer as answers
 from course_pkg.practice import catalogue
@@ -36,3 +37,10 @@ def test_no_likely_mistake_gives_the_right_result():
                 assert (values != trial.expected[name]).any(), (
                     f"{step.name}: a mistake gives the right {name}"
                 )
+
+
+def test_a_wrong_truth_value_is_shown_as_one():
+    wrong = next(lab for lab in cells.labs() if lab.step == "active_set" and "ought to grow" in lab.says)
+    assert "1 of 8 elements are wrong; the result is False and should be True." in str(
+        practice.check("active_set", wrong.answer)
+    )
