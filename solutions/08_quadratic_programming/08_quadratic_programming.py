@@ -231,8 +231,9 @@ for n, zeros in ((1, 0.0), (int(check.rng().integers(65, 90)), 0.4), (31, 0.0)):
 #   solver takes such an x for solved. An x_i outside of its bounds is measured in the same way.
 # - `fooled(Q, h, x, tolerance)`, without upper bounds: it returns the numbers i of all unknowns, in rising order, which satisfy complementarity, |x_i g_i| ≤
 #   tolerance, and still are not solved: their own residual, without upper bounds, is larger than the tolerance. All numbers are finite here.
-# - `may_fall(Q, h, x)`, without upper bounds, for an x ≥ 0: it returns a number by which F can fall at most, from x to the solution. F is convex, so F(y) ≥ F(x) + gᵀ(y − x) for all
-#   y, and the solution y is not negative. Which number follows, as small as possible, if no g_i is negative? If a g_i is negative, this argument says nothing about how far F can fall: return `np.inf`.
+# - `may_fall(Q, h, upper, x)`, for an x within its bounds: it returns a number by which F can fall at most, from x to any y within the bounds. F is convex, so F(y) ≥ F(x) + gᵀ(y − x)
+#   for all y. How small can the right side become if each y_i may be chosen between 0 and u_i? The number is to be as small as this argument allows; it is `np.inf` if F falls without end by this
+#   argument. All g_i are finite, and some may be 0.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "residual"}
 def residual(Q, h, upper, x):
@@ -253,11 +254,12 @@ def fooled(Q, h, x, tolerance):
     ### END SOLUTION
 
 
-def may_fall(Q, h, x):
-    """Return by how much F can fall at most, or infinity if g has a negative element."""
+def may_fall(Q, h, upper, x):
+    """Return by how much F can fall at most within the bounds."""
     ### BEGIN SOLUTION
     g = Q @ x + h
-    return x @ g if (g >= 0).all() else np.inf
+    farthest = np.where(g > 0, 0, np.where(g < 0, upper, x))  # the y where the right side is least; 0 times infinity is NaN
+    return g[g != 0] @ (x - farthest)[g != 0]
     ### END SOLUTION
 
 
@@ -307,7 +309,7 @@ check.that(residual(Q, np.where(x == 0, np.nan, h), upper, x) == np.inf, "The re
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_fooled_hidden", "points": 1}
-# Hidden tests: fooled and may_fall, for drawn x with zeros that ought to grow, and without.
+# Hidden tests: fooled, for drawn x with zeros that ought to grow, and without; may_fall, for bounds that are finite or infinite.
 ### BEGIN HIDDEN TESTS
 n = int(check.rng().integers(20, 40))
 Q, _ = random_problem(n)
@@ -317,9 +319,13 @@ g = np.where(x > 0, 0, 1) * check.rng().uniform(0.5, 1, n)
 g[:6] = (-1, -1e-9, 0, -0.5, 0.5, 0.5)
 check_fooled(fooled(Q, g - Q @ x, x, 1e-6), [0, 3])
 check_fooled(fooled(Q, np.abs(g) - Q @ x, x, 1e-6), [])
-check.close(may_fall(Q, g - Q @ x, x), np.inf, "what may_fall returns with a negative gradient")
-g = check.rng().uniform(0.1, 1, n)
-check.close(may_fall(Q, g - Q @ x, x), x @ g, "what may_fall returns", rtol=1e-9)
+slopes, upper = check.rng().uniform(0.1, 1, n) * check.rng().choice([-1, 1], n), x + 1
+check.close(may_fall(Q, slopes - Q @ x, upper, x), np.where(slopes > 0, x, -1) @ slopes, "what may_fall returns", rtol=1e-9)
+high = np.where(slopes > 0, np.inf, upper)
+check.close(may_fall(Q, slopes - Q @ x, high, x), np.where(slopes > 0, x, -1) @ slopes, "what may_fall returns", rtol=1e-9)
+check.close(may_fall(Q, slopes - Q @ x, np.full(n, np.inf), x), np.inf, "what may_fall returns for a bound that is infinite")
+still = np.zeros(n)
+check.close(may_fall(np.zeros((n, n)), still, np.full(n, np.inf), x), 0, "what may_fall returns where the gradient is 0")
 ### END HIDDEN TESTS
 
 # %% [markdown]

@@ -40,7 +40,9 @@ def test_no_likely_mistake_gives_the_right_result():
 
 
 def test_a_wrong_truth_value_is_shown_as_one():
-    wrong = next(lab for lab in cells.labs() if lab.step == "active_set" and "ought to grow" in lab.says)
+    wrong = next(
+        lab for lab in cells.labs() if lab.step == "active_set" and "ought to grow" in (lab.says or "")
+    )
     assert "1 of 8 elements are wrong; the result is False and should be True." in str(
         practice.check("active_set", wrong.answer)
     )
