@@ -24,16 +24,15 @@ def pictures() -> dict[str, Picture]:
         ),
         "qp_auxiliary": draw(
             _auxiliary,
-            "F of one unknown, and three parabolas above it. Each touches F at the present x, and its lowest point is the next x: "
-            + ", ".join(f"{x:.2f}" for x in first)
-            + ". So F falls at each step.",
+            "F of one unknown, and three parabolas above it. Each touches F at the present x, and its lowest point is "
+            "the next x: " + ", ".join(f"{x:.2f}" for x in first) + ". So F falls at each step.",
             size=(5.6, 3.2),
         ),
         "qp_corner": draw(
             _corner,
-            "A plane of x_i and its gradient. Right answers lie on the corner: the axis of x_i to the right, and that of "
-            "the gradient upwards. A test of the product x_i times gradient also accepts the gradient's axis downwards, "
-            "where x_i is 0 and ought to grow.",
+            "A plane of x_i and its gradient. Right answers lie on the corner: the axis of x_i to the right, and that "
+            "of the gradient upwards. A test of the product x_i times gradient also accepts the gradient's axis "
+            "downwards, where x_i is 0 and ought to grow.",
             size=(5.4, 4.3),
         ),
     }

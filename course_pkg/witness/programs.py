@@ -6,6 +6,8 @@ from course_pkg.bench import Measurement, matching
 from course_pkg.core import Library, Variant
 from course_pkg.qp.suite import BATCHED, COPY, INACTIVE
 from course_pkg.qp.variants import VARIANTS
+from course_pkg.witness import record
+from course_pkg.witness.clocks import Clocks, clocks
 from course_pkg.witness.on_device import OnDevice
 
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
@@ -19,6 +21,13 @@ class Programs(OnDevice):
     ----------
     found : Recorded
         The device's measurements of that topic.
+
+    Examples
+    --------
+    >>> from course_pkg import bench
+    >>> on = Programs(bench.recorded("qp"))
+    >>> on.name, on.clocks("qp_update_columns_16384").binds
+    ('H200', 'none')
     """
 
     @cached_property
@@ -37,6 +46,11 @@ class Programs(OnDevice):
         """Return the speed of an update, counting each byte of the whole Q and of the vectors once, over the copy's."""
         whole = VARIANTS["update"].cost(m.parameters["n"], dtype=m.parameters["dtype"])
         return whole.bytes / m.median_s / 1e9 / self.copy.t_eff_gb_s
+
+    def clocks(self, case: str) -> Clocks:
+        """Return bytes, time and clocks of a large case, such as ``qp_update_rows_16384``, as they were counted."""
+        counted = record.recorded(record.TRAFFIC, self.found.device.slug).counters
+        return clocks(counted[case], self.copy.t_eff_gb_s)
 
     def batch(self, library: Library = CUDA) -> Measurement:
         """Return the measurement of a batch of small problems; a GPU's has also observed the CPU's time."""
