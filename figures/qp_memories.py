@@ -25,7 +25,7 @@ def pictures() -> dict[str, Picture]:
             _plot,
             f"Where things lie. Memory holds Q, {matrix_bytes() / 1e9:.1f} GB; each entry passes through a register "
             f"once. x, {vector_bytes() / 1e3:.0f} kB, is read by all rows, from caches or from tiles in shared "
-            "memory. A row yields two sums from the same entries, of Q⁺x and Q⁻x; from them follow the new x_i and F_i.",
+            "memory. A row yields two sums from the same entries, of Q⁺x and Q⁻x; they give the new x_i and F_i.",
             size=(WIDTH / 72, HEIGHT / 72),
         )
     }
