@@ -271,6 +271,7 @@ viz.Picture.load(
     "F of one unknown and three parabolas above it. Each touches F at the present x; its lowest point is the next x.",
 )
 
+
 # %% [markdown] slideshow={"slide_type": "-"}
 # 3. $Q^+ \preceq D^{-1}$, because $x > 0$
 # 4. $-v^T Q^- v \le |v|^T Q^+ |v|$
@@ -366,6 +367,7 @@ bench.Table(
     "Counted on this CPU.",
 )
 
+
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
 # ## The loop, and its parts
 
@@ -386,6 +388,7 @@ def iterate(Qp, Qm, hp, hm, r, x):
     F = x * (Qx / 2 + h)
     x = x * (hm + minus) / (hp + plus)
     return x, F.sum()
+
 
 # %% slideshow={"slide_type": "skip"}
 for p in cases:
@@ -842,6 +845,7 @@ def cell(on, problem, solver):
     return bench.format_time(m.median_s) if m.observed["converged"] else f"({bench.format_time(m.median_s)})"
 
 
+# %% slideshow={"slide_type": "skip"}
 AT_ONCE = ("accelerated", "accelerated, CuPy", "projected gradient")
 SHORT = {
     "nnls_diabetes": "diabetes",
@@ -853,6 +857,7 @@ SHORT = {
 }
 
 
+# %% slideshow={"slide_type": "skip"}
 def solve_row(name, which=AT_ONCE):
     """Return a row: the time of each solver for a problem."""
     row = {"problem": SHORT.get(name, name), "n": f"{problem(name, SOLVED[name]).n:,}"}
@@ -995,6 +1000,7 @@ EXPLORED = {
 }
 viz.ActiveSetExplorer(EXPLORED, iterations=(0, 10, 30, 100, 300, 1000), start={"problem": "string", "iteration": 300})
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The limit
 
@@ -1009,6 +1015,7 @@ def limit_of(on):
 
 
 Markdown("\n".join(limit_of(on) for on in GPUS))
+
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # A kernel that reads Q once has nothing left to gain. What is left is **not to read Q**:
