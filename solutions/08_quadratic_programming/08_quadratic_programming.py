@@ -139,15 +139,15 @@ for n, negative in ((1, 0.5), (int(check.rng().integers(33, 63)), 0.9), (9, 0.0)
 # %% [markdown]
 # ## Part 2: two problems with one matrix (3 points)
 #
-# Two pictures were taken by the same camera, so that Q is the same for both, and only h differs. `h`, `x` and `new` are arrays with two rows, one
-# for each picture; `shift` belongs to Q and is a vector.
+# Two pictures were taken by the same camera, so that Q is the same for both, and only h differs. `h`, `x` and `new` are arrays with two
+# rows, one for each picture; `shift` belongs to Q and is a vector.
 #
-# Write `update_two_kernel(Q, h, shift, x, new)`, which computes one update of both. Blocks have 64 threads, and thread i = `cuda.grid(1)` is
-# responsible for unknown i of both pictures.
+# Write `update_two_kernel(Q, h, shift, x, new)`, which computes one update of both. Blocks have 64 threads, and thread i = `cuda.grid(1)`
+# is responsible for unknown i of both pictures.
 #
 # - Each entry of Q is loaded once for both pictures, and neighbouring threads load neighbours. Q is symmetric.
-# - `x` comes through shared memory. The largest pictures have more unknowns than shared memory has room for: stage 64 unknowns of both pictures at a
-#   time. Beside that, a thread may load its own `x`, `h` and `shift` once.
+# - `x` comes through shared memory. The largest pictures have more unknowns than shared memory has room for: stage 64 unknowns of both
+#   pictures at a time. Beside that, a thread may load its own `x`, `h` and `shift` once.
 # - The number of unknowns need not fill the last block.
 # - Where x is 0, what is below in the fraction may be 0 as well.
 
@@ -220,20 +220,22 @@ for n, zeros in ((1, 0.0), (int(check.rng().integers(65, 90)), 0.4), (31, 0.0)):
 # %% [markdown]
 # ## Part 3: when is it solved? (3 points)
 #
-# Here each unknown has an upper bound, too: 0 ≤ x_i ≤ u_i. An upper bound may be `np.inf`. At the solution, the gradient g = Qx + h is 0 where x_i
-# lies between its bounds; it is not negative where x_i = 0, and not positive where x_i = u_i. To measure how far from this x is, go from each x_i
-# by −g_i, and from there to the nearest number that lies within the bounds. Where that is x_i again, nothing is left to do. The *residual* is the largest distance
-# between x_i and the place where this ends.
+# Here each unknown has an upper bound, too: 0 ≤ x_i ≤ u_i. An upper bound may be `np.inf`. At the solution, the gradient g = Qx + h is 0
+# where x_i lies between its bounds; it is not negative where x_i = 0, and not positive where x_i = u_i. To measure how far from this x
+# is, go from each x_i by −g_i, and from there to the nearest number that lies within the bounds. Where that is x_i again, nothing is left
+# to do. The *residual* is the largest distance between x_i and the place where this ends.
 #
 # Write three functions of the host, with NumPy:
 #
-# - `residual(Q, h, upper, x)` returns this residual, a number. If an entry of x or of g is infinite or NaN, it returns `np.inf`, so that no
-#   solver takes such an x for solved. An x_i outside of its bounds is measured in the same way.
-# - `fooled(Q, h, x, tolerance)`, without upper bounds: it returns the numbers i of all unknowns, in rising order, which satisfy complementarity, |x_i g_i| ≤
-#   tolerance, and still are not solved: their own residual, without upper bounds, is larger than the tolerance. All numbers are finite here.
-# - `may_fall(Q, h, upper, x)`, for an x within its bounds: it returns a number by which F can fall at most, from x to any y within the bounds. F is convex, so F(y) ≥ F(x) + gᵀ(y − x)
-#   for all y. How small can the right side become if each y_i may be chosen between 0 and u_i? The number is to be as small as this argument allows; it is `np.inf` if F falls without end by this
-#   argument. All g_i are finite, and some may be 0.
+# - `residual(Q, h, upper, x)` returns this residual, a number. If an entry of x or of g is infinite or NaN, it returns `np.inf`, so that
+#   no solver takes such an x for solved. An x_i outside of its bounds is measured in the same way.
+# - `fooled(Q, h, x, tolerance)`, without upper bounds: it returns the numbers i of all unknowns, in rising order, which satisfy
+#   complementarity, |x_i g_i| ≤ tolerance, and still are not solved: their own residual, without upper bounds, is larger than the
+#   tolerance. All numbers are finite here.
+# - `may_fall(Q, h, upper, x)`, for an x within its bounds: it returns a number by which F can fall at most, from x to any y within the
+#   bounds. F is convex, so F(y) ≥ F(x) + gᵀ(y − x) for all y. How small can the right side become if each y_i may be chosen between 0 and
+#   u_i? The number is to be as small as this argument allows; it is `np.inf` if F falls without end by this argument. All g_i are finite,
+#   and some may be 0.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "residual"}
 def residual(Q, h, upper, x):
@@ -331,14 +333,15 @@ check.close(may_fall(np.zeros((n, n)), still, np.full(n, np.inf), x), 0, "what m
 # %% [markdown]
 # ## Part 4: skip zeros, and let them grow again (3 points)
 #
-# What is multiplied by a zero need not be loaded. But a zero whose gradient g_i = (Qx)_i + h_i is negative ought to grow, and no product makes it
-# grow. So zeros get another step, with a length `step[i]` that is given:
+# What is multiplied by a zero need not be loaded. But a zero whose gradient g_i = (Qx)_i + h_i is negative ought to grow, and no product
+# makes it grow. So zeros get another step, with a length `step[i]` that is given:
 #
 # $$ \text{new}_i = \begin{cases} \text{the update, as before,} & x_i > 0,\\ \max(0,\, -\text{step}_i\, g_i), & x_i = 0. \end{cases} $$
 #
-# Write `safe_kernel(Q, h, shift, step, x, new)` for this, with a thread for each unknown and possibly some more, in blocks of 128. Every thread computes the two
-# sums of its unknown, of zeros, too: otherwise their gradient would not be known. But no entry of Q is loaded that is multiplied by a zero. Which way through
-# Q lets whole warps skip together? In this part, each thread may load every element of `x`, and x need not come through shared memory.
+# Write `safe_kernel(Q, h, shift, step, x, new)` for this, with a thread for each unknown and possibly some more, in blocks of 128. Every
+# thread computes the two sums of its unknown, of zeros, too: otherwise their gradient would not be known. But no entry of Q is loaded
+# that is multiplied by a zero. Which way through Q lets whole warps skip together? In this part, each thread may load every element of
+# `x`, and x need not come through shared memory.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "safe"}
 @cuda.jit
@@ -399,18 +402,22 @@ for n, zeros in ((1, 0.0), (int(check.rng().integers(129, 160)), 0.7), (37, 0.0)
 # %% [markdown]
 # ## Part 5: a matrix of the active unknowns alone (3 points)
 #
-# A list `active` holds the numbers of the unknowns that are not 0, in rising order, as integers of four bytes. With such a list, an update reads
-# single entries of a row of Q. But memory answers by whole sectors: four entries, of which one may be needed. If the list stays the same for many iterations, it pays to copy the
-# entries that are needed into a smaller matrix: `packed[a, b] = Q[active[a], active[b]]`.
+# A list `active` holds the numbers of the unknowns that are not 0, in rising order, as integers of four bytes. With such a list, an
+# update reads single entries of a row of Q. But memory answers by whole sectors: four entries, of which one may be needed. If the list
+# stays the same for many iterations, it pays to copy the entries that are needed into a smaller matrix: `packed[a, b] = Q[active[a],
+# active[b]]`.
 #
-# - Write `pack_kernel(Q, active, packed)`. `packed` has a row for each active unknown. So that each row begins where a sector begins, its number of
-#   columns is a multiple of four; columns without an active unknown hold 0. It is not known what `packed` held before. Blocks have 128 threads, and there
-#   are at least as many threads as `packed` has elements. Neighbouring threads write neighbours. Loads of `active` do not count, unless it
-#   is loaded more than twice for each element of `packed` and 64 times for each of its rows.
-# - Write `pays_after(active, n)`, a function of the host. An update by the list loads, for each active row, all sectors of Q in which an active unknown has its column. An update with
-#   `packed` loads all of `packed`. To make `packed`, the sectors of one update by the list are loaded, and `packed` is stored. How many iterations
-#   does it take until making `packed` and working with it has moved fewer bytes than working with the list? Return the smallest such number, a whole one, or `np.inf` if there is none. Count bytes of
-#   Q and of `packed`, and nothing else; n, the number of rows of Q, is a multiple of four, and `active` is not empty.
+# - Write `pack_kernel(Q, active, packed)`. `packed` has a row for each active unknown. So that each row begins where a sector begins, its
+#   number of columns is a multiple of four; columns without an active unknown hold 0. It is not known what `packed` held before. Blocks
+#   have 128 threads, and there are at least as many threads as `packed` has elements. Neighbouring threads write neighbours. Loads of
+#   `active` do not count, unless it is loaded more than twice for each element of `packed` and 64 times for each of its rows.
+# - Write `pays_after(active, n)`, a function of the host. It compares two ways to make k updates, and counts bytes of Q and of `packed`
+#   in whole sectors:
+#   - *by the list*: each update loads, for each active row, all sectors of Q in which an active unknown has its column;
+#   - *packed*: at first, the same sectors are loaded once, and `packed` is stored; then each update loads all of `packed`.
+#
+#   It returns the smallest k for which the second way moves fewer bytes, or `np.inf` if there is none. n, the number of rows of Q, is a
+#   multiple of four, and `active` is not empty.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "pack"}
 @cuda.jit
@@ -499,9 +506,9 @@ check.close(pays_after(np.arange(0, 200, 2, dtype=np.int32), 200), 4, "what pays
 # %% [markdown]
 # ## Part 6: find the waste (2 points)
 #
-# Many small problems are solved at once, a block of 32 threads for each. `Q` has the shape (problems, n, n) with n ≤ 32, and `h`, `x` and `new` have the shape
-# (problems, n). The kernel below loads each Q once, keeps it in shared memory for all iterations, and computes updates without a shift. Its result is
-# right, and it has no hazards.
+# Many small problems are solved at once, a block of 32 threads for each. `Q` has the shape (problems, n, n) with n ≤ 32, and `h`, `x` and
+# `new` have the shape (problems, n). The kernel below loads each Q once, keeps it in shared memory for all iterations, and computes
+# updates without a shift. Its result is right, and it has no hazards.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "wasteful"}
 @cuda.jit
@@ -548,8 +555,8 @@ print_traffic(wasteful_kernel)
 
 
 # %% [markdown]
-# Compare what is moved with what is needed: a request for 32 numbers of double precision takes two wavefronts if it meets no conflict, and a request in which all lanes want the same
-# number takes one. Then write `batch_kernel`, which does the same work without the waste.
+# Compare what is moved with what is needed: a request for 32 numbers of double precision takes two wavefronts if it meets no conflict,
+# and a request in which all lanes want the same number takes one. Then write `batch_kernel`, which does the same work without the waste.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "batch"}
 @cuda.jit
@@ -627,17 +634,17 @@ run_batch(2, int(check.rng().integers(5, 19)), 3)
 #
 # $$ F = \sum_i x_i \left( \tfrac12 (Qx)_i + h_i \right). $$
 #
-# Find a way to store what is needed, and a kernel that reads it once for Q⁺x, Q⁻x and F together, and moves at most 1.1 times what the bound says: for m unknowns that are not
-# 0, m² entries of Q, and m elements each of x, h and shift, of eight bytes each.
+# Find a way to store what is needed, and a kernel that reads it once for Q⁺x, Q⁻x and F together, and moves at most 1.1 times what the
+# bound says: for m unknowns that are not 0, m² entries of Q, and m elements each of x, h and shift, of eight bytes each.
 #
-# - `prepare(Q, h, shift, active)`, a function of the host, gets the list of the unknowns that are not 0, in rising order. It returns a pair: the number of threads that you want, and a list with as many
-#   arrays of numbers as you like. It may take its time.
-# - The kernel `any_way_kernel` gets the arrays of your list, in their order, and then `x`, `new` and `F`, which must be the names of its last three parameters. Blocks have 128 threads, and there are
-#   as many blocks as your number of threads needs.
-# - `x` and `new` have an element for each unknown, of zeros, too; `F` is an array with one element. `new` and `F` are 0 before the launch. The results must be those of a computation in double
-#   precision, and all unknowns in `active` have x_i > 0.
-# - The bound is for all loads together; an atomic operation counts as a load and as a store. Each unknown in `active` may take a sector of stores for `new`,
-#   and each warp one for F.
+# - `prepare(Q, h, shift, active)`, a function of the host, gets the list of the unknowns that are not 0, in rising order. It returns a
+#   pair: the number of threads that you want, and a list with as many arrays of numbers as you like. It may take its time.
+# - The kernel `any_way_kernel` gets the arrays of your list, in their order, and then `x`, `new` and `F`, which must be the names of its
+#   last three parameters. Blocks have 128 threads, and there are as many blocks as your number of threads needs.
+# - `x` and `new` have an element for each unknown, of zeros, too; `F` is an array with one element. `new` and `F` are 0 before the
+#   launch. The results must be those of a computation in double precision, and all unknowns in `active` have x_i > 0.
+# - The bound is for all loads together; an atomic operation counts as a load and as a store. Each unknown in `active` may take a sector
+#   of stores for `new`, and each warp one for F.
 #
 # What do 32 neighbours take if they do not begin where a sector begins? How often is x loaded, and where is it scattered?
 
