@@ -1107,7 +1107,7 @@ practice.check("one_update", one_update)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 2. A thread for each unknown.** The same as a kernel. Nobody stores Q⁺ or Q⁻: each thread splits an entry of Q where it needs it.
+# **Step 2. A thread for each unknown.** The same as a kernel. Neither Q⁺ nor Q⁻ is stored: a thread splits an entry of Q where it needs it.
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
@@ -1224,8 +1224,8 @@ practice.check("by_list", by_list)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 8. How far?** A function for the host. An update says where to go: d is the new x minus the old one. It need not be the best place to stop. Qx and Qd are known; no product with Q is left to do.
-# Some d_i is negative here.
+# **Step 8. How far?** A function for the host. An update says where to go: d is the new x minus the old one. How far to go along d is still open. Qx and Qd are known, so no
+# product with Q is left to do. Where d_i is negative, x_i must not become negative on the way.
 
 # %% slideshow={"slide_type": "skip"}
 def best_step(x, d, Qx, Qd, h):
