@@ -1,4 +1,4 @@
-"""The laboratories of lectures 6 and 8: what is called the least possible is what the solution counts, at every size."""
+"""The laboratories of lectures 6 and 8: the least that is possible is what the solution counts, at every size."""
 
 import copy
 
