@@ -193,8 +193,10 @@ def _first_wrong(trial: Trial, step: Step, name: str, found, expected, outcome: 
     value, right = np.asarray(found).reshape(-1)[first], expected.reshape(-1)[first]
     if expected.ndim == 2 and expected.shape[0] == expected.shape[1] and np.allclose(found, expected.T):
         return f"{name} is the transpose of what is asked: {_directions(trial)}."
-    digits = 6 if f"{value:.6g}" != f"{right:.6g}" else 14
     many = f"{many} wrong; {where}" if wrong.size > 1 else where
+    if expected.dtype.kind == "b":
+        return f"{many} is {bool(value)} and should be {bool(right)}."
+    digits = 6 if f"{value:.6g}" != f"{right:.6g}" else 14
     return f"{many} is {value:.{digits}g} and should be {right:.{digits}g}."
 
 
@@ -220,6 +222,8 @@ def wrong_elements(found, expected, rtol: float) -> np.ndarray:
 def unwritten_elements(found, expected) -> np.ndarray:
     """Return which elements wrongly still have the value of :func:`~course_pkg.core.checks.unwritten`."""
     found = np.asarray(found)
+    if found.dtype.kind == "b":  # any number other than 0 is True
+        return np.zeros(found.shape, bool)
     if found.dtype.kind in "fc":
         return np.isnan(found) & ~np.isnan(expected)
     return (found == found.dtype.type(85)) & (expected != 85)

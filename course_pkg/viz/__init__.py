@@ -1,11 +1,14 @@
 """Figures and widgets, drawn from result objects. This package knows no topic and no GPU."""
 
 from course_pkg.viz.access import access_strip, access_strips
+from course_pkg.viz.active_set_explorer import ActiveSetExplorer
 from course_pkg.viz.against import t_eff_against
 from course_pkg.viz.areas import areas_picture
 from course_pkg.viz.clocks import clock_bars
+from course_pkg.viz.curves import curves_picture
 from course_pkg.viz.dots import dots_picture
 from course_pkg.viz.graph import graph_picture
+from course_pkg.viz.images import images_picture
 from course_pkg.viz.intuition import Intuition, intuition
 from course_pkg.viz.ladder import Rung, ladder_picture
 from course_pkg.viz.lanes import Event, Story, lanes_picture, race_picture
@@ -21,12 +24,14 @@ from course_pkg.viz.predictions import Estimate, Prediction
 from course_pkg.viz.relative import relative_bars
 from course_pkg.viz.roofline_explorer import roofline_explorer
 from course_pkg.viz.rules import Rule, rules_picture
+from course_pkg.viz.signed import signed_bars
 from course_pkg.viz.source import source
 from course_pkg.viz.tile import tile_picture
 from course_pkg.viz.widgets import explorer, on_each, slider
 from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [
+    "ActiveSetExplorer",
     "Estimate",
     "Event",
     "Intuition",
@@ -42,6 +47,7 @@ __all__ = [
     "areas_picture",
     "bars",
     "clock_bars",
+    "curves_picture",
     "dots_picture",
     "draw",
     "explorer",
@@ -49,6 +55,7 @@ __all__ = [
     "free_planner",
     "graph_picture",
     "here_picture",
+    "images_picture",
     "intuition",
     "ladder_picture",
     "lanes_picture",
@@ -66,6 +73,7 @@ __all__ = [
     "rooflines",
     "rules_picture",
     "samples",
+    "signed_bars",
     "slider",
     "source",
     "t_eff_against",

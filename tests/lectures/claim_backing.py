@@ -18,6 +18,8 @@ from course_pkg.cg.variants import VARIANTS as CG
 from course_pkg.core import Library, catalogue, machine, occupancy
 from course_pkg.paths import repo_root
 from course_pkg.permutation.variants import VARIANTS as PERMUTATION
+from course_pkg.qp import cost as qp_cost
+from course_pkg.qp.variants import VARIANTS as QP
 from course_pkg.spmv import cost as spmv_cost
 from course_pkg.spmv import jacobi_cost, swap
 from course_pkg.spmv.variants import VARIANTS as SPMV
@@ -108,6 +110,11 @@ class Records:
         """Return a measurement of the topic permutation."""
         return self.row("permutation", name, order=order, **parameters)
 
+    def qp(self, name, **parameters):
+        """Return a measurement of the topic qp; an update in double precision, without zeros, unless said otherwise."""
+        usual = {"dtype": "float64", "inactive": None, "rows": None, "unroll": None}
+        return self.row("qp", name, **{**usual, **parameters})
+
     def pitfall(self, name, device="nvidia-h200"):
         """Return a pair of a wrong measurement and the right one, as ``course bench honest`` recorded it."""
         self.asked = True
@@ -143,6 +150,7 @@ def _variant(name):
     topics = {"cg_": CG, "laplacian": STENCIL, "centre": STENCIL, "diffusion": STENCIL}
     topics |= dict.fromkeys(("spmv", "jacobi", "swap", "splitting"), SPMV)
     topics |= dict.fromkeys(("permute", "unpermute"), PERMUTATION)
+    topics |= dict.fromkeys(("update_", "pqp", "apg"), QP)
     variants = next((v for start, v in topics.items() if name.startswith(start)), VECTOR)
     return variants[name]
 
@@ -160,11 +168,12 @@ def holds(expression: str, *, by_record: bool) -> str:
     records = Records()
     names = {
         name: getattr(records, name)
-        for name in ("vector", "stencil", "cg", "spmv", "permutation", "pitfall", "traffic", "counted")
+        for name in ("vector", "stencil", "cg", "spmv", "permutation", "qp", "pitfall", "traffic", "counted")
     }
     names |= {
         "machine": machine, "catalogue": catalogue, "occupancy": occupancy, "vector_cost": vector_cost,
         "stencil_cost": stencil_cost, "cg_cost": cg_cost, "spmv_cost": spmv_cost, "jacobi_cost": jacobi_cost,
+        "qp_cost": qp_cost,
         "swap": swap, "fusion": fusion, "PUBLISHED": PUBLISHED, "METHODS": METHODS, "STENCIL": STENCIL,
         "drawn": drawn, "peak": peak, "bench": bench, "simt": simt, "planes_for": planes_for,
         "READ": "dram__bytes_read.sum", "WRITE": "dram__bytes_write.sum", "TIME": "gpu__time_duration.sum",

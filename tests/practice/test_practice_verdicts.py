@@ -181,6 +181,16 @@ def test_a_function_that_is_right_is_right_and_one_that_changes_its_input_is_not
     assert "a was changed" in str(changed)
 
 
+def test_a_wrong_truth_value_is_shown_as_one():
+    def trial(n, rng):
+        return Trial({"a": np.arange(n)}, {RESULT: np.arange(n) > 2})
+
+    result = check_step(
+        Step("larger", "Larger", "Say which are.", trial, (5, 6), HINTS), cells.function("return a > 3")
+    )
+    assert str(result) == "1 of 5 elements are wrong; the result is False and should be True."
+
+
 def test_a_list_is_no_array():
     said = check_step(MORE, cells.function("return [x + 10 for x in a]"))
     assert "It returns a list" in str(said)

@@ -1,4 +1,4 @@
-"""The laboratory of lecture 6: what is called the least possible is what the solution counts, at every size."""
+"""The laboratories of lectures 6 and 8: the least that is possible is what the solution counts, at every size."""
 
 import copy
 
@@ -11,7 +11,8 @@ from course_pkg.practice import catalogue
 from course_pkg.practice.attempt import attempt
 
 SOLVED = {lab.step: lab for lab in cells.labs() if not lab.says}
-STEPS = [step for step in catalogue.lectures()["permutations"] if step.limits]
+ALL = [step for name in ("permutations", "quadratic_programming") for step in catalogue.lectures()[name]]
+STEPS = [step for step in ALL if step.limits]
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
@@ -29,7 +30,7 @@ def test_the_least_possible_is_what_the_solution_counts(step):
 
 
 def test_no_likely_mistake_gives_the_right_result():
-    for step in catalogue.lectures()["permutations"]:
+    for step in ALL:
         trial = step.trials()[0]
         for results in trial.mistakes.values():
             for name, values in results.items():

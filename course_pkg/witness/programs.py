@@ -1,0 +1,64 @@
+"""What is recorded of quadratic programs on one device: updates beside a copy, batches, and solves by many solvers."""
+
+from functools import cached_property
+
+from course_pkg.bench import Measurement, matching
+from course_pkg.core import Library, Variant
+from course_pkg.qp.suite import BATCHED, COPY, INACTIVE
+from course_pkg.qp.variants import VARIANTS
+from course_pkg.witness import record
+from course_pkg.witness.clocks import Clocks, clocks
+from course_pkg.witness.on_device import OnDevice
+
+CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
+OWN_SETTING = {"rows": None, "unroll": None}  # not one of those that the suite tries
+
+
+class Programs(OnDevice):
+    """What is recorded of the topic ``qp`` on one device.
+
+    Parameters
+    ----------
+    found : Recorded
+        The device's measurements of that topic.
+
+    Examples
+    --------
+    >>> from course_pkg import bench
+    >>> on = Programs(bench.recorded("qp"))
+    >>> on.name, on.clocks("qp_update_columns_16384").binds
+    ('H200', 'none')
+    """
+
+    @cached_property
+    def copy(self) -> Measurement:
+        """The copy whose bandwidth is the yardstick of every bound."""
+        return self.found.one(COPY)
+
+    def update(
+        self, name: str, library: Library = CUDA, *, zeros: bool = False, dtype="float64"
+    ) -> Measurement:
+        """Return the measurement of an update; with ``zeros``, of the x of which most elements are 0."""
+        inactive = INACTIVE if zeros else None
+        return self.found.one(VARIANTS[name].by(library), dtype=dtype, inactive=inactive, **OWN_SETTING)
+
+    def of_copy(self, m: Measurement) -> float:
+        """Return the speed of an update, counting each byte of the whole Q and of the vectors once, over the copy's."""
+        whole = VARIANTS["update"].cost(m.parameters["n"], dtype=m.parameters["dtype"])
+        return whole.bytes / m.median_s / 1e9 / self.copy.t_eff_gb_s
+
+    def clocks(self, case: str) -> Clocks:
+        """Return bytes, time and clocks of a large case, such as ``qp_update_rows_16384``, as they were counted."""
+        counted = record.recorded(record.TRAFFIC, self.found.device.slug).counters
+        return clocks(counted[case], self.copy.t_eff_gb_s)
+
+    def batch(self, library: Library = CUDA) -> Measurement:
+        """Return the measurement of a batch of small problems; a GPU's has also observed the CPU's time."""
+        problems, n, iterations = BATCHED
+        what = VARIANTS["update_batch"].by(library)
+        return self.found.one(what, problems=problems, n=n, iterations=iterations)
+
+    def solve(self, variant: Variant, library: Library, problem: str, accelerate=None) -> Measurement | None:
+        """Return the measurement of a solve of a problem; None if this solver is not recorded on this device."""
+        wanted = {"problem": problem, "accelerate": accelerate}
+        return next(iter(matching(self.found.measurements, variant.by(library), **wanted)), None)

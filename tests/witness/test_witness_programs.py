@@ -1,0 +1,66 @@
+"""What is recorded of quadratic programs: found by kernel, zeros, precision and solver, and never mixed."""
+
+from dataclasses import replace
+
+import pytest
+
+from course_pkg import bench
+from course_pkg.bench import measure
+from course_pkg.core import Cost, CourseError, Library
+from course_pkg.qp.suite import BATCHED, COPY, INACTIVE
+from course_pkg.qp.variants import VARIANTS
+from course_pkg.witness.programs import Programs
+
+CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
+ROWS, BATCH, PQP, APG = (VARIANTS[name] for name in ("update_rows", "update_batch", "pqp", "apg"))
+DOUBLE = {"n": 10, "dtype": "float64"}
+SOLVE = {"problem": "portfolio", "dtype": "float64"}
+
+
+def timed(what, time_s, cost=None, **parameters):
+    m = measure(sum, (1,), name=what, parameters=parameters, cost=cost, samples=2)
+    return replace(m, samples_s=(time_s, time_s))
+
+
+@pytest.fixture
+def programs(tmp_path):
+    problems, n, iterations = BATCHED
+    rows = [
+        timed(COPY, 1e-9, Cost(50, 50)),  # 100 GB/s
+        timed(ROWS.by(CUDA), 9e-9, **DOUBLE, rows=2, unroll=4),
+        timed(ROWS.by(CUDA), 20e-9, **DOUBLE),
+        timed(ROWS.by(CUDA), 3e-9, **(DOUBLE | {"dtype": "float32"})),
+        timed(ROWS.by(CUDA), 4e-9, **DOUBLE, inactive=INACTIVE),
+        timed(BATCH.by(CUDA), 5e-9, n=n, problems=problems, iterations=iterations),
+        timed(BATCH.by(CUPY), 6e-9, n=n, problems=problems, iterations=iterations),
+        timed(PQP.by(CUDA), 7e-9, **SOLVE, accelerate=True),
+        timed(PQP.by(CUDA), 8e-9, **SOLVE, accelerate=False),
+    ]
+    return Programs(bench.Recorded(bench.record("qp", rows, tmp_path, origin="a test")))
+
+
+def test_an_update_is_that_of_the_launcher_s_own_setting(programs):
+    assert programs.update("update_rows").median_s == 20e-9
+    assert programs.update("update_rows", dtype="float32").median_s == 3e-9
+    assert programs.update("update_rows", zeros=True).median_s == 4e-9
+
+
+def test_speed_counts_all_of_q_once_over_the_copy(programs):
+    q_and_vectors = (
+        8 * 10 * 10 + 8 * 3 * 10 + 2 * 8 * 10
+    )  # h, the shift and x are read; x and F_i are written
+    assert programs.of_copy(programs.update("update_rows")) == pytest.approx(
+        q_and_vectors / 20e-9 / 1e9 / 100
+    )
+
+
+def test_a_batch_is_found_by_its_library(programs):
+    assert [programs.batch(library).median_s for library in (CUDA, CUPY)] == [5e-9, 6e-9]
+
+
+def test_a_solver_that_is_not_recorded_is_none(programs):
+    assert programs.solve(PQP, CUDA, "portfolio", True).median_s == 7e-9
+    assert programs.solve(PQP, CUDA, "portfolio", False).median_s == 8e-9
+    assert programs.solve(APG, CUPY, "portfolio") is None and programs.solve(PQP, CUDA, "dense", True) is None
+    with pytest.raises(CourseError):
+        programs.update("update_naive")
