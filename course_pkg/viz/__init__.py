@@ -4,6 +4,7 @@ from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.against import t_eff_against
 from course_pkg.viz.areas import areas_picture
 from course_pkg.viz.clocks import clock_bars
+from course_pkg.viz.curves import curves_picture
 from course_pkg.viz.dots import dots_picture
 from course_pkg.viz.graph import graph_picture
 from course_pkg.viz.intuition import Intuition, intuition
@@ -42,6 +43,7 @@ __all__ = [
     "areas_picture",
     "bars",
     "clock_bars",
+    "curves_picture",
     "dots_picture",
     "draw",
     "explorer",

@@ -1,0 +1,82 @@
+"""Lines over a number, each named where it ends: residuals over iterations, conditions or bytes over s."""
+
+from itertools import cycle
+
+from course_pkg.core import CourseError
+from course_pkg.viz.axes import name_lines, note_below, plain_log, require_points
+from course_pkg.viz.picture import Picture, draw
+from course_pkg.viz.style import BOUND, SERIES
+
+LOGS = ("", "x", "y", "xy")
+MANY = 24  # points of a line; with more, a dot for each would be a worm
+
+
+def curves_picture(series, *, xlabel, ylabel, log="", lines=None, ticks=None, ylim=None, note="") -> Picture:
+    """Draw a line for each series, with its name at its end.
+
+    Parameters
+    ----------
+    series : dict of str to sequence of (float, float)
+        Points by name, in the order of x. All lines should end at about the same x, because names stand at the right.
+    xlabel, ylabel : str
+        With units.
+    log : str
+        Which axes are logarithmic: ``""``, ``"x"``, ``"y"`` or ``"xy"``.
+    lines : dict of str to float, optional
+        Values of y that are drawn dashed, by name: bounds and tolerances.
+    ticks : sequence of float, optional
+        Where the x axis has numbers.
+    ylim : (float, float), optional
+        What is shown of y; lines are cut there.
+    note : str
+        Where the numbers come from.
+
+    Raises
+    ------
+    CourseError
+        If there is nothing to draw, or an axis is unknown.
+
+    Examples
+    --------
+    >>> curves_picture({"CG": [(0, 1.0), (8, 1e-6)]}, xlabel="iterations", ylabel="residual", log="y").alt
+    'residual against iterations. CG: from 1 at 0 to 1e-06 at 8.'
+    """
+    require_points(series)
+    if log not in LOGS:
+        raise CourseError(f"log is {log!r}: pass one of {', '.join(map(repr, LOGS))}.")
+    lines = lines or {}
+
+    def plot(figure):
+        ax = figure.subplots()
+        ends = [(y, name, BOUND) for name, y in lines.items()]
+        for (name, points), colour in zip(series.items(), cycle(SERIES), strict=False):
+            ax.plot(*zip(*points, strict=True), "o-" if len(points) <= MANY else "-", color=colour)
+            ends.append((points[-1][1], name, colour))
+        for y in lines.values():
+            ax.axhline(y, color=BOUND, lw=2, ls="--")
+        if "x" in log:
+            ax.set_xscale("log")
+            plain_log(ax.xaxis)
+        if "y" in log:
+            ax.set_yscale("log")
+        if ticks is not None:
+            ax.set_xticks(list(ticks), [f"{t:g}" for t in ticks])
+            ax.minorticks_off()
+        if ylim is not None:
+            ax.set_ylim(*ylim)
+        ax.set(xlabel=xlabel, ylabel=ylabel)
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high)
+        name_lines(ax, [(min(max(y, low), high), name, colour) for y, name, colour in ends])
+        note_below(figure, note)
+
+    told = "; ".join(
+        f"{name}: from {_number(p[0][1])} at {_number(p[0][0])} to {_number(p[-1][1])} at {_number(p[-1][0])}"
+        for name, p in ((name, list(points)) for name, points in series.items())
+    )
+    dashed = "".join(f" {name}: {_number(y)}." for name, y in lines.items())
+    return draw(plot, f"{ylabel} against {xlabel}. {told}.{dashed} {note}", size=(9.6, 4.0))
+
+
+def _number(value):
+    return f"{value:.3g}"
