@@ -2,16 +2,21 @@
 
 from itertools import cycle
 
+import matplotlib as mpl
+
 from course_pkg.core import CourseError
 from course_pkg.viz.axes import name_lines, note_below, plain_log, require_points
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, SERIES
 
 LOGS = ("", "x", "y", "xy")
+TEXT = 15.5  # on a slide there is text beside such a picture, which makes it small
 MANY = 24  # points of a line; with more, a dot for each would be a worm
 
 
-def curves_picture(series, *, xlabel, ylabel, log="", lines=None, ticks=None, ylim=None, note="") -> Picture:
+def curves_picture(
+    series, *, xlabel, ylabel, log="", lines=None, ticks=None, yticks=None, ylim=None, note=""
+) -> Picture:
     """Draw a line for each series, with its name at its end.
 
     Parameters
@@ -24,8 +29,8 @@ def curves_picture(series, *, xlabel, ylabel, log="", lines=None, ticks=None, yl
         Which axes are logarithmic: ``""``, ``"x"``, ``"y"`` or ``"xy"``.
     lines : dict of str to float, optional
         Values of y that are drawn dashed, by name: bounds and tolerances.
-    ticks : sequence of float, optional
-        Where the x axis has numbers.
+    ticks, yticks : sequence of float, optional
+        Where the axes have numbers.
     ylim : (float, float), optional
         What is shown of y; lines are cut there.
     note : str
@@ -59,15 +64,22 @@ def curves_picture(series, *, xlabel, ylabel, log="", lines=None, ticks=None, yl
             plain_log(ax.xaxis)
         if "y" in log:
             ax.set_yscale("log")
-        if ticks is not None:
-            ax.set_xticks(list(ticks), [f"{t:g}" for t in ticks])
-            ax.minorticks_off()
+            if _fits_plain(series):
+                plain_log(ax.yaxis)
+        for axis, places in ((ax.xaxis, ticks), (ax.yaxis, yticks)):
+            if places is not None:
+                axis.set_ticks(list(places), [f"{t:g}" for t in places])
+                axis.set_tick_params(which="minor", length=0)
+        ax.tick_params(labelsize=TEXT)
+        ax.xaxis.label.set_size(TEXT)
+        ax.yaxis.label.set_size(TEXT)
         if ylim is not None:
             ax.set_ylim(*ylim)
         ax.set(xlabel=xlabel, ylabel=ylabel)
         low, high = ax.get_ylim()
         ax.set_ylim(low, high)
-        name_lines(ax, [(min(max(y, low), high), name, colour) for y, name, colour in ends])
+        with mpl.rc_context({"font.size": TEXT}):
+            name_lines(ax, [(min(max(y, low), high), name, colour) for y, name, colour in ends], apart=20.0)
         note_below(figure, note)
 
     told = "; ".join(
@@ -75,7 +87,13 @@ def curves_picture(series, *, xlabel, ylabel, log="", lines=None, ticks=None, yl
         for name, p in ((name, list(points)) for name, points in series.items())
     )
     dashed = "".join(f" {name}: {_number(y)}." for name, y in lines.items())
-    return draw(plot, f"{ylabel} against {xlabel}. {told}.{dashed} {note}", size=(9.6, 4.0))
+    return draw(plot, f"{ylabel} against {xlabel}. {told}.{dashed} {note}", size=(9.6, 3.9))
+
+
+def _fits_plain(series):
+    """Return whether numbers without powers of ten can be read."""
+    values = [y for points in series.values() for _, y in points]
+    return 1e-3 <= min(values) and max(values) <= 1e5
 
 
 def _number(value):
