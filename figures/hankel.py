@@ -38,4 +38,4 @@ def _cell(ax, x, y, k):
     ground = colormaps["cividis"](0.12 + 0.86 * k / (2 * S - 1))
     light = 0.3 * ground[0] + 0.59 * ground[1] + 0.11 * ground[2] > 0.5
     strip.bar(ax, x + 1.5, y + 1.5, CELL - 3, CELL - 3, f"moment-{x:.0f}-{y:.0f}", facecolor=ground, edgecolor="none")
-    ax.text(x + CELL / 2, y + CELL / 2, f"$\\mu_{k}$", size=17, color=INK if light else "white", ha="center", va="center")
+    ax.text(x + CELL / 2, y + CELL / 2, f"$\\mu_{k}$", size=21, color=INK if light else "white", ha="center", va="center")

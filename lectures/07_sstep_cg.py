@@ -51,6 +51,7 @@ from course_pkg.precond.build import amg
 from course_pkg.precond.cost import vcycle
 from course_pkg.sstep import bases, cost, reference, scalar_work
 from course_pkg.sstep.problem import PUBLISHED, Laplacian
+from course_pkg.sstep.stability import studies
 from course_pkg.sstep.suite import OPERATIONS
 from course_pkg.sstep.variants import VARIANTS
 from course_pkg.witness.iterations import Iterations, bytes_per_point
@@ -113,7 +114,7 @@ guess_bytes = viz.Estimate(
 guess_bytes
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Fewer sums, more bytes
+# ## What an iteration moves
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -148,7 +149,7 @@ guess_bytes.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Two variants of this lecture: by *moments*, as published, and *stable*. Both write s vectors and their products, read them for the sums, and update all of them.
+# Two variants of this lecture: by *[moments](glossary.md#moment)*, as published, and *stable*. Both write s vectors and their products, read them for the sums, and update all of them.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Most expect fewer bytes, because there are fewer sums. On one GPU a sum is cheap: it reads what is read in any
@@ -161,20 +162,20 @@ guess_bytes.reveal(
 viz.Picture.load(
     figure("sums_in_time.svg"),
     "Four iterations in time, on one GPU and on eight. Conjugate gradients stop eight times to wait for a sum, the flexible variant four times, the s-step "
-    "method once, at the end of a longer stretch of work. With less work per GPU, waits are most of the time of the first two.",
+    "method once, at the end of a longer stretch of work. With less work per GPU, waits are most of the time of the first.",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # A sum is done when the **last** block of the **last** GPU has added its part. Until then nobody knows $\alpha$, and nobody goes on.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Five minutes with the next slide. A wait has several parts: the launch of a second small kernel, the host that reads a
-# > number, the network, and the slowest of all GPUs. Bytes become fewer per GPU when there are more GPUs; a wait does not.
+# > **For the speaker.** Five minutes with the next slide. Ask what a wait is made of: the launch of a second small kernel, the host that reads a
+# > number, the network, and the GPU that comes last. Bytes become fewer per GPU when there are more GPUs; a wait does not.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One sum per iteration: look ahead
 #
-# CG sums $p^T A p$ when p is there, and $r^T r$ when r is. Flexible CG (Notay and Napov, 2015) needs neither: with $u = r$, or with a preconditioner $u = M r$,
+# [CG](glossary.md#CG) sums $p^T A p$ when p is there, and $r^T r$ when r is. Flexible CG (Notay and Napov, 2015) needs neither: with $u = r$, or with a preconditioner $u = M r$,
 #
 # $$p = u - \frac{u^T A p_\text{old}}{p_\text{old}^T A p_\text{old}}\, p_\text{old}, \qquad
 # p^T A p = u^T A u - \frac{(u^T A p_\text{old})^2}{p_\text{old}^T A p_\text{old}}$$
@@ -269,6 +270,7 @@ assert np.linalg.norm(P.T @ r_new) < 1e-9 * np.linalg.norm(P.T @ r)
 
 # %% slideshow={"slide_type": "skip"}
 three = reference.pcg(A, b, maxiter=3)
+assert np.isclose(scalar_work.first([b @ b, b @ A @ b]).alpha[0], (b @ b) / (b @ A @ b))
 assert three.iterations == 3 and np.allclose(three.x, P @ alpha, rtol=1e-9)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -340,6 +342,7 @@ to_ten = {"rtol": 1e-10, "maxiter": 60}
 right = {k: solved("pcg_sstep_moments", 10, s=k, **to_ten) for k in (1, 4)}
 printed = {k: solved("pcg_sstep_printed", 10, s=k, **to_ten) for k in (1, 2, 3, 4, 5)}
 plain = solved("pcg", 10, **to_ten)
+assert scalar_work.coupling_printed([0.25, 1.0], np.array([0.5])) == 0  # s = 1: p = r, as in steepest descent
 assert plain.iterations == 26 and right[4].converged and right[4].iterations == 28
 assert not any(found.converged for found in printed.values())
 assert all(found.iterations <= 2 * k for k, found in printed.items() if k > 1)
@@ -354,7 +357,7 @@ def fall(found, k=1):
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.curves_picture(
-    {"CG": fall(plain), "right, s = 4": fall(right[4], 4), "printed, s = 1": fall(printed[1])},
+    {"CG": fall(plain), f"right, s = {4}": fall(right[4], 4), f"printed, s = {1}": fall(printed[1])},
     xlabel="iterations",
     ylabel="‖r‖ / ‖b‖",
     log="y",
@@ -392,7 +395,7 @@ def counted_row(name):
     """Return a row: iterations, here and as they are recorded."""
     v, how = SAME[name]
     there = {f"{edge}³": f"{GPUS[-1].solve(v, edge, **how).observed['iterations']}" for edge in (64, 128, LARGE) if GPUS}
-    sums = {"CG": "2", "one sum": "1", "moments, s = 1": "1"}.get(name, f"1/{how.get('s')}")
+    sums = {"CG": "2", "one sum": "1", f"moments, s = {1}": "1"}.get(name, f"1/{how.get('s')}")
     return {"method": name, "sums per iteration": sums, f"{EDGE}³, here": f"{here[name].iterations}", **there}
 
 
@@ -468,7 +471,7 @@ guess_condition = viz.Estimate(
 guess_condition
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Powers of A all turn the same way
+# ## Powers of A, and other polynomials
 
 # %% slideshow={"slide_type": "skip"}
 DEPTHS = tuple(range(1, 17))
@@ -649,7 +652,7 @@ Markdown(
 # ## Try it: s, basis, size
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-# viz.StabilityExplorer(...) of branch lab7
+viz.StabilityExplorer(studies((12, 20)), start={"n": 20, "basis": "monomial", "s": 8})
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A preconditioner that is nothing but products
@@ -719,10 +722,25 @@ def break_even_us(edge, variant=MOMENTS, s=4):
     return 1e6 * more_s / (2 - 1 / s)
 
 
+def seconds(variant, sums, sum_us, edge, **how):
+    """Return the time of an iteration by the model: its bytes at the bandwidth of a copy, and its sums."""
+    its = FUSED_BYTES if variant is TWO_KERNEL else per_point(variant, **how)
+    return its * edge**3 / (t_copy * 1e9) + sums * sum_us / 1e6
+
+
+for more in (0.9, 1.1):
+    us = more * break_even_us(128)
+    saved = seconds(TWO_KERNEL, 2, us, 128) - seconds(MOMENTS, 1 / 4, us, 128, s=4)
+    assert (saved > 0) == (more > 1)
+
+
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 PER_GPU = (16, 32, 64, 128, 250, 500)
 viz.curves_picture(
-    {"moments, s = 4": [(e, break_even_us(e)) for e in PER_GPU], "stable, s = 8": [(e, break_even_us(e, STABLE, 8)) for e in PER_GPU]},
+    {
+        f"moments, s = {4}": [(e, break_even_us(e)) for e in PER_GPU],
+        f"stable, s = {8}": [(e, break_even_us(e, STABLE, 8)) for e in PER_GPU],
+    },
     xlabel="points along an edge of a GPU's part",
     ylabel="a sum's time, µs",
     log="xy",
@@ -744,9 +762,8 @@ SUMMED = {
     "CG, two kernels (lecture 5)": (TWO_KERNEL, {}),
     "CG, by operations": (PCG, {}),
     "one sum per iteration": (PFCG, {}),
-    "moments, s = 4": (MOMENTS, {"s": 4}),
-    "stable, s = 8": (STABLE, {"s": 8}),
-    "stable, s = 16": (STABLE, {"s": 16}),
+    **{f"by moments, s = {k}": (MOMENTS, {"s": k}) for k in (4,)},
+    **{f"stable method, s = {k}": (STABLE, {"s": k}) for k in (8, 16)},
 }
 
 

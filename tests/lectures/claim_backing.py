@@ -21,6 +21,8 @@ from course_pkg.permutation.variants import VARIANTS as PERMUTATION
 from course_pkg.spmv import cost as spmv_cost
 from course_pkg.spmv import jacobi_cost, swap
 from course_pkg.spmv.variants import VARIANTS as SPMV
+from course_pkg.sstep import cost as sstep_cost
+from course_pkg.sstep.variants import VARIANTS as SSTEP
 from course_pkg.stencil import cost as stencil_cost
 from course_pkg.stencil.tuning import planes_for
 from course_pkg.stencil.variants import VARIANTS as STENCIL
@@ -108,6 +110,10 @@ class Records:
         """Return a measurement of the topic permutation."""
         return self.row("permutation", name, order=order, **parameters)
 
+    def sstep(self, name, **parameters):
+        """Return a measurement of the topic sstep."""
+        return self.row("sstep", name, **parameters)
+
     def pitfall(self, name, device="nvidia-h200"):
         """Return a pair of a wrong measurement and the right one, as ``course bench honest`` recorded it."""
         self.asked = True
@@ -143,6 +149,7 @@ def _variant(name):
     topics = {"cg_": CG, "laplacian": STENCIL, "centre": STENCIL, "diffusion": STENCIL}
     topics |= dict.fromkeys(("spmv", "jacobi", "swap", "splitting"), SPMV)
     topics |= dict.fromkeys(("permute", "unpermute"), PERMUTATION)
+    topics |= dict.fromkeys(("pcg", "pfcg", "moments", "gram", "update_block", "project_block"), SSTEP)
     variants = next((v for start, v in topics.items() if name.startswith(start)), VECTOR)
     return variants[name]
 
@@ -160,12 +167,12 @@ def holds(expression: str, *, by_record: bool) -> str:
     records = Records()
     names = {
         name: getattr(records, name)
-        for name in ("vector", "stencil", "cg", "spmv", "permutation", "pitfall", "traffic", "counted")
+        for name in ("vector", "stencil", "cg", "spmv", "permutation", "sstep", "pitfall", "traffic", "counted")
     }
     names |= {
         "machine": machine, "catalogue": catalogue, "occupancy": occupancy, "vector_cost": vector_cost,
         "stencil_cost": stencil_cost, "cg_cost": cg_cost, "spmv_cost": spmv_cost, "jacobi_cost": jacobi_cost,
-        "swap": swap, "fusion": fusion, "PUBLISHED": PUBLISHED, "METHODS": METHODS, "STENCIL": STENCIL,
+        "sstep_cost": sstep_cost, "swap": swap, "fusion": fusion, "PUBLISHED": PUBLISHED, "METHODS": METHODS, "STENCIL": STENCIL,
         "drawn": drawn, "peak": peak, "bench": bench, "simt": simt, "planes_for": planes_for,
         "READ": "dram__bytes_read.sum", "WRITE": "dram__bytes_write.sum", "TIME": "gpu__time_duration.sum",
         "INSTRUCTIONS": "smsp__inst_executed.sum", "BOTH": ("nvidia-h200", "nvidia-h100-80gb-hbm3"),
