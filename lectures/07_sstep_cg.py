@@ -815,3 +815,181 @@ bench.live(lambda: on_gpu.on_this_gpu(*ASKED), known) if known else Markdown(PEN
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
+#
+# You write the decisive lines of a round: sums, coefficients, and vectors. In each step `...` stands for missing lines. Run the cell: it says what your
+# threads did, in a sentence, a picture and counts. Try the variations below it, and answer their questions before you open the answer. All vectors are
+# small here, so that they can be drawn, and a block of threads is one warp.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg import cuda, practice
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 1. Two dots, one sweep.** The method with one reduction needs ⟨u, r⟩ and ⟨u, w⟩ at the same time, where w is A u. Each warp leaves its part of both: in row 0
+# and in row 1 of `parts`. `warp_sum` adds up a number over a warp and gives the sum to lane 0; all 32 lanes have to call it.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.device.sums import warp_sum
+
+@cuda.jit
+def both_dots(u, w, r, parts):
+    i, lane = cuda.grid(1), cuda.threadIdx.x
+    first, second = 0.0, 0.0
+    ...
+    if lane == 0:
+        parts[0, cuda.blockIdx.x], parts[1, cuda.blockIdx.x] = first, second
+
+
+practice.check("both_dots", both_dots)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 2. The moments of a block.** Rows 0, …, s − 1 of `block` are the vectors $Q_k$, rows s, …, 2 s − 1 their products with A. Row k of `parts` is for $Q_k \cdot r$, and row
+# s + k for $Q_k \cdot A Q_{s-1}$. What all trips of the loop need is loaded before it.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.device.sums import warp_sum
+
+@cuda.jit
+def block_moments(block, r, parts):
+    i, lane = cuda.grid(1), cuda.threadIdx.x
+    s = block.shape[0] // 2
+    residual, last = 0.0, 0.0
+    if i < r.size:
+        residual, last = r[i], block[2 * s - 1, i]
+    for k in range(s):
+        q = 0.0
+        ...
+
+
+practice.check("block_moments", block_moments)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 3. A Gram matrix in one sweep.** The stable method forms all products of its vectors directly. Here are two vectors, the rows of `Z`, and their products with A, the rows of `AZ`. The five
+# rows of `parts` are for $z_0 \cdot A z_0$, $z_0 \cdot A z_1$, $z_1 \cdot A z_1$, $z_0 \cdot r$ and $z_1 \cdot r$. Why is $z_1 \cdot A z_0$ not among them?
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.device.sums import warp_sum
+
+@cuda.jit
+def gram_once(Z, AZ, r, parts):
+    i, lane = cuda.grid(1), cuda.threadIdx.x
+    products = (0.0, 0.0, 0.0, 0.0, 0.0)
+    if i < r.size:
+        ...
+    for entry in range(5):
+        total = warp_sum(products[entry])
+        if lane == 0:
+            parts[entry, cuda.blockIdx.x] = total
+
+
+practice.check("gram_once", gram_once)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 4. α from an s × s system.** A function for the host, for the first round. `mu[k]` is the moment $r^T A^k r$, and the vectors are $Q_j = A^j r$. Which moment is $W_{i,j} = Q_i^T A Q_j$?
+
+# %% slideshow={"slide_type": "skip"}
+def step_lengths(mu):
+    s = mu.size // 2
+    W = np.empty((s, s))
+    for i in range(s):
+        for j in range(s):
+            W[i, j] = ...
+    return ...
+
+
+practice.check("step_lengths", step_lengths)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 5. β, by the right line.** A later round. `alpha` and `W` are those of the round before, `mu` are the new moments, and t is there already. The loops over i and j that fill C are
+# yours; `printed` is the one of them that you should not copy.
+
+# %% slideshow={"slide_type": "skip"}
+def conjugate(mu, alpha, W):
+    s = alpha.size
+    t = np.zeros(2 * s - 1)
+    for i in range(s):
+        known = sum(t[s - 1 + j] * alpha[s - 1 - i + j] for j in range(i))
+        t[s - 1 + i] = -(mu[i] + known) / alpha[s - 1]
+    C = np.zeros((s, s))
+    ...
+
+
+practice.check("conjugate", conjugate)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 6. The next vector, on the way.** In two dimensions, A has 4 on its diagonal. A round needs A times a vector in `product`, and the next vector of the Chebyshev basis in
+# `after`: $2\,(A S_j - c\,S_j) / h - S_{j-1}$. `now` is $S_j$, and `before` is $S_{j-1}$.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def chebyshev_step(before, now, c, h, product, after):
+    i, j = cuda.grid(2)
+    ny, nx = now.shape
+    if i < nx and j < ny:
+        centre = now[j, i]
+        total = 4 * centre
+        for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            if 0 <= j + dj < ny and 0 <= i + di < nx:
+                total -= now[j + dj, i + di]
+        ...
+
+
+practice.check("chebyshev_step", chebyshev_step)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 7. A block, x and r in one sweep.** Here s is 2, so a block has four rows: two vectors, then their products. The first half moves x, the second half r. New vector j is
+# made of fresh vector j, `beta[0, j]` times the first old one and `beta[1, j]` times the second, and takes the fresh one's place.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def advance_block(old, fresh, beta, alpha, x, r):
+    i = cuda.grid(1)
+    if i < x.size:
+        for half in range(2):
+            first, second = old[2 * half, i], old[2 * half + 1, i]
+            moved = 0.0
+            for j in range(2):
+                row = 2 * half + j
+                ...
+            if half == 0:
+                x[i] += moved
+            else:
+                r[i] -= moved
+
+
+practice.check("advance_block", advance_block)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 8. A smoother is a product.** A preconditioner must not need a sum of its own. This one does a step of Jacobi's method for A z = r, with the weight `omega`. The diagonal of A is `d`, and
+# each neighbour has −1.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def smoother_step(r, d, omega, z, new):
+    i, j = cuda.grid(2)
+    ny, nx = z.shape
+    if i < nx and j < ny:
+        centre, diagonal = z[j, i], d[j, i]
+        ...
+
+
+practice.check("smoother_step", smoother_step)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# What have you solved?
+
+# %% slideshow={"slide_type": "skip"}
+practice.progress("sstep_cg")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Explore.** The same solver once more, with more unknowns, other bases and s. Before you move a slider, predict: at which s does the monomial basis lose its last digit, and which curve shows it first?
+
+# %% slideshow={"slide_type": "skip"}
+viz.StabilityExplorer(studies((16, 24), steps=(2, 6, 10)))

@@ -25,13 +25,13 @@
 # | part | what | points |
 # |---|---|---|
 # | 1 | products for a block, with a preconditioner | 3 |
-# | 2 | all sums of a pass in one kernel | 4 |
+# | 2 | all sums of a round in one kernel | 4 |
 # | 3 | scalar work for an s that falls | 4 |
 # | 4 | another basis | 3 |
 # | 5 | find the fault by its numbers | 2 |
 # | 6 | the update of a block, any way you like | 4 |
 #
-# In all parts a *block* is an array of 2 s rows. Its first s rows hold the vectors of a pass, $Q_0, \dots, Q_{s-1}$; row s + j holds $A Q_j$. Each
+# In all parts a *block* is an array of 2 s rows. Its first s rows hold the vectors of a round, $Q_0, \dots, Q_{s-1}$; row s + j holds $A Q_j$. Each
 # vector is a row, so neighbouring points of a vector are neighbours in memory. Everything counts from 0. Numbers are in double precision where
 # nothing else is said.
 
@@ -111,7 +111,7 @@ def run_powers(s, shape):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_power", "points": 1}
-# Only the values: a pass of three products on a grid of 8 × 32 points.
+# Only the values: a round of three products on a grid of 8 × 32 points.
 run_powers(3, (8, 32))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_power_traffic", "points": 1} course={"limits": {"global_load.thread_accesses": 1.0, "global_load.sectors": 1.0, "global_store.sectors": 1.0}}
@@ -134,9 +134,9 @@ run_powers(2, (1, 3))
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 2: all sums of a pass in one kernel (4 points)
+# ## Part 2: all sums of a round in one kernel (4 points)
 #
-# The cells of a mesh have different volumes, so a dot product of two vectors is a sum with weights: $\langle u, v \rangle = \sum_i w_i\,u_i\,v_i$. A pass needs 2 s + 1 of them,
+# The cells of a mesh have different volumes, so a dot product of two vectors is a sum with weights: $\langle u, v \rangle = \sum_i w_i\,u_i\,v_i$. A round needs 2 s + 1 of them,
 # and they all belong into one reduction:
 #
 # $$ \langle Q_k, r \rangle \text{ and } \langle Q_k, A Q_{s-1} \rangle \text{ for } k = 0, \dots, s - 1, \text{ and } \langle r, r \rangle. $$
@@ -227,12 +227,12 @@ run_sums(3, 64 * int(check.rng().integers(1, 3)), "float32")
 # ## Part 3: scalar work for an s that falls (4 points)
 #
 # A solver by moments begins with a large s. When W is no longer positive definite, it goes on with a smaller s, and does not want to lose the directions that
-# it has. So the pass before had $\tilde s$ vectors, the new one has $s \le \tilde s$. From the pass before there are $\alpha$, with $\tilde s$ numbers, and $\tilde W = \tilde P^T A \tilde P$.
+# it has. So the round before had $\tilde s$ vectors, the new one has $s \le \tilde s$. From the round before there are $\alpha$, with $\tilde s$ numbers, and $\tilde W = \tilde P^T A \tilde P$.
 # The new moments $\mu_0, \dots, \mu_{2s-1}$ have come by a reduction, for the monomial basis without a preconditioner: $\mu_k = r^T A^k r$.
 #
-# - In the first pass, $W_{i,j} = \mu_{i+j+1}$ and $W \alpha = (\mu_0, \dots, \mu_{s-1})$. Write `first_pass(mu)`, which returns `alpha, W`.
-# - In a later pass, the new directions are $P = Q + \tilde P \beta$, in terms of columns. They have to be conjugate to the old ones: $\tilde P^T A P = 0$. So
-#   $\tilde W \beta = C$ with $C = -\tilde P^T A Q$, and $W = P^T A P$ follows from the moments, C and $\beta$. Write `next_pass(mu, alpha, W)`, which takes the $\alpha$ and $\tilde W$ of the pass
+# - In the first round, $W_{i,j} = \mu_{i+j+1}$ and $W \alpha = (\mu_0, \dots, \mu_{s-1})$. Write `first_round(mu)`, which returns `alpha, W`.
+# - In a later round, the new directions are $P = Q + \tilde P \beta$, in terms of columns. They have to be conjugate to the old ones: $\tilde P^T A P = 0$. So
+#   $\tilde W \beta = C$ with $C = -\tilde P^T A Q$, and $W = P^T A P$ follows from the moments, C and $\beta$. Write `next_round(mu, alpha, W)`, which takes the $\alpha$ and $\tilde W$ of the round
 #   before and returns the new `alpha, beta, W`.
 #
 # How C follows from the moments, you know for $s = \tilde s$. Now C has $\tilde s$ rows and s columns. As before, its entries depend on i + j alone, $C_{i,j} = -t_{i+j}$, and
@@ -243,16 +243,16 @@ run_sums(3, 64 * int(check.rng().integers(1, 3)), "float32")
 # message contains the new s in this form: `s = 3`.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "scalar_work"}
-def first_pass(mu):
-    """Return alpha and W of the first pass, from 2 s moments."""
+def first_round(mu):
+    """Return alpha and W of the first round, from 2 s moments."""
     ### BEGIN SOLUTION
     W = hankel(mu)
     return steps(W, mu), W
     ### END SOLUTION
 
 
-def next_pass(mu, alpha, W):
-    """Return alpha, beta and W of a pass, from its 2 s moments, and alpha and W of the pass before."""
+def next_round(mu, alpha, W):
+    """Return alpha, beta and W of a round, from its 2 s moments, and alpha and W of the round before."""
     ### BEGIN SOLUTION
     s, before = len(mu) // 2, len(alpha)
     t = np.zeros(before + s - 1)
@@ -301,7 +301,7 @@ def moments(A, r, s):
 
 
 def directly(A, r, s, P=None):
-    """Return alpha, beta, W and the directions of a pass as rows, from all vectors instead of moments."""
+    """Return alpha, beta, W and the directions of a round as rows, from all vectors instead of moments."""
     Q = new = powers(A, r, s)
     beta = None
     if P is not None:
@@ -318,16 +318,16 @@ def check_parts(found, names):
     return [np.asarray(part) for part in found]
 
 
-def check_passes(*steps):
-    """Check the scalar work of passes with these s, one after the other, on a random system."""
+def check_rounds(*steps):
+    """Check the scalar work of rounds with these s, one after the other, on a random system."""
     A, r, P = definite(30, 1, 2), check.rng().standard_normal(30), None
     alpha = W = None
     for s in steps:
         mu, expected = moments(A, r, s), directly(A, r, s, P)
         if P is None:
-            alpha, W = check_parts(first_pass(mu), ("alpha", "W"))
+            alpha, W = check_parts(first_round(mu), ("alpha", "W"))
         else:
-            alpha, beta, W = check_parts(next_pass(mu, alpha, W), ("alpha", "beta", "W"))
+            alpha, beta, W = check_parts(next_round(mu, alpha, W), ("alpha", "beta", "W"))
             check.close(beta, expected[1], "beta", rtol=0, atol=1e-4 * abs(expected[1]).max())
         scale = abs(expected[2]).max()
         check.close(W, expected[2], "W", rtol=0, atol=1e-6 * scale)
@@ -349,40 +349,40 @@ def s_refused(function, *arguments):
     return None
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_first_pass", "points": 1}
-# The first pass, for s = 1, 2 and 3; two moments of a matrix that is not positive definite.
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_first_round", "points": 1}
+# The first round, for s = 1, 2 and 3; two moments of a matrix that is not positive definite.
 for s in (1, 2, 3):
-    check_passes(s)
-check.that(s_refused(first_pass, [1.0, -2.0]) == 1, "first_pass must raise an error that names s.")
+    check_rounds(s)
+check.that(s_refused(first_round, [1.0, -2.0]) == 1, "first_round must raise an error that names s.")
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_next_pass", "points": 1}
-# Later passes with the same s as before.
-check_passes(1, 1, 1)
-check_passes(3, 3)
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_next_round", "points": 1}
+# Later rounds with the same s as before.
+check_rounds(1, 1, 1)
+check_rounds(3, 3)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smaller_hidden", "points": 1}
-# Hidden tests: later passes with the same s as before and with smaller ones.
+# Hidden tests: later rounds with the same s as before and with smaller ones.
 ### BEGIN HIDDEN TESTS
-for steps_of_passes in ((2, 2, 1), (3, 1), (4, 2), (3, 2)):
-    check_passes(*steps_of_passes)
+for steps_of_rounds in ((2, 2, 1), (3, 1), (4, 2), (3, 2)):
+    check_rounds(*steps_of_rounds)
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_definite_hidden", "points": 1}
-# Hidden tests: W that is not positive definite, in the first and in later passes; W is symmetric to the last digit.
+# Hidden tests: W that is not positive definite, in the first and in later rounds; W is symmetric to the last digit.
 ### BEGIN HIDDEN TESTS
-check.that(s_refused(first_pass, [1.0, 2.0, 5.0, 8.0]) == 2, "first_pass must raise an error that names s.")
-check.that(s_refused(first_pass, [1.0, 2.0, 4.0, 8.0 - 1e-6]) == 2, "first_pass must raise an error that names s.")
-check.that(s_refused(next_pass, [0.25, 0.01], [0.5], [[2.0]]) == 1, "next_pass must raise an error that names s.")
+check.that(s_refused(first_round, [1.0, 2.0, 5.0, 8.0]) == 2, "first_round must raise an error that names s.")
+check.that(s_refused(first_round, [1.0, 2.0, 4.0, 8.0 - 1e-6]) == 2, "first_round must raise an error that names s.")
+check.that(s_refused(next_round, [0.25, 0.01], [0.5], [[2.0]]) == 1, "next_round must raise an error that names s.")
 A = definite(20, 1, 2)
 Q = powers(A, check.rng().standard_normal(20), 3)
 before = directly(A, Q[0], 3)
-gone_far = moments(A, 3 * check.rng().standard_normal(20), 2)  # of a residual that does not belong to the pass before
+gone_far = moments(A, 3 * check.rng().standard_normal(20), 2)  # of a residual that does not belong to the round before
 gone_far[1] = 0.1 * gone_far[0]
-check.that(s_refused(next_pass, gone_far, before[0], before[2]) == 2, "next_pass must raise an error that names s.")
+check.that(s_refused(next_round, gone_far, before[0], before[2]) == 2, "next_round must raise an error that names s.")
 for s in (2, 3):
     A, r = definite(30, 1, 2), check.rng().standard_normal(30)
     alpha, _, W, P = directly(A, r, 3)
-    found = check_parts(next_pass(moments(A, r - A @ P.T @ alpha, s), alpha, W), ("alpha", "beta", "W"))
+    found = check_parts(next_round(moments(A, r - A @ P.T @ alpha, s), alpha, W), ("alpha", "beta", "W"))
     check.that((found[2] == found[2].T).all(), "W must be symmetric to the last digit.")
 ### END HIDDEN TESTS
 
@@ -394,7 +394,7 @@ for s in (2, 3):
 # $$ S_0 = r, \qquad S_1 = \frac{A S_0 - c\,S_0}{h}, \qquad S_{j+1} = 2\,\frac{A S_j - c\,S_j}{h} - S_{j-1}. $$
 #
 # - `basis(A, r, s, lo, hi)` returns an array with s + 1 rows, $S_0, \dots, S_s$. A is a matrix as an array of NumPy.
-# - A pass needs the products $A S_0, \dots, A S_{s-1}$, too. Nobody has to store them: they are combinations of the rows that are there. `change(s, lo, hi)` returns the array B with s + 1 rows
+# - A round needs the products $A S_0, \dots, A S_{s-1}$, too. Nobody has to store them: they are combinations of the rows that are there. `change(s, lo, hi)` returns the array B with s + 1 rows
 #   and s columns that says which: $A S_j = \sum_i B_{i,j}\,S_i$.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "chebyshev"}
@@ -473,8 +473,8 @@ for s, lo, hi in ((1, 0.5, 3.0), (2, 0.0, 4.0), (5, float(check.rng().uniform(0.
 # %% [markdown]
 # ## Part 5: find the fault by its numbers (2 points)
 #
-# The solver below is right, but for one fault in `directions`, which makes the new block, $P = Q + \tilde P \beta$ and $A P$, from the old and the fresh one. Its table shows for each pass the residual
-# that the solver updates, and the one that is true. Which s hide the fault? In which pass do the two residuals part, and what, then, was still right in that pass: x, or r?
+# The solver below is right, but for one fault in `directions`, which makes the new block, $P = Q + \tilde P \beta$ and $A P$, from the old and the fresh one. Its table shows for each round the residual
+# that the solver updates, and the one that is true. Which s hide the fault? In which round do the two residuals part, and what, then, was still right in that round: x, or r?
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "faulty"}
 def directions(old, fresh, beta):
@@ -487,10 +487,10 @@ def directions(old, fresh, beta):
     return new
 
 
-def solve(A, b, s, passes, directions):
-    """Do some passes of the s-step method, all sums taken directly; return updated and true residuals after each."""
+def solve(A, b, s, rounds, directions):
+    """Do some rounds of the s-step method, all sums taken directly; return updated and true residuals after each."""
     x, r, old, residuals = np.zeros(len(b)), b.copy(), None, []
-    for _ in range(passes):
+    for _ in range(rounds):
         Q = powers(A, r, s)
         fresh = np.concatenate([Q, Q @ A])
         if old is not None:
@@ -503,11 +503,11 @@ def solve(A, b, s, passes, directions):
 
 
 def print_residuals(directions):
-    """Print the residuals of four passes, for s = 1, 2 and 3."""
+    """Print the residuals of four rounds, for s = 1, 2 and 3."""
     A, b = np.diag(np.linspace(1, 3, 30)), np.random.default_rng(1).standard_normal(30)
     for s in (1, 2, 3):
         for number, (updated, true) in enumerate(solve(A, b, s, 4, directions)):
-            print(f"s = {s}, pass {number}: updated residual {updated:.2e}, true residual {true:.2e}")
+            print(f"s = {s}, round {number}: updated residual {updated:.2e}, true residual {true:.2e}")
 
 
 print_residuals(directions)
@@ -525,7 +525,7 @@ def repaired(old, fresh, beta):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_repaired", "points": 1}
-# After four passes with s = 2, both residuals are the same, and smaller than the first.
+# After four rounds with s = 2, both residuals are the same, and smaller than the first.
 A, b = definite(30, 1, 3), check.rng().standard_normal(30)
 residuals = solve(A, b, 2, 4, repaired)
 updated, true = residuals[-1]
@@ -547,7 +547,7 @@ for s in range(1, 6):
 # %% [markdown]
 # ## Part 6: the update of a block, any way you like (4 points)
 #
-# At the end of a pass, the new block is made in place of the fresh one, and x and r advance. Here s is 4:
+# At the end of a round, the new block is made in place of the fresh one, and x and r advance. Here s is 4:
 #
 # $$ P_j = Q_j + \sum_i \beta_{i,j}\,\tilde P_i, \qquad A P_j = A Q_j + \sum_i \beta_{i,j}\,A \tilde P_i, \qquad x \mathrel{+}= \sum_j \alpha_j P_j, \qquad r \mathrel{-}= \sum_j \alpha_j\,A P_j. $$
 #

@@ -43,12 +43,12 @@ def system(n=30):
 def test_scalar_work_of_equal_s_is_that_of_the_package(names, s):
     A, r = system()
     mu = names["moments"](A, r, s)
-    ours, (alpha, W) = scalar_work.first(mu), names["first_pass"](mu)
+    ours, (alpha, W) = scalar_work.first(mu), names["first_round"](mu)
     np.testing.assert_allclose(alpha, ours.alpha)
     np.testing.assert_allclose(W, ours.W)
     r = r - A @ names["powers"](A, r, s).T @ alpha
     mu = names["moments"](A, r, s)
-    for mine, its in zip(names["next_pass"](mu, alpha, W), scalar_work.following(mu, ours), strict=True):
+    for mine, its in zip(names["next_round"](mu, alpha, W), scalar_work.following(mu, ours), strict=True):
         np.testing.assert_allclose(mine, its if its.ndim == mine.ndim else its.T, rtol=1e-6)
 
 
@@ -56,7 +56,7 @@ def test_a_smaller_s_keeps_the_directions_conjugate(names):
     A, r = system()
     alpha, _, W, P = names["directly"](A, r, 4)
     r = r - A @ P.T @ alpha
-    _, beta, _ = names["next_pass"](names["moments"](A, r, 2), alpha, W)
+    _, beta, _ = names["next_round"](names["moments"](A, r, 2), alpha, W)
     new = names["powers"](A, r, 2) + beta.T @ P
     assert np.abs(P @ A @ new.T).max() < 1e-6 * np.abs(new @ A @ new.T).max()
 
@@ -69,13 +69,13 @@ def test_the_basis_and_the_condition_of_its_text_are_those_of_the_package(names)
     np.testing.assert_allclose(names["change"](5, 1.0, 2.0).T @ S, products, atol=1e-12)
 
 
-def test_the_fault_shows_from_s_2_on_in_the_second_pass_and_x_is_right_there(names):
+def test_the_fault_shows_from_s_2_on_in_the_second_round_and_x_is_right_there(names):
     A, b = system()
     for s in (1, 2, 3):
         wrong, right = (names["solve"](A, b, s, 2, names[which]) for which in ("directions", "repaired"))
         np.testing.assert_allclose(wrong[0], right[0])
         updated, true = wrong[1]
-        assert true == pytest.approx(right[1][1]), "x of this pass is right"
+        assert true == pytest.approx(right[1][1]), "x of this round is right"
         assert bool(updated == pytest.approx(true, rel=1e-6)) == (s == 1)
 
 

@@ -24,8 +24,8 @@ def _step_lengths(s, rng):
     return Trial({"mu": mu}, {RESULT: right}, mistakes={says: {RESULT: a} for says, a in mistakes.items()})
 
 
-def two_passes(s, rng):
-    """Return the step of a first pass, and the moments of the residual that it leaves."""
+def two_rounds(s, rng):
+    """Return the step of a first round, and the moments of the residual that it leaves."""
     mu, eigenvalues, r = _moments(s, rng)
     step = scalar_work.first(mu)
     r = r - eigenvalues * (step.alpha @ (r * eigenvalues ** np.arange(s)[:, None]))
@@ -33,7 +33,7 @@ def two_passes(s, rng):
 
 
 def _conjugate(s, rng):
-    step, mu = two_passes(s, rng)
+    step, mu = two_rounds(s, rng)
     C = scalar_work.coupling(mu, step.alpha)
     printed = scalar_work.coupling_printed(mu, step.alpha)
     mistakes = {
@@ -92,7 +92,7 @@ STEPS = (
             WhatIf(
                 "Let j end at i - 1, as printed, and take s = 1.",
                 "What is β then, and which old method is left?",
-                "The loop is empty, so β is 0: every pass begins anew with the residual. That is steepest descent.",
+                "The loop is empty, so β is 0: every round begins anew with the residual. That is steepest descent.",
             ),
             WhatIf(
                 "Print C for s = 3.",

@@ -122,7 +122,7 @@ STEPS = (
             ),
             WhatIf(
                 "Double s.",
-                "How many more numbers does a thread load, and how many more reductions does a pass have?",
+                "How many more numbers does a thread load, and how many more reductions does a round have?",
                 "s more numbers, which is twice as many vectors. There is still one reduction, now of twice as many "
                 "numbers, and it serves twice as many iterations.",
             ),
@@ -152,10 +152,10 @@ STEPS = (
                 "grows by the square, the bytes do not.",
             ),
             WhatIf(
-                "Compute the entries of the matrix by a recurrence from those of the pass before, as the method by "
+                "Compute the entries of the matrix by a recurrence from those of the round before, as the method by "
                 "moments does.",
                 "It would save loads. Why does the stable method not do it?",
-                "A recurrence carries the rounding errors of all passes along. The sums of the vectors that are really "
+                "A recurrence carries the rounding errors of all rounds along. The sums of the vectors that are really "
                 "there tell what is true of them now.",
             ),
         ),

@@ -35,7 +35,7 @@ def _chebyshev_step(shape, rng):
             "product": product,
             "after": 2 * scaled,
         },
-        "product is already shifted by c. The pass needs A S_j itself.": {
+        "product is already shifted by c. The round needs A S_j itself.": {
             "product": product - c * now,
             "after": 2 * scaled - before,
         },
