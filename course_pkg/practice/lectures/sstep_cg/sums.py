@@ -84,7 +84,8 @@ STEPS = (
         tell="three vectors were loaded once; two kernels would have loaded u twice",
         hints=(
             "Both sums need the same u. Where can a thread keep it between the two products?",
-            "A thread without a point adds 0 to both sums. warp_sum gives a sum to lane 0, and all lanes have to call it.",
+            "A thread without a point adds 0 to both sums. warp_sum gives a sum to lane 0, and all "
+            "lanes have to call it.",
             "`if i < u.size:` and in it `mine = u[i]`, `first, second = mine * r[i], mine * w[i]`; outside "
             "`first, second = warp_sum(first), warp_sum(second)`",
         ),
@@ -110,7 +111,8 @@ STEPS = (
         hints=(
             "r and the last product are in registers already. What has to be loaded in each trip of the loop?",
             "A trip loads the thread's number of Q_k once, and uses it for two products and two warp sums.",
-            "In the loop: `if i < r.size: q = block[k, i]`; `first, second = warp_sum(q * residual), warp_sum(q * last)`; "
+            "In the loop: `if i < r.size: q = block[k, i]`; `first, second = warp_sum(q * residual), "
+            "warp_sum(q * last)`; "
             "lane 0 stores them in parts[k, cuda.blockIdx.x] and parts[s + k, cuda.blockIdx.x]",
         ),
         what_if=(

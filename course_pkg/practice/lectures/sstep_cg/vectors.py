@@ -69,7 +69,8 @@ def _advance_block(n, rng):
             "fresh": new,
             **moved(fresh),
         },
-        "The entries of beta are those of its transpose: beta[i, j] says how much of old vector i goes into new vector j.": {
+        "The entries of beta are those of its transpose: beta[i, j] says how much of old vector i "
+        "goes into new vector j.": {
             "fresh": transposed,
             **moved(transposed),
         },
@@ -116,7 +117,8 @@ STEPS = (
             WhatIf(
                 "Compute the recurrence in a kernel of its own, after the product.",
                 "Which vectors does it load and store, and how many of these did the fused kernel save?",
-                "It loads product, now and before, and stores after. The fused kernel has saved two of the loads: product "
+                "It loads product, now and before, and stores after. The fused kernel has saved two "
+                "of the loads: product "
                 "and now are in registers.",
             ),
             WhatIf(
@@ -130,7 +132,8 @@ STEPS = (
     Step(
         name="advance_block",
         title="A block, x and r in one sweep",
-        ask="For s = 2, make each new row from the fresh one and the two old ones, store it, and let x and r move along "
+        ask="For s = 2, make each new row from the fresh one and the two old ones, store it, and let x "
+        "and r move along "
         "it while it is in a register.",
         trial=_advance_block,
         sizes=(12, 40, 64),
@@ -138,14 +141,16 @@ STEPS = (
         tell="each new row was stored once, and nobody read it again",
         hints=(
             "A new number is needed twice: in memory, and in the sum for x or r. Give it a name.",
-            "first and second are the two old numbers of this half. New vector j takes beta[0, j] of one and beta[1, j] "
+            "first and second are the two old numbers of this half. New vector j takes beta[0, j] of "
+            "one and beta[1, j] "
             "of the other.",
             "`new = fresh[row, i] + beta[0, j] * first + beta[1, j] * second`, `fresh[row, i] = new`, "
             "`moved += alpha[j] * new`",
         ),
         what_if=(
             WhatIf(
-                "Do it by calls of a library: one product of matrices for each half, one product with alpha for x, one for "
+                "Do it by calls of a library: one product of matrices for each half, one product "
+                "with alpha for x, one for "
                 "r.",
                 "Which vectors are loaded once more?",
                 "All 2 s new ones: each call begins when the one before has written everything to memory.",
@@ -153,7 +158,8 @@ STEPS = (
             WhatIf(
                 "Write new rows into old, and exchange the names of the blocks afterwards.",
                 "Is that right as well, and is it cheaper?",
-                "It is right if both numbers of old are loaded before the first store, as they are here. It moves the same "
+                "It is right if both numbers of old are loaded before the first store, as they are "
+                "here. It moves the same "
                 "bytes: a block is read, a block is read, a block is written.",
             ),
         ),
@@ -161,7 +167,8 @@ STEPS = (
     Step(
         name="smoother_step",
         title="A smoother is a product",
-        ask="Do one weighted step of Jacobi's method for A z = r: new = z + omega (r - A z) / d. A has d on its diagonal, and "
+        ask="Do one weighted step of Jacobi's method for A z = r: new = z + omega (r - A z) / d. A has d "
+        "on its diagonal, and "
         "-1 for each neighbour.",
         trial=_smoother_step,
         sizes=((6, 12), (4, 8), (9, 17)),
@@ -177,7 +184,8 @@ STEPS = (
             WhatIf(
                 "Write the result into z itself.",
                 "Whose result is then wrong, and when?",
-                "That of a neighbour that reads z after it was overwritten. Whether it does is decided by which threads run "
+                "That of a neighbour that reads z after it was overwritten. Whether it does is "
+                "decided by which threads run "
                 "first: a race.",
             ),
             WhatIf(
