@@ -23,8 +23,10 @@ def pictures() -> dict[str, Picture]:
     return {
         "block_update": draw(
             _plot,
-            f"The update of a round for s = {S}, as vectors through memory. By calls of cuBLAS: the new block is made of both blocks and "
-            f"written, then read again for x and r: {moved(CALLS)} vectors. In one kernel: both blocks are read once, a thread keeps its "
+            f"The update of a round for s = {S}, as vectors through memory. By calls of cuBLAS: the new block is "
+            "made of both blocks and "
+            f"written, then read again for x and r: {moved(CALLS)} vectors. In one kernel: both blocks are read "
+            "once, a thread keeps its "
             f"row of the new block in registers, beta lies in shared memory: {moved(FUSED)} vectors.",
             size=(WIDTH / 72, HEIGHT / 72),
         )
@@ -39,7 +41,9 @@ def _plot(figure):
     _panel(ax, 10, 500, "calls of cuBLAS", CALLS)
     _panel(ax, 540, 310, "one kernel", FUSED)
     middle = 695
-    strip.cell(ax, middle - 132, 92, 264, 70, "registers", radius=8, facecolor="#E3F3EC", edgecolor=GAIN, linewidth=2)
+    strip.cell(
+        ax, middle - 132, 92, 264, 70, "registers", radius=8, facecolor="#E3F3EC", edgecolor=GAIN, linewidth=2
+    )
     for i in range(2 * S):
         strip.bar(ax, middle - 120 + 22 * i, 128, 18, 18, f"row-{i}", facecolor=GAIN, edgecolor="none")
     ax.text(middle + 20, 137, "its new row", size=14, va="center_baseline")
@@ -57,15 +61,50 @@ def _panel(ax, left, width, title, kernels):
         _flow(ax, x - 58, 216, top, reads, "read", MEMORY, down=True)
         _flow(ax, x + 58, 216, top, writes, "written", MEMORY_WRITE, down=False)
         if len(kernels) > 1:
-            strip.cell(ax, x - 108, 100, 216, 44, f"call-{name}", radius=8, facecolor="none", edgecolor=INK, linewidth=1.8)
+            strip.cell(
+                ax,
+                x - 108,
+                100,
+                216,
+                44,
+                f"call-{name}",
+                radius=8,
+                facecolor="none",
+                edgecolor=INK,
+                linewidth=1.8,
+            )
             ax.text(x, 122, name, size=16, ha="center", va="center_baseline")
-    ax.text(left + width / 2, 66, f"{moved(kernels)} vectors", size=20, weight="bold", ha="center", va="center_baseline")
+    ax.text(
+        left + width / 2,
+        66,
+        f"{moved(kernels)} vectors",
+        size=20,
+        weight="bold",
+        ha="center",
+        va="center_baseline",
+    )
     said = "the new block is written, and read again" if len(kernels) > 1 else "β and α: in shared memory"
     ax.text(left + width / 2, 34, said, size=14.5, color=MUTED, ha="center", va="center_baseline")
 
 
 def _flow(ax, x, high, low, count, verb, colour, *, down):
     start, end = (high, low) if down else (low, high)
-    ax.annotate("", (x, end), (x, start), arrowprops={"arrowstyle": "-|>,head_width=0.5,head_length=0.6", "color": colour, "lw": 2 + 0.45 * count})
+    ax.annotate(
+        "",
+        (x, end),
+        (x, start),
+        arrowprops={
+            "arrowstyle": "-|>,head_width=0.5,head_length=0.6",
+            "color": colour,
+            "lw": 2 + 0.45 * count,
+        },
+    )
     side = -1 if down else 1
-    ax.text(x + side * 16, (high + low) / 2, f"{count} {verb}", size=14, ha="right" if down else "left", va="center_baseline")
+    ax.text(
+        x + side * 16,
+        (high + low) / 2,
+        f"{count} {verb}",
+        size=14,
+        ha="right" if down else "left",
+        va="center_baseline",
+    )

@@ -13,8 +13,10 @@ def pictures() -> dict[str, Picture]:
     return {
         "sstep_flow": draw(
             _plot,
-            f"A round with s = {S}. r is multiplied by A {S} times: a block Q of {S} vectors, and AQ. One reduction over the block gives "
-            f"{2 * S} moments. Systems of {S} by {S} give beta and alpha. Q plus the old directions P times beta are the new directions; x "
+            f"A round with s = {S}. r is multiplied by A {S} times: a block Q of {S} vectors, and AQ. One "
+            "reduction over the block gives "
+            f"{2 * S} moments. Systems of {S} by {S} give beta and alpha. Q plus the old directions P times beta "
+            "are the new directions; x "
             "and r move along them by alpha.",
             size=(WIDTH / 72, HEIGHT / 72),
         )
@@ -34,14 +36,25 @@ def _plot(figure):
     _arrow(ax, 338, 376, "one\nsum", COMPUTE)
     middle = BASE + TALL / 2
     for i in range(2 * S):
-        strip.bar(ax, 386, middle + 44 - 16 * i, 16, 14, f"mu-{i}", facecolor=COMPUTE, edgecolor="none", alpha=0.85)
+        strip.bar(
+            ax, 386, middle + 44 - 16 * i, 16, 14, f"mu-{i}", facecolor=COMPUTE, edgecolor="none", alpha=0.85
+        )
     ax.text(394, BASE - 18, f"{2 * S} moments", size=14.5, ha="center", va="center_baseline")
     _arrow(ax, 418, 462, "", INK)
     for (dx, dy), name in zip(((0, 22), (0, -48)), ("β", "α"), strict=True):
         wide = 50 if name == "β" else 17
         for i in range(S if name == "β" else 1):
             for j in range(S):
-                strip.bar(ax, 478 + dx + 17 * i, middle + dy + 17 * (S - 1 - j), 15, 15, f"{name}{i}{j}", facecolor=GAIN, edgecolor="none")
+                strip.bar(
+                    ax,
+                    478 + dx + 17 * i,
+                    middle + dy + 17 * (S - 1 - j),
+                    15,
+                    15,
+                    f"{name}{i}{j}",
+                    facecolor=GAIN,
+                    edgecolor="none",
+                )
         ax.text(478 + wide + 12, middle + dy + 24, name, size=19, style="italic", va="center_baseline")
     ax.text(508, BASE - 18, f"systems of {S} × {S}", size=14.5, ha="center", va="center_baseline")
     _arrow(ax, 566, 610, "one\nupdate", INK)
@@ -73,6 +86,16 @@ def _brace(ax, x, name):
 
 def _arrow(ax, start, end, text, colour):
     middle = BASE + TALL / 2
-    ax.annotate("", (end, middle), (start, middle), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.4})
+    ax.annotate(
+        "", (end, middle), (start, middle), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.4}
+    )
     for i, line in enumerate(reversed(text.split("\n"))):
-        ax.text((start + end) / 2 - 2, middle + 18 + 18 * i, line, size=14, color=INK, ha="center", va="center_baseline")
+        ax.text(
+            (start + end) / 2 - 2,
+            middle + 18 + 18 * i,
+            line,
+            size=14,
+            color=INK,
+            ha="center",
+            va="center_baseline",
+        )

@@ -19,12 +19,17 @@ METHODS = {
 
 def pictures() -> dict[str, Picture]:
     told = "; ".join(f"{name}: {len(stretches)} waits" for name, stretches in METHODS.items())
-    lengths = {gpus: {name: round(_length(stretches, gpus)) for name, stretches in METHODS.items()} for gpus in (1, GPUS)}
+    lengths = {
+        gpus: {name: round(_length(stretches, gpus)) for name, stretches in METHODS.items()}
+        for gpus in (1, GPUS)
+    }
     return {
         "sums_in_time": draw(
             _plot,
-            f"Four iterations in time, as stretches of work and waits for a sum. {told}. On one GPU the s-step method takes longest but for the "
-            f"flexible one, on {GPUS} GPUs it takes half the time of the others. In points: {lengths}. Work is as long as its bytes; all waits "
+            f"Four iterations in time, as stretches of work and waits for a sum. {told}. On one GPU the s-step "
+            "method takes longest but for the "
+            f"flexible one, on {GPUS} GPUs it takes half the time of the others. In points: {lengths}. Work is as "
+            "long as its bytes; all waits "
             "are equally long, which no machine promises.",
             size=(WIDTH / 72, HEIGHT / 72),
         )
@@ -50,7 +55,9 @@ def _plot(figure):
     _check()
     ax = strip.sheet(figure)
     ax.set(xlim=(0, WIDTH), ylim=(0, HEIGHT))
-    for panel, (gpus, title) in enumerate(((1, "one GPU"), (GPUS, f"{GPUS} GPUs: an eighth of the work for each"))):
+    for panel, (gpus, title) in enumerate(
+        ((1, "one GPU"), (GPUS, f"{GPUS} GPUs: an eighth of the work for each"))
+    ):
         top = HEIGHT - 20 - panel * 146
         ax.text(8, top, title, size=16, weight="bold", va="center_baseline")
         for row, (name, stretches) in enumerate(METHODS.items()):
@@ -59,7 +66,9 @@ def _plot(figure):
             _row(ax, y, stretches, gpus, f"{panel}-{row}")
     _key(ax, MEMORY, "work: as long as its bytes", LEFT)
     _key(ax, COMPUTE, "all wait for a sum", LEFT + 250)
-    ax.annotate("", (WIDTH - 12, 18), (WIDTH - 130, 18), arrowprops={"arrowstyle": "->", "color": MUTED, "lw": 1.6})
+    ax.annotate(
+        "", (WIDTH - 12, 18), (WIDTH - 130, 18), arrowprops={"arrowstyle": "->", "color": MUTED, "lw": 1.6}
+    )
     ax.text(WIDTH - 140, 18, "time", size=14, ha="right", va="center_baseline")
 
 
@@ -68,7 +77,16 @@ def _row(ax, y, stretches, gpus, gid):
     for i, stretch in enumerate(stretches):
         wide = UNIT * stretch / gpus
         strip.bar(ax, x, y - TALL / 2, wide, TALL, f"work-{gid}-{i}", facecolor=MEMORY, edgecolor="none")
-        strip.bar(ax, x + wide + 1, y - TALL / 2, WAIT - 2, TALL, f"wait-{gid}-{i}", facecolor=COMPUTE, edgecolor="none")
+        strip.bar(
+            ax,
+            x + wide + 1,
+            y - TALL / 2,
+            WAIT - 2,
+            TALL,
+            f"wait-{gid}-{i}",
+            facecolor=COMPUTE,
+            edgecolor="none",
+        )
         x += wide + WAIT
 
 

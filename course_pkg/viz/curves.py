@@ -93,7 +93,7 @@ def curves_picture(
 def _fits_plain(series):
     """Return whether numbers without powers of ten can be read."""
     values = [y for points in series.values() for _, y in points]
-    return 1e-3 <= min(values) and max(values) <= 1e5
+    return min(values) >= 1e-3 and max(values) <= 1e5
 
 
 def _number(value):

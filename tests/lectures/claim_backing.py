@@ -167,12 +167,23 @@ def holds(expression: str, *, by_record: bool) -> str:
     records = Records()
     names = {
         name: getattr(records, name)
-        for name in ("vector", "stencil", "cg", "spmv", "permutation", "sstep", "pitfall", "traffic", "counted")
+        for name in (
+            "vector",
+            "stencil",
+            "cg",
+            "spmv",
+            "permutation",
+            "sstep",
+            "pitfall",
+            "traffic",
+            "counted",
+        )
     }
     names |= {
         "machine": machine, "catalogue": catalogue, "occupancy": occupancy, "vector_cost": vector_cost,
         "stencil_cost": stencil_cost, "cg_cost": cg_cost, "spmv_cost": spmv_cost, "jacobi_cost": jacobi_cost,
-        "sstep_cost": sstep_cost, "swap": swap, "fusion": fusion, "PUBLISHED": PUBLISHED, "METHODS": METHODS, "STENCIL": STENCIL,
+        "sstep_cost": sstep_cost,
+        "swap": swap, "fusion": fusion, "PUBLISHED": PUBLISHED, "METHODS": METHODS, "STENCIL": STENCIL,
         "drawn": drawn, "peak": peak, "bench": bench, "simt": simt, "planes_for": planes_for,
         "READ": "dram__bytes_read.sum", "WRITE": "dram__bytes_write.sum", "TIME": "gpu__time_duration.sum",
         "INSTRUCTIONS": "smsp__inst_executed.sum", "BOTH": ("nvidia-h200", "nvidia-h100-80gb-hbm3"),

@@ -1,0 +1,39 @@
+"""Lines that are named where they end."""
+
+import pytest
+
+from course_pkg.core import CourseError
+from course_pkg.viz import curves_picture
+
+AXES = {"xlabel": "iterations", "ylabel": "residual"}
+FALLS = {"CG": [(0, 1.0), (8, 1e-6)], "s = 4": [(0, 1.0), (8, 1e-7)]}
+
+
+def test_each_line_has_its_name_and_the_text_says_where_it_begins_and_ends():
+    picture = curves_picture(FALLS, **AXES, log="y", lines={"tolerance": 1e-6}, note="Counted.")
+    assert picture.alt == (
+        "residual against iterations. CG: from 1 at 0 to 1e-06 at 8; s = 4: from 1 at 0 to 1e-07 at 8. "
+        "tolerance: 1e-06. Counted."
+    )
+    assert all(f">{name}<" in picture.svg for name in (*FALLS, "tolerance"))
+
+
+def test_axes_have_the_numbers_that_are_asked_for():
+    picture = curves_picture(
+        {"bytes": [(1, 136), (32, 82)]}, **AXES, log="x", ticks=(1, 32), yticks=(82, 136), ylim=(0, 170)
+    )
+    assert all(f">{number}<" in picture.svg for number in (1, 32, 82, 136))
+
+
+def test_a_line_that_leaves_the_picture_keeps_its_name():
+    picture = curves_picture({"grows": [(0, 1), (1, 1e9)]}, **AXES, ylim=(0, 10))
+    assert ">grows<" in picture.svg
+
+
+@pytest.mark.parametrize(
+    ("series", "log", "says"),
+    [({}, "", "nothing to draw"), ({"a": []}, "", "nothing to draw"), (FALLS, "z", "pass one of")],
+)
+def test_what_cannot_be_drawn_is_said(series, log, says):
+    with pytest.raises(CourseError, match=says):
+        curves_picture(series, **AXES, log=log)
