@@ -815,6 +815,7 @@ SUMMED = {
 TIMED = {on.name: on for on in GPUS if on.name in ours_s}
 
 
+# %% slideshow={"slide_type": "skip"}
 def summary_row(name):
     """Return a row: sums and bytes of an iteration, iterations on 48³ points to 1e-8, and the recorded times."""
     v, how = SUMMED[name]
