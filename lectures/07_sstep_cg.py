@@ -956,8 +956,8 @@ practice.check("step_lengths", step_lengths)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 5. β, by the right line.** A later round. `alpha` and `W` are those of the round before, `mu` are the new moments, and t is there already. The loops over i and j that fill C are
-# yours; `printed` is the one of them that you should not copy.
+# **Step 5. β, by the right line.** A later round. `alpha` and `W` are those of the round before, `mu` are the new moments, and t is there already. Write the loops that fill C,
+# with $C_{i,j} = -t_{i+j}$, and solve for β. The talk has shown which entries the loop in the paper forgets.
 
 # %% slideshow={"slide_type": "skip"}
 def conjugate(mu, alpha, W):
@@ -1041,7 +1041,8 @@ practice.check("smoother_step", smoother_step)
 practice.progress("sstep_cg")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Explore.** The same solver once more, with more unknowns, other bases and s. Before you move a slider, predict: at which s does the monomial basis lose its last digit, and which curve shows it first?
+# **Explore.** The same solver, with other s and other numbers of unknowns. Before you move a slider, predict: with which s does the monomial basis break down? Do the other bases need
+# more iterations than conjugate gradient, and why?
 
 # %% slideshow={"slide_type": "skip"}
 viz.StabilityExplorer(studies((16, 24), steps=(2, 6, 10)))

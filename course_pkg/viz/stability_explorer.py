@@ -161,6 +161,7 @@ def _conditions(ax, study, longest):
         ax.plot(*points, color=colour, marker=marker, ms=4.5, label=label)
         ax.plot(lost, [HIGHEST / 10] * len(lost), color=colour, marker="X", ms=11, ls="none")
     ax.axhline(NOTHING_LEFT, color=BOUND, lw=1.6, ls="--")
+    ax.text(0.98 * longest, NOTHING_LEFT / 4, "no digit left", size=SMALL, color=MUTED, ha="right", va="top")
     ax.set_yscale("log")
     ax.set_xlim(-0.02 * longest, longest)
     ax.set_ylim(1, HIGHEST)

@@ -103,6 +103,8 @@ def test_the_explorer_draws_every_study():
         "1,728 unknowns, basis: other, s = 4: "
     )
     assert len(stack.children) == 2
+    right = [int(c.layout.margin.split()[1].removesuffix("px")) for c in row.children]
+    assert min(right) >= 10, "or the value of a slider is read as a part of the next label"
 
 
 @pytest.mark.parametrize(
