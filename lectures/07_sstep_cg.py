@@ -38,7 +38,11 @@ if importlib.util.find_spec("course_pkg") is None:
     )
 
 # %% slideshow={"slide_type": "skip"}
-# Setup, for the notebook only.
+# Setup, for the notebook only. Matrices are small: two threads of BLAS would only wait for each other.
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 from IPython.display import Markdown
 
@@ -875,7 +879,6 @@ bench.live(lambda: on_gpu.on_this_gpu(*ASKED), known) if known else Markdown(PEN
 # %% slideshow={"slide_type": "skip"}
 from course_pkg import cuda, practice
 
-
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 1. Two dots, one sweep.** The method with one reduction needs ⟨u, r⟩ and ⟨u, w⟩ at the same time, where w is A u. Each warp leaves its part of both: in row 0
 # and in row 1 of `parts`. `warp_sum` adds up a number over a warp and gives the sum to lane 0; all 32 lanes have to call it.
@@ -893,7 +896,6 @@ def both_dots(u, w, r, parts):
 
 
 practice.check("both_dots", both_dots)
-
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 2. The moments of a block.** Rows 0, …, s − 1 of `block` are the vectors $Q_k$, rows s, …, 2 s − 1 their products with A. Row k of `parts` is for $Q_k \cdot r$, and row
@@ -915,7 +917,6 @@ def block_moments(block, r, parts):
 
 
 practice.check("block_moments", block_moments)
-
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 3. A Gram matrix in one sweep.** The stable method forms all products of its vectors directly. Here are two vectors, the rows of `Z`, and their products with A, the rows of `AZ`. The five
