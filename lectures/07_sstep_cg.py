@@ -153,7 +153,7 @@ guess_bytes.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Two variants of this lecture: by *[moments](glossary.md#moment)*, as published, and *stable*. Both write s vectors and their products, read them for the sums, and update all of them.
+# Two variants of this lecture: by *[moments](glossary.md#moment)*, as published, and *stable*. Both write s vectors and their products, read them in one [sweep](glossary.md#sweep) for the sums, and update all of them.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Most expect fewer bytes, because there are fewer sums. On one GPU a sum is cheap: it reads what is read in any
