@@ -413,7 +413,7 @@ def counted_row(name):
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [counted_row(name) for name in SAME],
-    f"Iterations to 1e-6 of ‖b‖, b = 1. {GPUS[-1].origin if GPUS else PENDING}",
+    f"Iterations to 1e-6 of ‖b‖, b = 1. {GPUS[-1].origin if GPUS and GPUS[-1].solve(PCG, CUBE) else PENDING}",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -886,6 +886,7 @@ from course_pkg import cuda, practice
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.device.sums import warp_sum
 
+
 @cuda.jit
 def both_dots(u, w, r, parts):
     i, lane = cuda.grid(1), cuda.threadIdx.x
@@ -903,6 +904,7 @@ practice.check("both_dots", both_dots)
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.device.sums import warp_sum
+
 
 @cuda.jit
 def block_moments(block, r, parts):
@@ -924,6 +926,7 @@ practice.check("block_moments", block_moments)
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.device.sums import warp_sum
+
 
 @cuda.jit
 def gram_once(Z, AZ, r, parts):
