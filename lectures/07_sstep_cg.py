@@ -153,7 +153,8 @@ guess_bytes.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Two variants of this lecture: by *[moments](glossary.md#moment)*, as published, and *stable*. Both write s vectors and their products, read them in one [sweep](glossary.md#sweep) for the sums, and update all of them.
+# Two variants: by *[moments](glossary.md#moment)*, as published, and *stable*. Both write s vectors and their products, read them in one
+# [sweep](glossary.md#sweep) for the sums, and update all of them.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Most expect fewer bytes, because there are fewer sums. On one GPU a sum is cheap: it reads what is read in any
@@ -791,17 +792,15 @@ viz.curves_picture(
     ylabel="a sum's time, µs",
     log="xy",
     ticks=PER_GPU,
-    note="A model: bytes at the bandwidth of a copy (H200), and a time for each sum. Above a line, one sum for s iterations takes less time than two kernels of CG.",
+    note="A model: bytes by a copy (H200), and sums. Above a line, one sum for s iterations takes less time than two kernels of CG.",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+measured = ", ".join(f"{name} **{t / cg_s[name]:.2f}×**" for name, t in ours_s.items())
 Markdown(
     f"With {CUBE}³ points on one GPU, a sum would have to take **{break_even_us(CUBE):.0f} µs**; with 32³ on each of many, **{break_even_us(32):.1f} µs** are enough. "
-    + "".join(
-        f"Measured on one {name}: **{t / cg_s[name]:.2f}×** the time of CG with two kernels. "
-        for name, t in ours_s.items()
-    )
-    + "Lecture 9 measures what a sum takes on several GPUs."
+    + (f"Measured on one GPU, by moments: {measured} of the time of CG. " if ours_s else "")
+    + "Lecture 9 measures sums of several GPUs."
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
