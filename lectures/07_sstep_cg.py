@@ -1048,4 +1048,4 @@ practice.progress("sstep_cg")
 # more iterations than conjugate gradient, and why?
 
 # %% slideshow={"slide_type": "skip"}
-viz.StabilityExplorer(studies((16, 24), steps=(2, 6, 10)))
+viz.StabilityExplorer(studies((10, 16), steps=(2, 6, 10)))

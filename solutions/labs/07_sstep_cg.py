@@ -40,6 +40,18 @@ def both_dots(u, w, r, parts):
     if lane == 0:
         parts[0, cuda.blockIdx.x], parts[1, cuda.blockIdx.x] = first, second
 
+# %% both_dots wrong: Each part is the product of lane 0 alone
+from course_pkg.device.sums import warp_sum
+
+@cuda.jit
+def both_dots(u, w, r, parts):
+    i, lane = cuda.grid(1), cuda.threadIdx.x
+    first, second = 0.0, 0.0
+    if i < u.size:
+        first, second = u[i] * r[i], u[i] * w[i]
+    if lane == 0:
+        parts[0, cuda.blockIdx.x], parts[1, cuda.blockIdx.x] = first, second
+
 # %% block_moments
 from course_pkg.device.sums import warp_sum
 

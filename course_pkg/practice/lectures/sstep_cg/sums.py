@@ -10,12 +10,17 @@ from course_pkg.practice.step import Step, Trial, WhatIf
 LIMITS = {READ: 1, WRITTEN: 1, ATOMICS: 1}
 
 
-def parts_of(products):
-    """Return the sum of each row over the points of each block: one column for each block."""
+def _by_blocks(products):
+    """Return the products of each block in a row of its own, zero where a block has no point."""
     rows, n = products.shape
     whole = np.zeros((rows, LINE * blocks_for(n, LINE)))
     whole[:, :n] = products
-    return whole.reshape(rows, -1, LINE).sum(axis=2)
+    return whole.reshape(rows, -1, LINE)
+
+
+def parts_of(products):
+    """Return the sum of each row over the points of each block: one column for each block."""
+    return _by_blocks(products).sum(axis=2)
 
 
 def _launch(arguments, products, numbers, mistakes):
@@ -25,6 +30,8 @@ def _launch(arguments, products, numbers, mistakes):
     needed = {READ: 8 * numbers * n, WRITTEN: parts.nbytes, ATOMICS: 0}
     arguments = {**arguments, "parts": unwritten(parts.shape)}
     wrong = {says: {"parts": parts_of(np.array(terms))} for says, terms in mistakes.items()}
+    alone = {"parts": _by_blocks(np.array(products))[:, :, 0]}
+    wrong["Each part is the product of lane 0 alone: nobody has added up the warp's others."] = alone
     return Trial(arguments, {"parts": parts}, blocks_for(n, LINE), LINE, needed, mistakes=wrong)
 
 
