@@ -3,6 +3,7 @@
 # %% both_dots
 from course_pkg.device.sums import warp_sum
 
+
 @cuda.jit
 def both_dots(u, w, r, parts):
     i, lane = cuda.grid(1), cuda.threadIdx.x
@@ -16,6 +17,7 @@ def both_dots(u, w, r, parts):
 
 # %% both_dots wrong: The two rows of parts are exchanged
 from course_pkg.device.sums import warp_sum
+
 
 @cuda.jit
 def both_dots(u, w, r, parts):
@@ -31,6 +33,7 @@ def both_dots(u, w, r, parts):
 # %% both_dots wrong: In warp_sum, which it calls: thread 0 of block 1 waits at this shfl_down_sync
 from course_pkg.device.sums import warp_sum
 
+
 @cuda.jit
 def both_dots(u, w, r, parts):
     i, lane = cuda.grid(1), cuda.threadIdx.x
@@ -43,6 +46,7 @@ def both_dots(u, w, r, parts):
 # %% both_dots wrong: Each part is the product of lane 0 alone
 from course_pkg.device.sums import warp_sum
 
+
 @cuda.jit
 def both_dots(u, w, r, parts):
     i, lane = cuda.grid(1), cuda.threadIdx.x
@@ -54,6 +58,7 @@ def both_dots(u, w, r, parts):
 
 # %% block_moments
 from course_pkg.device.sums import warp_sum
+
 
 @cuda.jit
 def block_moments(block, r, parts):
@@ -74,6 +79,7 @@ def block_moments(block, r, parts):
 # %% block_moments wrong: Each vector met its own product
 from course_pkg.device.sums import warp_sum
 
+
 @cuda.jit
 def block_moments(block, r, parts):
     i, lane = cuda.grid(1), cuda.threadIdx.x
@@ -93,6 +99,7 @@ def block_moments(block, r, parts):
 # %% block_moments wrong: global load bytes requested and makes
 from course_pkg.device.sums import warp_sum
 
+
 @cuda.jit
 def block_moments(block, r, parts):
     i, lane = cuda.grid(1), cuda.threadIdx.x
@@ -111,6 +118,7 @@ def block_moments(block, r, parts):
 # %% gram_once
 from course_pkg.device.sums import warp_sum
 
+
 @cuda.jit
 def gram_once(Z, AZ, r, parts):
     i, lane = cuda.grid(1), cuda.threadIdx.x
@@ -126,6 +134,7 @@ def gram_once(Z, AZ, r, parts):
 
 # %% gram_once wrong: All entries lack A
 from course_pkg.device.sums import warp_sum
+
 
 @cuda.jit
 def gram_once(Z, AZ, r, parts):
