@@ -976,7 +976,7 @@ guess_cg
 # ## What the pair is for: conjugate gradients
 #
 # r, p and y, the part of x since the last update, in single precision: 32 bytes per point between updates, not 64. When r is ten times smaller than its largest
-# since the last update, a [reliable update](glossary.md#reliable-update) computes the **true residual** $b - A x$ in double.
+# since the last update, a [reliable update](glossary.md#reliable-update) computes the **[true residual](glossary.md#true-residual)** $b - A x$ in double.
 
 # %% slideshow={"slide_type": "skip"}
 STORED = {"all in double": plain_cg, "r, p, y in single": mixed_cg}

@@ -26,6 +26,7 @@ from course_pkg.viz.roofline_explorer import roofline_explorer
 from course_pkg.viz.rules import Rule, rules_picture
 from course_pkg.viz.signed import signed_bars
 from course_pkg.viz.source import source
+from course_pkg.viz.stability_explorer import StabilityExplorer
 from course_pkg.viz.tile import tile_picture
 from course_pkg.viz.widgets import explorer, on_each, slider
 from course_pkg.viz.wrong_right import wrong_right
@@ -41,6 +42,7 @@ __all__ = [
     "Prediction",
     "Rule",
     "Rung",
+    "StabilityExplorer",
     "Story",
     "access_strip",
     "access_strips",

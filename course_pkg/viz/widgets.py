@@ -14,6 +14,7 @@ from course_pkg.viz.picture import Picture
 
 MAX_FRAMES = 40
 MAX_COMBINATIONS = 120
+APART = "2px 14px 2px 2px"  # so that the value of a slider is not read as a part of the next one's label
 
 
 def slider(draw, values, *, label: str, start=None) -> W.VBox:
@@ -114,7 +115,7 @@ def explorer(make, *, start=None, **choices) -> W.VBox:
         for chosen in product(*(range(len(values)) for values in choices.values()))
     }
     controls = [
-        _control(name.replace("_", " "), values, i, flex=_share(name, values), width="auto")
+        _control(name.replace("_", " "), values, i, flex=_share(name, values), width="auto", margin=APART)
         for (name, values), i in zip(choices.items(), at, strict=True)
     ]
     row = W.HBox(controls, layout=W.Layout(flex_flow="row wrap", width="100%"))

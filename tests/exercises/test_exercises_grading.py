@@ -16,8 +16,7 @@ pytestmark = [
 ]  # of nbgrader, SQLAlchemy and the kernel, none of them ours
 
 SOURCES = {path.stem: path for path in release.sources()}
-KERNELS, FIRST, SECOND, REGISTERS, THIRD, PERMUTATIONS = [*SOURCES][:6]
-QUADRATIC = "08_quadratic_programming"
+KERNELS, FIRST, SECOND, REGISTERS, THIRD, PERMUTATIONS, SSTEP, QUADRATIC = SOURCES
 
 
 def solved(name):
@@ -167,6 +166,18 @@ SUBMISSIONS = {
             "test_jacobi_sectors": 1,
             "test_jacobi_requests": 1,
             "test_jacobi_hidden": 1,
+        },
+    ),
+    # no guard in the update; the sums, the scalar work, the basis and the fault are not begun
+    (SSTEP, "half"): (
+        lambda: answered(SSTEP, *("power", "update"), update={"    if i < x.size:": "    if True:"}),
+        {
+            "test_power": 1,
+            "test_power_traffic": 1,
+            "test_power_hidden": 1,
+            "test_update": 1,
+            "test_update_near": 1,
+            "test_update_bound": 1,
         },
     ),
     # upper bounds are forgotten; the other parts are not begun

@@ -23,6 +23,8 @@ from course_pkg.qp.variants import VARIANTS as QP
 from course_pkg.spmv import cost as spmv_cost
 from course_pkg.spmv import jacobi_cost, swap
 from course_pkg.spmv.variants import VARIANTS as SPMV
+from course_pkg.sstep import cost as sstep_cost
+from course_pkg.sstep.variants import VARIANTS as SSTEP
 from course_pkg.stencil import cost as stencil_cost
 from course_pkg.stencil.tuning import planes_for
 from course_pkg.stencil.variants import VARIANTS as STENCIL
@@ -115,6 +117,10 @@ class Records:
         usual = {"dtype": "float64", "inactive": None, "rows": None, "unroll": None}
         return self.row("qp", name, **{**usual, **parameters})
 
+    def sstep(self, name, **parameters):
+        """Return a measurement of the topic sstep."""
+        return self.row("sstep", name, **parameters)
+
     def pitfall(self, name, device="nvidia-h200"):
         """Return a pair of a wrong measurement and the right one, as ``course bench honest`` recorded it."""
         self.asked = True
@@ -150,6 +156,7 @@ def _variant(name):
     topics = {"cg_": CG, "laplacian": STENCIL, "centre": STENCIL, "diffusion": STENCIL}
     topics |= dict.fromkeys(("spmv", "jacobi", "swap", "splitting"), SPMV)
     topics |= dict.fromkeys(("permute", "unpermute"), PERMUTATION)
+    topics |= dict.fromkeys(("pcg", "pfcg", "moments", "gram", "update_block", "project_block"), SSTEP)
     topics |= dict.fromkeys(("update_", "pqp", "apg"), QP)
     variants = next((v for start, v in topics.items() if name.startswith(start)), VECTOR)
     return variants[name]
@@ -168,11 +175,23 @@ def holds(expression: str, *, by_record: bool) -> str:
     records = Records()
     names = {
         name: getattr(records, name)
-        for name in ("vector", "stencil", "cg", "spmv", "permutation", "qp", "pitfall", "traffic", "counted")
+        for name in (
+            "vector",
+            "stencil",
+            "cg",
+            "spmv",
+            "permutation",
+            "sstep",
+            "qp",
+            "pitfall",
+            "traffic",
+            "counted",
+        )
     }
     names |= {
         "machine": machine, "catalogue": catalogue, "occupancy": occupancy, "vector_cost": vector_cost,
         "stencil_cost": stencil_cost, "cg_cost": cg_cost, "spmv_cost": spmv_cost, "jacobi_cost": jacobi_cost,
+        "sstep_cost": sstep_cost,
         "qp_cost": qp_cost,
         "swap": swap, "fusion": fusion, "PUBLISHED": PUBLISHED, "METHODS": METHODS, "STENCIL": STENCIL,
         "drawn": drawn, "peak": peak, "bench": bench, "simt": simt, "planes_for": planes_for,

@@ -22,6 +22,8 @@ FORMS = {
     "gather": r"\b(?:a|the) gather\b",
     "scatter": r"\b(?:a|the) scatter\b",
     "fill": r"\b(?:a|the|less|more) fill\b",
+    "moment": r"\bmoments\b",
+    "round": r"\b(?:[Aa]|per) \W*round\b",
 }
 _HIDDEN = re.compile(
     r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|https?://\S+|!\[[^\]]*\]\([^)]*\)|^#+ .*?$", re.DOTALL | re.M

@@ -1,0 +1,1051 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+#   title: One sum for many steps
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["title-slide"]
+# # One sum for many steps
+#
+# s-step conjugate gradients: derived line by line, run, broken, and repaired.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 4, sums in time 5, the derivation 12, the printed loop 4,
+# > bytes and kernels 5, lost digits and the stable method 9, preconditioning 3, limit and summary 3.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## After this lecture you can
+#
+# - **say** why two sums per iteration hold up a whole machine,
+# - **derive** an s-step method from three conditions, and assert each line of it,
+# - **count** what such a method moves, and what it saves,
+# - **see** digits get lost, and choose a basis that keeps them,
+# - **decide** whether fewer sums pay on a given machine.
+#
+# It builds on lecture 5 (conjugate gradients, passes over memory) and lecture 6 (sparse products).
+
+# %% slideshow={"slide_type": "skip"}
+# Where the course is not installed, as on Colab, this says how to install it.
+import importlib.util
+
+if importlib.util.find_spec("course_pkg") is None:
+    raise SystemExit(
+        "Install the course first: run  !git clone ADDRESS course && pip install -q -e ./course  "
+        "with the address of its repository, then restart the session."
+    )
+
+# %% slideshow={"slide_type": "skip"}
+# Setup, for the notebook only. Matrices are small: two threads of BLAS would only wait for each other.
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from IPython.display import Markdown
+
+from course_pkg import bench, viz
+from course_pkg.cg.variants import VARIANTS as LECTURE_5
+from course_pkg.core import Library
+from course_pkg.paths import figure
+from course_pkg.permutation.problem import poisson
+from course_pkg.precond.build import amg
+from course_pkg.precond.cost import vcycle
+from course_pkg.sstep import bases, cost, reference, scalar_work
+from course_pkg.sstep.problem import PUBLISHED, Laplacian
+from course_pkg.sstep.stability import studies
+from course_pkg.sstep.suite import OPERATIONS
+from course_pkg.sstep.variants import VARIANTS
+from course_pkg.witness.iterations import Iterations, bytes_per_point
+from course_pkg.witness.rounds import Rounds
+
+# %% slideshow={"slide_type": "skip"}
+# What is recorded, by GPU: on.solve(variant, edge), on.over_cublas(operation, s), and so on.
+GPUS = [Rounds(found) for found in bench.records("sstep")]
+PENDING = "On a GPU this is not recorded yet: `course bench sstep --device gpu --record` does it."
+ORIGIN = f"{GPUS[-1].origin}{' Others: by the same command.' if len(GPUS) > 1 else ''}" if GPUS else PENDING
+PCG, PFCG, MOMENTS, STABLE = (VARIANTS[name] for name in ("pcg", "pfcg", "pcg_sstep_moments", "pcg_sstep"))
+TWO_KERNEL = LECTURE_5["cg_two_kernel"]
+CUBE = min(PUBLISHED)  # of the records
+FUSED_BYTES = bytes_per_point(TWO_KERNEL)
+assert FUSED_BYTES == 64
+
+
+# %% slideshow={"slide_type": "skip"}
+def per_point(variant, **how):
+    """Return the bytes per point of an iteration, by Cost."""
+    return variant.cost(10**6, **how).bytes / 10**6
+
+
+def each_gpu(draw):
+    """Return a slider over the GPUs that have a record, or say that there is none yet."""
+    by_name = {on.name: on for on in GPUS}
+    if len(GPUS) < 2:
+        return draw(GPUS[0]) if GPUS else Markdown(PENDING)
+    return viz.slider(lambda name: draw(by_name[name]), by_name, label="GPU", start=[*by_name][-1])
+
+
+def solved(method, edge, **how):
+    """Solve Poisson's problem with b = 1 here, by a method in NumPy."""
+    return getattr(reference, method)(Laplacian((edge,) * 3), np.ones((edge,) * 3), **how)
+
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["predict"]
+# ## One sum in place of eight
+#
+# Conjugate gradients need two sums over all points per iteration, so eight in four iterations. An **[s-step method](glossary.md#s-step-method)** with
+# s = 4 needs **one**.
+
+# %% slideshow={"slide_type": "skip"}
+EDGE = 32
+few, many = solved("pcg_sstep_moments", EDGE, s=4), solved("pcg", EDGE)
+assert few.converged and many.converged and few.iterations == many.iterations == 64
+ROUNDS = few.iterations // 4
+assert many.extra["reductions"] == 2 * many.iterations + 2 and few.extra["reductions"] == ROUNDS + 2
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+Markdown(
+    f"On {EDGE}³ points both take **{few.iterations} iterations**: {many.extra['reductions']} sums against {few.extra['reductions']}."
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_bytes = viz.Estimate(
+    "07-bytes",
+    f"The two kernels of lecture 5 move {FUSED_BYTES:g} bytes per point and iteration of CG. With an eighth of the sums, an iteration moves …",
+    *(20, 5_000, "bytes per point"),
+)
+guess_bytes
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What an iteration moves
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
+viz.curves_picture(
+    {
+        "moments": [(s, per_point(MOMENTS, s=s)) for s in STEPS],
+        "stable": [(s, per_point(STABLE, s=s)) for s in STEPS],
+    },
+    lines={"CG, by operations": per_point(PCG), "CG, two kernels": FUSED_BYTES},
+    xlabel="s: iterations for one sum",
+    ylabel="bytes per point, iteration",
+    ticks=STEPS,
+    ylim=(0, 170),
+)
+
+# %% slideshow={"slide_type": "skip"}
+at_four = per_point(MOMENTS, s=4)
+assert at_four > 1.4 * FUSED_BYTES and per_point(MOMENTS, s=32) > 80
+ours_s = {on.name: t for on in GPUS if (t := on.iteration_s(MOMENTS, CUBE, s=4))}
+cg_s = {on.name: on.solve(TWO_KERNEL) for on in map(Iterations, bench.records("cg"))}
+cg_s = {name: m.median_s / m.observed["iterations"] for name, m in cg_s.items()}
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_bytes.reveal(
+    at_four,
+    how="Counted",
+    note="; ".join(
+        f"{CUBE}³, {name}: {bench.format_time(t)} per iteration, CG {bench.format_time(cg_s[name])}"
+        for name, t in ours_s.items()
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Two variants: by *[moments](glossary.md#moment)*, as published, and *stable*. Both write s vectors and their products, read them in one
+# [sweep](glossary.md#sweep) for the sums, and update all of them.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Four minutes. Most expect fewer bytes, because there are fewer sums. On one GPU a sum is cheap: it reads what is read in any
+# > case. So why would anybody want fewer of them? Leave the question open for one slide.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Two sums per iteration, in time
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("sums_in_time.svg"),
+    "Four iterations in time, on one GPU and on eight. Conjugate gradients stop eight times to wait for a sum, the flexible variant four times, the s-step "
+    "method once, at the end of a longer stretch of work. With less work per GPU, waits are most of the time of the first.",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# A sum is done when the **last** block of the **last** GPU has added its part. Until then nobody knows $\alpha$, and nobody goes on.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Five minutes with the next slide. Ask what a wait is made of: the launch of a second small kernel, the host that reads a
+# > number, the network, and the GPU that comes last. Bytes become fewer per GPU when there are more GPUs; a wait does not.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## One sum per iteration: look ahead
+#
+# [CG](glossary.md#CG) sums $p^T A p$ when p is there, and $r^T r$ when r is. Flexible CG (Notay and Napov, 2015) needs neither: with $u = r$, or with a preconditioner $u = M r$,
+#
+# $$p = u - \frac{u^T A p_\text{old}}{p_\text{old}^T A p_\text{old}}\, p_\text{old}, \qquad
+# p^T A p = u^T A u - \frac{(u^T A p_\text{old})^2}{p_\text{old}^T A p_\text{old}}$$
+
+# %% slideshow={"slide_type": "skip"}
+A, rng = poisson((6, 6, 6)), np.random.default_rng(0)
+b, u, p_old = rng.uniform(-1, 1, (3, A.shape[0]))
+s, r = 3, b.copy()  # the first residual, of x = 0
+
+# %% slideshow={"slide_type": "-"}
+energy = p_old @ A @ p_old  # known from before
+p = u - (u @ A @ p_old) / energy * p_old
+assert abs(p @ A @ p_old) < 1e-10 * energy
+assert np.isclose(p @ A @ p, u @ A @ u - (u @ A @ p_old) ** 2 / energy)
+
+# %% slideshow={"slide_type": "skip"}
+one_sum = solved("pfcg", EDGE)
+assert one_sum.iterations == many.iterations and one_sum.extra["reductions"] == one_sum.iterations + 2
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# One [reduction](glossary.md#reduction) gives $u^T r$, $u^T A u$ and $u^T A p_\text{old}$ together.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## One sum per s iterations: a round
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("sstep_flow.svg"),
+    "A round with s = 3: three products with A turn r into a block of three vectors and their products; one reduction turns the block into six numbers; "
+    "small systems of 3 by 3 give beta and alpha; the block before, times beta, is added, and x and r move along the new directions.",
+)
+
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# A **[round](glossary.md#round)** does the work of s iterations: a **[Krylov block](glossary.md#Krylov-block)** Q of s vectors and their products $A Q$,
+# one sum, s × s systems, one update.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## s products, then 2 s sums
+#
+# $$Q_j = A^j r, \qquad \mu_k = r^T A^k r, \qquad k = 0, \dots, 2 s - 1$$
+
+# %% slideshow={"slide_type": "-"}
+def powers(r, s):
+    Q = [r]
+    for _ in range(s - 1):
+        Q.append(A @ Q[-1])
+    return np.array(Q).T
+
+
+AQ = A @ (Q := powers(r, s))
+mu = np.concatenate([Q.T @ r, Q.T @ AQ[:, -1]])  # 2 s sums: one reduction
+assert np.isclose(mu[5], r @ (A @ (A @ (A @ (A @ (A @ r))))))
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# The $\mu_k$ are the **[moments](glossary.md#moment)** of r. With a preconditioner, $Q_j = (M A)^j M r$.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The moments know all products of Q
+#
+# $$M_{ij} = Q_i^T A\, Q_j = r^T A^i\, A\, A^j r = \mu_{i+j+1}$$
+#
+# A is symmetric, so only $i + j$ counts: the s² products are 2 s − 1 numbers.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("hankel.svg"),
+    "Eight moments in a row, and the 4 by 4 Gram matrix: each of its diagonals that rises to the right holds one moment.",
+)
+
+# %% slideshow={"slide_type": "-"}
+M = mu[np.add.outer(np.arange(s), np.arange(s)) + 1]
+assert np.allclose(M, Q.T @ A @ Q)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# $M$ is the **[Gram matrix](glossary.md#Gram-matrix)** of Q in the energy of A: s² products, and no further sum.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Step lengths: α solves an s × s system
+#
+# Directions $P$, the first time $P = Q$. The lowest energy in $x + P \alpha$ is where the new residual is orthogonal to all of $P$:
+#
+# $$P^T (r - A P \alpha) = 0 \qquad\Longleftrightarrow\qquad W \alpha = P^T r, \quad W = P^T A P$$
+
+# %% slideshow={"slide_type": "-"}
+P, AP, W = Q, AQ, M
+alpha = np.linalg.solve(W, mu[:s])
+assert np.allclose(mu[:s], P.T @ r)
+r_new = r - AP @ alpha
+assert np.linalg.norm(P.T @ r_new) < 1e-9 * np.linalg.norm(P.T @ r)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# With s = 1 this is $\alpha = r^T r / r^T A r$. With s = 3 it is three steps at once: x is that of three iterations of CG.
+
+# %% slideshow={"slide_type": "skip"}
+three = reference.pcg(A, b, maxiter=3)
+assert np.isclose(scalar_work.first([b @ b, b @ A @ b]).alpha[0], (b @ b) / (b @ A @ b))
+assert three.iterations == 3 and np.allclose(three.x, P @ alpha, rtol=1e-9)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Conjugacy: β solves s of them
+#
+# The next round has a new Q. Its directions shall not spoil what the old ones reached: **[conjugacy](glossary.md#conjugacy)**.
+#
+# $$P_\text{new} = Q + P \beta, \; P^T A P_\text{new} = 0 \;\Longrightarrow\; W \beta = C, \; C = -P^T A Q$$
+
+# %% slideshow={"slide_type": "-"}
+Q = powers(r_new, s)
+AQ, C = A @ Q, -(AP.T @ Q)
+beta = np.linalg.solve(W, C)
+P_new, AP_new = Q + P @ beta, AQ + AP @ beta  # no further product with A
+assert abs(AP.T @ P_new).max() < 1e-9 * abs(C).max()
+assert np.allclose(P_new.T @ AP_new, Q.T @ AQ - C.T @ beta)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# And $P_\text{new}^T r = Q^T r$, because r is orthogonal to $P$.
+
+# %% slideshow={"slide_type": "skip"}
+assert np.allclose(P_new.T @ r_new, Q.T @ r_new)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## C without another sum
+#
+# $C_{ij} = -P_i^T A Q_j$: again only $i + j$ counts, $C_{ij} = -t_{i+j}$. What is orthogonal gives zeros, and $r_\text{new} = r - A P \alpha$ the others, in turn.
+
+# %% slideshow={"slide_type": "-"}
+mu = np.concatenate([Q.T @ r_new, Q.T @ AQ[:, -1]])
+t = np.zeros(2 * s - 1)  # t[0] … t[s - 2] stay zero
+for i in range(s):
+    known = sum(t[s - 1 + j] * alpha[s - 1 - i + j] for j in range(i))
+    t[s - 1 + i] = -(mu[i] + known) / alpha[s - 1]
+for i in range(s):
+    for j in range(s):
+        assert np.isclose(C[i, j], -t[i + j], atol=1e-9 * abs(C).max())
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# A round needs **2 s moments**, α, and the last W.
+
+# %% slideshow={"slide_type": "skip"}
+step = scalar_work.following(mu, scalar_work.first(np.concatenate([P.T @ b, P.T @ AP[:, -1]])))
+assert np.allclose(step.beta, beta) and np.allclose(step.W, P_new.T @ AP_new)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Twelve minutes for the derivation. Each line has its assertion: run them live, then change one sign and run them again. Who
+# > derives a method in this way finds a wrong line within minutes; the next slides show that this is worth something.
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_printed = viz.Prediction(
+    "07-printed",
+    "The paper that this lecture follows prints the loop that fills C for j = 1 … i − 1: only what lies below the diagonal. On 10³ points CG takes "
+    "26 iterations to 1e-10. A program with that loop and s = 4 …",
+    [
+        "converges in a few rounds more: C is symmetric",
+        "goes on like steepest descent: slow, but it falls",
+        "stops soon: W is not positive definite",
+        "converges to a wrong x: its residual is wrong",
+    ],
+)
+guess_printed
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The loop, as printed
+
+# %% slideshow={"slide_type": "skip"}
+to_ten = {"rtol": 1e-10, "maxiter": 60}
+right = {k: solved("pcg_sstep_moments", 10, s=k, **to_ten) for k in (1, 4)}
+printed = {k: solved("pcg_sstep_printed", 10, s=k, **to_ten) for k in (1, 2, 3, 4, 5)}
+plain = solved("pcg", 10, **to_ten)
+assert scalar_work.coupling_printed([0.25, 1.0], np.array([0.5])) == 0  # s = 1: p = r, as in steepest descent
+assert plain.iterations == 26 and right[4].converged and right[4].iterations == 28
+assert not any(found.converged for found in printed.values())
+assert all(found.iterations <= 2 * k for k, found in printed.items() if k > 1)
+assert all("not positive definite" in printed[k].reason for k in (2, 3, 4, 5))
+
+
+def fall(found, k=1):
+    """Return the points of a residual's line: iterations, and the norm over the first."""
+    norms = np.array(found.residual_norms) / found.residual_norms[0]
+    return [(min(k * i, found.iterations), n) for i, n in enumerate(norms) if k * i <= 32]
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.curves_picture(
+    {"CG": fall(plain), f"right, s = {4}": fall(right[4], 4), f"printed, s = {1}": fall(printed[1])},
+    xlabel="iterations",
+    ylabel="‖r‖ / ‖b‖",
+    log="y",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_printed.reveal(
+    f"after {printed[4].iterations} iterations, at {printed[4].residual_norms[-1] / printed[4].residual_norms[0]:.1f} of the first residual",
+    right="stops soon: W is not positive definite",
+    how="Found",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# The right loop ends at **s**. With s = 1 the printed one leaves C at 0: that **is** steepest descent. The assertion on conjugacy fails at once.
+
+# %% slideshow={"slide_type": "skip"}
+wrong = np.tril(C, -1)  # j = 1 … i - 1
+spoiled = AP.T @ (Q + P @ np.linalg.solve(W, wrong))
+assert abs(spoiled).max() > 0.1 * abs(C).max()
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Four minutes. The loop must run to s. The authors' program surely does; a slip in a printed loop is easy to make. The point is
+# > the tool: an assertion for each line.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The same iterations, within a round
+
+# %% slideshow={"slide_type": "skip"}
+SAME = {
+    "CG": (PCG, {}),
+    "one sum": (PFCG, {}),
+    **{f"moments, s = {k}": (MOMENTS, {"s": k}) for k in (1, 2, 3)},
+}
+here = {name: solved(v.operation, EDGE, **how) for name, (v, how) in SAME.items()}
+assert all(0 <= found.iterations - here["CG"].iterations < 3 for found in here.values())
+
+
+def counted_row(name):
+    """Return a row: iterations, here and as they are recorded."""
+    v, how = SAME[name]
+    there = {edge: GPUS[-1].solve(v, edge, **how) for edge in (64, 128, CUBE) if GPUS}
+    there = {f"{edge}³": f"{found.observed['iterations']}" for edge, found in there.items() if found}
+    sums = {"CG": "2", "one sum": "1", f"moments, s = {1}": "1"}.get(name, f"1/{how.get('s')}")
+    return {"method": name, "sums per iteration": sums, f"{EDGE}³, here": f"{here[name].iterations}", **there}
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table(
+    [counted_row(name) for name in SAME],
+    f"Iterations to 1e-6 of ‖b‖, b = 1. {GPUS[-1].origin if GPUS and GPUS[-1].solve(PCG, CUBE) else PENDING}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+Markdown(
+    f"The paper reports **{PUBLISHED[CUBE]}** iterations for {CUBE}³ points and CG. In exact arithmetic the methods are the same; they differ in when they look "
+    "at the residual."
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## A round's bytes: one kernel, or calls of cuBLAS
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("block_update.svg"),
+    "The update of a round for s = 3. By four calls of cuBLAS the new block is written, and read again for x and r. In one kernel a thread keeps its row of "
+    "the new block in registers, and beta lies in shared memory.",
+)
+
+# %% slideshow={"slide_type": "skip"}
+calls, fused = (
+    VARIANTS["update_block"].cost_by(Library.CUPY)(10**6, 4).bytes,
+    cost.update_block(10**6, 4).bytes,
+)
+assert (
+    calls / fused < 1.3
+    and VARIANTS["moments"].cost_by(Library.CUPY)(10**6, 4).bytes / cost.moments(10**6, 4).bytes > 1.8
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+Markdown(
+    f"s = 4: the update moves {fused / 1e6:.0f} bytes per point, by calls {calls / 1e6:.0f}. All sums read s + 2 vectors once, "
+    f"{cost.moments(10**6, 4).bytes / 1e6:.0f} bytes; three calls read {VARIANTS['moments'].cost_by(Library.CUPY)(10**6, 4).bytes / 1e6:.0f}."
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Measured against cuBLAS
+
+# %% slideshow={"slide_type": "skip"}
+NAMES = {
+    "moments": "2 s sums",
+    "gram": "Gram matrix",
+    "update_block": "update",
+    "project_block": "projection",
+}
+
+
+def against_cublas(on):
+    """Draw how many times as fast as cuBLAS's calls each operation is, for each s."""
+    return viz.curves_picture(
+        {NAMES[name]: [(k, on.over_cublas(name, k)) for k in on.steps(name)] for name in OPERATIONS},
+        lines={"as cuBLAS": 1.0},
+        xlabel="s",
+        ylabel="times as fast",
+        ticks=on.steps("moments"),
+        note=f"{CUBE}³ points. {on.origin}",
+    )
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+each_gpu(against_cublas)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# The paper reports its kernels two to three times as fast as the same work in calls of cuBLAS.
+
+# %% slideshow={"slide_type": "skip"}
+# The share of a copy's bandwidth that each operation reaches.
+for on in GPUS:
+    for name in OPERATIONS:
+        print(on.name, NAMES[name], ", ".join(f"s = {k}: {on.of_copy(name, k):.0%}" for k in on.steps(name)))
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+guess_condition = viz.Estimate(
+    "07-condition",
+    f"{EDGE}³ points, a random r. The eight vectors r, Ar, …, A⁷r, each scaled to length 1 in the energy of A. The condition number of their Gram matrix is …",
+    *(10, 1e15, "(largest over smallest eigenvalue)"),
+)
+guess_condition
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Powers of A, and other polynomials
+
+# %% slideshow={"slide_type": "skip"}
+DEPTHS = tuple(range(1, 17))
+cube, bounds = Laplacian((EDGE,) * 3), (0.0, 12.0)
+start = rng.uniform(-1, 1, cube.n)
+
+
+def gram_of(name, k):
+    """Return the Gram matrix of k vectors of a basis, each scaled to length 1 in the energy of A."""
+    from course_pkg.sstep.room import Room
+
+    room = Room(reference, cube, start, None, None, 1e-6, 0.0, None)
+    block = room.block(k)
+    room.powers(start, bases.basis(name, k, bounds), block)
+    G = block[:k] @ block[k:].T
+    d = 1 / np.sqrt(np.diag(G))
+    return d[:, None] * (G + G.T) / 2 * d
+
+
+# %% slideshow={"slide_type": "skip"}
+conditions = {}
+for name in bases.BASES:
+    largest = gram_of(name, max(DEPTHS))  # of the other two, fewer vectors are the first of more
+    conditions[name] = [
+        scalar_work.condition(largest[:k, :k] if name != "newton" else gram_of(name, k)) for k in DEPTHS
+    ]
+at_eight = {name: found[7] for name, found in conditions.items()}
+assert (
+    at_eight["chebyshev"] < 1e-3 * at_eight["monomial"]
+    and at_eight["chebyshev"] < at_eight["newton"] < at_eight["monomial"]
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.curves_picture(
+    {
+        f"{name}": [(k, c) for k, c in zip(DEPTHS, found, strict=True) if np.isfinite(c)]
+        for name, found in conditions.items()
+    },
+    lines={"1 / rounding": 1 / np.finfo(float).eps},
+    xlabel="s: vectors",
+    ylabel="condition number",
+    log="y",
+    ticks=DEPTHS,
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_condition.reveal(at_eight["monomial"], how="Computed")
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Each product stretches what belongs to large eigenvalues. Where a [condition number](glossary.md#condition-number) meets the dashed line, the vectors
+# are dependent to all digits. The **[monomial basis](glossary.md#monomial-basis)** gets there first.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The residual falls, the error does not
+
+# %% slideshow={"slide_type": "skip"}
+DRIFT = 48
+
+
+def watched(method, **how):
+    """Solve, and return the solution with the norms that it computes and the true ones, both over ‖b‖."""
+    system, ones = Laplacian((DRIFT,) * 3), np.ones((DRIFT,) * 3)
+    true = [1.0]
+    found = getattr(reference, method)(
+        system,
+        ones,
+        rtol=1e-8,
+        callback=lambda x: true.append(np.linalg.norm(ones - system @ x) / np.linalg.norm(ones)),
+        **how,
+    )
+    return found, np.array(found.residual_norms) / found.residual_norms[0], np.array(true)
+
+
+# %% slideshow={"slide_type": "skip"}
+drifts, computed, true = watched("pcg_sstep_moments", s=8)
+keeps, _, stays_true = watched("pcg_sstep", s=8)
+assert not drifts.converged and computed[-1] < 1e-8 and true[-1] > 30 * computed[-1]
+assert keeps.converged and stays_true[-1] < 1.01e-8
+
+
+def by_rounds(norms, k=8):
+    return [(k * i, float(n)) for i, n in enumerate(norms)]
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.curves_picture(
+    {
+        "moments, computed": by_rounds(computed),
+        "moments, true": by_rounds(true),
+        "stable, true": by_rounds(stays_true),
+    },
+    lines={"tolerance": 1e-8},
+    xlabel=f"iterations; {DRIFT}³ points, s = 8",
+    ylabel="‖r‖ / ‖b‖",
+    log="y",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# r and x are updated by the same α, and rounding errors in $A P$ enter r alone. Nothing brings the two together again: only the
+# **[true residual](glossary.md#true-residual)** $b - A x$ tells.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## First repair: other polynomials
+
+# %% slideshow={"slide_type": "skip"}
+LAMBDA = np.linspace(0.0, 12.0, 121)
+
+
+def polynomials(name):
+    """Draw what the vectors of a basis are for each eigenvalue, each over its largest value."""
+    found = bases.values(bases.basis(name, 6, bounds), LAMBDA)
+    found = found / abs(found).max(axis=1)[:, None]
+    return viz.curves_picture(
+        {f"Q{j}": list(zip(LAMBDA, row, strict=True)) for j, row in enumerate(found)},
+        xlabel="eigenvalue of A",
+        ylabel="share of its largest",
+        ylim=(-1.1, 1.1),
+    )
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.slider(polynomials, ["monomial", "newton", "chebyshev"], label="basis", start="chebyshev")
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# $Q_{j+1} = \tfrac{2}{h} (A - c) Q_j - Q_{j-1}$, with c and h the centre and half-width of an interval that holds all eigenvalues: the
+# **[Chebyshev basis](glossary.md#Chebyshev-basis)**. The [Newton basis](glossary.md#Newton-basis) multiplies by $A$ minus a shift, in a clever order.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Second repair: sum what you need
+#
+# Moments exist for powers only. So sum the Gram matrix of **all 2 s vectors**, old directions P and new Q: still one reduction. Nothing is
+# carried over but vectors.
+
+# %% slideshow={"slide_type": "-"}
+Z, AZ = np.hstack([P, Q]), np.hstack([AP, AQ])
+G, g = Z.T @ AZ, Z.T @ r_new
+d = 1 / np.sqrt(np.diag(G))
+scaled = d[:, None] * G * d  # to unit diagonal
+inverse = np.linalg.pinv(scaled, rcond=2 * s * 1e-14, hermitian=True)
+a = d * (inverse @ (d * g))
+assert np.linalg.norm(Z.T @ (r_new - AZ @ a)) < 1e-8 * np.linalg.norm(g)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# **Third repair**: eigenvalues of the scaled G below 2 s · 10⁻¹⁴ are rounding errors; leave them out. The new directions are made of the same G.
+
+# %% slideshow={"slide_type": "skip"}
+found = scalar_work.projected(G, g, s)
+assert (
+    np.allclose(Z @ found.a, Z @ a, atol=1e-9 * abs(Z @ a).max())
+    and abs(AZ[:, :s].T @ (Z @ found.C)).max() < 1e-8
+)
+
+# %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
+WIDE = (6.0, 9.0, 12.0, 12.6, 15.0, 18.0)
+by_bound = {hi: solved("pcg_sstep", EDGE, s=16, bounds=(0.0, hi), rtol=1e-8) for hi in WIDE}
+guess_bounds = viz.Estimate(
+    "07-bounds",
+    f"{EDGE}³ points, s = 16, to 1e-8: the stable method takes {by_bound[12.0].iterations} iterations if it is told that eigenvalues lie between 0 and 12. "
+    "If it is told 0 and 18, 50 % too much, it takes …",
+    *(20, 2_000, "iterations"),
+)
+guess_bounds
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What a wrong bound costs
+
+# %% slideshow={"slide_type": "skip"}
+assert all(found.converged for found in by_bound.values())
+exact_hi, little, much = (by_bound[hi] for hi in (12.0, 12.6, 18.0))
+worse = max(little.extra["conditions"]) / max(exact_hi.extra["conditions"])
+assert exact_hi.iterations == little.iterations < much.iterations and worse > 20
+assert by_bound[9.0].extra["growth"] > 1e6 and by_bound[9.0].iterations > exact_hi.iterations
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.curves_picture(
+    {"s = 16": [(hi / 12, found.iterations) for hi, found in by_bound.items()]},
+    lines={"CG": solved("pcg", EDGE, rtol=1e-8).iterations},
+    xlabel="upper bound, over the right one",
+    ylabel="iterations to 1e-8",
+    ylim=(0, 230),
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+guess_bounds.reveal(much.iterations, how="Counted")
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+Markdown(
+    f"5 % too much multiplies the condition number by {worse:.0f}; here the truncation still absorbs it. Too low, and beyond the interval the polynomials "
+    f"explode: at 9, a vector of the basis grew {by_bound[9.0].extra['growth']:.0e} times. The method says so in its answer."
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Nine minutes from the condition numbers to here. Bounds come from Gershgorin's circles, which need the rows of the matrix, or from a few
+# > steps of Lanczos' method. Ask which of the two errors is worse before you show the picture.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Try it: s, basis, size
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.StabilityExplorer(studies((12, 20)), start={"n": 20, "basis": "monomial", "s": 8})
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## A preconditioner that is nothing but products
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.Picture.load(
+    figure("vcycle.svg"),
+    "A V-cycle on four levels of a 32 cubed grid: smooth and restrict on the way down, solve on the coarsest level, prolong and smooth on the way up. Each arrow "
+    "and each smoothing step is a product with a sparse matrix.",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Algebraic multigrid: one **[V-cycle](glossary.md#V-cycle)** is a [preconditioner](glossary.md#preconditioner). **[Aggregation](glossary.md#aggregation)** puts 8 points
+# into one; a **[smoother](glossary.md#smoother)** is a step of Jacobi's method, lecture 6.
+
+# %% slideshow={"slide_type": "skip"}
+GROWING = (8, 16, 24, 32)
+plain_by_edge, cycled = {}, {}
+for edge in GROWING:
+    system, ones = poisson((edge,) * 3), np.ones(edge**3)
+    V = amg(system)
+    plain_by_edge[edge] = reference.pcg(Laplacian((edge,) * 3), ones.reshape((edge,) * 3)).iterations
+    cycled[edge] = reference.pcg(system, ones, M=V).iterations
+    if edge == EDGE:
+        cycle_bytes = vcycle(**V.sizes()).bytes / edge**3
+        cycled_rounds = reference.pcg_sstep(system, ones, s=4, M=V)
+assert cycled_rounds.converged and cycled_rounds.iterations <= cycled[EDGE] + 4
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Iterations that hardly grow
+
+# %% slideshow={"slide_type": "skip"}
+lines = {"CG": dict(plain_by_edge), "CG, V-cycle": dict(cycled)}
+for edge in (64, 128, CUBE) if GPUS else ():
+    ways = {"CG": GPUS[-1].solve(PCG, edge), "CG, V-cycle": GPUS[-1].stored(PCG, edge, M="vcycle")}
+    for name, found in ways.items():
+        lines[name] |= {edge: found.observed["iterations"]} if found else {}
+grown = max(lines["CG, V-cycle"]) > EDGE  # whether there is a record beyond what is counted here
+assert (
+    cycle_bytes > 5 * FUSED_BYTES
+    and cycled[EDGE] < 1.6 * cycled[8]
+    and plain_by_edge[EDGE] > 3 * plain_by_edge[8]
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.curves_picture(
+    {name: sorted(found.items()) for name, found in lines.items()},
+    xlabel="points along an edge",
+    ylabel="iterations to 1e-6",
+    log="xy",
+    ticks=sorted(lines["CG"]),
+    yticks=(5, 10, 20, 50, 100, 200, 500) if grown else (5, 10, 20, 50, 100),
+    note=f"To {EDGE}³: counted here. Beyond: {GPUS[-1].origin if grown else 'not recorded on a GPU yet.'}",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+Markdown(
+    f"The paper: 45 iterations at 250³, 119 at 1000³, with its own aggregation. A cycle takes no sum; it moves as many bytes as "
+    f"**{cycle_bytes / FUSED_BYTES:.0f} iterations** of CG with two kernels."
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The limit: what a sum may cost
+
+# %% slideshow={"slide_type": "skip"}
+copies = {on.name: on.copy.t_eff_gb_s for on in map(Iterations, bench.records("cg"))}
+t_copy = copies["H200"]
+
+
+def break_even_us(edge, variant=MOMENTS, s=4):
+    """Return the time of a sum, in µs, from which on s steps for one sum take less time than CG with two kernels."""
+    more_s = (per_point(variant, s=s) - FUSED_BYTES) * edge**3 / (t_copy * 1e9)
+    return 1e6 * more_s / (2 - 1 / s)
+
+
+def seconds(variant, sums, sum_us, edge, **how):
+    """Return the time of an iteration by the model: its bytes at the bandwidth of a copy, and its sums."""
+    its = FUSED_BYTES if variant is TWO_KERNEL else per_point(variant, **how)
+    return its * edge**3 / (t_copy * 1e9) + sums * sum_us / 1e6
+
+
+for more in (0.9, 1.1):
+    us = more * break_even_us(128)
+    saved = seconds(TWO_KERNEL, 2, us, 128) - seconds(MOMENTS, 1 / 4, us, 128, s=4)
+    assert (saved > 0) == (more > 1)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+PER_GPU = (16, 32, 64, 128, 250, 500)
+viz.curves_picture(
+    {
+        f"moments, s = {4}": [(e, break_even_us(e)) for e in PER_GPU],
+        f"stable, s = {8}": [(e, break_even_us(e, STABLE, 8)) for e in PER_GPU],
+    },
+    xlabel="points along an edge of a GPU's part",
+    ylabel="a sum's time, µs",
+    log="xy",
+    ticks=PER_GPU,
+    note="A model: bytes by a copy (H200), and sums. Above a line, one sum for s iterations takes less time than two kernels of CG.",
+)
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+measured = ", ".join(f"{name} **{t / cg_s[name]:.2f}×**" for name, t in ours_s.items())
+Markdown(
+    f"With {CUBE}³ points on one GPU, a sum would have to take **{break_even_us(CUBE):.0f} µs**; with 32³ on each of many, **{break_even_us(32):.1f} µs** are enough. "
+    + (f"Measured on one GPU, by moments: {measured} of the time of CG. " if ours_s else "")
+    + "Lecture 9 measures sums of several GPUs."
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Summary
+
+# %% slideshow={"slide_type": "skip"}
+SUMMED = {
+    "CG, two kernels": (TWO_KERNEL, {}),
+    "one sum per iteration": (PFCG, {}),
+    **{f"by moments, s = {k}": (MOMENTS, {"s": k}) for k in (4,)},
+    **{f"stable method, s = {k}": (STABLE, {"s": k}) for k in (8, 16)},
+}
+
+
+TIMED = {on.name: on for on in GPUS if on.name in ours_s}
+
+
+# %% slideshow={"slide_type": "skip"}
+def summary_row(name):
+    """Return a row: sums and bytes of an iteration, iterations on 48³ points to 1e-8, and the recorded times."""
+    v, how = SUMMED[name]
+    ours = v is not TWO_KERNEL
+    sums = {PFCG: "1", MOMENTS: f"1/{how.get('s')}", STABLE: f"1/{how.get('s')}"}.get(v, "2")
+    its = solved(v.operation if ours else "pcg", EDGE, rtol=1e-8, **how)
+    assert its.converged
+    times = {name: on.iteration_s(v, CUBE, **how) if ours else cg_s[name] for name, on in TIMED.items()}
+    return {
+        "method": name,
+        "sums": sums,
+        "bytes per point": f"{per_point(v, **how) if ours else FUSED_BYTES:.0f}",
+        f"iterations, {EDGE}³": f"{its.iterations}",
+        **{f"{CUBE}³, {gpu}": bench.format_time(t) if t else "–" for gpu, t in times.items()},
+    }
+
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+bench.Table(
+    [summary_row(name) for name in SUMMED],
+    f"Per iteration; iterations to 1e-8 of ‖b‖, counted here. {ORIGIN if TIMED else PENDING}",
+)
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# **Who waits less has to carry more: measure both.**
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Onward
+#
+# - **Exercise 7**, `exercises/07_sstep_cg`, 20 points. **Next**: lecture 8 solves quadratic programs with signs.
+# - A. T. Chronopoulos, C. W. Gear, *s-step iterative methods for symmetric linear systems*, J. Comput. Appl. Math. 25, 1989.
+# - E. Carson, *Communication-avoiding Krylov subspace methods in theory and practice*, Berkeley, 2015.
+# - Y. Notay, A. Napov, J. Comput. Phys. 281, 2015: flexible CG.
+# - M. Bernaschi and others, *Communication-reduced conjugate gradient variants …*, 2025: the paper.
+# - P. D'Ambra and others, arXiv:2603.09790: its sequel, with a Chebyshev basis.
+
+# %% slideshow={"slide_type": "skip"}
+viz.intuition("07")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **On your GPU.** If there is one, this cell solves a small problem by three methods on it, beside what was recorded. Without a GPU it shows the record.
+
+# %% slideshow={"slide_type": "skip"} tags=["live"]
+from course_pkg.sstep import here as on_gpu
+
+ASKED = ((PCG, {}), (MOMENTS, {"s": 4}), (STABLE, {"s": 8}))
+known = [found for on in GPUS for v, how in ASKED if (found := on.solve(v, 128, **how))]
+bench.live(lambda: on_gpu.on_this_gpu(*ASKED), known) if known else Markdown(PENDING)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Laboratory
+#
+# You write the decisive lines of a round: sums, coefficients, and vectors. In each step `...` stands for missing lines. Run the cell: it says what your
+# threads did, in a sentence, a picture and counts. Try the variations below it, and answer their questions before you open the answer. All vectors are
+# small here, so that they can be drawn, and a block of threads is one warp.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg import cuda, practice
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 1. Two dots, one sweep.** The method with one reduction needs ⟨u, r⟩ and ⟨u, w⟩ at the same time, where w is A u. Each warp leaves its part of both: in row 0
+# and in row 1 of `parts`. `warp_sum` adds up a number over a warp and gives the sum to lane 0; all 32 lanes have to call it.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.device.sums import warp_sum
+
+
+@cuda.jit
+def both_dots(u, w, r, parts):
+    i, lane = cuda.grid(1), cuda.threadIdx.x
+    first, second = 0.0, 0.0
+    ...
+    if lane == 0:
+        parts[0, cuda.blockIdx.x], parts[1, cuda.blockIdx.x] = first, second
+
+
+practice.check("both_dots", both_dots)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 2. The moments of a block.** Rows 0, …, s − 1 of `block` are the vectors $Q_k$, rows s, …, 2 s − 1 their products with A. Row k of `parts` is for $Q_k \cdot r$, and row
+# s + k for $Q_k \cdot A Q_{s-1}$. What all trips of the loop need is loaded before it.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.device.sums import warp_sum
+
+
+@cuda.jit
+def block_moments(block, r, parts):
+    i, lane = cuda.grid(1), cuda.threadIdx.x
+    s = block.shape[0] // 2
+    residual, last = 0.0, 0.0
+    if i < r.size:
+        residual, last = r[i], block[2 * s - 1, i]
+    for k in range(s):
+        q = 0.0
+        ...
+
+
+practice.check("block_moments", block_moments)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 3. A Gram matrix in one sweep.** The stable method forms all products of its vectors directly. Here are two vectors, the rows of `Z`, and their products with A, the rows of `AZ`. The five
+# rows of `parts` are for $z_0 \cdot A z_0$, $z_0 \cdot A z_1$, $z_1 \cdot A z_1$, $z_0 \cdot r$ and $z_1 \cdot r$. Why is $z_1 \cdot A z_0$ not among them?
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.device.sums import warp_sum
+
+
+@cuda.jit
+def gram_once(Z, AZ, r, parts):
+    i, lane = cuda.grid(1), cuda.threadIdx.x
+    products = (0.0, 0.0, 0.0, 0.0, 0.0)
+    if i < r.size:
+        ...
+    for entry in range(5):
+        total = warp_sum(products[entry])
+        if lane == 0:
+            parts[entry, cuda.blockIdx.x] = total
+
+
+practice.check("gram_once", gram_once)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 4. α from an s × s system.** A function for the host, for the first round. `mu[k]` is the moment $r^T A^k r$, and the vectors are $Q_j = A^j r$. Which moment is $W_{i,j} = Q_i^T A Q_j$?
+
+# %% slideshow={"slide_type": "skip"}
+def step_lengths(mu):
+    s = mu.size // 2
+    W = np.empty((s, s))
+    for i in range(s):
+        for j in range(s):
+            W[i, j] = ...
+    return ...
+
+
+practice.check("step_lengths", step_lengths)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 5. β, by the right line.** A later round. `alpha` and `W` are those of the round before, `mu` are the new moments, and t is there already. Write the loops that fill C,
+# with $C_{i,j} = -t_{i+j}$, and solve for β. The talk has shown which entries the loop in the paper forgets.
+
+# %% slideshow={"slide_type": "skip"}
+def conjugate(mu, alpha, W):
+    s = alpha.size
+    t = np.zeros(2 * s - 1)
+    for i in range(s):
+        known = sum(t[s - 1 + j] * alpha[s - 1 - i + j] for j in range(i))
+        t[s - 1 + i] = -(mu[i] + known) / alpha[s - 1]
+    C = np.zeros((s, s))
+    ...
+
+
+practice.check("conjugate", conjugate)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 6. The next vector, on the way.** In two dimensions, A has 4 on its diagonal. A round needs A times a vector in `product`, and the next vector of the Chebyshev basis in
+# `after`: $2\,(A S_j - c\,S_j) / h - S_{j-1}$. `now` is $S_j$, and `before` is $S_{j-1}$.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def chebyshev_step(before, now, c, h, product, after):
+    i, j = cuda.grid(2)
+    ny, nx = now.shape
+    if i < nx and j < ny:
+        centre = now[j, i]
+        total = 4 * centre
+        for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            if 0 <= j + dj < ny and 0 <= i + di < nx:
+                total -= now[j + dj, i + di]
+        ...
+
+
+practice.check("chebyshev_step", chebyshev_step)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 7. A block, x and r in one sweep.** Here s is 2, so a block has four rows: two vectors, then their products. The first half moves x, the second half r. New vector j is
+# made of fresh vector j, `beta[0, j]` times the first old one and `beta[1, j]` times the second, and takes the fresh one's place.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def advance_block(old, fresh, beta, alpha, x, r):
+    i = cuda.grid(1)
+    if i < x.size:
+        for half in range(2):
+            first, second = old[2 * half, i], old[2 * half + 1, i]
+            moved = 0.0
+            for j in range(2):
+                row = 2 * half + j
+                ...
+            if half == 0:
+                x[i] += moved
+            else:
+                r[i] -= moved
+
+
+practice.check("advance_block", advance_block)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Step 8. A smoother is a product.** A preconditioner must not need a sum of its own. This one does a step of Jacobi's method for A z = r, with the weight `omega`. The diagonal of A is `d`, and
+# each neighbour has −1.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def smoother_step(r, d, omega, z, new):
+    i, j = cuda.grid(2)
+    ny, nx = z.shape
+    if i < nx and j < ny:
+        centre, diagonal = z[j, i], d[j, i]
+        ...
+
+
+practice.check("smoother_step", smoother_step)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# What have you solved?
+
+# %% slideshow={"slide_type": "skip"}
+practice.progress("sstep_cg")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Explore.** The same solver, with other s and other numbers of unknowns. Before you move a slider, predict: with which s does the monomial basis break down? Do the other bases need
+# more iterations than conjugate gradient, and why?
+
+# %% slideshow={"slide_type": "skip"}
+viz.StabilityExplorer(studies((10, 16), steps=(2, 6, 10)))
