@@ -759,7 +759,7 @@ practice.check("broadcast", outer_sum)
 # From here on, a right answer is followed by counts. A *load* reads and a *store* writes. *Global* is the memory of the arrays that a
 # launch is given ([global memory](glossary.md#global-memory)), *shared* that of a block. A *thread access* is one thread that reads or
 # writes one element; those of a warp are one request. The picture below the counts also marks each
-# [cache line](glossary.md#cache-line), which is four sectors: caches, [L1](glossary.md#l1) and [L2](glossary.md#l2), keep what was read
+# [cache line](glossary.md#cache-line), which is four sectors: caches, [L1](glossary.md#L1) and [L2](glossary.md#L2), keep what was read
 # near the threads.
 #
 # **Puzzle 8. Neighbours read neighbours.** A square matrix, and one thread for each of its columns. In each [trip](glossary.md#trip) of the loop, a thread adds

@@ -848,7 +848,7 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 7**, `exercises/07_sstep_cg`, 20 points. **Next**: lecture 8 solves quadratic programs with signs.
+# - **Exercise 7**, `exercises/07_sstep_cg`, 20 points. **Next**: lecture 8 solves [quadratic programs](glossary.md#quadratic-program) with signs.
 # - A. T. Chronopoulos, C. W. Gear, *s-step iterative methods for symmetric linear systems*, J. Comput. Appl. Math. 25, 1989.
 # - E. Carson, *Communication-avoiding Krylov subspace methods in theory and practice*, Berkeley, 2015.
 # - Y. Notay, A. Napov, J. Comput. Phys. 281, 2015: flexible CG.

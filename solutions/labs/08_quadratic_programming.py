@@ -103,7 +103,7 @@ def tile_of_x(Q, h, x, out):
     if i < n:
         out[i] = x[i] * (max(-h[i], 0.0) + minus) / (max(h[i], 0.0) + plus)
 
-# %% tile_of_x wrong: guard the access, so that threads without an element do nothing
+# %% tile_of_x wrong: guard the access, and beyond the end of x put what is asked for into tile
 @cuda.jit
 def tile_of_x(Q, h, x, out):
     tile = cuda.shared.array(8, np.float64)
