@@ -109,19 +109,21 @@ def mirrored(image):
     ### END SOLUTION
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirrored", "points": 1}
-# 20 rows of 40 pixels.
-with check.explained(mirror_kernel, "image", "out"):
-    image = check.rng().random((20, 40))
-    check.close(mirrored(image), np.fliplr(image), "the mirrored image")
-
-
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "negative"}
 @cuda.jit
-def negative_kernel(image, out):  # a hidden test lets mirrored launch this kernel in place of yours
+def negative_kernel(image, out):  # tests let mirrored launch this kernel in place of yours, too
     x, y = cuda.grid(2)
     if x < image.shape[1] and y < image.shape[0]:
         out[y, x] = 1 - image[y, x]
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirrored", "points": 1}
+# 20 rows of 40 pixels; and the kernel does the work: with another kernel in its place, the result is another one.
+with check.explained(mirror_kernel, "image", "out"):
+    image = check.rng().random((20, 40))
+    check.close(mirrored(image), np.fliplr(image), "the mirrored image")
+    negative = check.using(mirrored, mirror_kernel=negative_kernel)(image)
+    check.close(negative, 1 - image, "the image that mirrored returns if mirror_kernel makes a negative")
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirrored_hidden", "points": 1}
