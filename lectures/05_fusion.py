@@ -627,12 +627,12 @@ viz.on_each(lambda found: timed_passes(by_device[found.device.name]), [on.found 
 # **How to read it.** Where the blocks end is the bound: the bytes of an iteration at the bandwidth of a copy of 1000³ numbers. Time follows
 # bytes, but not exactly: on the H200, fusing map and stencil saves 7 % of the bytes and 4 % of the time. A copy of 250³ numbers
 # does not reach the bandwidth of a long one either. And the bound is no law: a kernel that reads more than it writes, such as a dot, moves
-# more bytes per second than a copy. The baseline has such kernels, and at 1000³ it takes less than its "bound".
+# more bytes per second than a copy. The baseline has such kernels, and at 1000³ it reaches its "bound" to a percent.
 
 # %% slideshow={"slide_type": "skip"}
 fused_saves = 1 - on_h200.iteration_s(map_stencil_fused) / on_h200.iteration_s(baseline)
 assert round(100 * (1 - bytes_per_point(map_stencil_fused) / bytes_per_point(baseline))) == 7 and round(100 * fused_saves) == 4
-assert on_h200.copy_of(SMALL).t_eff_gb_s < 0.95 * on_h200.copy.t_eff_gb_s and on_h200.over_bound(baseline, LARGE) < 1
+assert on_h200.copy_of(SMALL).t_eff_gb_s < 0.95 * on_h200.copy.t_eff_gb_s and abs(on_h200.over_bound(baseline, LARGE) - 1) < 0.01
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -726,14 +726,14 @@ Markdown(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Which clock binds?** As in lecture 3: the share of a kernel's time that its bytes would take, and how busy L2, L1 and the schedulers are.
-# Memory is the longest clock of every kernel. It fills the least of the time of `matvec` and `matvec_dot`; on an H100 it binds there, too.
+# Memory is the longest clock of every kernel. It fills the least of the time of `matvec_dot`, `matvec` and `map_stencil`; on an H100 it binds there, too.
 
 # %% slideshow={"slide_type": "skip"}
 KERNELS = ["update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr", "matvec_dot", "update_x_and_r_dot"]
 KERNELS += ["map_stencil", "search", "advance"]
 binds, there = ({name: on.clocks(f"cg_{name}_{SMALL}") for name in KERNELS} for on in (on_h200, on_h100))
 assert all(max(c.shares, key=c.shares.get) == clocks.MEMORY for c in binds.values())
-assert set(sorted(binds, key=lambda name: binds[name].shares[clocks.MEMORY])[:2]) == {"matvec", "matvec_dot"}
+assert set(sorted(binds, key=lambda name: binds[name].shares[clocks.MEMORY])[:3]) == {"matvec", "matvec_dot", "map_stencil"}
 assert {c.binds for c in there.values()} == {clocks.MEMORY}
 bench.Table(
     [{"kernel": name, "time": bench.format_time(c.time_s), **c.row()} for name, c in binds.items()],

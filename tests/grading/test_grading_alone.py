@@ -18,7 +18,7 @@ import submissions as s
 
 from course_pkg.cli import main
 from course_pkg.core import CourseError
-from course_pkg.grading import alone, intake, judge, kernels, leftovers, room, warm
+from course_pkg.grading import alone, intake, judge, kernels, leftovers, warm
 from course_pkg.grading.alone import Solution
 from course_pkg.grading.result import Report
 
@@ -63,17 +63,19 @@ def test_a_file_that_is_no_notebook_is_a_report_of_no_points(tmp_path):
 # ---- load
 
 
-def statements(nb, source, monkeypatch) -> int:
-    """The most statements of one launch while a notebook is graded."""
+def statements(nb, source, monkeypatch) -> float:
+    """The most statements of one launch while a notebook is graded, as a share of its budget."""
     from course_pkg.simt.report import profiling
+    from course_pkg.simt.run import budget as budgets
     from course_pkg.simt.run import kernel, launch
 
     most, run_launch = [0], launch.run_launch
 
     def counted(*arguments, **options):
+        budget = options.get("steps") or budgets.steps_now()
         state = run_launch(*arguments, **options)
         if state.steps is not None:
-            most.append(room.STEPS - state.steps)
+            most.append((budget - state.steps) / budget)
         return state
 
     for module in (kernel, profiling, launch, kernels):
@@ -90,7 +92,7 @@ RIGHT += [(path.stem, s.recipe(path)[0], s.exercise_of(path)) for path in s.RIGH
 
 @pytest.mark.parametrize(("nb", "source"), [r[1:] for r in RIGHT], ids=[r[0] for r in RIGHT])
 def test_right_answers_get_all_points_far_below_the_budget_of_statements(nb, source, monkeypatch):
-    assert statements(nb, source, monkeypatch) * 5 <= room.STEPS
+    assert statements(nb, source, monkeypatch) * 5 <= 1
 
 
 def test_endless_kernels_cost_their_points_and_no_others(handed_in):

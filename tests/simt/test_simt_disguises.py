@@ -25,6 +25,8 @@ NOT_NEEDED = {
     ("centre_tiled_float32", 0): "the centre of the tile is what the thread wrote itself",
     ("centre_tiled_halo_float32", 0): "only the centre of the tile is read, which the thread wrote itself",
     ("shift_in_place_fixed", 2): "a thread reads the element that it wrote",
+    ("qp_compact_512_float64", 1): "one round is enough for so few unknowns",
+    ("sstep_gram_first_3_512_float64", 1): "a thread multiplies the points that it staged",
 }
 
 

@@ -130,8 +130,9 @@ def _tell_changes(run, place, changed, units, threads, stamps, way) -> None:
 
 def _others(found):
     """Return other numbers that an atomic might have found, one row for each world."""
-    near = [found + step for step in (1, -1, 2, -2)]
-    return np.stack([*near, found ^ 1, np.where(found == 0, 3, 0), np.where(found == 1, 3, 1)]).astype(
+    one = np.ones_like(found)
+    near = (found + one, found - one, found + 2 * one, found - 2 * one)  # unsigned numbers wrap around
+    return np.stack([*near, found ^ one, np.where(found == 0, 3, 0), np.where(found == 1, 3, 1)]).astype(
         found.dtype
     )
 
