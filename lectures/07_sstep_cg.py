@@ -64,7 +64,7 @@ from course_pkg.witness.rounds import Rounds
 # %% slideshow={"slide_type": "skip"}
 # What is recorded, by GPU: on.solve(variant, edge), on.over_cublas(operation, s), and so on.
 GPUS = [Rounds(found) for found in bench.records("sstep")]
-PENDING = "On a GPU this is not recorded yet: `course bench sstep --device gpu --record` does it."
+PENDING = "Not measured on a GPU yet."
 ORIGIN = f"{GPUS[-1].origin}{' Others: by the same command.' if len(GPUS) > 1 else ''}" if GPUS else PENDING
 PCG, PFCG, MOMENTS, STABLE = (VARIANTS[name] for name in ("pcg", "pfcg", "pcg_sstep_moments", "pcg_sstep"))
 TWO_KERNEL = LECTURE_5["cg_two_kernel"]
@@ -77,6 +77,12 @@ assert FUSED_BYTES == 64
 def per_point(variant, **how):
     """Return the bytes per point of an iteration, by Cost."""
     return variant.cost(10**6, **how).bytes / 10**6
+
+
+def power(value):
+    """Return a number to one digit, times a power of ten."""
+    digit, exponent = f"{value:.0e}".split("e")
+    return f"{digit} · 10{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
 def each_gpu(draw):
@@ -146,15 +152,16 @@ cg_s = {name: m.median_s / m.observed["iterations"] for name, m in cg_s.items()}
 guess_bytes.reveal(
     at_four,
     how="Counted",
-    note="; ".join(
+    note="by moments, s = 4; "
+    + "; ".join(
         f"{CUBE}³, {name}: {bench.format_time(t)} per iteration, CG {bench.format_time(cg_s[name])}"
         for name, t in ours_s.items()
     ),
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Two variants: by *[moments](glossary.md#moment)*, as published, and *stable*. Both write s vectors and their products, read them in one
-# [sweep](glossary.md#sweep) for the sums, and update all of them.
+# Two variants: by *[moments](glossary.md#moment)*, as published, and *stable* (later). Both write s vectors and their products. For the sums, one
+# [sweep](glossary.md#sweep) by moments reads s + 2 vectors; stable reads both blocks, 4 s + 1. Then both update all of them.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Most expect fewer bytes, because there are fewer sums. On one GPU a sum is cheap: it reads what is read in any
@@ -241,7 +248,7 @@ assert np.isclose(mu[5], r @ (A @ (A @ (A @ (A @ (A @ r))))))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The moments know all products of Q
 #
-# $$M_{ij} = Q_i^T A\, Q_j = r^T A^i\, A\, A^j r = \mu_{i+j+1}$$
+# $$H_{ij} = Q_i^T A\, Q_j = r^T A^i\, A\, A^j r = \mu_{i+j+1}$$
 #
 # A is symmetric, so only $i + j$ counts: the s² products are 2 s − 1 numbers.
 
@@ -252,11 +259,11 @@ viz.Picture.load(
 )
 
 # %% slideshow={"slide_type": "-"}
-M = mu[np.add.outer(np.arange(s), np.arange(s)) + 1]
-assert np.allclose(M, Q.T @ A @ Q)
+H = mu[np.add.outer(np.arange(s), np.arange(s)) + 1]
+assert np.allclose(H, Q.T @ A @ Q)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# $M$ is the **[Gram matrix](glossary.md#Gram-matrix)** of Q in the energy of A: s² products, and no further sum.
+# $H$ is the **[Gram matrix](glossary.md#Gram-matrix)** of Q in the energy of A: s² products, and no further sum.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Step lengths: α solves an s × s system
@@ -266,7 +273,7 @@ assert np.allclose(M, Q.T @ A @ Q)
 # $$P^T (r - A P \alpha) = 0 \qquad\Longleftrightarrow\qquad W \alpha = P^T r, \quad W = P^T A P$$
 
 # %% slideshow={"slide_type": "-"}
-P, AP, W = Q, AQ, M
+P, AP, W = Q, AQ, H
 alpha = np.linalg.solve(W, mu[:s])
 assert np.allclose(mu[:s], P.T @ r)
 r_new = r - AP @ alpha
@@ -281,7 +288,7 @@ assert np.isclose(scalar_work.first([b @ b, b @ A @ b]).alpha[0], (b @ b) / (b @
 assert three.iterations == 3 and np.allclose(three.x, P @ alpha, rtol=1e-9)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Conjugacy: β solves s of them
+# ## Conjugacy: β solves s such systems
 #
 # The next round has a new Q. Its directions shall not spoil what the old ones reached: **[conjugacy](glossary.md#conjugacy)**.
 #
@@ -296,7 +303,7 @@ assert abs(AP.T @ P_new).max() < 1e-9 * abs(C).max()
 assert np.allclose(P_new.T @ AP_new, Q.T @ AQ - C.T @ beta)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# And $P_\text{new}^T r = Q^T r$, because r is orthogonal to $P$.
+# And $P_\text{new}^T r = Q^T r$, because the new r is orthogonal to $P$; $W_\text{new} = Q^T A Q - C^T \beta$.
 
 # %% slideshow={"slide_type": "skip"}
 assert np.allclose(P_new.T @ r_new, Q.T @ r_new)
@@ -304,7 +311,8 @@ assert np.allclose(P_new.T @ r_new, Q.T @ r_new)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## C without another sum
 #
-# $C_{ij} = -P_i^T A Q_j$: again only $i + j$ counts, $C_{ij} = -t_{i+j}$. What is orthogonal gives zeros, and $r_\text{new} = r - A P \alpha$ the others, in turn.
+# $C_{ij} = -P_i^T A Q_j$: A moves to either side, so again only $i + j$ counts, $C_{ij} = -t_{i+j}$. What is orthogonal gives zeros, and
+# $\mu_i = Q_i^T r_\text{new} = -\sum_j \alpha_j t_{i+j}$ the others, in turn.
 
 # %% slideshow={"slide_type": "-"}
 mu = np.concatenate([Q.T @ r_new, Q.T @ AQ[:, -1]])
@@ -320,6 +328,7 @@ for i in range(s):
 # A round needs **2 s moments**, α, and the last W.
 
 # %% slideshow={"slide_type": "skip"}
+assert np.allclose(mu[:s], [-alpha @ t[i : i + s] for i in range(s)])
 step = scalar_work.following(mu, scalar_work.first(np.concatenate([P.T @ b, P.T @ AP[:, -1]])))
 assert np.allclose(step.beta, beta) and np.allclose(step.W, P_new.T @ AP_new)
 
@@ -476,8 +485,13 @@ def against_cublas(on):
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 each_gpu(against_cublas)
 
-# %% [markdown] slideshow={"slide_type": "-"}
-# The paper reports its kernels two to three times as fast as the same work in calls of cuBLAS.
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+few_s = max((k for on in GPUS for name in OPERATIONS for k in on.steps(name)), default=0)
+by_bytes = cost.update_block_by_library(1000, 2).bytes / cost.update_block(1000, 2).bytes
+Markdown(
+    "The paper reports its kernels two to three times as fast as the same work in calls of cuBLAS. "
+    + (f"Recorded so far: s up to {few_s}. Bytes explain {by_bytes:.2f} times for the update at s = 2." if few_s else PENDING)
+)
 
 # %% slideshow={"slide_type": "skip"}
 # The share of a copy's bandwidth that each operation reaches.
@@ -530,25 +544,26 @@ assert (
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.curves_picture(
     {
-        f"{name}": [(k, c) for k, c in zip(DEPTHS, found, strict=True) if np.isfinite(c)]
+        name.capitalize() if name != "monomial" else name: [(k, c) for k, c in zip(DEPTHS, found, strict=True) if np.isfinite(c)]
         for name, found in conditions.items()
     },
     lines={"1 / rounding": 1 / np.finfo(float).eps},
     xlabel="s: vectors",
-    ylabel="condition number",
+    ylabel="condition of the Gram matrix",
     log="y",
     ticks=DEPTHS,
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-guess_condition.reveal(at_eight["monomial"], how="Computed")
+shown = float(f"{at_eight['monomial']:.1e}")
+guess_condition.reveal(shown, how="Computed", note=f"about {power(shown)}")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Each product stretches what belongs to large eigenvalues. Where a [condition number](glossary.md#condition-number) meets the dashed line, the vectors
-# are dependent to all digits. The **[monomial basis](glossary.md#monomial-basis)** gets there first.
+# Each product stretches what belongs to large eigenvalues. Where its [condition number](glossary.md#condition-number) meets the dashed line, the
+# **Gram matrix** is singular to all digits, though the vectors still differ. The **[monomial basis](glossary.md#monomial-basis)** gets there first.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## The residual falls, the error does not
+# ## The computed residual falls, the true one does not
 
 # %% slideshow={"slide_type": "skip"}
 DRIFT = 48
@@ -593,8 +608,8 @@ viz.curves_picture(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# r and x are updated by the same α, and rounding errors in $A P$ enter r alone. Nothing brings the two together again: only the
-# **[true residual](glossary.md#true-residual)** $b - A x$ tells.
+# By moments, the true norm ends more than 30 times above the computed one; the stable method's true norm reaches the tolerance. The computed r
+# does not say so: only the **[true residual](glossary.md#true-residual)** $b - A x$ tells.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## First repair: other polynomials
@@ -619,14 +634,14 @@ def polynomials(name):
 viz.slider(polynomials, ["monomial", "newton", "chebyshev"], label="basis", start="chebyshev")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# $Q_{j+1} = \tfrac{2}{h} (A - c) Q_j - Q_{j-1}$, with c and h the centre and half-width of an interval that holds all eigenvalues: the
+# $Q_1 = \tfrac{1}{h} (A - c) Q_0$, $Q_{j+1} = \tfrac{2}{h} (A - c) Q_j - Q_{j-1}$, with c and h the centre and half-width of an interval that holds all eigenvalues: the
 # **[Chebyshev basis](glossary.md#Chebyshev-basis)**. The [Newton basis](glossary.md#Newton-basis) multiplies by $A$ minus a shift, in a clever order.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Second repair: sum what you need
 #
-# Moments exist for powers only. So sum the Gram matrix of **all 2 s vectors**, old directions P and new Q: still one reduction. Nothing is
-# carried over but vectors.
+# Moments leave C and W to a recurrence that carries rounding errors along. So sum the Gram matrix of **all 2 s vectors**, old directions P and
+# new Q: still one reduction. Nothing is carried over but vectors.
 
 # %% slideshow={"slide_type": "-"}
 Z, AZ = np.hstack([P, Q]), np.hstack([AP, AQ])
@@ -638,7 +653,7 @@ a = d * (inverse @ (d * g))
 assert np.linalg.norm(Z.T @ (r_new - AZ @ a)) < 1e-8 * np.linalg.norm(g)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# **Third repair**: eigenvalues of the scaled G below 2 s · 10⁻¹⁴ are rounding errors; leave them out. The new directions are made of the same G.
+# **Third repair**: eigenvalues of the scaled G below 2 s · 10⁻¹⁴ of the largest are rounding errors; leave them out. The new directions are made of the same G.
 
 # %% slideshow={"slide_type": "skip"}
 found = scalar_work.projected(G, g, s)
@@ -682,8 +697,8 @@ guess_bounds.reveal(much.iterations, how="Counted")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"5 % too much multiplies the condition number by {worse:.0f}; here the truncation still absorbs it. Too low, and beyond the interval the polynomials "
-    f"explode: at 9, a vector of the basis grew {by_bound[9.0].extra['growth']:.0e} times. The method says so in its answer."
+    f"5 % too much multiplies the condition number by {worse:.0f}; here double precision still absorbs it. Too low, and beyond the interval the polynomials "
+    f"explode: at 9, a vector of the basis grew {power(by_bound[9.0].extra['growth'])} times. The method says so in its answer."
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -695,6 +710,9 @@ Markdown(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.StabilityExplorer(studies((12, 20)), start={"n": 20, "basis": "monomial", "s": 8})
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# Monomial: the method by moments; else: the stable one. CG here is "CG, by operations", 144 bytes per point, not 64.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A preconditioner that is nothing but products
@@ -724,7 +742,7 @@ for edge in GROWING:
 assert cycled_rounds.converged and cycled_rounds.iterations <= cycled[EDGE] + 4
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Iterations that hardly grow
+# ## Iterations that grow slowly
 
 # %% slideshow={"slide_type": "skip"}
 lines = {"CG": dict(plain_by_edge), "CG, V-cycle": dict(cycled)}
@@ -752,7 +770,7 @@ viz.curves_picture(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"The paper: 45 iterations at 250³, 119 at 1000³, with its own aggregation. A cycle takes no sum; it moves as many bytes as "
+    f"The paper: 45 iterations at 250³, 119 at 1000³, with its own aggregation. A cycle takes no inner product; it moves as many bytes as "
     f"**{cycle_bytes / FUSED_BYTES:.0f} iterations** of CG with two kernels."
 )
 
@@ -792,7 +810,8 @@ viz.curves_picture(
     ylabel="a sum's time, µs",
     log="xy",
     ticks=PER_GPU,
-    note="A model: bytes by a copy (H200), and sums. Above a line, one sum for s iterations takes less time than two kernels of CG.",
+    note="A model: bytes by a copy (H200), and sums; launches not counted. By moments, up to 64³ the 18 vectors fit the L2 of an H200. "
+    "Above a line, one sum for s iterations takes less time than two kernels of CG.",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -820,7 +839,7 @@ TIMED = {on.name: on for on in GPUS if on.name in ours_s}
 
 # %% slideshow={"slide_type": "skip"}
 def summary_row(name):
-    """Return a row: sums and bytes of an iteration, iterations on 48³ points to 1e-8, and the recorded times."""
+    """Return a row: sums and bytes of an iteration, iterations on 32³ points to 1e-8, and the recorded times."""
     v, how = SUMMED[name]
     ours = v is not TWO_KERNEL
     sums = {PFCG: "1", MOMENTS: f"1/{how.get('s')}", STABLE: f"1/{how.get('s')}"}.get(v, "2")
@@ -843,7 +862,7 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# **Who waits less has to carry more: measure both.**
+# **Nobody here carries less than fused CG: count the bytes, measure the wait.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward

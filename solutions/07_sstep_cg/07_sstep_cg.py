@@ -554,7 +554,7 @@ for s in range(1, 6):
 # Write `update_kernel(beta, alpha, old, fresh, x, r)`. The blocks `old` and `fresh` have 8 rows and n columns, `beta` is 4 × 4, `alpha` has 4 numbers. The kernel overwrites `fresh` with the new block, and
 # x and r. It is launched in blocks of 128 threads, with at least one thread per point. The rest is up to you.
 #
-# The bound: 18 vectors are loaded and 10 are stored. Beyond it, a kernel within 1.25 times the sectors of the loads gets a point, and a kernel within 1.1 times another one.
+# The bound: 18 vectors are loaded and 10 are stored; each result is stored once. Beyond it, a kernel within 1.25 times the sectors of the loads gets a point, and a kernel within 1.1 times another one.
 # Remember that a number which all threads of a warp read costs each warp a request and a sector, even if all warps read the same. Local memory is not allowed, as in all tests.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "update"}
