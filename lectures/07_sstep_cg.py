@@ -151,9 +151,8 @@ cg_s = {name: m.median_s / m.observed["iterations"] for name, m in cg_s.items()}
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 guess_bytes.reveal(
     at_four,
-    how="Counted",
-    note="by moments, s = 4; "
-    + "; ".join(
+    how="Counted by moments",
+    note="; ".join(
         f"{CUBE}³, {name}: {bench.format_time(t)} per iteration, CG {bench.format_time(cg_s[name])}"
         for name, t in ours_s.items()
     ),
@@ -300,10 +299,10 @@ AQ, C = A @ Q, -(AP.T @ Q)
 beta = np.linalg.solve(W, C)
 P_new, AP_new = Q + P @ beta, AQ + AP @ beta  # no further product with A
 assert abs(AP.T @ P_new).max() < 1e-9 * abs(C).max()
-assert np.allclose(P_new.T @ AP_new, Q.T @ AQ - C.T @ beta)
+assert np.allclose(P_new.T @ AP_new, Q.T @ AQ - C.T @ beta)  # the new W
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# And $P_\text{new}^T r = Q^T r$, because the new r is orthogonal to $P$; $W_\text{new} = Q^T A Q - C^T \beta$.
+# And $P_\text{new}^T r = Q^T r$, because the new r is orthogonal to $P$.
 
 # %% slideshow={"slide_type": "skip"}
 assert np.allclose(P_new.T @ r_new, Q.T @ r_new)
@@ -706,13 +705,13 @@ Markdown(
 # > steps of Lanczos' method. Ask which of the two errors is worse before you show the picture.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Try it: s, basis, size
+# ## Try it: monomial is by moments, the others are stable
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.StabilityExplorer(studies((12, 20)), start={"n": 20, "basis": "monomial", "s": 8})
 
-# %% [markdown] slideshow={"slide_type": "-"}
-# Monomial: the method by moments; else: the stable one. CG here is "CG, by operations", 144 bytes per point, not 64.
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Monomial: the method by moments; else: the stable one. CG here is "CG, by operations", 144 bytes per point, not 64.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A preconditioner that is nothing but products
