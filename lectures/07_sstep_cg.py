@@ -489,7 +489,11 @@ few_s = max((k for on in GPUS for name in OPERATIONS for k in on.steps(name)), d
 by_bytes = cost.update_block_by_library(1000, 2).bytes / cost.update_block(1000, 2).bytes
 Markdown(
     "The paper reports its kernels two to three times as fast as the same work in calls of cuBLAS. "
-    + (f"Recorded so far: s up to {few_s}. Bytes explain {by_bytes:.2f} times for the update at s = 2." if few_s else PENDING)
+    + (
+        f"Recorded so far: s up to {few_s}. Bytes explain {by_bytes:.2f} times for the update at s = 2."
+        if few_s
+        else PENDING
+    )
 )
 
 # %% slideshow={"slide_type": "skip"}
@@ -543,7 +547,9 @@ assert (
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.curves_picture(
     {
-        name.capitalize() if name != "monomial" else name: [(k, c) for k, c in zip(DEPTHS, found, strict=True) if np.isfinite(c)]
+        name.capitalize() if name != "monomial" else name: [
+            (k, c) for k, c in zip(DEPTHS, found, strict=True) if np.isfinite(c)
+        ]
         for name, found in conditions.items()
     },
     lines={"1 / rounding": 1 / np.finfo(float).eps},
