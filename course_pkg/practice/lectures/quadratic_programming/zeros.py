@@ -1,4 +1,4 @@
-"""Steps on when to stop, which unknowns are active, products by a list of them, and how far to go."""
+"""Steps on when to stop, which unknowns are free, products by a list of them, and how far to go."""
 
 import numpy as np
 
@@ -144,7 +144,7 @@ TESTS = (
     ),
     Step(
         name="active_set",
-        title="Who is active?",
+        title="Who is free to change?",
         ask="On the host: return for each unknown whether it is free to change (True): it is not 0, or ought to grow.",
         trial=_active_set,
         sizes=(8, 4, 40),
