@@ -8,8 +8,8 @@ A = A⁺ - A⁻. The *shift* r ≥ 0 is added to the diagonals of both Q⁺ and 
 Why F never increases. The update is x - D∇F with D_i = x_i / (h⁺_i + (Q⁺x)_i + r_i x_i), a gradient step with a step
 length for each unknown. F cannot increase if 2 D⁻¹ - Q is positive semidefinite. For a symmetric matrix K of entries
 that are not negative, diag((Kx)_i / x_i) - K is positive semidefinite (Sha, Saul and Lee, lemma 1). With K = Q⁺ +
-diag(r), D⁻¹ ≥ diag((Kx)_i / x_i) ≥ K, so 2K - Q = Q⁺ + Q⁻ + 2 diag(r) = |Q| + 2 diag(r) ≥ 0 is enough. ``SHIFTS``
-lists the choices.
+diag(r), this gives Q⁺ ≤ K ≤ D⁻¹. A semidefinite Q has |v|ᵀQ|v| ≥ 0, so -vᵀQ⁻v ≤ |v|ᵀQ⁻|v| ≤ |v|ᵀQ⁺|v| ≤ vᵀD⁻¹v. With
+vᵀQ⁺v ≤ vᵀD⁻¹v the sum is vᵀQv ≤ 2 vᵀD⁻¹v, for every r ≥ 0, also without a shift. ``SHIFTS`` lists the choices.
 
 Sources: M. Brand and D. Chen, Parallel quadratic programming for image processing, ICIP 2011, pp. 2261-2264 (the update
 and the shift by row sums of Q⁻). M. Brand et al., A parallel quadratic programming algorithm for model predictive
@@ -25,9 +25,9 @@ from course_pkg.qp.checks import check_options, check_problem, check_split_produ
 from course_pkg.qp.solver import accelerated_gradient, check_stops, minimise
 
 SHIFTS = {
-    "none": "no shift: the fastest; F never increases if |Q| is positive semidefinite, as for an M-matrix or Q ≥ 0",
-    "descent": "r_i = max(0, Σ_{j≠i}|Q_ij| - Q_ii) / 2: |Q| + 2 diag(r) is diagonally dominant, so F never increases",
-    "contraction": "r_i = Σ_j Q⁻_ij, of Brand and Chen: Q⁻ is diagonally dominant; F never increases, steps are short",
+    "none": "no shift: F never increases, as Q is semidefinite; x may go to and fro",
+    "descent": "r_i = max(0, Σ_{j≠i}|Q_ij| - Q_ii) / 2: |Q| + 2 diag(r) is diagonally dominant; x may go to and fro",
+    "contraction": "r_i = Σ_j Q⁻_ij, of Brand and Chen: Q⁻ + diag(r) is diagonally dominant; steps are short",
 }
 
 
@@ -44,7 +44,7 @@ def split(A) -> tuple[np.ndarray, np.ndarray]:
 
 
 def diagonal_shift(Q, kind: str = "descent", xp=np) -> np.ndarray:
-    """Return the shift r that is added to the diagonals of Q⁺ and Q⁻; ``SHIFTS`` says what each kind guarantees.
+    """Return the shift r that is added to the diagonals of Q⁺ and Q⁻; ``SHIFTS`` says what is shown of each kind.
 
     Q is an array of ``xp``: NumPy or CuPy.
 

@@ -28,7 +28,7 @@
 # | 2 | two problems with one matrix | 3 |
 # | 3 | when is it solved? | 3 |
 # | 4 | skip zeros, and let them grow again | 3 |
-# | 5 | a matrix of the active unknowns alone | 3 |
+# | 5 | a matrix of the free unknowns alone | 3 |
 # | 6 | find the waste | 2 |
 # | 7 | an update and F at the bound, any way you like | 3 |
 #
@@ -400,20 +400,20 @@ for n, zeros in ((1, 0.0), (int(check.rng().integers(129, 160)), 0.7), (37, 0.0)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 5: a matrix of the active unknowns alone (3 points)
+# ## Part 5: a matrix of the free unknowns alone (3 points)
 #
 # A list `active` holds the numbers of the unknowns that are not 0, in rising order, as integers of four bytes. With such a list, an
 # update reads single entries of a row of Q. But memory answers by whole sectors: four entries, of which one may be needed. If the list
 # stays the same for many iterations, it pays to copy the entries that are needed into a smaller matrix: `packed[a, b] = Q[active[a],
 # active[b]]`.
 #
-# - Write `pack_kernel(Q, active, packed)`. `packed` has a row for each active unknown. So that each row begins where a sector begins, its
-#   number of columns is a multiple of four; columns without an active unknown hold 0. It is not known what `packed` held before. Blocks
+# - Write `pack_kernel(Q, active, packed)`. `packed` has a row for each free unknown, x_i ≠ 0. So that each row begins where a sector begins, its
+#   number of columns is a multiple of four; columns without a free unknown hold 0. It is not known what `packed` held before. Blocks
 #   have 128 threads, and there are at least as many threads as `packed` has elements. Neighbouring threads write neighbours. Loads of
-#   `active` do not count, unless it is loaded more than twice for each element of `packed` and 64 times for each of its rows.
+#   `active` do not count, unless it is loaded more than twice for each element of `packed` plus 64 times for each of its rows.
 # - Write `pays_after(active, n)`, a function of the host. It compares two ways to make k updates, and counts bytes of Q and of `packed`
 #   in whole sectors:
-#   - *by the list*: each update loads, for each active row, all sectors of Q in which an active unknown has its column;
+#   - *by the list*: each update loads, for each free row, all sectors of Q in which a free unknown has its column;
 #   - *packed*: at first, the same sectors are loaded once, and `packed` is stored; then each update loads all of `packed`.
 #
 #   It returns the smallest k for which the second way moves fewer bytes, or `np.inf` if there is none. n, the number of rows of Q, is a
@@ -462,7 +462,7 @@ def run_pack(n, many):
     of_list = profile.by_array.get("active")
     check.that(of_list is not None, "The parameters keep the names Q, active and packed.")
     often = of_list.global_load.thread_accesses <= 2 * packed.size + 64 * many
-    check.that(often, "active is loaded more than twice for each element of packed and 64 times for each of its rows.")
+    check.that(often, "active is loaded more than twice for each element of packed plus 64 times for each of its rows.")
     # the limit is for loads of Q: what the list takes is added to both sides
     sectors = many * len(np.unique(active // 4)) + of_list.global_load.sectors / 1.15
     return profile, {"global_load.sectors": sectors, "global_store.sectors": packed.size / 4}

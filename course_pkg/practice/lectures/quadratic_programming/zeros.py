@@ -1,4 +1,4 @@
-"""Steps on when to stop, which unknowns are active, products by a list of them, and how far to go."""
+"""Steps on when to stop, which unknowns are free, products by a list of them, and how far to go."""
 
 import numpy as np
 
@@ -144,8 +144,8 @@ TESTS = (
     ),
     Step(
         name="active_set",
-        title="Who is active?",
-        ask="On the host: return for each unknown whether it is active (True), because it is not 0 or ought to grow.",
+        title="Who is free to change?",
+        ask="On the host: return for each unknown whether it is free to change (True): it is not 0, or ought to grow.",
         trial=_active_set,
         sizes=(8, 4, 40),
         needs="one_update",
@@ -171,7 +171,7 @@ TESTS = (
     Step(
         name="by_list",
         title="Products by a list",
-        ask="Give a warp to each active unknown, and take only columns of active unknowns: leave both sums in the "
+        ask="Give a warp to each free unknown, and take only columns of free unknowns: leave both sums in the "
         "places of these unknowns.",
         trial=_by_list,
         sizes=(16, 40, 80),
