@@ -34,7 +34,7 @@ def _plot(figure):
     for i in range(S):
         for j in range(S):
             _cell(ax, 470 + CELL * j, HEIGHT - 10 - CELL * (i + 1), i + j + 1)
-    ax.text(470 + CELL * S + 18, HEIGHT / 2, "M", size=22, style="italic", va="center_baseline")
+    ax.text(470 + CELL * S + 18, HEIGHT / 2, "H", size=22, style="italic", va="center_baseline")
 
 
 def _cell(ax, x, y, k):
