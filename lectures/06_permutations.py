@@ -580,6 +580,21 @@ def best_row(on, name):
 
 bench.Table([best_row(on, name) for on in GPUS for name in MATRICES], f"Double precision. {ORIGIN}")
 
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Which clock binds?** As in lecture 3: the share of a kernel's time that its bytes, its traffic in L2 and L1, and its instructions would take, each alone.
+# On the H200, memory binds the tables, the slices and the tiles of equal work; of CSR by threads or by lanes no clock binds: warps wait.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.witness.clocks import MEMORY
+
+KERNELS = ("csr_scalar", "csr_vector_4", "csr_balanced", "ell", "ellr", "sell")
+binds = {name: on_h200.clocks(name) for name in KERNELS}
+assert {name for name, c in binds.items() if c.binds == MEMORY} == {"csr_balanced", "ell", "ellr", "sell"}
+bench.Table(
+    [{"kernel": name, "time": bench.format_time(c.time_s), **c.row()} for name, c in binds.items()],
+    f"Shares of a kernel's time, for Poisson's matrix on a cube. {on_h200.origin}",
+)
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Where a warp reads x
 

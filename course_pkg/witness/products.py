@@ -8,7 +8,7 @@ from course_pkg.permutation.variants import VARIANTS as PERMUTATIONS
 from course_pkg.spmv.suite import COPY, PRODUCT
 from course_pkg.spmv.variants import VARIANTS
 from course_pkg.witness import record
-from course_pkg.witness.clocks import READ
+from course_pkg.witness.clocks import READ, Clocks, clocks
 from course_pkg.witness.on_device import OnDevice
 
 PLAIN = {"dtype": "float64", "values": None}  # double precision, of vectors and of values
@@ -27,6 +27,11 @@ class Products(OnDevice):
     def copy(self) -> Measurement:
         """The copy whose bandwidth is the yardstick of every bound."""
         return self.found.one(COPY)
+
+    def clocks(self, kernel: str) -> Clocks:
+        """Return bytes, time and clocks of a kernel, such as ``sell``, on Poisson's matrix of 160³ rows, as counted."""
+        counted = record.recorded(record.TRAFFIC, self.found.device.slug).counters
+        return clocks(counted[f"spmv_{kernel}_160"], self.copy.t_eff_gb_s)
 
     def one(self, variant: Variant, matrix: str, order: str | None = None, **settings) -> Measurement:
         """Return the measurement of one of our kernels with a matrix, in double precision unless told otherwise."""
