@@ -78,11 +78,11 @@ class Handovers:
                 without = (before[i] ^ p.flipped if p.flipped else p.before for p in some)
                 otherwise[:, i] = *(p.before for p in times), *without
             if before[i] != after[i]:
-                after_all = all(p.thread == thread for p in published[known:])
                 clocks = fences.clock(thread, row, lane, self.order), *clocks
                 flipped = before[i] ^ after[i] if name in BITS else 0
                 earlier = after[i] if first[i] else before[i]
-                published.append(Publication(thread, earlier, flipped, clocks, known, after_all))
+                after_all = element.only_of(thread, known)
+                element.publish(Publication(thread, earlier, flipped, clocks, known, after_all))
             pending[thread] = Sight(element, known, until, len(published))
         return len(self._pending) - 1
 

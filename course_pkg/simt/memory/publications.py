@@ -38,11 +38,32 @@ class Publication:
 
 @dataclass(eq=False)
 class Element:
-    """An integer that atomics have changed, in a kernel with fences."""
+    """An integer that atomics have changed, in a kernel with fences.
+
+    Attributes
+    ----------
+    name : tuple
+    published : list of Publication
+    run : int
+        From this one on, all publications are of the thread that published last.
+    joined : tuple
+        The joined clocks of that many first publications.
+    """
 
     name: tuple
     published: list[Publication] = field(default_factory=list)
+    run: int = 0
     joined: tuple[int, dict] = (0, {})
+
+    def publish(self, publication: Publication) -> None:
+        """Append a publication."""
+        if self.published and self.published[-1].thread != publication.thread:
+            self.run = len(self.published)
+        self.published.append(publication)
+
+    def only_of(self, thread: int, known: int) -> bool:
+        """Tell whether all publications from number ``known`` on are of one thread."""
+        return known >= len(self.published) or (self.run <= known and self.published[-1].thread == thread)
 
     def clock(self, until: int) -> dict:
         """Return the joined clocks of the first ``until`` publications."""
