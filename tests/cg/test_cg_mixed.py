@@ -63,8 +63,9 @@ def test_the_variant_is_found_in_both_libraries():
 
 
 @each_room
-@pytest.mark.parametrize("rtol", [RTOL, 1e-12])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize(
+    ("shape", "rtol"), [*((shape, RTOL) for shape in SHAPES), (SHAPES[0], 1e-12), (SHAPES[3], 1e-12)], ids=str
+)
 def test_the_true_residual_is_met_in_double_precision(solve, shape, rtol):
     b = drawn(shape)
     found = solution(solve, shape) if rtol == RTOL else solve(b, rtol=rtol)
@@ -94,7 +95,7 @@ def test_a_compiled_method_is_numpys(solve, shape, guessed):
         np.testing.assert_array_equal(x0, given[1])
 
 
-@pytest.mark.parametrize("edge", [32, 64])
+@pytest.mark.parametrize("edge", [32, 48])
 @pytest.mark.parametrize("seed", [None, 0], ids=["ones", "drawn"])
 def test_it_takes_hardly_more_iterations_than_in_double_precision(edge, seed):
     problem = PoissonProblem.ones(edge)
@@ -108,13 +109,13 @@ def test_it_takes_hardly_more_iterations_than_in_double_precision(edge, seed):
         assert found.iterations <= 1.05 * double.iterations + 1, "A p by differences"
 
 
-def test_on_a_gpu_a_cube_of_32_takes_no_more_either():
-    b = PoissonProblem.ones(32).b
+def test_on_a_gpu_a_cube_takes_no_more_either():
+    b = PoissonProblem.ones(16).b
     found = by_gpu(b)
     assert found.converged, found.reason
     assert relative(found.x, b) <= RTOL
-    assert found.iterations <= 66
-    assert by_reference(b).iterations <= 66
+    assert found.iterations <= 1.05 * cpu_numba.cg_two_kernel(b).iterations + 1
+    assert by_reference(PoissonProblem.ones(32).b).iterations <= 66
 
 
 def test_single_precision_alone_does_not_get_there():
@@ -157,7 +158,7 @@ def test_huge_and_tiny_right_hand_sides_are_solved_as_well(solve, factor):
 
 @each_room
 def test_a_guess_far_away_or_nearly_right_is_used(solve):
-    b = drawn((5, 6, 7))
+    b = drawn((3, 4, 5))
     exact = reference.cg(PoissonProblem(b).matvec, b, rtol=1e-14).x
     for x0 in (exact + 1e40 * drawn(b.shape, 1), exact + 1e-4 * drawn(b.shape, 1)):
         first = np.linalg.norm((b - PoissonProblem(b).matvec(x0)).reshape(-1))
@@ -171,7 +172,7 @@ def test_a_guess_far_away_or_nearly_right_is_used(solve):
 
 @each_room
 def test_what_double_precision_cannot_reach_is_told(solve):
-    b = np.ones((8, 9, 10))
+    b = np.ones((4, 5, 6))
     found = solve(b, rtol=1e-18)
     assert (found.status, found.converged) == (Status.STAGNATED, False)
     assert "did not fall in 3 updates" in found.reason
@@ -210,7 +211,7 @@ def test_a_zero_right_hand_side_has_the_answer_zero(solve):
 
 @each_room
 def test_two_runs_give_the_same_digits(solve):
-    b = drawn((8, 10, 13))
+    b = drawn((4, 5, 6))
     first, second = solution(solve, b.shape), solve(b)
     assert first.residual_norms == second.residual_norms
     np.testing.assert_array_equal(on_host(first.x), on_host(second.x))
@@ -316,8 +317,8 @@ def test_iterations_after_a_pause_change_nothing_until_the_update():
 def test_the_host_looks_seldom_and_nothing_changes(monkeypatch):
     from course_pkg.cg.gpu_numba import solver as module
 
-    b = drawn((8, 10, 13))
-    often = by_gpu(b)
+    b = drawn((4, 5, 6))
+    often = solution(by_gpu, b.shape)
     monkeypatch.setattr(module, "PAIRS_UNSEEN", 12)
     found = by_gpu(b)
     assert (found.iterations, found.extra) == (often.iterations, often.extra)

@@ -18,7 +18,7 @@ from course_pkg.qp.variants import VARIANTS
 
 NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 FAST = {"samples": 1, "warmup": 0, "min_sample_s": 0}
-TINY = {"portfolio": 20}
+TINY = {"portfolio": 12}
 
 
 @pytest.fixture
@@ -40,10 +40,10 @@ def test_the_suite_measures_updates_a_batch_and_solves(tiny, monkeypatch, capsys
         (VARIANTS["update"].by(CPU), 33, None),
         (VARIANTS["update"].by(NUMPY), 33, None),
         (VARIANTS["update_batch"].by(CPU), 12, None),
-        (VARIANTS["pqp"].by(CPU), 20, True),
-        (VARIANTS["pqp"].by(CPU), 20, False),
-        (VARIANTS["apg"].by(NUMPY), 20, None),
-        (VARIANTS["pqp"].by(Library.SCIPY), 20, None),
+        (VARIANTS["pqp"].by(CPU), 12, True),
+        (VARIANTS["pqp"].by(CPU), 12, False),
+        (VARIANTS["apg"].by(NUMPY), 12, None),
+        (VARIANTS["pqp"].by(Library.SCIPY), 12, None),
     ]
     assert all(m.observed["converged"] and m.observed["kkt"] < 1e-6 for m in found[3:])
     assert found[0].cost.bytes < found[1].cost.bytes < 2.1 * found[0].cost.bytes
