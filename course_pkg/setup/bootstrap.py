@@ -39,8 +39,9 @@ from course_pkg.setup.troubles import (  # noqa: E402
     explain_os_error,
 )
 
-# All tests of a file run on one core, so that what they share is made once; tests/conftest.py orders the files.
-OPTIONS = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+# One worker more than cores, up to four: tests wait for browsers, sandboxes and clocks a third of their time. All tests
+# of a file run in one worker, so that what they share is made once; tests/conftest.py orders the files.
+OPTIONS = ["-n", str(min((os.cpu_count() or 1) + 1, 4)), "--dist", "loadfile", "--no-loadscope-reorder"]
 PYTEST = ["python", "-m", "pytest", *OPTIONS]
 CHECK_S = 90
 # Failures that leaving out the GPU packages would not avoid.
