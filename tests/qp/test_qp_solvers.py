@@ -23,7 +23,12 @@ SMALL = {
     "deblurring": 12,
     "dense": 80,
 }
-SMALLER = {"nnls_digits": 60, "svm_breast_cancer": 60, "deblurring": 6, "obstacle_1d": 30}  # for the interpreter
+SMALLER = {
+    "nnls_digits": 60,
+    "svm_breast_cancer": 60,
+    "deblurring": 6,
+    "obstacle_1d": 30,
+}  # for the interpreter
 
 
 def on_gpu(Q, h, x0=None, **options):

@@ -9,6 +9,7 @@ from course_pkg import cuda, simt
 from course_pkg.grading import check
 from course_pkg.grading.kernels import JudgedLaunch
 from course_pkg.simt import HazardError, Kernel
+from course_pkg.simt.memory.notes import lost_stores
 
 N = 100  # in two blocks of 64 threads, so that 28 threads lie beyond the end
 HEAD = (
@@ -69,6 +70,50 @@ def test_what_does_no_harm_is_a_note(name):
     assert hazards == [] and set(notes) == {kind}
     x = np.ones(128)
     launch_of(body, meet=meet())(x, N)  # and a plain launch does not stop
+
+
+SLIPS = {
+    "a result in a number": ("n += x[i]", "lost_store", 5, "n"),
+    "a result in a number, written out": ("if t > 3:\n    n = n + x[i]", "lost_store", 6, "n"),
+    "one branch sets it": ("if t < 3:\n    v = 2.0 * t\nx[i] = v", "unset_variable", 7, "v"),
+    "a loop sets it": (
+        "for j in range(t):\n    v = 2.0 * j\nx[i] = v",
+        "unset_variable",
+        7,
+        "v",
+    ),
+}
+NO_SLIPS = {
+    "a number that is used": "n = min(n, 30)\nif i < n:\n    x[i] = t",
+    "a number that another statement uses": "n -= 1\nx[i] = n",
+    "set in both branches": "if t < 3:\n    v = 2.0\nelse:\n    v = 3.0 * t\nx[i] = v",
+    "read only where it is set": "if t < 3:\n    v = 2.0 * t\nif t < 3:\n    x[i] = v",
+    "others have left": "if t >= 3:\n    return\nv = 2.0 * t\nx[i] = v",
+}
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_a_slip_with_a_variable_is_noted_with_its_line(name):
+    body, kind, line, variable = SLIPS[name]
+    found = simt.profile(launch_of(body), np.ones(128), N)
+    assert [(n.kind, n.line, n.array) for n in found.notes] == [(kind, line, variable)]
+    assert found.hazards == [] and f"line {line}: " in found.notes[0].message
+    assert [n.kind for n in simt.profile(launch_of(body), np.ones(128), N).notes] == [kind], (
+        "again, once compiled"
+    )
+
+
+@pytest.mark.parametrize("name", NO_SLIPS)
+def test_what_looks_like_a_slip_is_none(name):
+    assert not {"unset_variable", "lost_store"} & set(found_by(NO_SLIPS[name])[1])
+
+
+def test_no_kernel_of_the_package_has_a_slip():
+    from course_pkg.witness.cases import all_cases
+
+    trees = {case.kernel.program.name: case.kernel.program.tree for case in all_cases().values()}
+    assert len(trees) > 100
+    assert {name: lost for name, tree in trees.items() if (lost := lost_stores(tree))} == {}
 
 
 HARMFUL = {

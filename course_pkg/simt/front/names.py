@@ -17,6 +17,7 @@ from course_pkg.simt import random
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.given import constant_array, index_value
+from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.front.typing import SCALARS, type_of
 from course_pkg.simt.memory.regions import Array
@@ -122,19 +123,22 @@ def _in_these_lanes(run, frame, node, variable, mask):
         raise unsupported(frame, node, f"in {node.id!r}, {variable.value.reason}")
     if known is None or run.dry or mask.within(known):
         return variable.value
-    return _known_in(run, frame, node, variable.value, known)
+    return _known_in(run, frame, node, variable.value, known, mask)
 
 
-def _known_in(run, frame, node, thing, known):
+def _known_in(run, frame, node, thing, known, mask):
     if isinstance(thing, Value):
         if thing.constant:
             return thing
+        missing = mask.minus(known)
+        if missing:
+            run.log.notes.unset(run, SourceLine(frame.program.name, node.lineno), node.id, missing)
         nothing = undefined(thing.data.dtype)
         data = np.where(known.data, thing.data, nothing)
         value = run.derived(data, thing.type, run.numbering.fresh(), (thing,), known)
         return follow(value, lambda data: np.where(known.data, data, nothing), thing)
     if isinstance(thing, tuple):
-        return tuple(_known_in(run, frame, node, part, known) for part in thing)
+        return tuple(_known_in(run, frame, node, part, known, mask) for part in thing)
     if isinstance(thing, (Array, Range)):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: some threads get here without having assigned {node.id!r}: "

@@ -1,11 +1,16 @@
-"""Notes: what looks like a hazard and does no harm, whatever the arguments of the kernel are.
+"""Notes: what looks like a hazard and does no harm, whatever the arguments of the kernel are; and likely slips.
 
-There are three kinds. Threads skip a barrier only to leave the kernel: a barrier does not wait for threads that have
+Three kinds do no harm. Threads skip a barrier only to leave the kernel: a barrier does not wait for threads that have
 left. Threads write the same constant to an element, in any order. A thread reads an element of shared or local
 memory that nobody has written, and does not use it.
+
+Two kinds are slips with variables. A thread reads a variable that it has not set, since only a branch that it did not
+take sets it. A kernel stores results in an argument that is a number, and nobody sees them.
 """
 
+import ast
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -53,6 +58,29 @@ class Notes:
         )
         self.add(Hazard("same_value", where.line, name, index, (who, whom), message, where.function))
 
+    def unset(self, run, where, name: str, missing) -> None:
+        """Note that a thread reads a variable that it has not set; ``missing`` is the mask of such threads."""
+        row, thread = (int(at[0]) for at in np.nonzero(run.wave.spread(missing.full)))
+        who = place_of_thread(run.wave, row, thread)
+        message = (
+            f"line {where.line}: {who} reads the variable {name}, but has come through no statement that sets it: on a "
+            f"GPU it may hold any number. Set {name} before the branch or loop."
+        )
+        self.add(Hazard("unset_variable", where.line, name, None, (who,), message, where.function))
+
+    def lost(self, program, given: dict) -> None:
+        """Note stores in parameters that are numbers, where only these stores read the parameter.
+
+        ``given``: the arguments by the names of their parameters.
+        """
+        for name, line in lost_stores(program.tree).items():
+            if name in given and isinstance(given[name], (bool, int, float, complex, np.generic)):
+                message = (
+                    f"line {line}: {name} is a number that the launch passes in, so each thread has a copy of its own: "
+                    "what is stored in it is gone when the thread ends. Write results to an element of an array."
+                )
+                self.add(Hazard("lost_store", line, name, None, (), message, program.name))
+
     def unread(self, hazard: Hazard) -> None:
         """Keep in mind a read of unwritten memory until its value is used, if ever."""
         self._unread.setdefault((hazard.function, hazard.line, hazard.array), hazard)
@@ -70,6 +98,37 @@ class Notes:
                         hazard.function,
                     )
                 )  # fmt: skip
+
+
+@cache
+def lost_stores(tree: ast.FunctionDef) -> dict:
+    """Return the line of the first store in each parameter that is read only by statements that store in it.
+
+    Examples
+    --------
+    >>> lost_stores(ast.parse("def k(a, total, n):\\n    total = total + a[n]\\n    n += 1").body[0])
+    {'total': 2}
+    """
+    own: dict[str, list] = {}
+    read_by: dict[str, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            read_by[node.id] = read_by.get(node.id, 0) + 1
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for name in {t.id for t in targets if isinstance(t, ast.Name)}:
+                own.setdefault(name, []).append(node)
+    found = {}
+    for name in (a.arg for a in tree.args.args):
+        stores = own.get(name, [])
+        reads = sum(
+            isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
+            for store in stores
+            for n in ast.walk(store)
+        )
+        if stores and read_by.get(name, 0) == reads:
+            found[name] = stores[0].lineno
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,7 +47,9 @@ class KernelProfile(LineCounts):
     notes : list of Hazard
         What looks like a hazard and does no harm, whatever the arguments are: threads that skip a barrier only to
         leave the kernel (``skipped_barrier``), threads that write the same constant to an element in any order
-        (``same_value``), and reads of unwritten memory that are not used (``unused_read``).
+        (``same_value``), and reads of unwritten memory that are not used (``unused_read``). Besides, likely slips: a
+        variable is read by a thread that has not set it (``unset_variable``), and results are stored in an argument
+        that is a number (``lost_store``).
     in_registers : tuple of str
         Local arrays whose indices are all known to the compiler, which keeps them in registers; they are not counted.
 

@@ -12,6 +12,7 @@ from course_pkg.simt.front.signatures import arguments_as_declared
 from course_pkg.simt.front.source import Program, kept_program
 from course_pkg.simt.front.typing import type_of, type_of_number
 from course_pkg.simt.memory.hazard_log import HazardLog
+from course_pkg.simt.memory.notes import lost_stores
 from course_pkg.simt.memory.races import Races
 from course_pkg.simt.memory.regions import Array, GlobalMemory
 from course_pkg.simt.run import calls, conditions, loops  # noqa: F401  (they register their functions)
@@ -81,6 +82,7 @@ def _run_launch(launch, arguments, counters, check, steps) -> State:
     if launch.kernel.signatures:
         arguments = arguments_as_declared(launch.kernel, arguments)
     check_arguments(program, arguments)
+    lost_stores(program.tree)  # the sketch takes statements without an effect out of the tree
     grid, block = launch.grid[::-1], launch.block[::-1]
     memory = GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=False))))
     with np.errstate(all="ignore"):
@@ -106,6 +108,7 @@ def _run_launch(launch, arguments, counters, check, steps) -> State:
                 printer.close()
     if counters is not None:
         counters.finish()
+    log.notes.lost(program, dict(zip(program.parameters, arguments, strict=False)))
     log.notes.finish(log.found)
     return state
 
