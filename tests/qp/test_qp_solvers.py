@@ -199,6 +199,14 @@ def test_a_start_in_the_trap_is_left_by_the_accelerated_method():
     assert found.converged and np.mean(found.x == 0) < 0.1
 
 
+@pytest.mark.parametrize("n", [150, 300])
+def test_products_for_a_string_grow_like_its_points(n):
+    """A zero grows after its neighbour: one product for each point is needed, and not a linear solve for each."""
+    p = problem("obstacle_1d", n)
+    found = reference.pqp(p.Q, p.h)
+    assert found.converged and found.extra["products"] < 4 * n
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_acceleration_needs_no_more_products_than_the_plain_method(name):
     p = problem(name, SMALL[name])
