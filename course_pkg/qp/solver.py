@@ -10,8 +10,8 @@ a direction d, which takes one product with Q, because Q⁺x and Q⁻x are carri
        gradient of the others is small as soon as that of the zero is LEAVE times as large.
 
 F decreases in every step. On a string, a zero grows only after its neighbour has grown, so the number of times that
-phase 1 comes back grows with n. Without LEAVE, each phase 3 would solve the whole system of the others, and the products
-with Q would grow almost like n²: 1472 for n = 200 and 7649 for n = 500. With it they are 483 and 1319.
+phase 1 comes back grows with n. Without LEAVE, each phase 3 would solve the whole system of the others, and the
+products with Q would grow almost like n²: 1472 for n = 200 and 7649 for n = 500. With it they are 544 and 1317.
 
 Sources: J. J. Moré and G. Toraldo, On the solution of large quadratic programming problems with bound constraints, SIAM
 J. Optimization 1, 1991 (phases 2 and 3; there, phase 1 is a projected gradient). Z. Dostál, Box constrained quadratic
@@ -24,7 +24,7 @@ from course_pkg.core import CourseError, Solution, Status
 
 BURST = 5  # updates before conjugate gradients
 FLAT = 64  # times the rounding of a double: a smaller curvature is none
-LEAVE = 4  # a zero's gradient over that of the unknowns that are not 0: from here on, let the zero grow first
+LEAVE = 5  # a zero's gradient over that of the unknowns that are not 0: from here on, let the zero grow first
 READMIT_EVERY = 10  # iterations of the plain method between two looks at the zeros
 RENEWALS = 5  # times that sums computed anew may contradict those carried along
 
