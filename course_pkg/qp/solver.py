@@ -135,7 +135,10 @@ def _plain(work, progress: Progress, limit: int, readmit: bool) -> tuple[Status,
         if trouble:
             return trouble
         if progress.iterations >= limit:
-            return Status.MAXITER, ""
+            return (
+                Status.MAXITER,
+                "let accelerate and readmit be True" if not readmit else "let accelerate be True",
+            )
         if not (readmit and progress.iterations % READMIT_EVERY == 0 and work.readmit()):
             work.multiply()
         progress.step()
@@ -201,7 +204,7 @@ def _gain(along, most: float) -> float:
 def _step(work, progress: Progress, limit: int, most: float = np.inf) -> tuple[Status, str] | None:
     """Go to the least F along d, or as far as x stays at least 0; return why the method has to stop."""
     if progress.iterations >= limit:
-        return Status.MAXITER, ""
+        return Status.MAXITER, "try apg"
     along = work.measure()
     flat = FLAT * work.size * work.eps * along.scale
     if along.curvature < -flat:
@@ -223,7 +226,7 @@ def _sentence(status: Status, reason: str, kkt: float, target: float, iterations
         return f"the KKT residual, {kkt:.3e}, meets the tolerance, {target:.3e}."
     return {
         Status.MAXITER: f"after {iterations} iterations the KKT residual is {kkt:.3e}, but the tolerance is "
-        f"{target:.3e}: allow more iterations with maxiter, let accelerate and readmit be True, or scale the unknowns.",
+        f"{target:.3e}: allow more iterations with maxiter, {reason}, or scale the unknowns.",
         Status.INDEFINITE: f"Q is not positive semidefinite: {reason}; check its sign, or add to its diagonal.",
         Status.UNBOUNDED: f"F falls without bound: {reason}; check the sign of h, or add to the diagonal of Q.",
         Status.OVERFLOW: f"{reason}: scale Q, h or x0 down, or check that F is bounded below.",
@@ -285,7 +288,8 @@ def accelerated_gradient(xp, product, h, x, rtol, atol, maxiter, callback) -> So
         "gap": float(xp.vdot(x, gradient)),
         "products": products,
     }
-    sentence = _sentence(status, "a number became infinite or NaN", norms[-1], target, len(norms) - 1)
+    reason = "try pqp" if status is Status.MAXITER else "a number became infinite or NaN"
+    sentence = _sentence(status, reason, norms[-1], target, len(norms) - 1)
     return Solution(x, status, sentence, len(norms) - 1, tuple(norms), extra)
 
 

@@ -216,6 +216,27 @@ def test_acceleration_needs_no_more_products_than_the_plain_method(name):
     assert not plain.converged or plain.extra["products"] >= quick.extra["products"]
 
 
+@pytest.mark.parametrize(
+    ("solve", "advice"),
+    [
+        (lambda *p: reference.pqp(*p, maxiter=3), "maxiter, try apg, or scale"),
+        (lambda *p: reference.apg(*p, maxiter=3), "maxiter, try pqp, or scale"),
+        (
+            lambda *p: reference.pqp(*p, maxiter=3, accelerate=False),
+            "maxiter, let accelerate be True, or scale",
+        ),
+        (
+            lambda *p: reference.pqp(*p, maxiter=3, accelerate=False, readmit=False),
+            "maxiter, let accelerate and readmit be True, or scale",
+        ),
+    ],
+)
+def test_too_few_iterations_advise_what_was_not_tried(solve, advice):
+    p = problem("obstacle_1d", 20)
+    found = solve(p.Q, p.h)
+    assert found.status is Status.MAXITER and advice in found.reason
+
+
 # ---- bad input
 
 
