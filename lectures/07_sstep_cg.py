@@ -160,7 +160,7 @@ guess_bytes.reveal(
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # By *[moments](glossary.md#moment)*: as published. *Stable*: see later. In each round both write s vectors and their products. For the sums, one
-# [sweep](glossary.md#sweep) by moments reads s + 2 vectors; the stable one reads 4 s + 1: two blocks and r. Then both update all of them.
+# [sweep](glossary.md#sweep) by moments reads s + 2 vectors; the stable one reads 4 s + 1: two blocks and r. Then both update all vectors.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Most expect fewer bytes, because there are fewer sums. On one GPU a sum is cheap: it reads what is read in any

@@ -669,8 +669,8 @@ assert working["skip"] < 4 < 24 < working["compacted"] and fetched["compacted"] 
 assert timed["rows"] > 2 * timed["skip"] > 4 * timed["compacted"] and timed["rows"] > 5 * timed["compacted"]
 Markdown(
     f"Both ask for about the same sectors. Where zeros are **skipped**, {working['skip']:.1f} of 32 lanes have a load; the others wait. "
-    f"[Compaction](glossary.md#compaction) lists the free unknowns, those that are not 0: **{working['compacted']:.0f} of 32** lanes have a load, "
-    f"{timed['rows'] / timed['compacted']:.0f} times as fast as reading all."
+    f"[Compaction](glossary.md#compaction) lists the free unknowns, those that are not 0: **{working['compacted']:.0f} of 32** lanes have a load. "
+    f"That is {timed['rows'] / timed['compacted']:.0f} times as fast as reading all."
 )
 
 # %% slideshow={"slide_type": "skip"}
@@ -912,7 +912,7 @@ bench.Table(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"Projected gradients win on {len(beaten)} of {len(compared)} recorded problems, the string among them. CuPy's whole arrays beat our kernel on {len(by_arrays)}."
+    f"Projected gradients win on {len(beaten)} of {len(compared)} recorded problems: {', '.join(SHORT.get(name, name) for name in beaten)}. CuPy's whole arrays beat our kernel on {len(by_arrays)}."
 )
 
 # %% slideshow={"slide_type": "skip"}

@@ -185,12 +185,12 @@ def test_the_monomial_basis_loses_what_the_others_keep():
     assert not drifts.converged or relative(drifts, b) > relative(of["chebyshev"], b)
 
 
-def test_an_upper_bound_that_is_too_high_costs_iterations():
+def test_an_upper_bound_costs_iterations_if_it_is_far_too_high():
     A, b = ones(28)
     took = [
         reference.pcg_sstep(A, b, s=16, bounds=(0.0, hi), rtol=1e-8).iterations for hi in (12.0, 12.6, 60.0)
     ]
-    assert took[0] <= took[1] <= took[2] and took[0] < took[2]
+    assert took[0] == took[1] < took[2]
 
 
 # ---- the scalar work, line by line
@@ -288,7 +288,12 @@ def test_bounds_hold_all_eigenvalues():
         assert lo <= w[0] and w[-1] <= hi <= 12.0
     room = Room(reference, A, np.ones(120), None, None, 1e-6, 0.0, None)
     lo, hi = lanczos(room)
-    assert lo == 0.0 and w[-1] <= hi * (1 + 1e-9) and hi < 1.1 * w[-1] and room.reductions == 2 * bounds.STEPS + 1
+    assert (
+        lo == 0.0
+        and w[-1] <= hi * (1 + 1e-9)
+        and hi < 1.1 * w[-1]
+        and room.reductions == 2 * bounds.STEPS + 1
+    )
     d = A.diagonal()
     room = Room(reference, A, np.ones(120), None, lambda v: v / d, 1e-6, 0.0, None)
     assert w[-1] / 6 <= lanczos(room)[1] * (1 + 1e-9) < 1.1 * w[-1] / 6
