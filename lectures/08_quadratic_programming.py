@@ -208,7 +208,7 @@ viz.images_picture(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"Light cannot be negative. To say so takes the ripples of the ground away: the error falls from {errors['without bounds']:.2f} to {errors['bounded']:.2f} of the "
+    f"Light cannot be negative. This bound takes the ripples of the ground away: the error falls from {errors['without bounds']:.2f} to {errors['bounded']:.2f} of the "
     f"picture. Of {deblurring.n} pixels, {(restored.x == 0).mean():.0%} are exactly 0."
 )
 
@@ -224,7 +224,7 @@ Markdown(
 #
 # $$\lVert \min(x, \nabla F) \rVert_\infty$$
 #
-# [Complementarity](glossary.md#complementarity) alone, $x_i \nabla F_i = 0$, is the whole cross: also where $x_i$ ought to grow.
+# [Complementarity](glossary.md#complementarity) alone, $x_i \nabla F_i = 0$, holds on the whole cross, also where $x_i$ ought to grow.
 #
 # **Certificate**: with $\nabla F \ge 0$, no $y \ge 0$ has $F(y) < F(x) - x^T \nabla F$, a [dual certificate](glossary.md#dual-certificate).
 
@@ -301,8 +301,7 @@ for p in cases:
     v = rng.standard_normal((200, p.n))
     tiny = 1e-9 * quadratic(abs(p.Q), abs(v))
     assert (quadratic(plus, v) <= quadratic(np.diag(1 / D), v) + tiny).all()  # line 3
-    ratios = v[0] / x
-    squares = 0.5 * (plus * np.outer(x, x) * np.subtract.outer(ratios, ratios) ** 2).sum()
+    squares = 0.5 * (plus * np.outer(x, x) * np.subtract.outer(v[0] / x, v[0] / x) ** 2).sum()
     assert np.isclose(v[0] @ (np.diag(plus @ x / x) - plus) @ v[0], squares)
     assert (-quadratic(minus, v) <= quadratic(minus, abs(v)) + tiny).all()  # line 4
     assert (quadratic(minus, abs(v)) <= quadratic(plus, abs(v)) + tiny).all()
@@ -377,7 +376,7 @@ bench.Table(
 # ## The loop, and its parts
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# A row of Q yields all about its unknown: $(Q^+x)_i$ and $(Q^-x)_i$; from them the new $x_i$ **and** its part of the objective,
+# A row of Q yields all that its unknown needs: $(Q^+x)_i$ and $(Q^-x)_i$; from them the new $x_i$ **and** its part of the objective,
 #
 # $$F_i = x_i\left(\tfrac12 (Qx)_i + h_i\right)$$
 #
@@ -458,7 +457,7 @@ viz.slider(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# **Naive**: thread i reads row i, so a warp asks for 32 sectors of 32 rows. Q is symmetric: row i is **column** i, and neighbours read neighbours.
+# **Naive**: thread i reads row i, so a warp asks for 32 sectors of 32 rows. Q is symmetric: if thread i reads **column** i, neighbours read neighbours.
 
 # %% slideshow={"slide_type": "skip"}
 viz.source(gpu.update_staged_kernel)
@@ -668,7 +667,7 @@ timed = {name: on_h200.update(f"update_{name}", zeros=True).median_s for name in
 assert working["skip"] < 4 < 24 < working["compacted"] and fetched["compacted"] < 1.3 * fetched["skip"]
 assert timed["rows"] > 2 * timed["skip"] > 4 * timed["compacted"] and timed["rows"] > 5 * timed["compacted"]
 Markdown(
-    f"Both ask for about the same sectors. Where zeros are **skipped**, {working['skip']:.1f} of 32 lanes have a load; the others wait. "
+    f"Both ask for about as many sectors. Where zeros are **skipped**, {working['skip']:.1f} of 32 lanes have a load; the others wait. "
     f"[Compaction](glossary.md#compaction) lists the free unknowns, those that are not 0: **{working['compacted']:.0f} of 32** lanes have a load. "
     f"That is {timed['rows'] / timed['compacted']:.0f} times as fast as reading all."
 )
