@@ -8,7 +8,7 @@ from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY, MUTED, RULE
 Q = ((2.0, 1.0), (1.0, 1.5))  # no negative entry: Q⁻ = 0
 INSIDE, OUTSIDE = (-2.6, -2.1), (0.3, -1.5)  # h; the least F lies inside x ≥ 0, or beyond x₁ = 0
 START, STEPS = (1.9, 1.75), 60
-CURVED, BENT, SLOPE = 2.0, 3.0, -2.0  # of one unknown: Q, Q⁺ and h
+CURVED, BENT, SLOPE = 2.0, 3.0, -2.0  # of one unknown: Q, Q⁺ with a shift of 1, and h
 
 
 def pictures() -> dict[str, Picture]:

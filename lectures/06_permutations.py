@@ -544,7 +544,7 @@ assert (
 guess_fill.reveal(fill, how="Counted", note="every row becomes as long as the longest")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# A larger σ leaves less [fill](glossary.md#fill), and on a mesh it takes rows apart that read the same sectors of x. And one long row holds up its warp:
+# A larger σ leaves less [fill](glossary.md#fill), but on a mesh it separates rows that read the same sectors of x. And one long row holds up its warp:
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 in_slices, in_tiles = (
@@ -582,7 +582,7 @@ bench.Table([best_row(on, name) for on in GPUS for name in MATRICES], f"Double p
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Which clock binds?** As in lecture 3: the share of a kernel's time that its bytes, its traffic in L2 and L1, and its instructions would take, each alone.
-# On the H200, memory binds the tables, the slices and the tiles of equal work; of CSR by threads or by lanes no clock binds: warps wait.
+# On the H200, memory binds the tables, the slices and the tiles of equal work. For CSR by threads or by lanes no clock binds: warps wait.
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.witness.clocks import MEMORY
@@ -733,7 +733,7 @@ bench.Table(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"So it is in all four kernels of the notebook. Between mesh and RCM the count does not decide: x has {x_bytes / 1e6:.0f} MB and fits into the L2, "
+    f"This holds for all four kernels of the notebook. Between mesh and RCM the count does not decide: x has {x_bytes / 1e6:.0f} MB and fits into the L2, "
     "so one sector more need not be a trip to memory."
 )
 
@@ -741,7 +741,7 @@ Markdown(
 Markdown(
     f"From mesh to RCM, count and time go opposite ways in {len(against_count)} of {len(in_orders)} kernels: {'; '.join(against_count)}. The count does "
     f"not rank kernels either: along the mesh, SELL-32-256 asks for {eager.observed['sectors'] / 1e6:.1f} M sectors of x and takes "
-    f"{bench.format_time(eager.median_s)}, CSR with 8 lanes for {sparing.observed['sectors'] / 1e6:.1f} M, and takes {bench.format_time(sparing.median_s)}."
+    f"{bench.format_time(eager.median_s)}, CSR with 8 lanes asks for {sparing.observed['sectors'] / 1e6:.1f} M and takes {bench.format_time(sparing.median_s)}."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -953,7 +953,7 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# An entry is single if rounding changes it by at most 2⁻²⁶ of the largest in its row; a row, if all its entries are. To choose by rows is an idea of
+# An entry is stored in single precision if rounding changes it by at most 2⁻²⁶ of the largest in its row; a row is, if all its entries are. To choose by rows is an idea of
 # Tezcan and others (2022), the rule is ours. **Fewer bytes, and no gain**: by entries, each row becomes two pieces.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -990,8 +990,8 @@ guess_cg
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What the pair is for: conjugate gradients
 #
-# r, p and y, the part of x since the last update, in single precision: 32 bytes per point between updates, not 64. When r is ten times smaller than its largest
-# since the last update, a [reliable update](glossary.md#reliable-update) computes the **[true residual](glossary.md#true-residual)** $b - A x$ in double.
+# r, p and y (the part of x since the last update) are in single precision: 32 bytes per point between updates, not 64. When r has fallen to a tenth of its
+# largest since the last update, a [reliable update](glossary.md#reliable-update) computes the **[true residual](glossary.md#true-residual)** $b - A x$ in double.
 
 # %% slideshow={"slide_type": "skip"}
 STORED = {"all in double": plain_cg, "r, p, y in single": mixed_cg}
@@ -1137,8 +1137,8 @@ practice.check("bring_back", bring_back)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 3. A row for each thread.** The matrix lies in three vectors: the nonzeros of row i have the places `indptr[i]`, …, `indptr[i + 1] - 1` of
-# `indices`, their columns, and of `data`, their values. Some rows are empty: their element of y is 0.
+# **Step 3. A row for each thread.** The matrix lies in three vectors: row i has the places `indptr[i]`, …, `indptr[i + 1] - 1` of two
+# of them: `indices` holds the columns of its nonzeros there, and `data` their values. Some rows are empty: their element of y is 0.
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit

@@ -159,8 +159,8 @@ guess_bytes.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Two variants: by *[moments](glossary.md#moment)*, as published, and *stable* (later). Both write s vectors and their products. For the sums, one
-# [sweep](glossary.md#sweep) by moments reads s + 2 vectors; stable reads both blocks, 4 s + 1. Then both update all of them.
+# By *[moments](glossary.md#moment)*: as published. *Stable*: see later. In each round both write s vectors and their products. For the sums, one
+# [sweep](glossary.md#sweep) by moments reads s + 2 vectors; the stable one reads 4 s + 1: two blocks and r. Then both update all vectors.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Most expect fewer bytes, because there are fewer sums. On one GPU a sum is cheap: it reads what is read in any
@@ -289,7 +289,7 @@ assert three.iterations == 3 and np.allclose(three.x, P @ alpha, rtol=1e-9)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Conjugacy: β solves s such systems
 #
-# The next round has a new Q. Its directions shall not spoil what the old ones reached: **[conjugacy](glossary.md#conjugacy)**.
+# **[Conjugacy](glossary.md#conjugacy)**: new directions keep what the old ones reached.
 #
 # $$P_\text{new} = Q + P \beta, \; P^T A P_\text{new} = 0 \;\Longrightarrow\; W \beta = C, \; C = -P^T A Q$$
 
@@ -299,10 +299,10 @@ AQ, C = A @ Q, -(AP.T @ Q)
 beta = np.linalg.solve(W, C)
 P_new, AP_new = Q + P @ beta, AQ + AP @ beta  # no further product with A
 assert abs(AP.T @ P_new).max() < 1e-9 * abs(C).max()
-assert np.allclose(P_new.T @ AP_new, Q.T @ AQ - C.T @ beta)  # the new W
+assert np.allclose(P_new.T @ AP_new, Q.T @ AQ - C.T @ beta)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# And $P_\text{new}^T r = Q^T r$, because the new r is orthogonal to $P$.
+# $$W_\text{new} = P_\text{new}^T A\, P_\text{new} = Q^T A\, Q - C^T \beta, \qquad P_\text{new}^T r = Q^T r$$
 
 # %% slideshow={"slide_type": "skip"}
 assert np.allclose(P_new.T @ r_new, Q.T @ r_new)
@@ -310,8 +310,9 @@ assert np.allclose(P_new.T @ r_new, Q.T @ r_new)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## C without another sum
 #
-# $C_{ij} = -P_i^T A Q_j$: A moves to either side, so again only $i + j$ counts, $C_{ij} = -t_{i+j}$. What is orthogonal gives zeros, and
-# $\mu_i = Q_i^T r_\text{new} = -\sum_j \alpha_j t_{i+j}$ the others, in turn.
+# $C_{ij} = -P_i^T A Q_j$: again only $i + j$ counts, $C_{ij} = -t_{i+j}$. By orthogonality, $t_0, \dots, t_{s-2}$ are 0; the others follow in turn from
+#
+# $$\mu_i = Q_i^T r_\text{new} = Q_i^T (r - A P \alpha) = -\sum_j \alpha_j\, t_{i+j}$$
 
 # %% slideshow={"slide_type": "-"}
 mu = np.concatenate([Q.T @ r_new, Q.T @ AQ[:, -1]])
@@ -319,21 +320,28 @@ t = np.zeros(2 * s - 1)  # t[0] … t[s - 2] stay zero
 for i in range(s):
     known = sum(t[s - 1 + j] * alpha[s - 1 - i + j] for j in range(i))
     t[s - 1 + i] = -(mu[i] + known) / alpha[s - 1]
-for i in range(s):
-    for j in range(s):
-        assert np.isclose(C[i, j], -t[i + j], atol=1e-9 * abs(C).max())
-
-# %% [markdown] slideshow={"slide_type": "-"}
-# A round needs **2 s moments**, α, and the last W.
+i_plus_j = np.add.outer(np.arange(s), np.arange(s))
+assert np.allclose(C, -t[i_plus_j], atol=1e-9 * abs(C).max())
 
 # %% slideshow={"slide_type": "skip"}
 assert np.allclose(mu[:s], [-alpha @ t[i : i + s] for i in range(s)])
 step = scalar_work.following(mu, scalar_work.first(np.concatenate([P.T @ b, P.T @ AP[:, -1]])))
 assert np.allclose(step.beta, beta) and np.allclose(step.W, P_new.T @ AP_new)
 
+# %% slideshow={"slide_type": "skip"}
+# The same one round later, where P is no longer Q: its older parts are conjugate to the newest Q.
+r_third = r_new - AP_new @ step.alpha
+third = powers(r_third, s)
+mu_third = np.concatenate([third.T @ r_third, third.T @ (A @ third[:, -1])])
+C_third = -(AP_new.T @ third)
+assert np.allclose(scalar_work.coupling(mu_third, step.alpha), C_third, atol=1e-8 * abs(C_third).max())
+assert abs(third.T @ r_new).max() < 1e-8 * abs(mu_third).max()  # Q_i·r is 0
+
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Twelve minutes for the derivation. Each line has its assertion: run them live, then change one sign and run them again. Who
-# > derives a method in this way finds a wrong line within minutes; the next slides show that this is worth something.
+# > **For the speaker.** Twelve minutes for the derivation. So a round needs 2 s moments, and α and W of the round before. Each line has its assertion: run them live, then change one sign and run them again. Who
+# > derives a method in this way finds a wrong line within minutes; the next slides show that this is worth something. If somebody asks:
+# > the last formula of "Conjugacy" holds because the new r is orthogonal to P. $Q_i^T r = 0$ because A moves to the other side again, and the new r is orthogonal to all that r and its products span. In later rounds P has older
+# > parts as well; they are conjugate to the new Q and add nothing.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_printed = viz.Prediction(
@@ -427,8 +435,8 @@ bench.Table(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"The paper reports **{PUBLISHED[CUBE]}** iterations for {CUBE}³ points and CG. In exact arithmetic the methods are the same; they differ in when they look "
-    "at the residual."
+    f"The paper reports **{PUBLISHED[CUBE]}** iterations for {CUBE}³ points, with one sum per iteration and by moments with s = 1. In exact arithmetic the methods "
+    "are the same; they differ in when they look at the residual."
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -453,7 +461,7 @@ assert (
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"s = 4: the update moves {fused / 1e6:.0f} bytes per point, by calls {calls / 1e6:.0f}. All sums read s + 2 vectors once, "
+    f"With s = 4, one kernel for the update moves {fused / 1e6:.0f} bytes per point, and the calls move {calls / 1e6:.0f}. One kernel for all sums reads s + 2 vectors, "
     f"{cost.moments(10**6, 4).bytes / 1e6:.0f} bytes; three calls read {VARIANTS['moments'].cost_by(Library.CUPY)(10**6, 4).bytes / 1e6:.0f}."
 )
 
@@ -490,7 +498,7 @@ by_bytes = cost.update_block_by_library(1000, 2).bytes / cost.update_block(1000,
 Markdown(
     "The paper reports its kernels two to three times as fast as the same work in calls of cuBLAS. "
     + (
-        f"Recorded so far: s up to {few_s}. Bytes explain {by_bytes:.2f} times for the update at s = 2."
+        f"Recorded so far: s up to {few_s}. At s = 2, bytes explain a factor of {by_bytes:.2f} for the update."
         if few_s
         else PENDING
     )
@@ -564,7 +572,7 @@ shown = float(f"{at_eight['monomial']:.1e}")
 guess_condition.reveal(shown, how="Computed", note=f"about {power(shown)}")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Each product stretches what belongs to large eigenvalues. Where its [condition number](glossary.md#condition-number) meets the dashed line, the
+# Each product with A enlarges what belongs to large eigenvalues. Where its [condition number](glossary.md#condition-number) meets the dashed line, the
 # **Gram matrix** is singular to all digits, though the vectors still differ. The **[monomial basis](glossary.md#monomial-basis)** gets there first.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -687,6 +695,8 @@ exact_hi, little, much = (by_bound[hi] for hi in (12.0, 12.6, 18.0))
 worse = max(little.extra["conditions"]) / max(exact_hi.extra["conditions"])
 assert exact_hi.iterations == little.iterations < much.iterations and worse > 20
 assert by_bound[9.0].extra["growth"] > 1e6 and by_bound[9.0].iterations > exact_hi.iterations
+with_eight = [solved("pcg_sstep", EDGE, s=8, bounds=(0.0, hi), rtol=1e-8).iterations for hi in (12.0, 18.0)]
+assert with_eight[0] == with_eight[1] < much.iterations
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.curves_picture(
@@ -702,13 +712,13 @@ guess_bounds.reveal(much.iterations, how="Counted")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"5 % too much multiplies the condition number by {worse:.0f}; here double precision still absorbs it. Too low, and beyond the interval the polynomials "
-    f"explode: at 9, a vector of the basis grew {power(by_bound[9.0].extra['growth'])} times. The method says so in its answer."
+    f"**5 % too much costs no iteration**: double precision absorbs a condition number {worse:.0f} times as large. With 9, too low, a vector of the basis grew "
+    f"{power(by_bound[9.0].extra['growth'])} times: beyond the interval, the polynomials explode. The answer says so."
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Nine minutes from the condition numbers to here. Bounds come from Gershgorin's circles, which need the rows of the matrix, or from a few
-# > steps of Lanczos' method. Ask which of the two errors is worse before you show the picture.
+# > steps of Lanczos' method. Ask which of the two errors is worse before you show the picture. With s = 8, even 50 % too much costs no iteration here.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Try it: monomial is by moments, the others are stable
@@ -717,7 +727,8 @@ Markdown(
 viz.StabilityExplorer(studies((12, 20)), start={"n": 20, "basis": "monomial", "s": 8})
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Monomial: the method by moments; else: the stable one. CG here is "CG, by operations", 144 bytes per point, not 64.
+# > **For the speaker.** Monomial: the method by moments; else: the stable one. CG here is "CG, by operations", 144 bytes per point, not the 64 of two
+# > kernels: so a bar of bytes below 1 is no gain over lecture 5.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A preconditioner that is nothing but products
@@ -816,13 +827,13 @@ viz.curves_picture(
     log="xy",
     ticks=PER_GPU,
     note="A model: bytes by a copy (H200), and sums; launches not counted. By moments, up to 64³ the 18 vectors fit the L2 of an H200. "
-    "Above a line, one sum for s iterations takes less time than two kernels of CG.",
+    "If a sum takes longer than the line says, the method is faster than CG with two kernels.",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 measured = ", ".join(f"{name} **{t / cg_s[name]:.2f}×**" for name, t in ours_s.items())
 Markdown(
-    f"With {CUBE}³ points on one GPU, a sum would have to take **{break_even_us(CUBE):.0f} µs**; with 32³ on each of many, **{break_even_us(32):.1f} µs** are enough. "
+    f"Fewer sums pay with {CUBE}³ points on one GPU if a sum takes **{break_even_us(CUBE):.0f} µs**; with 32³ on each of many GPUs, **{break_even_us(32):.1f} µs** are enough. "
     + (f"Measured on one GPU, by moments: {measured} of the time of CG. " if ours_s else "")
     + "Lecture 9 measures sums of several GPUs."
 )
@@ -840,22 +851,35 @@ SUMMED = {
 
 
 TIMED = {on.name: on for on in GPUS if on.name in ours_s}
+FEW = 20  # points along an edge: a short solve
+FEW_TAKE, MORE_TAKE = (solved("pcg", edge, rtol=1e-8).iterations for edge in (FEW, EDGE))
+
+
+def whole_rounds(iterations, s):
+    """Return a number of iterations, rounded up to whole rounds."""
+    return -(-iterations // s) * s
+
+
+for s_of, edge, take in ((12, FEW, FEW_TAKE), (12, EDGE, MORE_TAKE), (16, EDGE, MORE_TAKE)):
+    assert solved("pcg_sstep", edge, s=s_of, rtol=1e-8).iterations == whole_rounds(take, s_of)
+assert FEW_TAKE == 49 and MORE_TAKE == 79
+assert solved("pcg", 12, rtol=1e-8).iterations == 28 and solved("pcg_sstep", 12, s=16, rtol=1e-8).iterations == 48
 
 
 # %% slideshow={"slide_type": "skip"}
 def summary_row(name):
-    """Return a row: sums and bytes of an iteration, iterations on 32³ points to 1e-8, and the recorded times."""
+    """Return a row: sums and bytes of an iteration, iterations on few points to 1e-8, and the recorded times."""
     v, how = SUMMED[name]
     ours = v is not TWO_KERNEL
     sums = {PFCG: "1", MOMENTS: f"1/{how.get('s')}", STABLE: f"1/{how.get('s')}"}.get(v, "2")
-    its = solved(v.operation if ours else "pcg", EDGE, rtol=1e-8, **how)
-    assert its.converged
+    its = solved(v.operation if ours else "pcg", FEW, rtol=1e-8, **how)
+    assert its.converged and its.iterations == whole_rounds(FEW_TAKE, how.get("s", 1))
     times = {name: on.iteration_s(v, CUBE, **how) if ours else cg_s[name] for name, on in TIMED.items()}
     return {
         "method": name,
         "sums": sums,
         "bytes per point": f"{per_point(v, **how) if ours else FUSED_BYTES:.0f}",
-        f"iterations, {EDGE}³": f"{its.iterations}",
+        f"iterations, {FEW}³": f"{its.iterations}",
         **{f"{CUBE}³, {gpu}": bench.format_time(t) if t else "–" for gpu, t in times.items()},
     }
 
@@ -863,11 +887,15 @@ def summary_row(name):
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [summary_row(name) for name in SUMMED],
-    f"Per iteration; iterations to 1e-8 of ‖b‖, counted here. {ORIGIN if TIMED else PENDING}",
+    f"Per iteration. Iterations to 1e-8 of ‖b‖, counted here: those of CG, rounded up to whole rounds. {ORIGIN if TIMED else PENDING}",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# **Nobody here carries less than fused CG: count the bytes, measure the wait.**
+# **No method here moves fewer bytes than fused CG: count the bytes, measure the wait.**
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** The last column: a method cannot stop within a round. The shorter a solve, the more this costs: with s = 16, 64 iterations in
+# > place of 49, but on 32³ points 80 in place of 79. On 12³ points it can be one round more.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward

@@ -9,7 +9,7 @@ basis       a_j                         c_j                g_j          what it 
 ==========  ==========================  =================  ===========  ======================================
 monomial    1                           0                  0            nothing: S_j = B^j S_0
 chebyshev   1/h for j = 0, then 2/h     c                  0, then 1    an interval that holds all of it
-newton      4 / (hi - lo)               the j-th shift     0            the same; shifts are Leja points
+newton      4 / (hi - lo)               the j-th shift     0            the same; the shifts come from ``leja``
 ==========  ==========================  =================  ===========  ======================================
 
 Here, c and h are the centre and the half-width of the interval [lo, hi]. On it, a Chebyshev polynomial stays between

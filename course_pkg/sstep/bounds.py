@@ -52,7 +52,8 @@ def lanczos(room, steps: int = STEPS, seed: int = 0) -> tuple[float, float]:
     """Return (0, hi) for ``M A`` of a room, from ``steps`` steps of Lanczos' method, by conjugate gradients.
 
     The coefficients of conjugate gradients are those of the tridiagonal matrix: its diagonal is ``1 / alpha_j +
-    beta_{j-1} / alpha_{j-1}``, and beside it stand ``sqrt(beta_j) / alpha_j``. Two reductions for each step.
+    beta_{j-1} / alpha_{j-1}``, and beside it stand ``sqrt(beta_j) / alpha_j``. Two reductions for each step, and one
+    for the norm of the residual.
 
     Source: Y. Zhou, R.-C. Li, Bounding the spectrum of large Hermitian matrices, Linear Algebra Appl. 435, 2011.
 
@@ -68,14 +69,16 @@ def lanczos(room, steps: int = STEPS, seed: int = 0) -> tuple[float, float]:
     rng = np.random.default_rng(seed)
     r = room.take(rng.standard_normal(room.shape).astype(room.dtype))
     z, p, s = room.vector(), room.vector(), room.vector()
-    alphas, betas, delta = [], [], 0.0
-    for _ in range(min(steps, room.n)):
+    alphas, betas, before = [], [], 0.0
+    steps = min(steps, room.n)
+    while True:
         room.copy(r, z) if room.M is None else room.precondition(r, z)
-        before, delta = delta, room.dots((r, z))[0]
-        if not delta > 0:
-            break
+        delta = room.dots((r, z))[0]
         if alphas:
-            betas.append(delta / before)
+            betas.append(max(delta, 0.0) / before)
+        if not delta > 0 or len(alphas) == steps:
+            break
+        before = delta
         room.combine(1.0, z, betas[-1] if betas else 0.0, p, p)
         room.multiply(p, s)
         p_A_p = room.dots((p, s))[0]
@@ -96,5 +99,5 @@ def _upper(alphas, betas):
         T[j, j] += betas[j - 1] / alphas[j - 1]
         T[j, j - 1] = T[j - 1, j] = np.sqrt(betas[j - 1]) / alphas[j - 1]
     w, V = np.linalg.eigh(T)
-    following = np.sqrt(betas[k - 1]) / alphas[k - 1] if len(betas) >= k else T[-1, -2] if k > 1 else 0.0
+    following = np.sqrt(betas[k - 1]) / alphas[k - 1]
     return float(w[-1] + abs(following * V[-1, -1]))

@@ -78,7 +78,10 @@ def _within_a_block(measurements) -> list[dict]:
 
 
 def _stable(measurements) -> list[dict]:
-    """Return a row for each s up to 16: at most 5 % more iterations than pcg, and the pass that it is in."""
+    """Return a row for each s up to 16: at most 5 % more iterations than pcg or, of a short solve, pcg's last pass.
+
+    Passes are whole: where pcg takes 129 iterations, 9 passes of 16 are the least, and 12 % more.
+    """
     rows = []
     for plain in _solves(measurements, "pcg"):
         for m in _solves(measurements, "pcg_sstep", **_same(plain)):

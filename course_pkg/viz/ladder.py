@@ -41,10 +41,10 @@ class Rung:
     binds: str = ""
 
 
-def ladder_picture(rungs, *, bound="copy", note="") -> Picture:
+def ladder_picture(rungs, *, bound="copy", note="", steps=True) -> Picture:
     """Draw a bar for each rung, from the first downwards; a rung below the one before has its own colour.
 
-    A counter that differs from the rung before is set in bold.
+    A line in each bar shows where the bar before it ended. A counter that differs from the rung before is set in bold.
 
     Parameters
     ----------
@@ -53,6 +53,9 @@ def ladder_picture(rungs, *, bound="copy", note="") -> Picture:
         The name of what a share of 1 is.
     note : str
         Where the numbers come from, below the bars.
+    steps : bool
+        False where rungs are no steps of a way, but different problems: nothing is compared with the rung before, and
+        the bars that end before the bound have the other colour.
 
     Raises
     ------
@@ -69,7 +72,10 @@ def ladder_picture(rungs, *, bound="copy", note="") -> Picture:
     columns = _columns(rungs)
     words = strip.Note(note, WIDTH)
     height = HEAD + ROW * len(rungs) + FOOT + words.height + TOP
-    falls = [i > 0 and rung.share < rungs[i - 1].share for i, rung in enumerate(rungs)]
+    befores = [rungs[i - 1] if steps and i else None for i in range(len(rungs))]
+    falls = [
+        before is not None and rung.share < before.share for rung, before in zip(rungs, befores, strict=True)
+    ]
 
     def plot(figure):
         ax = strip.sheet(figure)
@@ -84,11 +90,12 @@ def ladder_picture(rungs, *, bound="copy", note="") -> Picture:
         _bound(ax, left + unit, base, base - ROW * len(rungs), bound)
         for i, (rung, fell) in enumerate(zip(rungs, falls, strict=True)):
             y = base - (i + 0.5) * ROW
-            _bar(ax, rung, y, left, unit, i, fell, rungs[i - 1].share if i else None)
+            other = fell if steps else rung.share < 1
+            _bar(ax, rung, y, left, unit, i, fell, other, befores[i] and befores[i].share)
         x = right
         for name, cells, wide in columns:
             x += GAP + wide
-            _column(ax, name, cells, x, base)
+            _column(ax, name, cells, x, base, steps)
         words.draw(ax)
 
     listed = "; ".join(
@@ -143,8 +150,8 @@ def _bound(ax, x, top, bottom, name):
     ax.text(x, top + 9, name, size=SMALL, weight="bold", ha="center", va="bottom")
 
 
-def _bar(ax, rung, y, left, unit, number, fell, before):
-    fill, wide = COMPUTE if fell else MEMORY, unit * rung.share
+def _bar(ax, rung, y, left, unit, number, fell, other, before):
+    fill, wide = COMPUTE if other else MEMORY, unit * rung.share
     ax.text(left - 10, y, rung.name, size=TEXT, ha="right", va="center_baseline", parse_math=False)
     bar = strip.bar(ax, left, y - TALL / 2, wide, TALL, f"rung-{number}", facecolor=fill, edgecolor="none")
     bar.set_zorder(2)
@@ -161,7 +168,7 @@ def _bar(ax, rung, y, left, unit, number, fell, before):
     )
 
 
-def _column(ax, name, cells, right, base):
+def _column(ax, name, cells, right, base, steps):
     lines = _two_lines(name)
     for i, line in enumerate(lines):
         ax.text(
@@ -175,10 +182,10 @@ def _column(ax, name, cells, right, base):
         )
     for i, cell in enumerate(cells):
         y = base - (i + 0.5) * ROW
-        changed = i > 0 and cell != cells[i - 1]
+        changed = steps and i > 0 and cell != cells[i - 1]
         ax.text(
             right, y, cell, size=TEXT, ha="right", va="center_baseline", parse_math=False,
-            weight="bold" if changed else "normal", color=INK if changed or i == 0 else MUTED,
+            weight="bold" if changed else "normal", color=INK if changed or i == 0 or not steps else MUTED,
         )  # fmt: skip
 
 

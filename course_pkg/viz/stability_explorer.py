@@ -3,7 +3,8 @@
 This package knows no topic, so the caller passes what there is to show. A *study*, one solve by one method, is anything
 with ``method``, ``s``, ``unknowns``, ``target``, ``converged``, ``reductions``, ``bytes``, the lists ``iterations``,
 ``updated`` and ``true`` (relative residuals), the lists ``basis_condition`` and ``w_condition`` (infinite where a
-matrix is not positive definite), and ``cg``, a study of conjugate gradient on the same system.
+matrix is not positive definite), and ``cg``, a study of conjugate gradient on the same system, with a sweep over memory
+for each of its operations.
 """
 
 from math import floor, isfinite, log10
@@ -179,7 +180,7 @@ def _spent(ax, study):
     ax.set_yticks((0, 1), ("bytes", "reductions"))
     ax.set_xlim(0, 2.4)
     ax.set_xticks((0, 0.5, 1), ("0", "0.5", "1"))
-    ax.set_xlabel("times conjugate gradient's", size=SMALL)
+    ax.set_xlabel("times CG's, operation by operation", size=SMALL)
     ax.grid(axis="y", visible=False)
 
 

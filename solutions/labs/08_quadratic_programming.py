@@ -84,6 +84,66 @@ def each_unknown(Q, h, x, out):
             below += max(Q[i, j], 0.0) * x[j]
         out[i] = x[i] * above / below
 
+# %% each_unknown wrong: Q⁺ and Q⁻ are exchanged
+@cuda.jit
+def each_unknown(Q, h, x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        above, below = max(-h[i], 0.0), max(h[i], 0.0)
+        for j in range(x.size):
+            q = Q[i, j]
+            above += max(q, 0.0) * x[j]
+            below += max(-q, 0.0) * x[j]
+        out[i] = x[i] * above / below
+
+# %% each_unknown wrong: The entries of Q⁻ are not negative
+@cuda.jit
+def each_unknown(Q, h, x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        above, below = max(-h[i], 0.0), max(h[i], 0.0)
+        for j in range(x.size):
+            q = Q[i, j]
+            above += min(q, 0.0) * x[j]
+            below += max(q, 0.0) * x[j]
+        out[i] = x[i] * above / below
+
+# %% each_unknown wrong: each has to be multiplied by its x_j
+@cuda.jit
+def each_unknown(Q, h, x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        above, below = max(-h[i], 0.0), max(h[i], 0.0)
+        for j in range(x.size):
+            q = Q[i, j]
+            above += max(-q, 0.0)
+            below += max(q, 0.0)
+        out[i] = x[i] * above / below
+
+# %% each_unknown wrong: entry j belongs to x_j
+@cuda.jit
+def each_unknown(Q, h, x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        above, below = max(-h[i], 0.0), max(h[i], 0.0)
+        for j in range(x.size):
+            q = Q[i, j]
+            above += max(-q, 0.0) * x[i]
+            below += max(q, 0.0) * x[i]
+        out[i] = x[i] * above / below
+
+# %% each_unknown wrong: The fraction stands on its head
+@cuda.jit
+def each_unknown(Q, h, x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        above, below = max(-h[i], 0.0), max(h[i], 0.0)
+        for j in range(x.size):
+            q = Q[i, j]
+            above += max(-q, 0.0) * x[j]
+            below += max(q, 0.0) * x[j]
+        out[i] = x[i] * below / above
+
 # %% tile_of_x
 @cuda.jit
 def tile_of_x(Q, h, x, out):
@@ -158,6 +218,44 @@ def tile_of_x(Q, h, x, out):
     if i < n:
         out[i] = x[i] * (max(-h[i], 0.0) + minus) / (max(h[i], 0.0) + plus)
 
+# %% tile_of_x wrong: a tile begins at `first`
+@cuda.jit
+def tile_of_x(Q, h, x, out):
+    tile = cuda.shared.array(8, np.float64)
+    i, t, n = cuda.grid(1), cuda.threadIdx.x, x.size
+    plus, minus = 0.0, 0.0
+    for first in range(0, n, 8):
+        if first + t < n:
+            tile[t] = x[t]
+        cuda.syncthreads()
+        if i < n:
+            for k in range(min(8, n - first)):
+                q = Q[first + k, i]
+                plus += max(q, 0.0) * tile[k]
+                minus += max(-q, 0.0) * tile[k]
+        cuda.syncthreads()
+    if i < n:
+        out[i] = x[i] * (max(-h[i], 0.0) + minus) / (max(h[i], 0.0) + plus)
+
+# %% tile_of_x wrong: row first + k belongs to tile[k]
+@cuda.jit
+def tile_of_x(Q, h, x, out):
+    tile = cuda.shared.array(8, np.float64)
+    i, t, n = cuda.grid(1), cuda.threadIdx.x, x.size
+    plus, minus = 0.0, 0.0
+    for first in range(0, n, 8):
+        if first + t < n:
+            tile[t] = x[first + t]
+        cuda.syncthreads()
+        if i < n:
+            for k in range(min(8, n - first)):
+                q = Q[first + k, i]
+                plus += max(q, 0.0) * tile[t]
+                minus += max(-q, 0.0) * tile[t]
+        cuda.syncthreads()
+    if i < n:
+        out[i] = x[i] * (max(-h[i], 0.0) + minus) / (max(h[i], 0.0) + plus)
+
 # %% warp_per_row
 @cuda.jit
 def warp_per_row(Q, x, plus, minus):
@@ -213,6 +311,69 @@ def warp_per_row(Q, x, plus, minus):
             if j % 32 == lane:
                 up += max(Q[j, row], 0.0) * x[j]
                 down += max(-Q[j, row], 0.0) * x[j]
+    for distance in (16, 8, 4, 2, 1):
+        up += cuda.shfl_down_sync(0xFFFFFFFF, up, distance)
+        down += cuda.shfl_down_sync(0xFFFFFFFF, down, distance)
+    if lane == 0 and row < x.size:
+        plus[row], minus[row] = up, down
+
+# %% warp_per_row wrong: minus holds the sum of lane 0 alone
+@cuda.jit
+def warp_per_row(Q, x, plus, minus):
+    row, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
+    up, down = 0.0, 0.0
+    if row < x.size:
+        for j in range(lane, x.size, 32):
+            q, x_j = Q[row, j], x[j]
+            up += max(q, 0.0) * x_j
+            down += max(-q, 0.0) * x_j
+    for distance in (16, 8, 4, 2, 1):
+        up += cuda.shfl_down_sync(0xFFFFFFFF, up, distance)
+    if lane == 0 and row < x.size:
+        plus[row], minus[row] = up, down
+
+# %% warp_per_row wrong: each sum is 32 times too large
+@cuda.jit
+def warp_per_row(Q, x, plus, minus):
+    row, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
+    up, down = 0.0, 0.0
+    if row < x.size:
+        for j in range(x.size):
+            q, x_j = Q[row, j], x[j]
+            up += max(q, 0.0) * x_j
+            down += max(-q, 0.0) * x_j
+    for distance in (16, 8, 4, 2, 1):
+        up += cuda.shfl_down_sync(0xFFFFFFFF, up, distance)
+        down += cuda.shfl_down_sync(0xFFFFFFFF, down, distance)
+    if lane == 0 and row < x.size:
+        plus[row], minus[row] = up, down
+
+# %% warp_per_row wrong: the step of the loop is 32
+@cuda.jit
+def warp_per_row(Q, x, plus, minus):
+    row, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
+    up, down = 0.0, 0.0
+    if row < x.size:
+        for j in range(lane, x.size):
+            q, x_j = Q[row, j], x[j]
+            up += max(q, 0.0) * x_j
+            down += max(-q, 0.0) * x_j
+    for distance in (16, 8, 4, 2, 1):
+        up += cuda.shfl_down_sync(0xFFFFFFFF, up, distance)
+        down += cuda.shfl_down_sync(0xFFFFFFFF, down, distance)
+    if lane == 0 and row < x.size:
+        plus[row], minus[row] = up, down
+
+# %% warp_per_row wrong: entry j belongs to x[j]
+@cuda.jit
+def warp_per_row(Q, x, plus, minus):
+    row, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
+    up, down = 0.0, 0.0
+    if row < x.size:
+        for j in range(lane, x.size, 32):
+            q, x_j = Q[row, j], x[row]
+            up += max(q, 0.0) * x_j
+            down += max(-q, 0.0) * x_j
     for distance in (16, 8, 4, 2, 1):
         up += cuda.shfl_down_sync(0xFFFFFFFF, up, distance)
         down += cuda.shfl_down_sync(0xFFFFFFFF, down, distance)

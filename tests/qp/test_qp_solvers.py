@@ -205,6 +205,14 @@ def test_a_start_in_the_trap_is_left_by_the_accelerated_method():
     assert found.converged and np.mean(found.x == 0) < 0.1
 
 
+@pytest.mark.parametrize("n", [150, 300])
+def test_products_for_a_string_grow_like_its_points(n):
+    """A zero grows after its neighbour: one product for each point is needed, and not a linear solve for each."""
+    p = problem("obstacle_1d", n)
+    found = reference.pqp(p.Q, p.h)
+    assert found.converged and found.extra["products"] < 4 * n
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_acceleration_needs_no_more_products_than_the_plain_method(name):
     p = problem(name, SMALL[name])
@@ -212,6 +220,27 @@ def test_acceleration_needs_no_more_products_than_the_plain_method(name):
     plain = reference.pqp(p.Q, p.h, accelerate=False, maxiter=3 * quick.extra["products"])
     assert quick.converged
     assert not plain.converged or plain.extra["products"] >= quick.extra["products"]
+
+
+@pytest.mark.parametrize(
+    ("solve", "advice"),
+    [
+        (lambda *p: reference.pqp(*p, maxiter=3), "maxiter, try apg, or scale"),
+        (lambda *p: reference.apg(*p, maxiter=3), "maxiter, try pqp, or scale"),
+        (
+            lambda *p: reference.pqp(*p, maxiter=3, accelerate=False),
+            "maxiter, let accelerate be True, or scale",
+        ),
+        (
+            lambda *p: reference.pqp(*p, maxiter=3, accelerate=False, readmit=False),
+            "maxiter, let accelerate and readmit be True, or scale",
+        ),
+    ],
+)
+def test_too_few_iterations_advise_what_was_not_tried(solve, advice):
+    p = problem("obstacle_1d", 20)
+    found = solve(p.Q, p.h)
+    assert found.status is Status.MAXITER and advice in found.reason
 
 
 # ---- bad input

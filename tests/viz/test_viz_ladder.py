@@ -40,6 +40,19 @@ def test_the_text_says_shares_falls_counters_and_clocks():
     assert "tiled: 50%, a fall, loads 2" in said and said.endswith("Recorded here.")
 
 
+def test_problems_are_not_compared_with_each_other_but_with_the_bound():
+    picture = ladder_picture(
+        [
+            Rung("a", 1.4, {"products": "9"}),
+            Rung("b", 1.1, {"products": "8"}),
+            Rung("c", 0.6, {"products": "7"}),
+        ],
+        steps=False,
+    )
+    assert [rectangle(picture.svg, f"rung-{i}")[4].upper() for i in range(3)] == [MEMORY, MEMORY, COMPUTE]
+    assert "a fall" not in picture.alt and "▾" not in picture.svg
+
+
 def test_a_counter_is_bold_where_it_changed():
     bold = re.findall(r"font-weight: 700[^>]*>([^<]*)<", ladder_picture(RUNGS).svg)
     assert {"20", "2", "32"} <= set(bold) and not {"7", "30"} & set(bold)

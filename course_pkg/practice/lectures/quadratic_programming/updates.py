@@ -6,6 +6,8 @@ from course_pkg.core.access import WARP
 from course_pkg.core.checks import unwritten
 from course_pkg.device.launch import blocks_for
 from course_pkg.practice.lectures.permutations.orders import sectors
+from course_pkg.practice.lectures.quadratic_programming import likely
+from course_pkg.practice.lectures.quadratic_programming.likely import sums
 from course_pkg.practice.step import RESULT, Step, Trial, WhatIf
 from course_pkg.qp.reference import split
 
@@ -19,12 +21,6 @@ def small_problem(n, rng):
     Q = (np.triu(Q, 1) + np.triu(Q, 1).T + np.diag(rng.integers(2, 7, n))).astype(np.float64)
     h = rng.choice([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0], n)
     return Q, h, rng.integers(1, 6, n).astype(np.float64)
-
-
-def sums(Q, x):
-    """Return Q⁺x and Q⁻x."""
-    plus, minus = split(Q)
-    return plus @ x, minus @ x
 
 
 def next_x(Q, h, x):
@@ -52,16 +48,8 @@ def _one_update(n, rng):
 
 def _by_threads(n, rng, threads):
     Q, h, x = small_problem(n, rng)
-    (plus, minus), (h_plus, h_minus) = sums(Q, x), split(h)
-    mistakes = {
-        "These are the factors: each x_i has still to be multiplied by its own.": {
-            "out": (h_minus + minus) / (h_plus + plus)
-        },
-        "h was left out of the fraction: h⁻ belongs above, h⁺ below.": {
-            "out": x * minus / np.where(plus > 0, plus, 1)
-        },
-    }
     arguments = {"Q": Q, "h": h, "x": x, "out": unwritten(n)}
+    mistakes = likely.by_threads(Q, h, x)
     return Trial(arguments, {"out": next_x(Q, h, x)}, blocks_for(n, threads), threads, mistakes=mistakes)
 
 
@@ -73,6 +61,7 @@ def _each_unknown(n, rng):
 
 def _tile_of_x(n, rng):
     trial = _by_threads(n, rng, TILE)
+    trial.mistakes.update(likely.by_tiles(*(trial.arguments[name] for name in ("Q", "h", "x")), TILE))
     # n is a multiple of the four numbers of a sector; Q and the own x and h once, x once for each block
     trial.needed.update({SECTORS: (n * n + blocks_for(n, TILE) * n + 2 * n) / 4, STORES: n})
     return trial
@@ -84,16 +73,16 @@ def _warp_per_row(n, rng):
     row, j = np.divmod(np.arange(n * n), n)
     request = row * n + j // WARP
     needed = {SECTORS: sectors(request, row * n + j, 8) + sectors(request, j, 8), STORES: 2 * n}
-    first = np.arange(0, n, WARP)
-    mistakes = {
-        "These are the sums of lane 0 alone: the other lanes have to hand over theirs.": {
-            "plus": sums(Q[:, first], x[first])[0]
-        },
-        "The entries of Q⁻ are not negative: max(-q, 0).": {"minus": -minus},
-    }
     arguments = {"Q": Q, "x": x, "plus": unwritten(n), "minus": unwritten(n)}
     blocks = blocks_for(n, WARPS)
-    return Trial(arguments, {"plus": plus, "minus": minus}, blocks, WARPS * WARP, needed, mistakes=mistakes)
+    return Trial(
+        arguments,
+        {"plus": plus, "minus": minus},
+        blocks,
+        WARPS * WARP,
+        needed,
+        mistakes=likely.by_warps(Q, x),
+    )
 
 
 def _one_block_each(size, rng):

@@ -1,0 +1,87 @@
+"""What likely mistakes in kernels for an update lead to, each with the sentence that a verdict adds; host only."""
+
+import numpy as np
+
+from course_pkg.core.access import WARP
+from course_pkg.qp.reference import split
+
+
+def sums(Q, x):
+    """Return Q⁺x and Q⁻x."""
+    plus, minus = split(Q)
+    return plus @ x, minus @ x
+
+
+def by_threads(Q, h, x):
+    """Return the mistakes of a kernel that computes each new x_i from its own row."""
+    plus, minus = sums(Q, x)
+    entries = [part.sum(axis=1) for part in split(Q)]
+    return {
+        "These are the factors: each x_i has still to be multiplied by its own.": _new(1, h, plus, minus),
+        "h was left out of the fraction: h⁻ belongs above, h⁺ below.": _new(x, 0 * h, plus, minus),
+        "The fraction stands on its head: what is negative in Q and h makes x grow, so it stands above.": _new(
+            x, -h, minus, plus
+        ),
+        "Q⁺ and Q⁻ are exchanged: what is negative in Q makes x grow, so Q⁻x stands above, and Q⁺x below.": _new(
+            x, h, minus, plus
+        ),
+        "The entries of Q⁻ are not negative: max(-q, 0).": _new(x, h, plus, -minus),
+        "The entries of Q were added as they are: each has to be multiplied by its x_j.": _new(
+            x, h, *entries
+        ),
+        "Each entry of row i was multiplied by x_i, the thread's own: entry j belongs to x_j.": _new(
+            x, h, *(of * x for of in entries)
+        ),
+    }
+
+
+def by_tiles(Q, h, x, size):
+    """Return the mistakes of a kernel that stages x in tiles of this size."""
+    n = x.size
+    place = np.arange(n) % size
+    own = (np.arange(n) // size * size)[
+        :, None
+    ] + place  # of row j and thread i: what i fetched for the tile of j
+    fetched = x[
+        np.where(own < n, own, own - size)
+    ]  # where there was nothing to fetch, the number before stays
+    return {
+        "Every tile held the first elements of x: a tile begins at `first`.": _new(x, h, *sums(Q, x[place])),
+        "Each thread used tile[t], which it has fetched itself: row first + k belongs to tile[k].": _new(
+            x, h, *((part * fetched).sum(axis=0) for part in split(Q))
+        ),
+    }
+
+
+def by_warps(Q, x):
+    """Return the mistakes of a kernel that leaves Q⁺x and Q⁻x, a warp for each row."""
+    plus, minus = sums(Q, x)
+    first, times = np.arange(0, x.size, WARP), np.minimum(np.arange(x.size) + 1, WARP)
+    of_lane_0, every_column = sums(Q[:, first], x[first]), sums(Q * times, x)
+    entries = [part.sum(axis=1) * x for part in split(Q)]
+    return {
+        "These are the sums of lane 0 alone: the other lanes have to hand over theirs.": {
+            "plus": of_lane_0[0]
+        },
+        "The entries of Q⁻ are not negative: max(-q, 0).": {"minus": -minus},
+        "minus holds the sum of lane 0 alone: both sums have to be handed over.": {"minus": of_lane_0[1]},
+        "Every lane walked through the whole row, so each sum is 32 times too large: lane t takes t, t + 32, …": {
+            "plus": WARP * plus,
+            "minus": WARP * minus,
+        },
+        "Lane t begins at column t, but then takes every column: the step of the loop is 32.": {
+            "plus": every_column[0],
+            "minus": every_column[1],
+        },
+        "The entries of Q were multiplied by x[row]: entry j belongs to x[j].": {
+            "plus": entries[0],
+            "minus": entries[1],
+        },
+    }
+
+
+def _new(x, h, plus, minus):
+    """Return what a kernel writes with these products; a GPU divides by 0 without an error."""
+    h_plus, h_minus = split(h)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {"out": x * (h_minus + minus) / (h_plus + plus)}
