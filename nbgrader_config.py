@@ -23,9 +23,9 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-# feedback: hidden tests keep the line that says what they test
+# feedback: pages that need no network; hidden tests keep the line that says what they test
+c.GenerateFeedback.exporter_class = "course_pkg.grading.feedback_page.FeedbackPage"
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
     "nbgrader.preprocessors.ClearHiddenTests",
-    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
