@@ -147,6 +147,16 @@ def test_the_validate_button_on_a_right_answer(page, server):
     assert "failed" not in said.lower()
 
 
+def test_validate_in_a_terminal_cuts_no_sentence_and_does_not_warn(course):
+    sentence = "this is wrong, " * 15 + "and here is the end."
+    text = (course / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
+    wrong = course / "exercises" / NAME / "wrong.ipynb"
+    nbformat.write(answer(text, f"def double(x):\n    raise ValueError({sentence!r})\n"), wrong)
+    done = nbgrader(course, "validate", str(wrong))
+    assert f"ValueError: {sentence}" in done.stdout
+    assert "encryption" not in done.stdout + done.stderr
+
+
 def row_of(page, url, name):
     """Open a formgrader page; return the text of the row that holds a name, once it is there."""
     page.goto(url)

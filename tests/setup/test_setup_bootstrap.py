@@ -425,8 +425,8 @@ def test_course_and_tools_come_from_the_environment(venv):
 @pytest.mark.parametrize(
     "arguments, extras, command",
     [
-        (["lab", "--no-browser"], [], ["course", "lab", "--no-browser"]),
-        (["lab", "01", "--", "--x"], [], ["course", "lab", "01", "--", "--x"]),
+        (["lab", "--no-browser"], ["grade"], ["course", "lab", "--no-browser"]),
+        (["lab", "01", "--", "--x"], ["grade"], ["course", "lab", "01", "--", "--x"]),
         (["run", "--extras", "slides", "--", "course", "slides"], ["slides"], ["course", "slides"]),
         (["run", "--", "python", "-V"], [], ["python", "-V"]),
     ],
