@@ -22,6 +22,7 @@ svg .bar { fill: var(--bar); } svg .axis { stroke: var(--muted); }
 .track { flex: none; width: 4.5rem; height: .7rem; border: 1px solid var(--muted); }
 .track i { display: block; height: 100%; background: var(--bar); }
 .said { min-width: 12rem; overflow-wrap: anywhere; } td { overflow-wrap: normal; }
+@media (min-width: 40rem) { table:has(.said) td:not(:has(.said)) { white-space: nowrap; } }
 @media (max-width: 40rem) { table:has(.said) {
   tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--rule); } tr:has(th) { display: none; }
   td { display: block; border: 0; padding: .1rem .6rem; } } }
