@@ -142,10 +142,23 @@ def server_arguments(root: Path, path: str, port: int, retries: int, browser: bo
         "--ServerApp.answer_yes=True",  # Ctrl-C ends it without a question
         "--log-level=ERROR",
         "--LabApp.log_level=ERROR",
+        *encryption(),
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--ServerApp.allow_root=True")
     return arguments
+
+
+def encryption() -> list[str]:
+    """Return the option that encrypts what server and kernels exchange; nothing where Jupyter cannot do that.
+
+    It also keeps ipykernel from a warning about TCP for each notebook that is opened.
+    """
+    import zmq
+    from jupyter_client.manager import KernelManager
+
+    known = KernelManager.class_traits().get("transport_encryption") is not None
+    return ["--KernelManager.transport_encryption=auto"] if known and zmq.has("curve") else []
 
 
 def run(args: Namespace) -> int:

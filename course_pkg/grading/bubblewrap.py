@@ -30,7 +30,7 @@ IMPORTABLE = (
     *("cuda.py", "setup", "paths.py", "notebook.py"),
     # exercises import these, so answers may use them
     *("grading/__init__.py", "grading/check.py", "grading/causes.py", "grading/limits.py"),
-    "grading/hazard_words.py",
+    *("grading/explain.py", "grading/hazard_words.py"),
     *(
         "cg/__init__.py",
         "cg/program.py",

@@ -9,7 +9,7 @@ from course_pkg.grading.limits import counter
 def why(profile, bound) -> str:
     """Say why a kernel moves more than it needs, after a colon; nothing if its accesses do not show it."""
     space, _, what = bound.name.partition(".")
-    if bound.atomics:
+    if bound.atomics and bound.found - bound.atomics <= bound.limit * bound.needed:
         return ": atomic operations count among them, since each reads and writes"
     if not hasattr(profile, "sites"):
         return ""

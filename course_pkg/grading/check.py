@@ -1,23 +1,36 @@
 """Checks for the tests of exercises, both in a learner's notebook and in the judge.
 
 ``check.rng()`` draws inputs. The other functions raise :class:`Failed`, which describes the fault in two ways: by a
-message with values, for visible tests, and by a verdict without values, for hidden tests.
+message with values, for visible tests, and by a verdict without values, for hidden tests. :func:`explained`,
+of :mod:`.explain`, says which line of a kernel is the cause.
 """
-
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 
 import numpy as np
 
 from course_pkg.core.access import SECTOR_BYTES
 from course_pkg.core.checks import unwritten
 from course_pkg.grading import causes
+from course_pkg.grading.explain import PROFILES, Failed, explained
 from course_pkg.grading.hazard_words import advised, of_hazard
 from course_pkg.grading.limits import bounds
 
+__all__ = [
+    "Failed",
+    "Out",
+    "at_most",
+    "close",
+    "explained",
+    "no_hazards",
+    "out",
+    "passed",
+    "rng",
+    "sectors",
+    "seed",
+    "that",
+    "using",
+]
+
 _SEED: list[int] | None = None
-_PROFILES: ContextVar[list] = ContextVar("profiles")  # those that no_hazards has seen since explained began
 
 
 class Out(np.ndarray):
@@ -35,30 +48,6 @@ def out(shape, dtype="float64") -> Out:
     (Out([nan, nan]), Out([85, 85], dtype=int32))
     """
     return unwritten(shape, dtype).view(Out)
-
-
-class Failed(AssertionError):
-    """A check that failed.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong, with values.
-    about : str
-        What was checked, in the teacher's words.
-    verdict : str
-        What is wrong: one of a fixed set of sentences, none of which an answer can influence.
-    hazard : Hazard, optional
-        The hazard that the message tells.
-    """
-
-    def __init__(self, message: str, about: str = "", verdict: str = "", hazard=None):
-        super().__init__(message)
-        self.about, self.verdict, self.hazard = about, verdict, hazard
-
-    def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows in place of a traceback."""
-        return [f"✗ {self}"]
 
 
 def rng() -> np.random.Generator:
@@ -103,7 +92,7 @@ def that(condition, message: str) -> None:
     --------
     >>> that(1 + 1 == 3, "The sum is wrong.")
     Traceback (most recent call last):
-    course_pkg.grading.check.Failed: The sum is wrong.
+    course_pkg.grading.explain.Failed: The sum is wrong.
     """
     if not condition:
         raise Failed(message, message)
@@ -127,7 +116,7 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
     --------
     >>> close([1.0, 2.5], [1.0, 2.0], "the triad")
     Traceback (most recent call last):
-    course_pkg.grading.check.Failed: the triad: 1 of 2 elements are wrong; at [1] found 2.5, expected 2.
+    course_pkg.grading.explain.Failed: the triad: 1 of 2 elements are wrong; at [1] found 2.5, expected 2.
     """
     expected = np.asarray(expected)
     array = _numbers(found, what)
@@ -180,7 +169,7 @@ def using(function, **kernels):
     def changed(*args, **kwargs):
         names = function.__globals__
         before = {name: names[name] for name in kernels}
-        names.update(kernels)
+        names.update({name: _InPlaceOf(before[name], kernel) for name, kernel in kernels.items()})
         try:
             return function(*args, **kwargs)
         finally:
@@ -189,69 +178,25 @@ def using(function, **kernels):
     return changed
 
 
-@contextmanager
-def explained(kernel, *arrays: str) -> Iterator[None]:
-    """If a test fails within a ``with`` block, name the NumPy habit that is the likely cause, if there is one.
+class _InPlaceOf:
+    """A kernel under the name of the one whose place it takes: an answer that asks for the name learns nothing."""
 
-    An error of the interpreter becomes a failed check, so that a notebook shows its sentence without a traceback.
+    def __init__(self, own, kernel):
+        self.__name__, self.__doc__ = getattr(own, "__name__", ""), getattr(own, "__doc__", None)
+        self._kernel, self._text = kernel, repr(own)
 
-    Parameters
-    ----------
-    kernel : kernel
-        The learner's kernel.
-    *arrays : str
-        Names of the kernel's parameters that are arrays.
+    def __repr__(self):
+        return self._text
 
-    Raises
-    ------
-    Failed
-        With the sentence on the habit in place of the error's message, or after it.
+    def __getitem__(self, configuration):
+        return self._kernel[configuration]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from course_pkg import simt
-    >>> kernel = simt.Kernel.from_source("def kernel(a, out):\\n    out[:] = a", "kernel", {})
-    >>> with explained(kernel, "a", "out"):
-    ...     kernel[1, 1](np.ones(3), np.zeros(3))
-    Traceback (most recent call last):
-    course_pkg.grading.check.Failed: Line 2, `out[:] = a`: `out[:]` means the whole array, ...
-    """
-    from course_pkg.grading import habits, suspects, updates  # not visible in the sandbox
-    from course_pkg.simt.errors import HazardError, SimtError, Unsupported
-    from course_pkg.simt.front.instead import FALLBACK
-    from course_pkg.simt.front.source import program_of
+    def __call__(self, *args, **kwargs):
+        return self._kernel(*args, **kwargs)
 
-    seen = _PROFILES.set([])
-    try:
-        yield
-    except RecursionError:
-        raise Failed("A function calls itself without end: which case ends it?") from None
-    except Exception as error:
-        program = getattr(kernel, "program", None)
-        if program is None and (function := getattr(kernel, "py_func", kernel)) is kernel:
-            name = getattr(function, "__name__", "This")
-            raise Failed(f"{name} is no kernel: write @cuda.jit on the line above its def.") from None
-        program = program or program_of(function)
-        if said := habits.first(program, frozenset(arrays)):
-            raise Failed(said) from None
-        hazard = getattr(error, "hazard", None)
-        if hazard is not None and (said := updates.take_turns(program, hazard)):
-            raise Failed(f"Line {hazard.line}, {habits.quoted(program, hazard.line)}: {said}.") from None
-        told = habits.placed(program, str(error))
-        profile = next(reversed(_PROFILES.get()), None)
-        if isinstance(error, (Failed, HazardError)) and (
-            said := suspects.likely(program, profile, reductions=False)
-        ):
-            raise Failed(f"{told} {said}") from None
-        if isinstance(error, Unsupported):
-            told = suspects.alias(program) or told.removesuffix(f" {FALLBACK}.")
-        if isinstance(error, (Failed, SimtError)):
-            verdict = getattr(error, "verdict", "")
-            raise Failed(told, getattr(error, "about", ""), verdict, hazard) from None
-        raise
-    finally:
-        _PROFILES.reset(seen)
+    def forall(self, *args, **kwargs):
+        """Return a launch of at least as many threads as are asked for."""
+        return self._kernel.forall(*args, **kwargs)
 
 
 def no_hazards(profile, *, notes: bool = False) -> None:
@@ -270,9 +215,9 @@ def no_hazards(profile, *, notes: bool = False) -> None:
     >>> no_hazards(simt.profile(sum_kernel[1, 256], np.ones(256), np.empty(1)))
     >>> no_hazards(simt.profile(sum_kernel[2, 256], np.ones(256), np.empty(1)))  # two blocks, one result
     Traceback (most recent call last):
-    course_pkg.grading.check.Failed: sum_kernel, line ... but blocks of one launch run in any order: ...
+    course_pkg.grading.explain.Failed: sum_kernel, line ... but blocks of one launch run in any order: ...
     """
-    _PROFILES.get([]).append(profile)
+    PROFILES.get([]).append(profile)
     found = [*profile.hazards, *(profile.notes if notes else ())]
     if found:
         first = found[0]
@@ -299,7 +244,7 @@ def at_most(profile, limits: dict, *, compulsory: dict) -> None:
     >>> at_most(profile, {"global_load.sectors": 1.15}, compulsory={"global_load.sectors": sectors(32)})
     >>> at_most(profile, {"global_load.sectors": 1.15}, compulsory={"global_load.sectors": sectors(16)})
     Traceback (most recent call last):
-    course_pkg.grading.check.Failed: copy_kernel needs 4 global load sectors and makes 8, 2.0×; 1.15× is allowed.
+    course_pkg.grading.explain.Failed: copy_kernel needs 4 global load sectors and makes 8, 2.0×; 1.15× is allowed.
     """
     for bound in bounds(profile, limits, compulsory):
         if bound.kept:

@@ -4,7 +4,7 @@ import ast
 import re
 from math import prod
 
-from course_pkg.grading import habits, lanes
+from course_pkg.grading import lanes, quotes
 from course_pkg.grading.hazard_words import ALL_COME, OTHER_DATA
 from course_pkg.grading.updates import both_write, in_order, take_turns
 from course_pkg.practice import outside
@@ -88,7 +88,7 @@ def skipped(answer: Answer, outcomes: list[Outcome]) -> str:
             if note.kind == "skipped_barrier" and note.function == answer.program.name:
                 who, absent = note.threads
                 return (
-                    f"Line {note.line}, {habits.quoted(answer.program, note.line)}: {who} waits at this barrier, and "
+                    f"Line {note.line}, {quotes.quoted(answer.program, note.line)}: {who} waits at this barrier, and "
                     f"{absent} ends without coming to it. Here that does no harm, because a barrier does not wait for "
                     f"threads that have ended; if {absent} did anything later, it would be a mistake. {ALL_COME}."
                 )
@@ -96,7 +96,7 @@ def skipped(answer: Answer, outcomes: list[Outcome]) -> str:
     if left is None:
         return ""
     return (
-        f"Line {left}, {habits.quoted(answer.program, left)}: threads that end here never come to the barriers after "
+        f"Line {left}, {quotes.quoted(answer.program, left)}: threads that end here never come to the barriers after "
         "it. That does no harm, because a barrier does not wait for threads that have ended. "
         f"{ALL_COME} all the same: then it stays right when more is done after it."
     )

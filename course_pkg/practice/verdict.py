@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_pkg.grading import check, habits
+from course_pkg.grading import check, quotes
 from course_pkg.practice import hazards
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome, Strange
@@ -101,7 +101,7 @@ def _stopped(answer: Answer, outcome: Outcome) -> str:
     if re.match(r"index \d+ of \w+ is a float", rest):
         rest = rest.removesuffix(": indices are integers.")
         rest = f"{rest}, and an index is an integer: divide with //, or use int()."
-    return f"Line {place['line']}, {habits.quoted(answer.program, int(place['line']))}: {rest}"
+    return f"Line {place['line']}, {quotes.quoted(answer.program, int(place['line']))}: {rest}"
 
 
 def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:

@@ -1,140 +1,36 @@
 """Quadratic programs with bounds at zero: minimise F(x) = ½ xᵀQx + hᵀx over x ≥ 0. All data are offline.
 
-The document of this topic calls the unknowns λ; here they are x. Data sets come with scikit-learn. Whatever is drawn at
-random depends on a seed alone.
+The document of this topic calls the unknowns λ; here they are x. :mod:`.quadratic` says what a problem is, and those
+made of data sets are in :mod:`.data_sets`. Whatever is drawn at random depends on a seed alone.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from course_pkg.core import CourseError
-from course_pkg.core.checks import FLOATS, require_count
+from course_pkg.core.checks import require_count
+from course_pkg.qp.data_sets import nnls_diabetes, nnls_digits, svm_breast_cancer
+from course_pkg.qp.quadratic import QuadraticProblem, least_squares
+
+__all__ = [
+    "PROBLEMS",
+    "QuadraticProblem",
+    "blurred_picture",
+    "deblurring",
+    "dense",
+    "least_squares",
+    "model_predictive",
+    "nnls_diabetes",
+    "nnls_digits",
+    "obstacle_1d",
+    "obstacle_2d",
+    "portfolio",
+    "problem",
+    "svm_breast_cancer",
+]
 
 SEED = 2027
-
-
-@dataclass(frozen=True, eq=False)
-class QuadraticProblem:
-    """Minimise ½ xᵀQx + hᵀx over x ≥ 0, Q symmetric positive semidefinite; host memory.
-
-    Attributes
-    ----------
-    Q : ndarray, shape (n, n)
-    h : ndarray, shape (n,)
-    name, source : str
-        What it is, and where its data come from.
-
-    Examples
-    --------
-    >>> p = problem("obstacle_1d", 5)
-    >>> p.n, p.Q[2].round(2)
-    (5, array([  0., -36.,  72., -36.,   0.]))
-    """
-
-    Q: np.ndarray
-    h: np.ndarray
-    name: str
-    source: str
-
-    @property
-    def n(self) -> int:
-        """Number of unknowns."""
-        return self.h.size
-
-    def astype(self, dtype) -> "QuadraticProblem":
-        """Return the same problem in another precision."""
-        if np.dtype(dtype).name not in FLOATS:
-            raise CourseError(f"dtype is {dtype}: the matrices are {' or '.join(FLOATS)}.")
-        return QuadraticProblem(self.Q.astype(dtype), self.h.astype(dtype), self.name, self.source)
-
-
-def least_squares(A, b, name: str, source: str) -> QuadraticProblem:
-    """Return ``min ‖A x - b‖²`` over x ≥ 0 as a quadratic program: Q = AᵀA, h = -Aᵀb.
-
-    Examples
-    --------
-    >>> least_squares(np.eye(2), np.array([1.0, -2.0]), "small", "").h
-    array([-1.,  2.])
-    """
-    Q = A.T @ A
-    return QuadraticProblem((Q + Q.T) / 2, -A.T @ b, name, source)
-
-
-def nnls_diabetes(size: int = 442) -> QuadraticProblem:
-    """Return a fit of the progression of diabetes by ten measured quantities and their opposites: 20 unknowns.
-
-    With the opposites, a coefficient of either sign is one of two that are not negative. Q is singular.
-
-    Parameters
-    ----------
-    size : int
-        Number of patients, at most 442.
-
-    Examples
-    --------
-    >>> nnls_diabetes().n
-    20
-    """
-    from sklearn.datasets import load_diabetes
-
-    data = load_diabetes()
-    A = np.hstack([data.data, -data.data])[:size]
-    target = data.target[:size]
-    return least_squares(
-        A, target - target.mean(), "nnls_diabetes", "Efron et al., Annals of Statistics 32, 2004"
-    )
-
-
-def nnls_digits(size: int = 1000) -> QuadraticProblem:
-    """Return the image of one digit as a sum, with weights of at least 0, of the images of ``size`` others.
-
-    Images have 64 pixels, so the optimum needs at most 64 of the weights.
-
-    Examples
-    --------
-    >>> nnls_digits(100).n
-    100
-    """
-    from sklearn.datasets import load_digits
-
-    images = load_digits().data / 16
-    if not 1 <= size < len(images):
-        raise CourseError(f"size is {size}: choose from 1 to {len(images) - 1} images of digits.")
-    return least_squares(
-        images[:size].T, images[-1], "nnls_digits", "UCI, Optical Recognition of Handwritten Digits, 1998"
-    )
-
-
-def svm_breast_cancer(size: int = 569, gamma: float = 1 / 30, penalty: float = 10.0) -> QuadraticProblem:
-    """Return the dual of a support vector machine with a Gaussian kernel, without bias, with squared hinge loss.
-
-    Without the bias there is no equality constraint; with the squared loss there is no upper bound, but 1/C on the
-    diagonal. Q_ij = y_i y_j exp(-γ‖a_i - a_j‖²) + δ_ij/C and h = -1; the support vectors have x_i > 0.
-
-    Source: Y.-J. Lee and O. L. Mangasarian, SSVM, Computational Optimization and Applications 20, 2001 (squared loss).
-
-    Examples
-    --------
-    >>> p = svm_breast_cancer(100)
-    >>> p.n, p.Q[0, 0].round(3)
-    (100, np.float64(1.1))
-    """
-    from sklearn.datasets import load_breast_cancer
-
-    data = load_breast_cancer()
-    a = (data.data - data.data.mean(0)) / data.data.std(0)
-    a, y = a[:size], 2.0 * data.target[:size] - 1
-    squares = np.sum(a**2, axis=1)
-    distances = np.maximum(squares[:, None] + squares - 2 * a @ a.T, 0)
-    Q = np.outer(y, y) * np.exp(-gamma * (distances + distances.T) / 2) + np.eye(y.size) / penalty
-    return QuadraticProblem(
-        Q,
-        -np.ones(y.size),
-        "svm_breast_cancer",
-        "UCI, Breast Cancer Wisconsin (Diagnostic), 1995",
-    )
 
 
 def portfolio(size: int = 500, factors: int = 20, seed: int = SEED) -> QuadraticProblem:

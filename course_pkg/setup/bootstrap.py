@@ -24,6 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 NEWER = ("python3.13", "python3.12", "python3.11")
 TRIAL = "import course_pkg, ipykernel, ipywidgets, jupyterlab, jupytext, matplotlib, numba, numpy, psutil"
 BASE_GB, REPAIR_GB, GPU_GB = 2.0, 0.5, 6.0
+LAB = ("grade",)  # the buttons Validate, for learners, and Formgrader, for teachers, are nbgrader's
 
 if __name__ == "__main__":
     # A script finds what lies beside it; the package lies two folders up.
@@ -203,7 +204,7 @@ def run(arguments):
         ensure(extras)
         return 0
     if action == "lab":
-        return hand_over(ensure(extras), ["course", "lab", *rest])
+        return hand_over(ensure([*extras, *LAB]), ["course", "lab", *rest])
     if action == "run" and rest:
         return hand_over(ensure(extras), rest)
     if action in ("lint", "check", "test"):

@@ -124,19 +124,21 @@ def run_triad(n, threads_per_block, dtype="float64", s=3.0):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad", "points": 1}
 # 100 elements, 4 blocks of 32 threads: 28 threads have no element.
-a, b, found = run_triad(n=100, threads_per_block=32)
-check.close(found, a + 3.0 * b, "out", atol=1e-14)
+with check.explained(triad_kernel, "a", "b", "out"):
+    a, b, found = run_triad(n=100, threads_per_block=32)
+    check.close(found, a + 3.0 * b, "out", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15, "flops.total": 1.0}}
 # The traffic in sectors of 32 bytes, and 2 flops per element; no hazards.
-n = 128 * int(check.rng().integers(6, 12))
-a, b, out = check.rng().uniform(-1, 1, (3, n))
-expected = a + 3.0 * b
-profile = simt.profile(triad_kernel[n // 128, 128], a, b, 3.0, out)
-check.no_hazards(profile)
-check.close(out, expected, "out", atol=1e-14)
-needed = {"global_load.sectors": 2 * n * 8 / 32, "global_store.sectors": n * 8 / 32, "flops.total": 2 * n}
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(triad_kernel, "a", "b", "out"):
+    n = 128 * int(check.rng().integers(6, 12))
+    a, b, out = check.rng().uniform(-1, 1, (3, n))
+    expected = a + 3.0 * b
+    profile = simt.profile(triad_kernel[n // 128, 128], a, b, 3.0, out)
+    check.no_hazards(profile)
+    check.close(out, expected, "out", atol=1e-14)
+    needed = {"global_load.sectors": 2 * n * 8 / 32, "global_store.sectors": n * 8 / 32, "flops.total": 2 * n}
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad_hidden", "points": 1}
 # Hidden tests: other sizes and blocks, another scalar, single precision.
@@ -270,19 +272,21 @@ def pipe_step(T, Cp, factor):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat", "points": 1}
-T, Cp, found, *_ = run_heat(8, 6)
-check.close(found, pipe_step(T, Cp, 0.1), "out", atol=1e-13)
+with check.explained(heat_kernel, "T", "Cp", "out"):
+    T, Cp, found, *_ = run_heat(8, 6)
+    check.close(found, pipe_step(T, Cp, 0.1), "out", atol=1e-13)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.15, "flops.total": 2.0}}
 # The traffic and the flops: each point needs six reads, one write and 8 flops; no hazards.
-n = 4 * int(check.rng().integers(16, 25))
-T, Cp, out = heat_fields(n, n)
-before = T.copy(), Cp.copy()
-profile = simt.profile(heat_kernel[((n + 31) // 32, (n + 31) // 32), (32, 32)], T, Cp, 0.1, out)
-check.no_hazards(profile)
-check.close(out, pipe_step(*before, 0.1), "out", atol=1e-13)
-needed = {"global_load.sectors": 6 * n**2 * 8 / 32, "global_store.sectors": n**2 * 8 / 32, "flops.total": 8 * n**2}
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(heat_kernel, "T", "Cp", "out"):
+    n = 4 * int(check.rng().integers(16, 25))
+    T, Cp, out = heat_fields(n, n)
+    before = T.copy(), Cp.copy()
+    profile = simt.profile(heat_kernel[((n + 31) // 32, (n + 31) // 32), (32, 32)], T, Cp, 0.1, out)
+    check.no_hazards(profile)
+    check.close(out, pipe_step(*before, 0.1), "out", atol=1e-13)
+    needed = {"global_load.sectors": 6 * n**2 * 8 / 32, "global_store.sectors": n**2 * 8 / 32, "flops.total": 8 * n**2}
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_hidden", "points": 1}
 # Hidden tests: other grids, also such that are no multiple of the block; inputs must not change.
@@ -402,9 +406,10 @@ def run_smooth(n):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth", "points": 1} course={"limits": {"global_load.thread_accesses": 2.0, "global_store.thread_accesses": 1.0}}
 # One of the faults: each element of out is to be written once.
-n = 64 * int(check.rng().integers(6, 12))
-needed = {"global_load.thread_accesses": 16 * n, "global_store.thread_accesses": n}
-check.at_most(run_smooth(n), limits, compulsory=needed)
+with check.explained(smooth_kernel, "a", "w", "out"):
+    n = 64 * int(check.rng().integers(6, 12))
+    needed = {"global_load.thread_accesses": 16 * n, "global_store.thread_accesses": n}
+    check.at_most(run_smooth(n), limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_hidden", "points": 1} course={"limits": {"global_load.sectors": 2.0, "global_store.thread_accesses": 9.0}}
 # Hidden tests: the other fault, by the sectors that are loaded; sizes that are no multiple of the block.
@@ -454,8 +459,9 @@ def run_grey(n):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_grey", "points": 1}
-for n in (128, 65 + int(check.rng().integers(0, 60))):
-    run_grey(n)
+with check.explained(grey_kernel, "rgb", "out"):
+    for n in (128, 65 + int(check.rng().integers(0, 60))):
+        run_grey(n)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_grey_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
 # Hidden tests: within 1.1 times the sectors of the picture and of the result.

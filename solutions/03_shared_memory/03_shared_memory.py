@@ -136,22 +136,24 @@ def smooth_launch(ny, nx):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth", "points": 1}
 # Only the values are tested, on a field of 2 × 2 blocks.
-u, expected, out = smooth_field(16, 64)
-out = cuda.to_device(out)
-smooth_launch(16, 64)(cuda.to_device(u), out)
-check.close(out.copy_to_host(), expected, "out", atol=1e-14)
+with check.explained(smooth_kernel, "u", "out"):
+    u, expected, out = smooth_field(16, 64)
+    out = cuda.to_device(out)
+    smooth_launch(16, 64)(cuda.to_device(u), out)
+    check.close(out.copy_to_host(), expected, "out", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.15}}
 # No hazards, and no more traffic than the tiles need: their own points, and a halo wherever two blocks meet.
-ny, nx = 8 * int(check.rng().integers(3, 6)) + 3, 32 * int(check.rng().integers(2, 5)) + 20
-u, expected, out = smooth_field(ny, nx)
-profile = simt.profile(smooth_launch(ny, nx), u, out)
-check.no_hazards(profile)
-check.close(out, expected, "out", atol=1e-14)
-rows = 2 * (ny // 8) * nx * 8 / 32  # all bytes of a sector in a halo's row are used
-columns = 2 * (nx // 32) * ny  # each point of a halo's column costs a whole sector
-needed = {"global_load.sectors": ny * nx * 8 / 32 + rows + columns, "global_store.sectors": ny * nx * 8 / 32}
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(smooth_kernel, "u", "out"):
+    ny, nx = 8 * int(check.rng().integers(3, 6)) + 3, 32 * int(check.rng().integers(2, 5)) + 20
+    u, expected, out = smooth_field(ny, nx)
+    profile = simt.profile(smooth_launch(ny, nx), u, out)
+    check.no_hazards(profile)
+    check.close(out, expected, "out", atol=1e-14)
+    rows = 2 * (ny // 8) * nx * 8 / 32  # all bytes of a sector in a halo's row are used
+    columns = 2 * (nx // 32) * ny  # each point of a halo's column costs a whole sector
+    needed = {"global_load.sectors": ny * nx * 8 / 32 + rows + columns, "global_store.sectors": ny * nx * 8 / 32}
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_hidden", "points": 2}
 # Hidden tests: fields whose size is no multiple of the block; no hazards; the input must not change.
@@ -213,15 +215,17 @@ def run_mixed(ny, nx):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mixed", "points": 1}
 # The values, on a field of 2 × 2 blocks.
-run_mixed(16, 64)
+with check.explained(mixed_kernel, "u", "out"):
+    run_mixed(16, 64)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mixed_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.15}}
 # The traffic: the points of each block and its halo, corners included, each of them once.
-ny, nx = 8 * int(check.rng().integers(3, 6)) + 3, 32 * int(check.rng().integers(2, 5)) + 20
-crossings = (ny // 8) * (nx // 32)  # where four blocks meet, each of them needs one point of the block opposite
-halo = 2 * (ny // 8) * nx * 8 / 32 + 2 * (nx // 32) * ny + 4 * crossings
-needed = {"global_load.sectors": ny * nx * 8 / 32 + halo, "global_store.sectors": ny * nx * 8 / 32}
-check.at_most(run_mixed(ny, nx), limits, compulsory=needed)
+with check.explained(mixed_kernel, "u", "out"):
+    ny, nx = 8 * int(check.rng().integers(3, 6)) + 3, 32 * int(check.rng().integers(2, 5)) + 20
+    crossings = (ny // 8) * (nx // 32)  # where four blocks meet, each of them needs one point of the block opposite
+    halo = 2 * (ny // 8) * nx * 8 / 32 + 2 * (nx // 32) * ny + 4 * crossings
+    needed = {"global_load.sectors": ny * nx * 8 / 32 + halo, "global_store.sectors": ny * nx * 8 / 32}
+    check.at_most(run_mixed(ny, nx), limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mixed_hidden", "points": 2}
 # Hidden tests: fields whose size is no multiple of the block, and small ones.
@@ -289,11 +293,13 @@ def needed_by_fields(n):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_fields", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
 # 96 particles: values, hazards, and whole sectors in global memory.
-check.at_most(run_fields(96), limits, compulsory=needed_by_fields(96))
+with check.explained(fields_kernel, "a", "out"):
+    check.at_most(run_fields(96), limits, compulsory=needed_by_fields(96))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_fields_banks", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1, "shared_load.wavefronts": 1.1, "shared_store.wavefronts": 1.1}}
 # The same launch: no bank conflict either.
-check.at_most(run_fields(96), limits, compulsory=needed_by_fields(96))
+with check.explained(fields_kernel, "a", "out"):
+    check.at_most(run_fields(96), limits, compulsory=needed_by_fields(96))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_fields_hidden", "points": 2} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1, "shared_load.wavefronts": 1.1, "shared_store.wavefronts": 1.1}}
 # Hidden tests: other numbers of particles, with all these limits; and numbers that are no multiple of four.
@@ -385,7 +391,8 @@ def needed_by_column_mean(ny, nx):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_column_mean", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
 # A field of 8 × 2 blocks.
-check.at_most(run_column_mean(64, 64), limits, compulsory=needed_by_column_mean(64, 64))
+with check.explained(column_mean_kernel, "u", "out"):
+    check.at_most(run_column_mean(64, 64), limits, compulsory=needed_by_column_mean(64, 64))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_column_mean_hidden", "points": 2} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
 # Hidden tests: fields whose size is no multiple of the block.
@@ -446,11 +453,13 @@ def bound_of_halve(ny, nx):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_halve", "points": 1}
 # The values, on 2 × 2 blocks.
-run_halve(16, 64)
+with check.explained(halve_kernel, "u", "out"):
+    run_halve(16, 64)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_halve_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
 # The same launch against the bound.
-check.at_most(run_halve(16, 64), limits, compulsory=bound_of_halve(16, 64))
+with check.explained(halve_kernel, "u", "out"):
+    check.at_most(run_halve(16, 64), limits, compulsory=bound_of_halve(16, 64))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_halve_hidden", "points": 2} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
 # Hidden tests: other fields, against the bound where rows consist of whole sectors.

@@ -86,20 +86,22 @@ def carry_launch(ny, nx):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_carry", "points": 1}
 # 5 rows of 40 columns of 6 points: in each row, the second block has 24 threads without a column.
-u, nu, expected = carried_field(6, 5, 40)
-u = cuda.to_device(u)
-carry_launch(5, 40)(u, nu)
-check.close(u.copy_to_host(), expected, "u after the step", atol=1e-14)
+with check.explained(carry_kernel, "u"):
+    u, nu, expected = carried_field(6, 5, 40)
+    u = cuda.to_device(u)
+    carry_launch(5, 40)(u, nu)
+    check.close(u.copy_to_host(), expected, "u after the step", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_carry_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15}}
 # The traffic: each number is read once and written once; no hazards.
-nz, ny, nx = int(check.rng().integers(9, 20)), int(check.rng().integers(5, 11)), 4 * int(check.rng().integers(9, 20))
-u, nu, expected = carried_field(nz, ny, nx)
-profile = simt.profile(carry_launch(ny, nx), u, nu)
-check.no_hazards(profile)
-check.close(u, expected, "u after the step", atol=1e-14)
-needed = {"global_load.sectors": u.size * 8 / 32, "global_store.sectors": u.size * 8 / 32}
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(carry_kernel, "u"):
+    nz, ny, nx = int(check.rng().integers(9, 20)), int(check.rng().integers(5, 11)), 4 * int(check.rng().integers(9, 20))
+    u, nu, expected = carried_field(nz, ny, nx)
+    profile = simt.profile(carry_launch(ny, nx), u, nu)
+    check.no_hazards(profile)
+    check.close(u, expected, "u after the step", atol=1e-14)
+    needed = {"global_load.sectors": u.size * 8 / 32, "global_store.sectors": u.size * 8 / 32}
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_carry_hidden", "points": 1}
 # Hidden tests: other sizes, single precision.
@@ -163,12 +165,14 @@ def run_power(n):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_power", "points": 1}
 # The values: 96 samples, as many numbers as three blocks have threads.
-profile = run_power(96)
+with check.explained(power_kernel, "z", "power"):
+    profile = run_power(96)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_power_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}}
 # The sectors: each one of z is asked for once, and each one of power is written once.
-n = 32 * int(check.rng().integers(5, 12))
-check.at_most(run_power(n), limits, compulsory={"global_load.sectors": 2 * n * 8 / 32, "global_store.sectors": n * 8 / 32})
+with check.explained(power_kernel, "z", "power"):
+    n = 32 * int(check.rng().integers(5, 12))
+    check.at_most(run_power(n), limits, compulsory={"global_load.sectors": 2 * n * 8 / 32, "global_store.sectors": n * 8 / 32})
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_power_hidden", "points": 1}
 # Hidden tests: numbers of samples that do not fill the last warp, a single sample among them.
@@ -259,8 +263,9 @@ def run_squares(ny, nx):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_squares", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.0, "shared_load.requests": 1.0, "shared_store.requests": 1.0}}
 # A matrix of 3 rows of 512 numbers: values, hazards, sectors and requests to shared memory.
-profile, needed = run_squares(3, 512)
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(squares_kernel, "a", "out"):
+    profile, needed = run_squares(3, 512)
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_squares_hidden", "points": 2} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.0, "shared_load.requests": 1.0, "shared_store.requests": 1.0}}
 # Hidden tests: longer rows with the same limits, and rows of any length.
@@ -340,24 +345,26 @@ def random_launches():
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_two_sums", "points": 1}
 # 1000 elements, 4 blocks: the last 24 threads have no element.
-a, b, partial = vectors_to_sum(1000, 4)
-device = cuda.to_device(partial)
-two_sums_kernel[4, 256](cuda.to_device(a), cuda.to_device(b), device)
-partial = device.copy_to_host()
-check_dot(partial, a, b)
-check_square(partial, a)
+with check.explained(two_sums_kernel, "a", "b", "partial"):
+    a, b, partial = vectors_to_sum(1000, 4)
+    device = cuda.to_device(partial)
+    two_sums_kernel[4, 256](cuda.to_device(a), cuda.to_device(b), device)
+    partial = device.copy_to_host()
+    check_dot(partial, a, b)
+    check_square(partial, a)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_two_sums_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1, "global_atomics.sectors": 1.0}}
 # Eight elements per thread: the traffic is within 1.1 times the bound, the shares are equal; no hazards.
-blocks = int(check.rng().choice((3, 5, 6, 7)))
-a, b, partial = vectors_to_sum(8 * 256 * blocks, blocks)
-profile = simt.profile(two_sums_kernel[blocks, 256], a, b, partial)
-check.no_hazards(profile)
-check_dot(partial, a, b)
-check_square(partial, a)
-check.that((partial > 0.8 * partial.mean(axis=0)).all(), "The blocks must share the work evenly.")
-needed = {"global_load.sectors": 2 * a.size * 8 / 32, "global_store.sectors": 2 * blocks, "global_atomics.sectors": 2 * blocks}
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(two_sums_kernel, "a", "b", "partial"):
+    blocks = int(check.rng().choice((3, 5, 6, 7)))
+    a, b, partial = vectors_to_sum(8 * 256 * blocks, blocks)
+    profile = simt.profile(two_sums_kernel[blocks, 256], a, b, partial)
+    check.no_hazards(profile)
+    check_dot(partial, a, b)
+    check_square(partial, a)
+    check.that((partial > 0.8 * partial.mean(axis=0)).all(), "The blocks must share the work evenly.")
+    needed = {"global_load.sectors": 2 * a.size * 8 / 32, "global_store.sectors": 2 * blocks, "global_atomics.sectors": 2 * blocks}
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_two_sums_dot_hidden", "points": 1}
 # Hidden tests: the dot product of more elements than threads, fewer, a single one; single precision; the inputs must not change.

@@ -194,27 +194,29 @@ def scale_and_correct_kernel(c, z, omega, u, v):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_scale_and_correct", "points": 1} course={"limits": {"global_load.thread_accesses": 1.02, "global_store.thread_accesses": 1.02}}
 # The numbers are right, without hazards, and each element is loaded once; 256 threads have more than one element each.
-n = 1000 + int(check.rng().integers(0, 100))
-c, z, u, v, expected_u, expected_v = map_fields(n)
-profile = simt.profile(scale_and_correct_kernel[2, 128], c, z, 0.5, u, v)
-check.no_hazards(profile)
-check.close(u, expected_u, "u", atol=1e-14)
-check.close(v, expected_v, "v", atol=1e-14)
-check.at_most(profile, limits, compulsory={"global_load.thread_accesses": 4 * n, "global_store.thread_accesses": 2 * n})
+with check.explained(scale_and_correct_kernel, "c", "z", "u", "v"):
+    n = 1000 + int(check.rng().integers(0, 100))
+    c, z, u, v, expected_u, expected_v = map_fields(n)
+    profile = simt.profile(scale_and_correct_kernel[2, 128], c, z, 0.5, u, v)
+    check.no_hazards(profile)
+    check.close(u, expected_u, "u", atol=1e-14)
+    check.close(v, expected_v, "v", atol=1e-14)
+    check.at_most(profile, limits, compulsory={"global_load.thread_accesses": 4 * n, "global_store.thread_accesses": 2 * n})
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_scale_and_correct_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}}
 # The numbers are right, and neighbouring threads touch neighbouring elements: no more sectors than its loads and stores need.
-n = 256 * int(check.rng().integers(4, 8))
-c, z, u, v, expected_u, expected_v = map_fields(n)
-profile = simt.profile(scale_and_correct_kernel[2, 128], c, z, 0.5, u, v)
-check.no_hazards(profile)
-check.close(u, expected_u, "u", atol=1e-14)
-check.close(v, expected_v, "v", atol=1e-14)
-needed = {
-    "global_load.sectors": check.sectors(max(4 * n, profile.global_load.thread_accesses)),
-    "global_store.sectors": check.sectors(max(2 * n, profile.global_store.thread_accesses)),
-}
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(scale_and_correct_kernel, "c", "z", "u", "v"):
+    n = 256 * int(check.rng().integers(4, 8))
+    c, z, u, v, expected_u, expected_v = map_fields(n)
+    profile = simt.profile(scale_and_correct_kernel[2, 128], c, z, 0.5, u, v)
+    check.no_hazards(profile)
+    check.close(u, expected_u, "u", atol=1e-14)
+    check.close(v, expected_v, "v", atol=1e-14)
+    needed = {
+        "global_load.sectors": check.sectors(max(4 * n, profile.global_load.thread_accesses)),
+        "global_store.sectors": check.sectors(max(2 * n, profile.global_store.thread_accesses)),
+    }
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_scale_and_correct_hidden", "points": 1} course={"limits": {"global_load.sectors": 2.0, "global_store.sectors": 2.0}}
 # Hidden tests: other sizes, more and fewer threads than elements, single precision; no hazards; c and z must not change.
@@ -337,26 +339,28 @@ def sectors_of_neighbours(ny, nx):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot", "points": 1}
 # Only the values are tested, on a field of 2 × 2 blocks.
-p, expected, sums, s, partial = dot_fields(16, 64)
-s, partial = cuda.to_device(s), cuda.to_device(partial)
-stencil_dot_kernel[blocks_of(16, 64), (32, 8)](cuda.to_device(p), s, partial)
-check.close(s.copy_to_host(), expected, "s", atol=1e-13)
-check.close(partial.copy_to_host(), sums, "partial", atol=1e-11)
+with check.explained(stencil_dot_kernel, "p", "s", "partial"):
+    p, expected, sums, s, partial = dot_fields(16, 64)
+    s, partial = cuda.to_device(s), cuda.to_device(partial)
+    stencil_dot_kernel[blocks_of(16, 64), (32, 8)](cuda.to_device(p), s, partial)
+    check.close(s.copy_to_host(), expected, "s", atol=1e-13)
+    check.close(partial.copy_to_host(), sums, "partial", atol=1e-11)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.02, "atomics.requests": 1.0}}
 # The traffic: five reads and one write per point, one number per block, no atomics; no hazards.
-ny, nx = 8 * int(check.rng().integers(2, 6)), 32 * int(check.rng().integers(2, 4))
-p, expected, sums, s, partial = dot_fields(ny, nx)
-profile = simt.profile(stencil_dot_kernel[blocks_of(ny, nx), (32, 8)], p, s, partial)
-check.no_hazards(profile)
-check.close(s, expected, "s", atol=1e-13)
-check.close(partial, sums, "partial", atol=1e-11)
-needed = {
-    "global_load.sectors": sectors_of_neighbours(ny, nx),
-    "global_store.sectors": s.size * 8 / 32 + partial.size,
-    "atomics.requests": 0,
-}
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(stencil_dot_kernel, "p", "s", "partial"):
+    ny, nx = 8 * int(check.rng().integers(2, 6)), 32 * int(check.rng().integers(2, 4))
+    p, expected, sums, s, partial = dot_fields(ny, nx)
+    profile = simt.profile(stencil_dot_kernel[blocks_of(ny, nx), (32, 8)], p, s, partial)
+    check.no_hazards(profile)
+    check.close(s, expected, "s", atol=1e-13)
+    check.close(partial, sums, "partial", atol=1e-11)
+    needed = {
+        "global_load.sectors": sectors_of_neighbours(ny, nx),
+        "global_store.sectors": s.size * 8 / 32 + partial.size,
+        "atomics.requests": 0,
+    }
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_hidden", "points": 1}
 # Hidden tests: fields whose size is no multiple of the block; no hazards; p must not change.
@@ -456,22 +460,24 @@ def map_stencil_fields(ny, nx, beta):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil", "points": 1}
 # Only the values are tested, on a field of 2 × 2 blocks.
-r, p1, p, expected, p2, s = map_stencil_fields(16, 64, 0.5)
-p2, s = cuda.to_device(p2), cuda.to_device(s)
-map_stencil_kernel[blocks_of(16, 64), (32, 8)](cuda.to_device(r), 0.5, cuda.to_device(p1), p2, s)
-check.close(p2.copy_to_host(), p, "p2", atol=1e-13)
-check.close(s.copy_to_host(), expected, "s", atol=1e-13)
+with check.explained(map_stencil_kernel, "r", "p1", "p2", "s"):
+    r, p1, p, expected, p2, s = map_stencil_fields(16, 64, 0.5)
+    p2, s = cuda.to_device(p2), cuda.to_device(s)
+    map_stencil_kernel[blocks_of(16, 64), (32, 8)](cuda.to_device(r), 0.5, cuda.to_device(p1), p2, s)
+    check.close(p2.copy_to_host(), p, "p2", atol=1e-13)
+    check.close(s.copy_to_host(), expected, "s", atol=1e-13)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.02}}
 # The traffic: ten reads and two writes per point; no hazards.
-ny, nx = 8 * int(check.rng().integers(2, 6)), 32 * int(check.rng().integers(2, 4))
-r, p1, p, expected, p2, s = map_stencil_fields(ny, nx, 0.5)
-profile = simt.profile(map_stencil_kernel[blocks_of(ny, nx), (32, 8)], r, 0.5, p1, p2, s)
-check.no_hazards(profile)
-check.close(p2, p, "p2", atol=1e-13)
-check.close(s, expected, "s", atol=1e-13)
-needed = {"global_load.sectors": 2 * sectors_of_neighbours(ny, nx), "global_store.sectors": 2 * s.size * 8 / 32}
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(map_stencil_kernel, "r", "p1", "p2", "s"):
+    ny, nx = 8 * int(check.rng().integers(2, 6)), 32 * int(check.rng().integers(2, 4))
+    r, p1, p, expected, p2, s = map_stencil_fields(ny, nx, 0.5)
+    profile = simt.profile(map_stencil_kernel[blocks_of(ny, nx), (32, 8)], r, 0.5, p1, p2, s)
+    check.no_hazards(profile)
+    check.close(p2, p, "p2", atol=1e-13)
+    check.close(s, expected, "s", atol=1e-13)
+    needed = {"global_load.sectors": 2 * sectors_of_neighbours(ny, nx), "global_store.sectors": 2 * s.size * 8 / 32}
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil_hidden", "points": 1}
 # Hidden tests: fields whose size is no multiple of the block, other beta; no hazards; r and p1 must not change.
@@ -762,8 +768,9 @@ def run_two_steps(n):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_two_steps", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
 # The values and the traffic, for 1,024 points: four blocks; no hazards.
-profile, needed = run_two_steps(1024)
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(two_steps_kernel, "u", "b", "w"):
+    profile, needed = run_two_steps(1024)
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_two_steps_traffic_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
 # Hidden tests: other numbers of blocks, with the same limits; no hazards; u and b must not change.

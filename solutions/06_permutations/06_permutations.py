@@ -279,9 +279,10 @@ def run_restore(n, dtype="float64"):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_restore", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.thread_accesses": 1.0}}
 # The values, and the traffic: perm and both vectors are read once, by neighbours; each result is written once; no hazards.
-profile, perm = run_restore(64 * int(check.rng().integers(3, 9)))
-needed = {"global_load.sectors": perm.size * (4 + 8 + 8) / 32, "global_store.thread_accesses": 2 * perm.size}
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(restore_kernel, "perm", "new_u", "new_v", "u", "v"):
+    profile, perm = run_restore(64 * int(check.rng().integers(3, 9)))
+    needed = {"global_load.sectors": perm.size * (4 + 8 + 8) / 32, "global_store.thread_accesses": 2 * perm.size}
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_restore_hidden", "points": 1} course={"limits": {"global_load.thread_accesses": 1.0, "global_store.thread_accesses": 1.0}}
 # Hidden tests: numbers of elements that do not fill the last block, single precision; no hazards; inputs must not change.
@@ -425,17 +426,20 @@ def short_rows():
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_jacobi", "points": 1}
 # Only the values are tested, on 16 rows of three to eight entries: one block.
-profile, needed = run_jacobi(check.rng().integers(3, 9, 16))
+with check.explained(jacobi_kernel, "indptr", "indices", "data", "b", "x", "new"):
+    profile, needed = run_jacobi(check.rng().integers(3, 9, 16))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_jacobi_sectors", "points": 1} course={"limits": {"global_load.sectors": 1.4, "global_store.sectors": 4.0}}
 # The sectors: neighbouring lanes read neighbouring entries of a row.
-profile, needed = run_jacobi(short_rows())
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(jacobi_kernel, "indptr", "indices", "data", "b", "x", "new"):
+    profile, needed = run_jacobi(short_rows())
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_jacobi_requests", "points": 1} course={"limits": {"global_load.requests": 1.1, "global_load.sectors": 1.1, "global_store.requests": 1.1, "global_store.sectors": 1.1}}
 # The requests, and the sectors more strictly: a warp asks once for what its four rows need, and for each number once.
-profile, needed = run_jacobi(short_rows())
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(jacobi_kernel, "indptr", "indices", "data", "b", "x", "new"):
+    profile, needed = run_jacobi(short_rows())
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_jacobi_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.5, "global_store.sectors": 4.0}}
 # Hidden tests: rows of one entry, rows of more than eight, and rows that do not fill the last block; no hazards.
@@ -555,19 +559,21 @@ def check_iterations(n, many):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_iteration", "points": 1}
 # The values: one iteration with 64 elements.
-profiles = check_iterations(64, 1)
+with check.explained(combine_kernel, "y", "before", "new", "x32"):
+    profiles = check_iterations(64, 1)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_iteration_bytes", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}}
 # The bytes: in three iterations the values are right, and beside the product each one loads 16 and stores 12 bytes per element.
-n = 64 * int(check.rng().integers(3, 9))
-profiles = check_iterations(n, 3)
-check.that(len(profiles) > 0, "An iteration needs a combine.")
-for profile in profiles:
-    check.at_most(profile, limits, compulsory={"global_load.sectors": 16 * n / 32, "global_store.sectors": 12 * n / 32})
-loaded = sum(profile.global_load.sectors * 32 for profile in profiles)
-stored = sum(profile.global_store.sectors * 32 for profile in profiles)
-check.that(loaded <= limits["global_load.sectors"] * 16 * n, f"An iteration loads {loaded / n:.0f} bytes per element, and needs 16.")
-check.that(stored <= limits["global_store.sectors"] * 12 * n, f"An iteration stores {stored / n:.0f} bytes per element, and needs 12.")
+with check.explained(combine_kernel, "y", "before", "new", "x32"):
+    n = 64 * int(check.rng().integers(3, 9))
+    profiles = check_iterations(n, 3)
+    check.that(len(profiles) > 0, "An iteration needs a combine.")
+    for profile in profiles:
+        check.at_most(profile, limits, compulsory={"global_load.sectors": 16 * n / 32, "global_store.sectors": 12 * n / 32})
+    loaded = sum(profile.global_load.sectors * 32 for profile in profiles)
+    stored = sum(profile.global_store.sectors * 32 for profile in profiles)
+    check.that(loaded <= limits["global_load.sectors"] * 16 * n, f"An iteration loads {loaded / n:.0f} bytes per element, and needs 16.")
+    check.that(stored <= limits["global_store.sectors"] * 12 * n, f"An iteration stores {stored / n:.0f} bytes per element, and needs 12.")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_iteration_hidden", "points": 1}
 # Hidden tests: the values after four iterations, for numbers of elements that do not fill the last block.
@@ -637,8 +643,9 @@ def run_permute_rows(n, k):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_permute_rows", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}}
 # The values and the sectors, for rows of eight numbers; no hazards.
-profile, needed = run_permute_rows(16 * int(check.rng().integers(4, 13)), 8)
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(permute_rows_kernel, "perm", "old", "new"):
+    profile, needed = run_permute_rows(16 * int(check.rng().integers(4, 13)), 8)
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_permute_rows_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}}
 # Hidden tests: rows of other lengths, the sectors for 4 and 16 numbers; no hazards; perm and old must not change.
@@ -745,7 +752,8 @@ def run_any_way(lengths, columns=300):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.0}}
 # The values and the traffic, for 640 rows of three kinds; no hazards.
-run_any_way(three_kinds(640))
+with check.explained(mean_kernel, "x", "y"):
+    run_any_way(three_kinds(640))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.0}}
 # Hidden tests: other numbers of rows of three kinds, with the same limits; no hazards; x must not change.

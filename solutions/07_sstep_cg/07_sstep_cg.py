@@ -112,18 +112,20 @@ def run_powers(s, shape):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_power", "points": 1}
 # Only the values: a round of three products on a grid of 8 × 32 points.
-run_powers(3, (8, 32))
+with check.explained(power_kernel, "d", "block"):
+    run_powers(3, (8, 32))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_power_traffic", "points": 1} course={"limits": {"global_load.thread_accesses": 1.0, "global_load.sectors": 1.0, "global_store.sectors": 1.0}}
 # The traffic: six loads per point, fewer at the rim; two stores, and one in the last launch; neighbours are neighbours in a warp.
-ny, nx = 4 * int(check.rng().integers(2, 4)), 64
-for j, profile in enumerate(run_powers(2, (ny, nx))):
-    points, rows = ny * nx, ny * nx // 32
-    loads = 6 * points - 2 * (nx + ny)
-    sectors = 6 * 8 * rows - 2 * 8 * (nx // 32) + 2 * (rows - ny)  # a warp's neighbours to the left begin in a ninth sector
-    stores = (2 if j == 0 else 1) * points * 8 / 32
-    needed = {"global_load.thread_accesses": loads, "global_load.sectors": sectors, "global_store.sectors": stores}
-    check.at_most(profile, limits, compulsory=needed)
+with check.explained(power_kernel, "d", "block"):
+    ny, nx = 4 * int(check.rng().integers(2, 4)), 64
+    for j, profile in enumerate(run_powers(2, (ny, nx))):
+        points, rows = ny * nx, ny * nx // 32
+        loads = 6 * points - 2 * (nx + ny)
+        sectors = 6 * 8 * rows - 2 * 8 * (nx // 32) + 2 * (rows - ny)  # a warp's neighbours to the left begin in a ninth sector
+        stores = (2 if j == 0 else 1) * points * 8 / 32
+        needed = {"global_load.thread_accesses": loads, "global_load.sectors": sectors, "global_store.sectors": stores}
+        check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_power_hidden", "points": 1}
 # Hidden tests: other s, s = 1 too, and grids that do not fill the last block.
@@ -202,12 +204,14 @@ def run_sums(s, n, dtype="float64"):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_sums", "points": 1}
 # Only the values: s = 2, and 64 points.
-profile, needed = run_sums(2, 64)
+with check.explained(sums_kernel, "w", "r", "block", "parts"):
+    profile, needed = run_sums(2, 64)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_sums_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.02, "global_store.thread_accesses": 1.0}}
 # The traffic: w, r, s vectors and one product are loaded once; each part is stored once.
-profile, needed = run_sums(int(check.rng().integers(3, 6)), 64 * int(check.rng().integers(2, 5)))
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(sums_kernel, "w", "r", "block", "parts"):
+    profile, needed = run_sums(int(check.rng().integers(3, 6)), 64 * int(check.rng().integers(2, 5)))
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_sums_hidden", "points": 1}
 # Hidden tests: s = 1 and larger s; numbers of points that do not fill the last warp or the last block.
@@ -606,17 +610,20 @@ def run_update(n):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update", "points": 1}
 # Only the values, on 128 points.
-profile, needed = run_update(128)
+with check.explained(update_kernel, "beta", "alpha", "old", "fresh", "x", "r"):
+    profile, needed = run_update(128)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_near", "points": 1} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.1}}
 # The sectors: loads within 1.25 times the bound.
-profile, needed = run_update(128 * int(check.rng().integers(1, 4)))
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(update_kernel, "beta", "alpha", "old", "fresh", "x", "r"):
+    profile, needed = run_update(128 * int(check.rng().integers(1, 4)))
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_bound", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
 # The sectors: loads within 1.1 times the bound.
-profile, needed = run_update(128 * int(check.rng().integers(1, 4)))
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(update_kernel, "beta", "alpha", "old", "fresh", "x", "r"):
+    profile, needed = run_update(128 * int(check.rng().integers(1, 4)))
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_hidden", "points": 1} course={"limits": {"global_load.thread_accesses": 2.0, "global_store.thread_accesses": 1.0}}
 # Hidden tests: numbers of points that do not fill the last block, and no hazards; each result is stored once.

@@ -121,12 +121,14 @@ def run_split(Q):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_split", "points": 1} course={"steps": 8000}
 # Only the values are tested, for 32 unknowns.
-profile, needed = run_split(random_problem(32)[0])
+with check.explained(split_kernel, "Q", "Q_plus", "Q_minus", "shift"):
+    profile, needed = run_split(random_problem(32)[0])
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_split_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}, "steps": 8000}
 # The traffic: Q is loaded once, by neighbours, and each result is stored once, by neighbours.
-profile, needed = run_split(random_problem(4 * int(check.rng().integers(16, 26)))[0])
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(split_kernel, "Q", "Q_plus", "Q_minus", "shift"):
+    profile, needed = run_split(random_problem(4 * int(check.rng().integers(16, 26)))[0])
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_split_hidden", "points": 1} course={"limits": {"global_load.thread_accesses": 1.0, "global_store.thread_accesses": 1.0}, "steps": 8000}
 # Hidden tests: numbers of unknowns that do not fill a warp or a block, a Q without negative entries; no hazards.
@@ -203,12 +205,14 @@ def run_update_two(n, zeros=0.0):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two", "points": 1} course={"steps": 8000}
 # Only the values are tested: 64 unknowns, one block, one tile.
-profile, needed = run_update_two(64)
+with check.explained(update_two_kernel, "Q", "h", "shift", "x", "new"):
+    profile, needed = run_update_two(64)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}, "steps": 8000}
 # The traffic, for several tiles: Q is loaded once, by neighbours, and x once for each block.
-profile, needed = run_update_two(4 * int(check.rng().integers(30, 36)))
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(update_two_kernel, "Q", "h", "shift", "x", "new"):
+    profile, needed = run_update_two(4 * int(check.rng().integers(30, 36)))
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two_hidden", "points": 1} course={"steps": 8000}
 # Hidden tests: numbers of unknowns that do not fill the last block, zeros in x; no hazards; inputs must not change.
@@ -384,13 +388,15 @@ def run_safe(n, zeros):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_safe", "points": 1} course={"steps": 8000}
 # Only the values are tested: 128 unknowns, half of them 0.
-profile, needed = run_safe(128, 0.5)
+with check.explained(safe_kernel, "Q", "h", "shift", "step", "x", "new"):
+    profile, needed = run_safe(128, 0.5)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_safe_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 2.0}, "steps": 8000}
 # The traffic, for different shares of zeros: no entry of Q is loaded that is multiplied by a zero.
-for zeros in (0.4, 0.8):
-    profile, needed = run_safe(4 * int(check.rng().integers(24, 33)), zeros)
-    check.at_most(profile, limits, compulsory=needed)
+with check.explained(safe_kernel, "Q", "h", "shift", "step", "x", "new"):
+    for zeros in (0.4, 0.8):
+        profile, needed = run_safe(4 * int(check.rng().integers(24, 33)), zeros)
+        check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_safe_hidden", "points": 1} course={"steps": 8000}
 # Hidden tests: numbers of unknowns that do not fill the last block, no zeros, nothing but zeros; no hazards; inputs must not change.
@@ -470,9 +476,10 @@ def run_pack(n, many):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_pack", "points": 1} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.25}}
 # The values and the sectors, for a third of the unknowns; no hazards.
-n = 4 * int(check.rng().integers(50, 70))
-profile, needed = run_pack(n, n // 6 * 2 + 1)
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(pack_kernel, "Q", "active", "packed"):
+    n = 4 * int(check.rng().integers(50, 70))
+    profile, needed = run_pack(n, n // 6 * 2 + 1)
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_pack_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.25}}
 # Hidden tests: few and many active unknowns, with the same limits; one alone; all of them; inputs must not change.
@@ -614,8 +621,9 @@ def run_batch(problems, n, iterations):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_batch", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05, "shared_load.wavefronts": 1.05, "shared_store.wavefronts": 1.05}, "steps": 8000}
 # The values and the wavefronts, for problems of 32 unknowns; no hazards.
-profile, needed = run_batch(int(check.rng().integers(2, 5)), 32, 2)
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(batch_kernel, "Q", "h", "x", "new"):
+    profile, needed = run_batch(int(check.rng().integers(2, 5)), 32, 2)
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_batch_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05, "shared_load.wavefronts": 1.05, "shared_store.wavefronts": 1.05}, "steps": 8000}
 # Hidden tests: other numbers of iterations and unknowns, with the same limits; one unknown alone; inputs must not change.
@@ -721,8 +729,9 @@ def run_any_way(n, many):
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.0}, "steps": 8000}
 # The values and the traffic: of 600 unknowns, 128 are not 0; no hazards.
-profile, needed = run_any_way(600, 128)
-check.at_most(profile, limits, compulsory=needed)
+with check.explained(any_way_kernel, "x", "new", "F"):
+    profile, needed = run_any_way(600, 128)
+    check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.0}, "steps": 8000}
 # Hidden tests: other numbers of unknowns that are not 0, more than one block of them, with the same limits; no hazards; x must not change.

@@ -53,6 +53,30 @@ def test_starts_on_loopback_with_a_token(course, tmp_path):
     assert (tmp_path / "lectures" / "00_start_here.ipynb").exists()
 
 
+def test_what_server_and_kernel_exchange_is_encrypted_and_nothing_is_warned(course, tmp_path):
+    """Otherwise each kernel writes a warning about TCP into the terminal."""
+    from jupyter_client.manager import KernelManager
+    from traitlets.config import Config
+
+    assert cli.main(["lab", "--no-browser"]) == 0
+    (option,) = (word for word in course["argv"] if "encryption" in word)
+    name, value = option.removeprefix("--KernelManager.").split("=")
+    manager = KernelManager(kernel_name="python3", config=Config(KernelManager={name: value}))
+    with (tmp_path / "stderr").open("w+") as stderr:
+        manager.start_kernel(stderr=stderr)
+        client = manager.client()
+        try:
+            client.start_channels()
+            client.wait_for_ready(timeout=60)
+            assert client.execute_interactive("6 * 7", timeout=60, silent=True)["content"]["status"] == "ok"
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+        stderr.seek(0)
+        assert "encryption" not in stderr.read()
+    assert manager.curve_publickey
+
+
 def test_opens_the_lecture_asked_for(course):
     assert cli.main(["lab", "01", "--no-browser", "--", "--LabApp.expose_app_in_browser=True"]) == 0
     assert "--LabApp.default_url=/lab/tree/lectures/01_first.ipynb" in course["argv"]

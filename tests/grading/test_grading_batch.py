@@ -1,22 +1,15 @@
 """A folder of submissions: one row for each, the same marks in any order, and no submission stops the batch."""
 
-import csv
 import io
 import json
-import os
-import signal
-import subprocess
-import sys
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
-import psutil
 import pytest
 
-from course_pkg.cli import main
 from course_pkg.core import CourseError
-from course_pkg.grading import alone, archive, batch, folder, intake
+from course_pkg.grading import alone, batch, folder
 from course_pkg.grading.exercise import read_solution, sources
 
 SOURCE = next(path for path in sources() if path.stem == "02_memory_bound")
@@ -73,27 +66,6 @@ def class_folder(tmp_path):
     (root / "ida.ipynb").symlink_to(root / "ann.ipynb")
     (root / "jan").symlink_to(root / "cem", target_is_directory=True)
     return root
-
-
-@pytest.fixture
-def counted(monkeypatch):
-    """A judge that is quick: the points are the number of answers; `calls` says what was graded."""
-    calls = []
-
-    def grade_bytes(data, path, solutions, *, given=False, seed=None, require_sandbox=False):
-        data = archive.unpacked(data)
-        calls.append(data)
-        if b"JUDGE BREAKS" in data:
-            raise ZeroDivisionError("a bug")
-        if b"NO SANDBOX" in data and require_sandbox:
-            raise CourseError("bubblewrap is missing: install it.")
-        missing = data.count(b"raise NotImplementedError")
-        made = alone.nothing(solutions[0], f"{missing} answers are missing.")
-        made.points = float(10 - missing)
-        return made
-
-    monkeypatch.setattr(alone, "grade_bytes", grade_bytes)
-    return calls
 
 
 def test_everything_that_was_handed_in_has_its_row(class_folder, counted):
@@ -256,199 +228,3 @@ def test_an_unknown_executor_and_a_silent_scheduler_are_said(class_folder, count
 def test_students_are_named_by_file_or_folder():
     names = ["ann.ipynb", "bob.tar.gz", "cem.ZIP", "dora.v2.ipynb", "notes.txt", ".zip"]
     assert [folder._student(name) for name in names] == ["ann", "bob", "cem", "dora.v2", "notes.txt", ".zip"]
-
-
-# The real judge.
-
-
-@pytest.fixture
-def real_folder(tmp_path):
-    """Submissions with known marks: a crash and an endless loop among them."""
-    root = tmp_path / "real"
-    root.mkdir()
-    for student, data in {
-        "ann": with_answers("gain", "t_eff"),
-        "bob": with_answers("gain", t_eff="import os\n\nos._exit(0)\n"),
-        "cem": with_answers("gain", t_eff="def t_eff(a, b):\n    while True:\n        pass\n"),
-        "dora": RELEASE,
-        "eve": RELEASE[: len(RELEASE) // 2],
-    }.items():
-        (root / f"{student}.ipynb").write_bytes(data)
-    (root / "finn.zip").write_bytes(zipped(with_answers("gain")))
-    return root
-
-
-REAL_MARKS = {"ann": 4, "bob": 2, "cem": 2, "dora": 0, "eve": 0, "finn": 2}
-
-
-def test_a_crash_and_a_timeout_are_marks_with_reasons(real_folder):
-    reports = {r.student: r for r in batch.grade_folder(real_folder)}
-    assert {student: r.points for student, r in reports.items()} == REAL_MARKS
-    assert {r.max_points for r in reports.values()} == {MOST}
-
-    def reason(student):
-        return next(cell.feedback for cell in reports[student].cells if cell.grade_id == "test_t_eff")
-
-    assert "ended the Python process" in reason("bob")
-    assert "endless loop" in reason("cem")
-    assert "NotImplementedError" in reason("dora")
-    assert "cut short" in reason("eve")
-
-
-def test_a_local_dask_cluster_gives_the_same_marks(real_folder):
-    distributed = pytest.importorskip("distributed")
-    (real_folder / "cem.ipynb").unlink()  # its time-out is long, and no other on a worker
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-    ) as cluster:
-        reports = batch.grade_folder(real_folder, executor="dask", scheduler=cluster.scheduler_address)
-    marks = {r.student: r.points for r in reports}
-    assert marks == {student: points for student, points in REAL_MARKS.items() if student != "cem"}
-
-
-# Rows do not depend on each other.
-
-
-def rows(root, **options):
-    return {r.student: (r.exercise, r.points, r.max_points) for r in batch.grade_folder(root, **options)}
-
-
-def test_a_neighbour_changes_no_row(tmp_path, counted):
-    """Whatever another student hands in: another exercise, something damaged, nothing."""
-    root = tmp_path / "class"
-    (root / "ann" / NAME).mkdir(parents=True)
-    (root / "ann" / NAME / f"{NAME}.ipynb").write_bytes(with_answers("gain"))
-    (root / "eve").mkdir()
-    (root / "eve" / "notes.txt").write_bytes(b"sorry")
-    before = rows(root)
-    assert before["eve"] == ("", 0, 0), "nothing tells its exercise"
-    other = sources()[2]
-    (root / "bob" / other.stem).mkdir(parents=True)
-    (root / "bob" / other.stem / "x.ipynb").write_bytes(b"{")
-    (root / "cem.docx").write_bytes(b"PK no archive")
-    after = rows(root)
-    assert {student: after[student] for student in before} == before
-    assert rows(root, solution=SOURCE)["eve"] == (NAME, 0, MOST), (
-        "where the exercise is given, it has its row"
-    )
-
-
-STRANGE = [b"caf\xe9", b"a\x1b[2J\x1b]0;mine\x07", "b\u202ecod".encode(), b"c\nd,e", b'"=1+1', b"\xff\xfe"]
-
-
-def test_names_of_any_bytes_have_their_rows(tmp_path, counted, capsys):
-    root, out = tmp_path / "class", tmp_path / "out"
-    root.mkdir()
-    for name in STRANGE:
-        with open(os.fsencode(root) + b"/" + name + b".ipynb", "wb") as file:
-            file.write(with_answers("gain"))
-        os.makedirs(os.fsencode(root) + b"/x" + name)
-        os.symlink(name, os.fsencode(root) + b"/x" + name + b"/l" + name + b".ipynb")
-    assert main(["grade", str(root), "--out", str(out), "--jobs", "2"]) == 0
-    assert main(["grade", str(root), "--out", str(out)]) == 0, "and they are found again"
-    said = capsys.readouterr()
-    text = (
-        said.out
-        + said.err
-        + (out / "grades.csv").read_text("utf-8-sig")
-        + (out / "grades.html").read_text("utf-8")
-    )
-    assert all(c.isprintable() or c in "\n\r" for c in text), [c for c in text if not c.isprintable()]
-    assert r"caf\xe9" in text and r"a\x1b[2J" in text and r"b\u202ecod" in text and r"c\nd,e" in text
-    with open(out / "grades.csv", newline="", encoding="utf-8-sig") as file:
-        table = list(csv.DictReader(file))
-    assert len(table) == 2 * len(STRANGE) == len({row["student"] for row in table})
-
-
-def test_a_student_who_hands_in_too_much_has_one_row(tmp_path, counted):
-    root = tmp_path / "class"
-    for student, number, suffix in (
-        ("ann", 11, ".ipynb"),
-        ("bob", intake.ENTRIES + 1, ".txt"),
-        ("cem", 2, ".zip"),
-    ):
-        (root / student).mkdir(parents=True)
-        for k in range(number):
-            (root / student / f"{k}{suffix}").write_bytes(RELEASE[:10])
-    reports = batch.grade_folder(root, solution=SOURCE)
-    notes = {r.student: r.notes[0] for r in reports}
-    assert [r.student for r in reports] == ["ann", "bob", "cem", "cem"]
-    assert notes["ann"].startswith("The folder holds 11 notebooks, but 10 are allowed")
-    assert notes["bob"].startswith("The folder holds more than 5000 files")
-
-
-def test_what_is_not_graded_has_no_points_and_is_graded_when_it_is_tried_again(
-    tmp_path, counted, monkeypatch, capsys
-):
-    root, out = tmp_path / "class", tmp_path / "out"
-    root.mkdir()
-    (root / "ann.ipynb").write_bytes(RELEASE)
-    (root / "bob.ipynb").write_bytes(with_answers("gain"))
-    quick = alone.grade_bytes
-
-    def busy(data, path, solutions, **options):
-        if "ann" in path:
-            return alone.not_graded(solutions[0], "the machine was busy")
-        return quick(data, path, solutions, **options)
-
-    monkeypatch.setattr(alone, "grade_bytes", busy)
-    assert main(["grade", str(root), "--out", str(out)]) == 1
-    assert "not graded: the machine was busy" in capsys.readouterr().out
-    with open(out / "grades.csv", newline="", encoding="utf-8-sig") as file:
-        ann, bob = csv.DictReader(file)
-    assert (ann["points"], ann["max_points"], ann["notes"][:10]) == ("", "20", "not graded")
-    assert bob["points"] != ""
-    assert "Not graded: 1." in (out / "grades.html").read_text("utf-8")
-    monkeypatch.setattr(alone, "grade_bytes", quick)
-    counted.clear()
-    assert main(["grade", str(root), "--out", str(out)]) == 0
-    assert len(counted) == 1
-
-
-def test_ctrl_c_ends_a_batch_and_leaves_nothing(tmp_path):
-    root, scratch = tmp_path / "class", tmp_path / "scratch"
-    root.mkdir()
-    scratch.mkdir()
-    sleeps = with_answers(gain="import time\ntime.sleep(600)\n", t_eff="while True: pass\n")
-    for number in range(4):
-        (root / f"s{number}.ipynb").write_bytes(sleeps)
-    command = [sys.executable, "-m", "course_pkg.cli", "grade", str(root), "--out", str(tmp_path / "out")]
-    batch_ = psutil.Popen(
-        command,
-        env={**os.environ, "TMPDIR": str(scratch)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        # a shell that started the tests in the background lets all that they start ignore Ctrl-C
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    end = time.monotonic() + 120
-    while len(family := batch_.children(recursive=True)) < 4:  # the warm parent, a child, its sandbox
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    batch_.send_signal(signal.SIGINT)
-    begin = time.monotonic()
-    assert batch_.wait(60) != 0
-    assert time.monotonic() - begin < 30, "it used to wait for what was being graded, minutes"
-    assert psutil.wait_procs(family, 10)[1] == []
-    assert list(scratch.iterdir()) == []
-
-
-def test_a_batch_that_is_killed_takes_its_children_along(tmp_path):
-    root, scratch = tmp_path / "class", tmp_path / "scratch"
-    root.mkdir()
-    scratch.mkdir()
-    (root / "ann.ipynb").write_bytes(with_answers(gain="import time\ntime.sleep(600)\n"))
-    batch_ = psutil.Popen(
-        [sys.executable, "-m", "course_pkg.cli", "grade", str(root), "--jobs", "1"],
-        env={**os.environ, "TMPDIR": str(scratch)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    end = time.monotonic() + 120
-    while len(family := batch_.children(recursive=True)) < 4:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    batch_.kill()
-    batch_.wait()
-    assert psutil.wait_procs(family, 30)[1] == []
-    assert list(scratch.iterdir()) == []

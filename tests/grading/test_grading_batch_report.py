@@ -4,7 +4,9 @@ import csv
 import re
 from html.parser import HTMLParser
 
-from course_pkg.grading import report
+import pytest
+
+from course_pkg.grading import grades_page, pages, report
 from course_pkg.grading.result import CellGrade, Report
 
 
@@ -52,8 +54,11 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.tags.append((tag, dict(attributes)))
-        if tag not in ("meta",):
+        if tag not in ("meta", "br", "wbr"):
             self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -75,7 +80,58 @@ def test_the_page_shows_every_mark_and_needs_nothing_else(tmp_path):
     assert "to be graded by a person" in text
     # 01_a: median 1.75 of 5; t1 is right in one of two
     assert re.search(r"01_a\s*2\s*1\.75\s*5", page.text.replace("\n", " "))
-    assert re.search(r"01_at11 of 2", text.replace(" t1", "t1"))
+    assert "t101_a50 %✓ 1, ✗ 1" in text
+
+
+def test_marks_are_told_apart_without_colours(tmp_path):
+    text = Page(grades_page.as_html(REPORTS)).text
+    for shown in ("◐ ann: 3.5 of 5", "✗ =cmd(): 0 of 5", "✓ 2 of 2", "◐ 1.5 of 3", "✗ 0 of 3"):
+        assert shown in text, shown
+
+
+def test_a_distribution_has_a_bar_for_each_tenth_and_one_for_all_points():
+    points = [0, 1.9, 2, 19.9, 20, 20, 20]
+    assert grades_page.counts(points, 20) == [2, 1, 0, 0, 0, 0, 0, 0, 0, 1, 3]
+    page = Page(grades_page.distribution(points, 20))
+    (picture,) = (attributes for tag, attributes in page.tags if tag == "svg")
+    assert picture["aria-label"] == (
+        "Points of 7 submissions: 2 from 0 to below 2, 1 from 2 to below 4, 1 from 18 to below 20, 3 all 20."
+    )
+    tall = [float(a["height"]) for tag, a in page.tags if tag == "rect"]
+    assert [t / max(tall) for t in tall] == pytest.approx(
+        [2 / 3, 1 / 3, 0, 0, 0, 0, 0, 0, 0, 1 / 3, 1], abs=0.01
+    )
+
+
+def test_the_hardest_tests_come_first_with_what_most_were_told():
+    made = [
+        Report(
+            "01_a",
+            f"s{k}",
+            0,
+            6,
+            [cell("easy", 2, 2), cell("half", k % 2, 1, "so-so"), cell("hard", 0, 3, told)],
+        )
+        for k, told in enumerate(
+            ["Line 3, `a < 1`: no.", "Too long.", "Line 12, `a < 1`: no.", "Line 7, `b`: no."]
+        )
+    ]
+    hardest = "<h2>" + grades_page.as_html(made).split("<h2>")[2]
+    text = Page(hardest).text
+    assert text.index("hard", 20) < text.index("0 %") < text.index("half") < text.index("50 %")
+    assert "easy" not in text
+    assert "2 ×: Line 3, a < 1: no." in text and "<code>a &lt; 1</code>" in hardest
+    assert "2 ×: so-so" in text, "who has the points was told nothing"
+
+
+def test_what_was_not_graded_counts_in_no_test():
+    made = [Report("01_a", "x", 0, 2, [cell("t", 0, 2)], ungraded="the machine was lost"), REPORTS[0]]
+    assert set(grades_page.by_test(made)) == {("01_a", "t1"), ("01_a", "t2")}
+
+
+@pytest.mark.parametrize("text", ["a `b", "`", "a ` b ` c `"])
+def test_a_single_backquote_stays(text):
+    assert pages.with_code(text) == text
 
 
 def test_without_manual_cells_or_notes_nothing_is_warned(tmp_path):

@@ -147,6 +147,16 @@ def test_the_validate_button_on_a_right_answer(page, server):
     assert "failed" not in said.lower()
 
 
+def test_validate_in_a_terminal_cuts_no_sentence_and_does_not_warn(course):
+    sentence = "this is wrong, " * 15 + "and here is the end."
+    text = (course / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
+    wrong = course / "exercises" / NAME / "wrong.ipynb"
+    nbformat.write(answer(text, f"def double(x):\n    raise ValueError({sentence!r})\n"), wrong)
+    done = nbgrader(course, "validate", str(wrong))
+    assert f"ValueError: {sentence}" in done.stdout
+    assert "encryption" not in done.stdout + done.stderr
+
+
 def row_of(page, url, name):
     """Open a formgrader page; return the text of the row that holds a name, once it is there."""
     page.goto(url)
@@ -191,16 +201,21 @@ def test_autograde_in_formgrader_asks_the_judge(page, server, course):
     assert "7.5 / 12.5" in row_of(page, submissions, "cem")
 
 
-def test_the_feedback_page_opens(page, server):
+def test_the_feedback_page_opens_and_asks_for_nothing_else(page, server):
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
     page.goto(f"{server}/files/grading/feedback/bob/{NAME}/{NAME}.html?token={TOKEN}")
     text = page.locator("body").inner_text()
-    assert "(Score: 4.5 / 12.5)" in text
+    assert "4.5 of 12.5 points" in text
+    assert "✓ all points" in text and "✗ no points" in text
     assert "Hidden tests: negative numbers." in text
     assert "-24690" not in page.content()
     page.goto(f"{server}/files/grading/feedback/ann/{NAME}/{NAME}.html?token={TOKEN}")
     page.wait_for_timeout(500)
-    assert "(Score: 7.5 / 12.5)" in page.locator("body").inner_text()
+    assert "7.5 of 12.5 points" in page.locator("body").inner_text()
     assert page.title() != "owned"
+    assert len(asked) == 2 and said == []
 
 
 def test_the_graded_notebook_is_still_a_notebook(course):

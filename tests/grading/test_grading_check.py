@@ -245,3 +245,30 @@ def test_a_function_without_its_decorator_is_named():
     said = r"plain is no kernel: write @cuda\.jit on the line above its def"
     with pytest.raises(check.Failed, match=said), check.explained(plain, "a", "out"):
         plain[1, 1](np.ones(1), np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    "asks",
+    ["mirror_kernel.__name__ != own", "mirror_kernel is negative_kernel", "repr(mirror_kernel) != text"],
+)
+def test_an_answer_that_asks_which_kernel_it_launches_learns_nothing(asks):
+    """Only a launch tells the kernel that a test has put in place: so the answer has to launch it."""
+
+    @cuda.jit
+    def mirror_kernel(a):
+        a[0] = 1
+
+    @cuda.jit
+    def negative_kernel(a):
+        a[0] = -1
+
+    names = {"mirror_kernel": mirror_kernel, "negative_kernel": negative_kernel, "np": np}
+    names |= {"own": mirror_kernel.__name__, "text": repr(mirror_kernel)}
+    exec(
+        f"def launched():\n a = np.zeros(1)\n mirror_kernel[1, 1](a)\n return a[0]\ndef asked():\n return {asks}",
+        names,
+    )
+    for function, result in ((names["launched"], -1), (names["asked"], False)):
+        assert check.using(function, mirror_kernel=negative_kernel)() == result
+    assert names["launched"]() == 1
+    assert names["mirror_kernel"] is mirror_kernel

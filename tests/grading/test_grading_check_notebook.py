@@ -1,7 +1,10 @@
 """What a learner's notebook shows of a test: one sentence with the learner's line, or the points."""
 
+import re
+
 import numpy as np
 import pytest
+import submissions as s
 from numba import float64
 
 from course_pkg import simt
@@ -103,3 +106,54 @@ def test_a_second_name_of_an_array_copies_nothing():
         "Line 3, `s = a`: this gives the array a a second name, s, and copies nothing"
     )
     assert "NUMBA_ENABLE_CUDASIM" not in str(caught.value)
+
+
+def test_too_much_traffic_is_told_with_the_learners_line():
+    tried = kernel("i = cuda.grid(1)\nout[i] = a[i * 4]", "a, out")
+    a, out = np.ones(256), np.zeros(64)
+    needed = {"global_load.sectors": 16.0}
+    with pytest.raises(check.Failed) as caught, check.explained(tried, "a", "out"):
+        check.at_most(simt.profile(tried[2, 32], a, out), dict.fromkeys(needed, 1.1), compulsory=needed)
+    assert "32 B apart on line 4, `out[i] = a[i * 4]`; 1.1× is allowed" in str(caught.value)
+
+
+def test_a_conflict_of_banks_is_told_with_the_learners_line():
+    body = "i = cuda.grid(1)\ntile = cuda.shared.array(64, float64)\ntile[i * 2] = a[i]\na[i] = tile[i * 2]"
+    tried, needed = kernel(body), {"shared_store.wavefronts": 2.0}
+    with pytest.raises(check.Failed) as caught, check.explained(tried, "a"):
+        check.at_most(simt.profile(tried[1, 32], np.ones(32)), dict.fromkeys(needed, 1.0), compulsory=needed)
+    assert ": on line 5, `tile[i * 2] = a[i]`, a warp takes 4 passes" in str(caught.value)
+
+
+@pytest.mark.parametrize("source", s.SOURCES.values(), ids=lambda path: path.stem)
+def test_the_visible_tests_of_a_kernel_quote_its_lines(source):
+    """Each visible test that runs a kernel of the learner stands in a with block that explains this kernel."""
+    cells = [cell for cell in s.solved(source).cells if cell.cell_type == "code"]
+    about = {id(cell): cell.metadata.get("nbgrader", {}) for cell in cells}
+    kernels = [
+        name
+        for cell in cells
+        if about[id(cell)].get("solution")
+        for name in re.findall(r"^def (\w+_kernel)\((.*)\)", cell.source, re.MULTILINE)
+    ]
+    assert kernels
+    for name, parameters in kernels:
+        helpers = {
+            found
+            for cell in cells
+            if re.search(rf"\b{name}\b", cell.source) and not about[id(cell)].get("grade")
+            for found in re.findall(r"^def (\w+)", cell.source, re.MULTILINE)
+            if not found.endswith("_kernel")
+        }
+        uses = re.compile(rf"\b({'|'.join([name, *sorted(helpers)])})\b")
+        own = [
+            cell.source
+            for cell in cells
+            if about[id(cell)].get("grade") and "HIDDEN" not in cell.source and uses.search(cell.source)
+        ]
+        quoting = [text for text in own if f"check.explained({name}, " in text]
+        assert quoting, name
+        for text in quoting:
+            arrays = re.search(rf"check\.explained\({name}, (.*)\):", text).group(1)
+            assert set(re.findall(r'"(\w+)"', arrays)) <= set(re.split(r", ", parameters)), (name, arrays)
+        assert all("check.explained(" in text for text in own), name

@@ -66,6 +66,14 @@ def tile_read_by_atomics(u, out):
     out[i] = cuda.atomic.max(tile, N - 1 - i, -1.0)
 
 
+@cuda.jit
+def strided_with_one_addition(u, out):
+    i = cuda.grid(1)
+    out[i] = u[8 * i % N] + u[i]
+    if i == 0:
+        cuda.atomic.add(out, 0, 1.0)
+
+
 def profile(kernel, dtype=float):
     return simt.profile(kernel[1, N], np.ones(N), np.zeros(N, dtype))
 
@@ -93,6 +101,14 @@ def test_no_way_leads_round_a_limit(kernel, says):
     found = profile(kernel, np.int64 if kernel is stored_by_atomics else float)
     with pytest.raises(check.Failed, match=says):
         check.at_most(found, LIMITS, compulsory=NEEDED)
+
+
+def test_a_stride_is_blamed_where_the_few_atomics_alone_would_keep_the_limit():
+    found = profile(strided_with_one_addition)
+    with pytest.raises(check.Failed) as caught:
+        check.at_most(found, {"global_load.sectors": 1.5}, compulsory=NEEDED)
+    assert "neighbouring threads touch addresses 64 B apart on line" in str(caught.value)
+    assert "atomic" not in str(caught.value)
 
 
 def test_limits_of_their_own_take_atomics_out_of_loads_and_stores():

@@ -1,0 +1,96 @@
+"""A failed check, and the line of a learner's kernel that is its likely cause."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+PROFILES: ContextVar[list] = ContextVar("profiles")  # those that no_hazards has seen since explained began
+
+
+class Failed(AssertionError):
+    """A check that failed.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, with values.
+    about : str
+        What was checked, in the teacher's words.
+    verdict : str
+        What is wrong: one of a fixed set of sentences, none of which an answer can influence.
+    hazard : Hazard, optional
+        The hazard that the message tells.
+    """
+
+    def __init__(self, message: str, about: str = "", verdict: str = "", hazard=None):
+        super().__init__(message)
+        self.about, self.verdict, self.hazard = about, verdict, hazard
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows in place of a traceback."""
+        return [f"✗ {self}"]
+
+
+@contextmanager
+def explained(kernel, *arrays: str) -> Iterator[None]:
+    """If a test fails within a ``with`` block, name the NumPy habit that is the likely cause, if there is one.
+
+    An error of the interpreter becomes a failed check, so that a notebook shows its sentence without a traceback.
+
+    Parameters
+    ----------
+    kernel : kernel
+        The learner's kernel.
+    *arrays : str
+        Names of the kernel's parameters that are arrays.
+
+    Raises
+    ------
+    Failed
+        With the sentence on the habit in place of the error's message, or after it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from course_pkg import simt
+    >>> kernel = simt.Kernel.from_source("def kernel(a, out):\\n    out[:] = a", "kernel", {})
+    >>> with explained(kernel, "a", "out"):
+    ...     kernel[1, 1](np.ones(3), np.zeros(3))
+    Traceback (most recent call last):
+    course_pkg.grading.explain.Failed: Line 2, `out[:] = a`: `out[:]` means the whole array, ...
+    """
+    from course_pkg.grading import habits, quotes, suspects, updates  # not visible in the sandbox
+    from course_pkg.simt.errors import HazardError, SimtError, Unsupported
+    from course_pkg.simt.front.instead import FALLBACK
+    from course_pkg.simt.front.source import program_of
+
+    seen = PROFILES.set([])
+    try:
+        yield
+    except RecursionError:
+        raise Failed("A function calls itself without end: which case ends it?") from None
+    except Exception as error:
+        program = getattr(kernel, "program", None)
+        if program is None and (function := getattr(kernel, "py_func", kernel)) is kernel:
+            name = getattr(function, "__name__", "This")
+            raise Failed(f"{name} is no kernel: write @cuda.jit on the line above its def.") from None
+        program = program or program_of(function)
+        if said := habits.first(program, frozenset(arrays)):
+            raise Failed(said) from None
+        hazard = getattr(error, "hazard", None)
+        if hazard is not None and (said := updates.take_turns(program, hazard)):
+            raise Failed(f"Line {hazard.line}, {quotes.quoted(program, hazard.line)}: {said}.") from None
+        told = quotes.placed(program, str(error))
+        profile = next(reversed(PROFILES.get()), None)
+        if isinstance(error, (Failed, HazardError)) and (
+            said := suspects.likely(program, profile, reductions=False)
+        ):
+            raise Failed(f"{told} {said}") from None
+        if isinstance(error, Unsupported):
+            told = suspects.alias(program) or told.removesuffix(f" {FALLBACK}.")
+        if isinstance(error, (Failed, SimtError)):
+            verdict = getattr(error, "verdict", "")
+            raise Failed(told, getattr(error, "about", ""), verdict, hazard) from None
+        raise
+    finally:
+        PROFILES.reset(seen)
