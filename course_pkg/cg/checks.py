@@ -13,6 +13,7 @@ from course_pkg.core.systems import (
     check_target,
     dot,
     squared,
+    vectors_of,
 )
 from course_pkg.stencil.checks import INTERIOR, check_points
 
@@ -26,6 +27,7 @@ __all__ = [
     "check_target",
     "dot",
     "squared",
+    "vectors_of",
     "why_stopped",
 ]
 

@@ -31,8 +31,7 @@ from course_pkg.cg.checks import (
     check_product,
     check_system,
     check_target,
-    dot,
-    squared,
+    vectors_of,
     why_stopped,
 )
 from course_pkg.cg.outcome import finish, nothing_to_solve, preconditioner_not_definite
@@ -45,7 +44,8 @@ def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=Non
     Parameters
     ----------
     A : matrix or callable
-        Symmetric and positive definite; ``A @ x``, or ``A(x)`` for a function.
+        Symmetric and positive definite; ``A @ x``, or ``A(x)`` for a function. An operator whose vectors are divided
+        among ranks has ``A.vectors``, from which the dot products then come.
     b, x0 : ndarray
         Right-hand side and first guess (zero when it is left out), of one shape; host memory.
     rtol, atol : float
@@ -81,19 +81,26 @@ def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=Non
     >>> found.status.name, found.iterations, found.x.round(4)
     ('CONVERGED', 2, array([0.0909, 0.6364]))
     """
-    check_system(b, x0, rtol, atol, maxiter)
+    vectors = vectors_of(A)
+    dot = vectors.inner
+
+    def norm(a):
+        return float(np.sqrt(dot(a, a)))
+
+    check_system(b, x0, rtol, atol, maxiter, dot)
     multiply, precondition = _function(A), _function(M)
-    if not b.any():
+    norm_b = norm(b)
+    if norm_b == 0:
         return nothing_to_solve(np.zeros_like(b))
-    target = check_target(max(rtol * _norm(b), atol))
+    target = check_target(max(rtol * norm_b, atol))
     x = np.zeros_like(b) if x0 is None else x0.copy()
     r = b - multiply(x) if x0 is not None else b.copy()  # 1
     z = precondition(r)
     p = z.copy()
     delta = dot(r, z)
-    norms, trouble = [_norm(r)], None
+    norms, trouble = [norm(r)], None
     check_norm(norms[0], "x0")
-    limit = 10 * b.size if maxiter is None else maxiter
+    limit = 10 * vectors.unknowns(b) if maxiter is None else maxiter
     while norms[-1] > target and len(norms) <= limit:
         s = multiply(p)  # 2
         check_product(s, b)
@@ -107,10 +114,10 @@ def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=Non
         z = precondition(r)  # 7
         delta_old, delta = delta, dot(r, z)  # 8
         p = z + (delta / delta_old) * p  # 9
-        norms.append(_norm(r))
+        norms.append(norm(r))
         if callback is not None:
             callback(x)
-    return finish(x, norms, target, _norm(b - multiply(x)), trouble)
+    return finish(x, norms, target, norm(b - multiply(x)), trouble)
 
 
 def _function(A):
@@ -118,6 +125,3 @@ def _function(A):
         return lambda x: x
     return A if callable(A) else lambda x: A @ x
 
-
-def _norm(a) -> float:
-    return float(np.sqrt(squared(a)))

@@ -8,8 +8,10 @@ from course_pkg.core.errors import CourseError
 SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny))  # the smallest norm whose square is a normal number
 
 
-def check_system(b, x0, rtol, atol, maxiter) -> None:
+def check_system(b, x0, rtol, atol, maxiter, inner=None) -> None:
     """Check a right-hand side and a first guess in host memory, and the arguments that say when to stop.
+
+    ``inner`` computes dot products; by default, those of arrays that one process holds whole.
 
     Raises
     ------
@@ -22,6 +24,7 @@ def check_system(b, x0, rtol, atol, maxiter) -> None:
     Traceback (most recent call last):
     course_pkg.core.errors.CourseError: x0 has shape (3,) but b has (4,): they must be equal, or leave x0 out.
     """
+    inner = inner or dot
     for name, array in (("b", b), *((("x0", x0),) if x0 is not None else ())):
         if not isinstance(array, np.ndarray):
             raise CourseError(
@@ -29,12 +32,12 @@ def check_system(b, x0, rtol, atol, maxiter) -> None:
             )
         if np.dtype(array.dtype).name not in FLOATS or not array.dtype.isnative:
             raise CourseError(f"{name} has dtype {array.dtype}: use {name}.astype('float64').")
-        _check_values(array, name)
+        _check_values(array, name, inner)
     if x0 is not None and x0.shape != b.shape:
         raise CourseError(
             f"x0 has shape {x0.shape} but b has {b.shape}: they must be equal, or leave x0 out."
         )
-    check_not_lost(squared(b), b)
+    check_not_lost(inner(b, b), b)
     check_stops(rtol, atol, maxiter)
 
 
@@ -58,6 +61,37 @@ def dot(a, b) -> float:
     11.0
     """
     return float(np.vdot(a, b) if a.dtype == np.float64 else np.sum(np.multiply(a, b, dtype=np.float64)))
+
+
+class Whole:
+    """Vectors that one process holds whole.
+
+    A solver takes dot products and sizes from here, unless its operator has other ``vectors``: those that are divided
+    among ranks, for example.
+
+    Examples
+    --------
+    >>> Whole.inner(np.array([1.0, 2.0]), np.array([3.0, 4.0])), Whole.unknowns(np.ones((2, 3)))
+    (11.0, 6)
+    """
+
+    inner = staticmethod(dot)
+
+    @staticmethod
+    def unknowns(b) -> int:
+        """Return how many unknowns the system with this right-hand side has."""
+        return int(b.size)
+
+
+def vectors_of(A):
+    """Return what knows the dot products of the vectors on which A works.
+
+    Examples
+    --------
+    >>> vectors_of(np.eye(2)).__name__
+    'Whole'
+    """
+    return getattr(A, "vectors", Whole)
 
 
 def check_not_lost(norm: float, b) -> None:
@@ -94,8 +128,8 @@ def check_target(target: float) -> float:
     return min(target, 1 / SMALLEST)
 
 
-def _check_values(array, name: str) -> None:
-    norm = squared(array)  # one sweep; finite only if every value is
+def _check_values(array, name: str, inner) -> None:
+    norm = inner(array, array)  # one sweep; finite only if every value is
     wrong = 0 if np.isfinite(norm) else int(np.count_nonzero(~np.isfinite(array)))
     if wrong:
         raise CourseError(

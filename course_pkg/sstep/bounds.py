@@ -66,11 +66,10 @@ def lanczos(room, steps: int = STEPS, seed: int = 0) -> tuple[float, float]:
     >>> 6 + 6 * np.cos(np.pi / 5) <= hi + 1e-9 < 12.0
     True
     """
-    rng = np.random.default_rng(seed)
-    r = room.take(rng.standard_normal(room.shape).astype(room.dtype))
+    r = room.drawn(seed)
     z, p, s = room.vector(), room.vector(), room.vector()
     alphas, betas, before = [], [], 0.0
-    steps = min(steps, room.n)
+    steps = min(steps, room.unknowns)
     while True:
         room.copy(r, z) if room.M is None else room.precondition(r, z)
         delta = room.dots((r, z))[0]

@@ -14,7 +14,7 @@ from course_pkg.core.parallel import parallel
 from course_pkg.precond import cpu_numba as precond
 from course_pkg.sstep import solver
 from course_pkg.sstep.checks import check_block, check_gram, check_moments, check_recurrence, check_small
-from course_pkg.sstep.room import Room
+from course_pkg.sstep.room import Room, room_for
 from course_pkg.stencil.cpu_numba import laplacian
 
 CHUNK = 512  # points
@@ -194,7 +194,7 @@ class _CpuRoom(Room):
 
 
 def _room(*arguments) -> Room:
-    return _CpuRoom(sys.modules[__name__], *arguments)
+    return room_for(_CpuRoom, sys.modules[__name__], *arguments)
 
 
 def pcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:

@@ -2,13 +2,13 @@
 
 from course_pkg.core import Solution
 from course_pkg.sstep import scalar_work, solver
-from course_pkg.sstep.room import Room
+from course_pkg.sstep.room import Room, room_for
 
 
 def _room(*arguments) -> Room:
     from course_pkg.sstep import reference
 
-    return Room(reference, *arguments)
+    return room_for(Room, reference, *arguments)
 
 
 def pcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:

@@ -11,6 +11,7 @@ from course_pkg.precond import cycle
 from course_pkg.precond import reference as plain_preconditioners
 from course_pkg.precond.preconditioners import Preconditioner
 from course_pkg.sstep.bases import Basis
+from course_pkg.sstep.bounds import gershgorin
 from course_pkg.sstep.problem import Laplacian
 
 
@@ -57,9 +58,23 @@ class Room:
         return self.A
 
     @property
+    def unknowns(self) -> int:
+        """Number of unknowns of the whole system; a room of one rank among several holds ``n`` of them."""
+        return self.n
+
+    @property
     def has_rows(self) -> bool:
         """Whether A has rows to look at: it is no function."""
         return not callable(self.A)
+
+    @property
+    def fuses(self) -> bool:
+        """Whether the product and the next vector of a basis come from one sweep."""
+        return isinstance(self.A, Laplacian) and self.M is None
+
+    def circles(self) -> tuple[float, float]:
+        """Return an interval with all eigenvalues of A, by Gershgorin's circles."""
+        return gershgorin(self.rows)
 
     # ---- memory
 
@@ -82,6 +97,11 @@ class Room:
     def take(self, array):
         """Return a copy of an array of b's shape as a vector."""
         return np.array(array).reshape(-1)
+
+    def drawn(self, seed: int):
+        """Return a vector of normal random numbers."""
+        numbers = np.random.default_rng(seed).standard_normal(self.shape)
+        return self.take(numbers.astype(self.dtype))
 
     def give(self, vector):
         """Return a vector in b's shape."""
@@ -121,17 +141,21 @@ class Room:
         """Compute ``out = a v + g w``."""
         self.ops.recurrence(w, v, v, a, 0.0, -g, out)
 
+    def total(self, sums):
+        """Return sums over all points of the system, from those of the points that this room holds."""
+        return sums
+
     def dots(self, *pairs) -> list[float]:
         """Return the dot products of pairs of vectors: one reduction."""
         self.reductions += 1
-        return [float(np.dot(u.astype(np.float64), v.astype(np.float64))) for u, v in pairs]
+        return self.total([float(np.dot(u.astype(np.float64), v.astype(np.float64))) for u, v in pairs])
 
     def residual(self, x, out) -> float:
         """Compute ``out = b - A x`` and return its norm; one reduction."""
         self.multiply(x, out)
         self.combine(1.0, self.b, -1.0, out, out)
         self.reductions += 1
-        return float(np.sqrt(squared(out)))
+        return float(np.sqrt(self.total([squared(out)])[0]))
 
     def powers(self, r, basis: Basis, block) -> None:
         """Fill a block with the vectors of a basis and their products: S_0 = M r, then the recurrence (pMPK)."""
@@ -146,7 +170,7 @@ class Room:
     def advance(self, Q, AQ, j, step) -> None:
         """Compute the product of vector j and, unless ``step`` is None, vector j + 1."""
         previous = Q[max(j - 1, 0)]
-        if isinstance(self.A, Laplacian) and self.M is None:
+        if self.fuses:
             self.products += 1
             self.fused(previous, Q[j], step, AQ[j], None if step is None else Q[j + 1])
             return
@@ -169,7 +193,7 @@ class Room:
         out = self.zeros(len(block) + 1, np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             self.ops.moments(block, r, out)
-        return self.to_host(out)
+        return self.total(self.to_host(out))
 
     def gram(self, old, fresh, r) -> np.ndarray:
         """Return the Gram matrix, in whose last column are the sums with r: one reduction."""
@@ -178,7 +202,7 @@ class Room:
         out = self.zeros((m + 1, m + 1), np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             self.sums(old, fresh, r, out)
-        upper = np.triu(self.to_host(out))
+        upper = np.triu(self.total(self.to_host(out)))
         return upper + np.triu(upper, 1).T
 
     def sums(self, old, fresh, r, out) -> None:
@@ -192,6 +216,18 @@ class Room:
     def project(self, old, fresh, C, a, out) -> None:
         """Update a block, x and r by the coefficients of the Gram matrix."""
         self.ops.project_block(old, fresh, self.put(C), self.put(a), self.x, self.r, out)
+
+
+def room_for(room, ops, A, *arguments) -> Room:
+    """Return the room of an operator that brings its own, such as one of many ranks; else one of the class ``room``.
+
+    Examples
+    --------
+    >>> from course_pkg.sstep import reference
+    >>> room_for(Room, reference, Laplacian((4, 4, 4)), np.ones(64), None, None, 1e-6, 0.0, None).n
+    64
+    """
+    return getattr(A, "room", room)(ops, A, *arguments)
 
 
 def _applied(operator, v):

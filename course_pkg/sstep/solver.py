@@ -25,7 +25,7 @@ from course_pkg.core.checks import require_count
 from course_pkg.core.systems import check_norm, check_target
 from course_pkg.sstep import scalar_work
 from course_pkg.sstep.bases import basis, check_bounds
-from course_pkg.sstep.bounds import gershgorin, lanczos
+from course_pkg.sstep.bounds import lanczos
 from course_pkg.sstep.checks import check_s
 from course_pkg.sstep.outcome import bounds_too_low, diverged, ended, fell
 from course_pkg.sstep.troubles import broken, gram_trouble, growth_of, moments_trouble
@@ -56,7 +56,7 @@ class Start:
         self.target = 0.0 if self.zero else check_target(max(rtol * norm_b, atol))
         self.norm = room.residual(room.x, room.r)
         check_norm(self.norm, "x0")
-        self.limit = 10 * room.n if maxiter is None else maxiter
+        self.limit = 10 * room.unknowns if maxiter is None else maxiter
         room.products = room.reductions = 0
 
 
@@ -290,7 +290,7 @@ def _interval(room, name, bounds):
             raise CourseError(
                 "bounds is 'gershgorin', which knows A alone: with M, pass 'lanczos' or numbers."
             )
-        return gershgorin(room.rows) if bounds == "gershgorin" else lanczos(room)
+        return room.circles() if bounds == "gershgorin" else lanczos(room)
     return check_bounds(bounds)
 
 
