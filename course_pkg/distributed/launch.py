@@ -1,0 +1,142 @@
+"""Starting a Python program on several ranks by ``mpirun``, and saying in a sentence which rank failed."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cache
+
+from course_pkg.core import CourseError
+from course_pkg.core.checks import require_count
+from course_pkg.core.host import available_cores
+from course_pkg.distributed.mpi import MISSING
+from course_pkg.setup.system import hidden
+
+GRACE_S = 5.0  # for mpirun to end its ranks
+INSIDE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # set for the ranks of a run
+KILLED = re.compile(r"process rank (\d+) with PID (\d+) on node (\S+) exited on\s+signal (\d+)")
+NAMED = re.compile(r"^rank \d+ of \d+ \(.*$", re.MULTILINE)
+
+
+def mpirun() -> str | None:
+    """Return the path of ``mpirun``, or None; ``COURSE_HIDE=mpirun`` acts as if it were missing.
+
+    Examples
+    --------
+    >>> mpirun() is None or os.path.exists(mpirun())
+    True
+    """
+    return None if hidden("mpirun") else shutil.which("mpirun")
+
+
+def obstacle() -> str:
+    """Return why several ranks cannot be started here, or an empty string.
+
+    Examples
+    --------
+    >>> isinstance(obstacle(), str)
+    True
+    """
+    import importlib.util
+
+    if importlib.util.find_spec("mpi4py") is None:
+        return MISSING.format(reason="mpi4py is not installed")
+    return "" if mpirun() else MISSING.format(reason="there is no mpirun")
+
+
+@cache
+def _options(path: str) -> tuple[str, ...]:
+    """Return what Open MPI needs to start as root, and more ranks than cores; other MPIs just do."""
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60, check=False).stdout
+    if "Open MPI" not in said and "OpenRTE" not in said:
+        return ()
+    return ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
+
+
+def environment(ranks: int) -> dict[str, str]:
+    """Return the environment of the ranks: each has its share of the cores, and at least one.
+
+    Examples
+    --------
+    >>> environment(10**6)["NUMBA_NUM_THREADS"]
+    '1'
+    """
+    threads = str(max(1, available_cores() // ranks))
+    shares = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
+    return {**os.environ, **shares}
+
+
+def launch(program: Sequence[str], ranks: int, *, timeout_s: float = 600.0) -> str:
+    """Run ``python PROGRAM`` on several ranks, and return what they print.
+
+    Parameters
+    ----------
+    program : sequence of str
+        Arguments of Python, such as ``("-m", "course_pkg.distributed.job")``.
+    ranks : int
+    timeout_s : float
+        After this, all ranks are ended.
+
+    Raises
+    ------
+    CourseError
+        If MPI is missing, or if this is a rank of a run itself, or if a rank fails: the sentence names it.
+
+    Examples
+    --------
+    >>> launch(("-c", "print('here')"), 2).split() if not obstacle() else ["here"] * 2
+    ['here', 'here']
+    """
+    require_count(ranks=ranks)
+    if any(name in os.environ for name in INSIDE):
+        raise CourseError("This is a rank of an MPI run already: start it without mpirun, it calls mpirun itself.")
+    if why := obstacle():
+        raise CourseError(why)
+    path = mpirun()
+    command = [path, *_options(path), "-n", str(ranks), sys.executable, *program]
+    process = subprocess.Popen(
+        command,
+        env=environment(ranks),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        _stop(process)
+        raise CourseError(f"{ranks} ranks of `{' '.join(program)}` were ended after {timeout_s:.0f} s.") from None
+    except BaseException:
+        _stop(process)
+        raise
+    if process.returncode:
+        raise CourseError(_why(err, process.returncode))
+    return out
+
+
+def _stop(process: subprocess.Popen) -> None:
+    """End mpirun, which ends its ranks; if it does not, end it the hard way."""
+    process.terminate()
+    try:
+        process.communicate(timeout=GRACE_S)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def _why(err: str, status: int) -> str:
+    """Return the sentence of the rank that failed, from what all of them and mpirun said."""
+    if found := NAMED.search(err):
+        return found[0]
+    if found := KILLED.search(err):
+        rank, pid, host, number = found.groups()
+        return f"rank {rank} ({host}, process {pid}) was ended by signal {number} ({signal.Signals(int(number)).name})."
+    last = [line for line in err.splitlines() if line.strip(" -")][-6:]
+    return f"mpirun ended with status {status}: {' '.join(line.strip() for line in last) or 'it does not say why'}"

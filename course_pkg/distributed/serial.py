@@ -1,0 +1,241 @@
+"""All ranks in one process, in turn, with every message kept: for graders, for tests, and to look at.
+
+Each rank is a thread, but only one of them runs at a time: until it has to wait for another. So a run is the same each
+time, and when all of them wait, it says who waits for whom instead of hanging.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from course_pkg.core import CourseError
+from course_pkg.core.checks import require_count
+from course_pkg.distributed.communicator import Communicator, Pending
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """A message that was sent.
+
+    Attributes
+    ----------
+    source, destination : int
+    data : ndarray or None
+        What was sent; None if it was not kept.
+    count, bytes : int
+
+    Examples
+    --------
+    >>> Message(0, 1, None, count=9, bytes=72).bytes
+    72
+    """
+
+    source: int
+    destination: int
+    data: np.ndarray | None
+    count: int
+    bytes: int
+
+
+class _Ended(BaseException):
+    """Another rank failed: this one has nothing more to do."""
+
+
+@dataclass
+class Serial:
+    """Runs a function on several ranks in one process, and keeps what they said.
+
+    Parameters
+    ----------
+    ranks : int
+    keep : bool
+        Whether messages keep a copy of their data.
+
+    Attributes
+    ----------
+    messages : list of Message
+        In the order in which they were sent.
+    reductions : list of int
+        How many numbers each sum over all ranks had.
+
+    Examples
+    --------
+    >>> def pass_on(comm):
+    ...     come = np.empty(1)
+    ...     sends = [(comm.rank + 1, np.array([comm.rank + 0.5]))] if comm.rank < 2 else []
+    ...     comm.start(sends, [(comm.rank - 1, come)] if comm.rank else []).wait()
+    ...     return come[0] if comm.rank else None
+    >>> world = Serial(3)
+    >>> world.run(pass_on)
+    [None, 0.5, 1.5]
+    >>> [(m.source, m.destination, m.count) for m in world.messages]
+    [(0, 1, 1), (1, 2, 1)]
+    """
+
+    ranks: int = 1
+    keep: bool = True
+    messages: list[Message] = field(default_factory=list)
+    reductions: list[int] = field(default_factory=list)
+
+    def __post_init__(self):
+        require_count(ranks=self.ranks)
+        if self.ranks < 1:
+            raise CourseError("ranks is 0: at least one rank is needed.")
+        self._turn = threading.Condition()
+        self._begin()
+
+    def _begin(self):
+        self._mail: dict[tuple[int, int], deque] = {}
+        self._sums: list[dict[int, np.ndarray]] = []
+        self._totals: list[np.ndarray] = []
+        self._waiting: list[tuple[Callable[[], bool], str] | None] = [None] * self.ranks
+        self._ended = [False] * self.ranks
+        self._running, self._failure = 0, None
+
+    def run(self, function: Callable[..., Any], *arguments) -> list:
+        """Call ``function(comm, *arguments)`` on every rank, and return what each returned.
+
+        Raises
+        ------
+        CourseError
+            If a rank raises one, or if ranks wait for each other without end, or if a message is never received. The
+            sentence names the ranks. Other exceptions of a rank are raised as they are, with a note.
+        """
+        self._begin()
+        if self.ranks == 1:
+            return [function(SerialRank(self, 0), *arguments)]
+        results: list = [None] * self.ranks
+        threads = [
+            threading.Thread(target=self._rank, args=(rank, function, arguments, results), daemon=True)
+            for rank in range(self.ranks)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if self._failure is not None:
+            rank, error = self._failure
+            if rank is not None and isinstance(error, CourseError):
+                raise CourseError(f"rank {rank} of {self.ranks}: {error}") from error
+            if rank is not None:
+                error.add_note(f"It happened on rank {rank} of {self.ranks}.")
+            raise error
+        left = [(pair, queue) for pair, queue in self._mail.items() if queue]
+        if left:
+            (source, destination), queue = left[0]
+            raise CourseError(f"rank {source} sent {queue[0].size} numbers that rank {destination} never received.")
+        return results
+
+    def _rank(self, rank, function, arguments, results):
+        try:
+            with self._turn:
+                self._turn.wait_for(lambda: self._running == rank)
+            if self._failure is None:
+                results[rank] = function(SerialRank(self, rank), *arguments)
+        except _Ended:
+            pass
+        except BaseException as error:
+            self._failure = self._failure or (rank, error)
+        with self._turn:
+            self._ended[rank] = True
+            self._hand_on(rank)
+
+    def _wait(self, rank: int, ready: Callable[[], bool], what: str) -> None:
+        """Let the others run until something is there."""
+        with self._turn:
+            if ready():
+                return
+            self._waiting[rank] = ready, what
+            self._hand_on(rank)
+            self._turn.wait_for(lambda: self._running == rank)
+            self._waiting[rank] = None
+            if self._failure is not None:
+                raise _Ended
+
+    def _hand_on(self, rank: int) -> None:
+        """Choose who runs next: the next one after this that has not ended and has nothing to wait for."""
+        order = [(rank + 1 + k) % self.ranks for k in range(self.ranks)]
+        alive = [r for r in order if not self._ended[r]]
+        able = [r for r in alive if self._waiting[r] is None or self._waiting[r][0]()]
+        if alive and not able and self._failure is None:
+            said = [f"rank {r} waits for {self._waiting[r][1]}" for r in sorted(alive)]
+            said += [f"rank {r} has ended" for r in range(self.ranks) if self._ended[r]]
+            self._failure = None, CourseError(f"The ranks wait without end: {'; '.join(said)}.")
+        if alive:
+            self._running = able[0] if able else alive[0]
+            self._turn.notify_all()
+
+
+class SerialRank(Communicator):
+    """One of the ranks of a :class:`Serial`."""
+
+    def __init__(self, world: Serial, rank: int):
+        self.world, self.rank, self.ranks = world, rank, world.ranks
+        self._rounds = 0
+
+    def start(self, sends: Sequence[tuple], receives: Sequence[tuple]) -> Pending:
+        """Begin to send and to receive; what is sent is copied at once."""
+        world = self.world
+        for peer, array in sends:
+            data = np.array(array)
+            world.messages.append(
+                Message(self.rank, peer, data if world.keep else None, int(data.size), int(data.nbytes))
+            )
+            world._mail.setdefault((self.rank, self._checked(peer)), deque()).append(data)
+        for peer, _ in receives:
+            self._checked(peer)
+        return _Receiving(self, list(receives))
+
+    def _checked(self, peer: int) -> int:
+        if not 0 <= peer < self.ranks or peer == self.rank:
+            raise CourseError(f"Rank {self.rank} has no message for rank {peer}: there are ranks 0 to {self.ranks - 1}.")
+        return peer
+
+    def sum(self, values) -> np.ndarray:
+        """Return the sum over all ranks, added in the order of the ranks."""
+        world, mine = self.world, np.array(values, np.float64)
+        turn, self._rounds = self._rounds, self._rounds + 1
+        if turn == len(world._sums):
+            world._sums.append({})
+            world.reductions.append(int(mine.size))
+        given = world._sums[turn]
+        given[self.rank] = mine
+        shapes = {rank: part.shape for rank, part in given.items() if part.shape != mine.shape}
+        if shapes:
+            other = min(shapes)
+            raise CourseError(
+                f"The ranks add arrays of different shapes: {mine.shape} here, {shapes[other]} on rank {other}."
+            )
+        world._wait(self.rank, lambda: len(given) == self.ranks, "a sum over all ranks")
+        total = given[0].copy()
+        for rank in range(1, self.ranks):
+            total += given[rank]
+        return total
+
+    def end(self, reason: str) -> None:
+        """Raise: ``Serial.run`` then ends the others."""
+        raise CourseError(reason)
+
+
+class _Receiving(Pending):
+    def __init__(self, comm: SerialRank, receives):
+        self.comm, self.receives = comm, receives
+
+    def wait(self) -> None:
+        """Copy what has come."""
+        world, rank = self.comm.world, self.comm.rank
+        for peer, array in self.receives:
+            mail = world._mail.setdefault((peer, rank), deque())
+            world._wait(rank, lambda mail=mail: bool(mail), f"{array.size} numbers from rank {peer}")
+            data = mail.popleft()
+            if data.size != array.size or data.dtype != array.dtype:
+                raise CourseError(
+                    f"rank {peer} sent {data.size} numbers of {data.dtype}, but rank {rank} expects {array.size} of "
+                    f"{array.dtype}: their plans or their problems differ."
+                )
+            array.reshape(-1)[:] = data.reshape(-1)
+        self.receives = []
