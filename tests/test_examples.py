@@ -1,7 +1,8 @@
 """Every public function and class that readers call has an example, and every example gives the output that it shows.
 
-A name is public if its package exports it in ``__all__``. In a topic or in ``device``, if the package exports nothing,
-a name is public if it does not begin with an underscore. Three rules say which public names readers do not call.
+A name is public if its package exports it in ``__all__``. In a topic, in ``device`` or in ``distributed``, if the
+package exports nothing, a name is public if it does not begin with an underscore. Three rules say which public names
+readers do not call.
 Packages with a ``command.py`` are used through ``course``. Modules of some roles are found by the course (suites,
 cases, traffic), judge measurements, check arguments for other modules, or call other libraries. Kernels, and sweeps
 over the rows of a grid, are run by the functions that follow them.
@@ -59,7 +60,9 @@ def public():
     exercises = (path.read_text(encoding="utf-8") for path in (PACKAGE.parent / "solutions").rglob("*.py"))
     called = {name for text in exercises for name in re.findall(r"\bcheck\.(\w+)\(", text)}
     found |= {(exports(check).get(name, check), name) for name in called}
-    for path in (path for folder in ("device", *topics()) for path in (PACKAGE / folder).rglob("*.py")):
+    for path in (
+        path for folder in ("device", "distributed", *topics()) for path in (PACKAGE / folder).rglob("*.py")
+    ):
         if not exports(path.parent / "__init__.py") and not path.stem.startswith(ROLES):
             found |= {(path, name) for name in definitions(path) if not name.startswith("_")}
     return {(path, name) for path, name in found if is_called(definitions(path).get(name))}

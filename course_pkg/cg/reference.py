@@ -124,4 +124,3 @@ def _function(A):
     if A is None:
         return lambda x: x
     return A if callable(A) else lambda x: A @ x
-

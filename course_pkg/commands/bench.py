@@ -16,9 +16,14 @@ SELECTS = ("case", "size", "dtype", "library")
 
 
 def suites() -> dict[str, str]:
-    """Return the suites by name: those of the topics, that of wrong clocks, and that of the interpreter."""
+    """Return the suites by name: those of the topics, of wrong clocks, of the interpreter, and of several ranks."""
     found = {topic: f"course_pkg.{topic}.suite" for topic in with_module("suite") if topic in topics()}
-    return {**found, "honest": "course_pkg.vector.suite_honest", "simt": "course_pkg.witness.suite"}
+    return {
+        **found,
+        "honest": "course_pkg.vector.suite_honest",
+        "simt": "course_pkg.witness.suite",
+        "scaling": "course_pkg.distributed.suite",
+    }
 
 
 def add_arguments(parser):
@@ -26,7 +31,8 @@ def add_arguments(parser):
     parser.add_argument(
         "topic",
         choices=suites(),
-        help="which suite to measure; honest measures with wrong and right clocks, simt the interpreter",
+        help="which suite to measure; honest measures with wrong and right clocks, simt the interpreter, scaling "
+        "several ranks",
     )
     devices.add_arguments(parser, ("cpu", "gpu"), "this machine's GPU if there is one, else its CPU")
     parser.add_argument("--list", action="store_true", help="name what the topic measures; measure nothing")
@@ -87,6 +93,8 @@ def _measure(args, device: str | None) -> int:
     first = next(found)  # before the limits are measured: it raises if the device is not there
     measurements = _print(chain([first], found), limits.here(device) if args.topic in topics() else None)
     print(f"Medians on {first.device.name}.")
+    if hasattr(suite, "summary"):
+        print(bench.Table(suite.summary(measurements)))
     demanded = suite.demands(measurements) if hasattr(suite, "demands") else []
     if demanded:
         print(bench.Table(demanded))

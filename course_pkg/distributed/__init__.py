@@ -9,44 +9,8 @@
 ``phases``        how long products, updates, sums and messages took
 ``launch``        starts a program on several ranks, and says which one failed
 ``model``         the time of an iteration on any number of ranks, from latencies and bandwidths fitted to measurements
+``suite``, ``job``  what ``course bench scaling`` measures, and what each rank does for it
 
-Importing it needs no MPI.
+It is no topic but stands above them: it has no kernels, and solves nothing by itself. Only ``mpi`` needs MPI, when
+``open_mpi`` is called.
 """
-
-from course_pkg.distributed.communicator import Communicator, Pending
-from course_pkg.distributed.halo import HaloExchange, HaloPlan, csr_plan, needed, renumbered, slab_plan
-from course_pkg.distributed.launch import launch
-
-from course_pkg.distributed.mpi import MpiCommunicator, ends_all, open_mpi
-from course_pkg.distributed.operators import RowBlockMatrix, SlabLaplacian, block_jacobi
-from course_pkg.distributed.partition import Slab, offsets, owner_of
-from course_pkg.distributed.phases import Phases
-from course_pkg.distributed.serial import Message, Serial
-
-__all__ = [
-    "Communicator",
-
-    "HaloExchange",
-    "HaloPlan",
-    "Message",
-    "MpiCommunicator",
-    "Pending",
-    "Phases",
-    "RowBlockMatrix",
-    "Serial",
-    "Slab",
-    "SlabLaplacian",
-
-    "block_jacobi",
-
-    "csr_plan",
-    "ends_all",
-
-    "launch",
-    "needed",
-    "offsets",
-    "open_mpi",
-    "owner_of",
-    "renumbered",
-    "slab_plan",
-]

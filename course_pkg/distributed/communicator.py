@@ -119,4 +119,6 @@ class Communicator(ABC):
         if different.size:
             other = int(different[0])
             mine, theirs = (tuple(int(value) for value in rows[rank]) for rank in (0, other))
-            raise CourseError(f"Ranks disagree about {what}: rank 0 has {mine}, but rank {other} has {theirs}.")
+            raise CourseError(
+                f"Ranks disagree about {what}: rank 0 has {mine}, but rank {other} has {theirs}."
+            )

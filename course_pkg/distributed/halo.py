@@ -104,9 +104,13 @@ def renumbered(indices, first: int, last: int, halo) -> np.ndarray:
     indices = np.asarray(indices, np.int64)
     outside = (indices < first) | (indices >= last)
     place = np.searchsorted(halo, indices)
-    found = (place < len(halo)) & (halo[np.minimum(place, len(halo) - 1)] == indices) if len(halo) else ~outside
+    found = (
+        (place < len(halo)) & (halo[np.minimum(place, len(halo) - 1)] == indices) if len(halo) else ~outside
+    )
     if np.any(outside & ~found):
-        raise CourseError("A column is neither owned nor in the halo: make the halo by needed(indices, first, last).")
+        raise CourseError(
+            "A column is neither owned nor in the halo: make the halo by needed(indices, first, last)."
+        )
     return np.where(outside, last - first + place, indices - first).astype(np.int32)
 
 
@@ -137,7 +141,8 @@ def csr_plan(rank: int, offsets, halo, asked: Mapping[int, np.ndarray]) -> HaloP
     first, last = offsets[rank], offsets[rank + 1]
     ends = np.searchsorted(halo, offsets)
     receives = tuple(
-        (int(peer), slice(int(ends[peer]), int(ends[peer + 1]))) for peer in np.unique(owner_of(halo, offsets))
+        (int(peer), slice(int(ends[peer]), int(ends[peer + 1])))
+        for peer in np.unique(owner_of(halo, offsets))
     )
     if any(peer == rank for peer, _ in receives):
         raise CourseError(f"The halo of rank {rank} holds entries that it owns: make it by needed(…).")
@@ -145,7 +150,9 @@ def csr_plan(rank: int, offsets, halo, asked: Mapping[int, np.ndarray]) -> HaloP
     for peer, entries in sorted(asked.items()):
         entries = np.asarray(entries, np.int64)
         if entries.size and not (entries.min() >= first and entries.max() < last):
-            raise CourseError(f"Rank {peer} asks rank {rank} for entries that it does not own: it has {first} to {last - 1}.")
+            raise CourseError(
+                f"Rank {peer} asks rank {rank} for entries that it does not own: it has {first} to {last - 1}."
+            )
         if entries.size:
             sends.append((int(peer), entries - first))
     return HaloPlan(tuple(sends), receives, len(halo))

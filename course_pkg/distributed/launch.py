@@ -1,9 +1,9 @@
 """Starting a Python program on several ranks by ``mpirun``, and saying in a sentence which rank failed."""
 
 import contextlib
+import importlib.util
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,23 +14,12 @@ from course_pkg.core import CourseError
 from course_pkg.core.checks import require_count
 from course_pkg.core.host import available_cores
 from course_pkg.distributed.mpi import MISSING
-from course_pkg.setup.system import hidden
+from course_pkg.setup.system import mpirun
 
 GRACE_S = 5.0  # for mpirun to end its ranks
 INSIDE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # set for the ranks of a run
 KILLED = re.compile(r"process rank (\d+) with PID (\d+) on node (\S+) exited on\s+signal (\d+)")
 NAMED = re.compile(r"^rank \d+ of \d+ \(.*$", re.MULTILINE)
-
-
-def mpirun() -> str | None:
-    """Return the path of ``mpirun``, or None; ``COURSE_HIDE=mpirun`` acts as if it were missing.
-
-    Examples
-    --------
-    >>> mpirun() is None or os.path.exists(mpirun())
-    True
-    """
-    return None if hidden("mpirun") else shutil.which("mpirun")
 
 
 def obstacle() -> str:
@@ -41,8 +30,6 @@ def obstacle() -> str:
     >>> isinstance(obstacle(), str)
     True
     """
-    import importlib.util
-
     if importlib.util.find_spec("mpi4py") is None:
         return MISSING.format(reason="mpi4py is not installed")
     return "" if mpirun() else MISSING.format(reason="there is no mpirun")
@@ -93,7 +80,9 @@ def launch(program: Sequence[str], ranks: int, *, timeout_s: float = 600.0) -> s
     """
     require_count(ranks=ranks)
     if any(name in os.environ for name in INSIDE):
-        raise CourseError("This is a rank of an MPI run already: start it without mpirun, it calls mpirun itself.")
+        raise CourseError(
+            "This is a rank of an MPI run already: start it without mpirun, it calls mpirun itself."
+        )
     if why := obstacle():
         raise CourseError(why)
     path = mpirun()
@@ -111,7 +100,9 @@ def launch(program: Sequence[str], ranks: int, *, timeout_s: float = 600.0) -> s
         out, err = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
         _stop(process)
-        raise CourseError(f"{ranks} ranks of `{' '.join(program)}` were ended after {timeout_s:.0f} s.") from None
+        raise CourseError(
+            f"{ranks} ranks of `{' '.join(program)}` were ended after {timeout_s:.0f} s."
+        ) from None
     except BaseException:
         _stop(process)
         raise

@@ -94,7 +94,9 @@ class Slab:
         if len(grid) != 3 or min(grid) < 3:
             raise CourseError(f"grid is {grid}: pass three sizes of at least 3.")
         if self.rank >= self.ranks:
-            raise CourseError(f"rank is {self.rank}: {self.ranks} ranks are numbered from 0 to {self.ranks - 1}.")
+            raise CourseError(
+                f"rank is {self.rank}: {self.ranks} ranks are numbered from 0 to {self.ranks - 1}."
+            )
         offsets(grid[0], self.ranks, "planes")
 
     @property

@@ -24,7 +24,7 @@ class RankRoom(Room):
 
     Examples
     --------
-    >>> from course_pkg.distributed.operators import SlabLaplacian
+    >>> from course_pkg.distributed.slabs import SlabLaplacian
     >>> from course_pkg.distributed.serial import Serial
     >>> from course_pkg.sstep import cpu_numba
     >>> def first_residual(comm):

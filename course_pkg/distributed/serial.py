@@ -127,7 +127,9 @@ class Serial:
         left = [(pair, queue) for pair, queue in self._mail.items() if queue]
         if left:
             (source, destination), queue = left[0]
-            raise CourseError(f"rank {source} sent {queue[0].size} numbers that rank {destination} never received.")
+            raise CourseError(
+                f"rank {source} sent {queue[0].size} numbers that rank {destination} never received."
+            )
         return results
 
     def _rank(self, rank, function, arguments, results):
@@ -171,7 +173,13 @@ class Serial:
 
 
 class SerialRank(Communicator):
-    """One of the ranks of a :class:`Serial`."""
+    """One of the ranks of a :class:`Serial`.
+
+    Examples
+    --------
+    >>> Serial(2).run(lambda comm: comm.name)
+    ['rank 0 of 2', 'rank 1 of 2']
+    """
 
     def __init__(self, world: Serial, rank: int):
         self.world, self.rank, self.ranks = world, rank, world.ranks
@@ -192,7 +200,9 @@ class SerialRank(Communicator):
 
     def _checked(self, peer: int) -> int:
         if not 0 <= peer < self.ranks or peer == self.rank:
-            raise CourseError(f"Rank {self.rank} has no message for rank {peer}: there are ranks 0 to {self.ranks - 1}.")
+            raise CourseError(
+                f"Rank {self.rank} has no message for rank {peer}: there are ranks 0 to {self.ranks - 1}."
+            )
         return peer
 
     def sum(self, values) -> np.ndarray:

@@ -27,10 +27,11 @@ NEEDS = {
     "chromium": "the slides and the lab in a browser",
     "bubblewrap": "the sandbox of the grading",
     "fonts": "testing whether text fits its slide",
+    "openmpi": "solvers on several ranks",
 }
 # manager: (command, packages whose name differs from that of the need)
 MANAGERS = {
-    "apt-get": ("sudo apt install", {"fonts": "fontconfig fonts-liberation"}),
+    "apt-get": ("sudo apt install", {"fonts": "fontconfig fonts-liberation", "openmpi": "openmpi-bin"}),
     "dnf": ("sudo dnf install", {"fonts": "fontconfig liberation-fonts"}),
     "pacman": ("sudo pacman -S", {"fonts": "fontconfig ttf-liberation"}),
     "zypper": ("sudo zypper install", {"fonts": "fontconfig liberation-fonts"}),
@@ -55,6 +56,11 @@ def chromium():
         return None
     found = [path for path in map(shutil.which, CHROMIUM) if path]
     return found[0] if found else MACOS_CHROME if os.path.isfile(MACOS_CHROME) else None
+
+
+def mpirun():
+    """Return the path of MPI's launcher, or None."""
+    return None if hidden("mpirun") else shutil.which("mpirun")
 
 
 def has_browser():
@@ -94,6 +100,8 @@ def missing():
         # bubblewrap exists on Linux only; other systems have fonts of their own
         "bubblewrap": lambda: not linux or bwrap() is not None,
         "fonts": lambda: not linux or has_fonts(),
+        # only Linux is sure to have a package of it; elsewhere the tests that need it are skipped
+        "openmpi": lambda: not linux or mpirun() is not None,
     }
     return [need for need in NEEDS if not met[need]()]
 
@@ -217,7 +225,7 @@ def bring(say, log, ask=input):
         raise Trouble(f"COURSE_SYSTEM is {wish!r}: set it to none (install nothing), or unset it.")
     needs = missing()
     # What was hidden on purpose is not missing.
-    needs = [need for need in needs if not hidden({"bubblewrap": "bwrap"}.get(need, need))]
+    needs = [need for need in needs if not hidden({"bubblewrap": "bwrap", "openmpi": "mpirun"}.get(need, need))]
     if not needs:
         return []
     if wish:

@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 # conda-forge has no package of them: environment.yml leaves them to pip, which reads the extra.
 PIP_ALONE = {"pyseccomp"}
 # Per CUDA major version, so one name cannot have one pin; constraints.txt says why.
@@ -36,7 +37,7 @@ def test_environment_yml_has_pyprojects_bounds():
     conda = [item for item in environment["dependencies"] if isinstance(item, str) and item != "pip"]
     conda = bounds(conda)
     python = conda.pop("python")
-    wanted = bounds(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["grade"])
+    wanted = bounds(PROJECT["dependencies"] + [r for extra in ("grade", "mpi") for r in EXTRAS[extra]])
     assert conda == {name: bound for name, bound in wanted.items() if name not in PIP_ALONE}
     assert PROJECT["requires-python"] in python.split(",")
     assert environment["dependencies"][-1] == {"pip": ["-e .[grade]"]}

@@ -52,11 +52,12 @@ def machine(tmp_path, monkeypatch):
 
 INSTALLS = """
 for word in "$@"; do
-    case $word in chromium|bubblewrap|fontconfig) new=$word ;; esac
+    case $word in chromium|bubblewrap|fontconfig|openmpi-bin) new=$word ;; esac
 done
 case $new in
     chromium) name=chromium; text="" ;;
     bubblewrap) name=bwrap; text="" ;;
+    openmpi-bin) name=mpirun; text="" ;;
     fontconfig) name=fc-list; text="echo LiberationSans-Regular.ttf" ;;
     *) exit 0 ;;
 esac
@@ -75,7 +76,7 @@ def installed(calls):
 
 
 def test_a_machine_that_has_everything_is_left_alone(machine):
-    for name in ("chromium", "bwrap", "apt-get", "sudo"):
+    for name in ("chromium", "bwrap", "mpirun", "apt-get", "sudo"):
         machine.has(name)
     machine.has("fc-list", "echo /usr/share/fonts/LiberationSans-Regular.ttf")
     assert machine.bring() == ([], [], [])
@@ -87,8 +88,10 @@ def test_root_installs_without_a_question(machine, monkeypatch):
     machine.has("apt-get", INSTALLS)
     left, calls, said = machine.bring()
     assert left == []
-    assert installed(calls) == [["chromium"], ["bubblewrap"], ["fontconfig", "fonts-liberation"]]
-    assert said == ["Installing chromium bubblewrap fontconfig fonts-liberation with apt …"]
+    assert installed(calls) == [
+        ["chromium"], ["bubblewrap"], ["fontconfig", "fonts-liberation"], ["openmpi-bin"],
+    ]  # fmt: skip
+    assert said == ["Installing chromium bubblewrap fontconfig fonts-liberation openmpi-bin with apt …"]
     assert machine.asked == []
 
 
@@ -96,9 +99,9 @@ def test_with_sudo_it_asks_first(machine):
     machine.has("apt-get", INSTALLS)
     machine.has("sudo", SUDO)
     left, calls, _ = machine.bring()
-    assert left == [] and len(installed(calls)) == 3
+    assert left == [] and len(installed(calls)) == 4
     assert len(machine.asked) == 1
-    assert "chromium, bubblewrap, fontconfig, fonts-liberation" in machine.asked[0]
+    assert "chromium, bubblewrap, fontconfig, fonts-liberation, openmpi-bin" in machine.asked[0]
     assert "COURSE_SYSTEM=none" in machine.asked[0]
 
 
@@ -111,11 +114,12 @@ def test_without_a_yes_nothing_is_installed(machine, ask):
     machine.has("apt-get", INSTALLS)
     machine.has("sudo", SUDO)
     left, calls, said = machine.bring(ask)
-    assert left == ["chromium", "bubblewrap", "fonts"] and calls == []
+    assert left == ALL[1:] and calls == []
     assert said == [
         "Missing: chromium (for the slides and the lab in a browser), bubblewrap (for the sandbox of the "
-        "grading), fonts (for testing whether text fits its slide). Reason: you declined. Tests that depend on this "
-        "are skipped. To install: `sudo apt install chromium bubblewrap fontconfig fonts-liberation`."
+        "grading), fonts (for testing whether text fits its slide), openmpi (for solvers on several ranks). Reason: "
+        "you declined. Tests that depend on this are skipped. To install: `sudo apt install chromium bubblewrap "
+        "fontconfig fonts-liberation openmpi-bin`."
     ]
 
 
@@ -135,7 +139,7 @@ def test_without_sudo_it_says_so(machine):
     assert left and calls == [] and "installing needs root, and there is no sudo" in said[0]
 
 
-@pytest.mark.parametrize(("granted", "count"), [("exit 1", 0), ('[ "$1" = -n ] && shift\n' + SUDO, 3)])
+@pytest.mark.parametrize(("granted", "count"), [("exit 1", 0), ('[ "$1" = -n ] && shift\n' + SUDO, 4)])
 def test_on_ci_sudo_may_not_ask_for_a_password(machine, monkeypatch, granted, count):
     monkeypatch.setenv("CI", "true")
     machine.has("true")
@@ -152,7 +156,7 @@ def test_a_package_that_is_not_to_be_had_keeps_no_other_out(machine, monkeypatch
     refuse = 'case "$*" in *chromium*) echo "E: Unable to locate package chromium"; exit 100 ;; esac\n'
     machine.has("apt-get", refuse + INSTALLS)
     left, calls, said = machine.bring()
-    assert left == ["chromium"] and len(installed(calls)) == 3
+    assert left == ["chromium"] and len(installed(calls)) == 4
     assert said[1].startswith(
         "Missing: chromium (for the slides and the lab in a browser). Reason: Unable to locate"
     )
@@ -163,7 +167,7 @@ def test_without_a_network_it_goes_on(machine, monkeypatch):
     monkeypatch.setattr(system.os, "geteuid", lambda: 0)
     machine.has("apt-get", 'echo "E: Could not resolve deb.debian.org"; exit 100')
     left, _, said = machine.bring()
-    assert left == ["chromium", "bubblewrap", "fonts"]
+    assert left == ALL[1:]
     assert "Could not resolve deb.debian.org. Tests that depend on this are skipped" in said[1]
     assert "Could not resolve" in (machine.root / ".course" / "system.log").read_text()
 
@@ -205,7 +209,7 @@ def test_other_package_managers_are_advised(machine, manager):
 
 def test_without_any_package_manager_it_names_the_programs(machine):
     left, _, said = machine.bring()
-    assert left and said[0].endswith(" Please install chromium, bubblewrap, fonts.")
+    assert left and said[0].endswith(" Please install chromium, bubblewrap, fonts, openmpi.")
 
 
 def test_elsewhere_than_on_linux_only_a_browser_is_missing(machine, monkeypatch):
@@ -228,13 +232,22 @@ def test_a_python_without_venv_gets_it_first(machine, monkeypatch):
     assert system.missing()[0] == "python3-venv"
 
 
-@pytest.mark.parametrize(("hide", "left"), [("bwrap,chromium", []), ("bwrap", ["chromium"]), ("", ALL[1:3])])
+@pytest.mark.parametrize(
+    ("hide", "left"),
+    [
+        ("bwrap,chromium,mpirun", []),
+        ("bwrap,chromium", ["openmpi"]),
+        ("bwrap,mpirun", ["chromium"]),
+        ("", ["chromium", "bubblewrap", "openmpi"]),
+    ],
+)
 def test_what_is_hidden_is_neither_found_nor_brought(machine, monkeypatch, hide, left):
     monkeypatch.setattr(system, "has_fonts", lambda: True)
     monkeypatch.setenv("COURSE_HIDE", hide)
     assert machine.bring()[0] == left
-    for name in ("bwrap", "chromium"):
+    for name in ("bwrap", "chromium", "mpirun"):
         machine.has(name)
+    assert (system.mpirun() is None) == ("mpirun" in hide)
     assert (system.bwrap() is None) == ("bwrap" in hide)
     assert (system.chromium() is None) == ("chromium" in hide)
 

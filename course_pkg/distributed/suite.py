@@ -1,0 +1,167 @@
+"""What ``course bench scaling`` measures: solves on 1, 2, … ranks, by phases, and the messages between them.
+
+*Strong* scaling keeps the grid, *weak* scaling keeps the planes of each rank. The suite starts itself under ``mpirun``,
+once for each number of ranks; a measurement says on how many ranks it was, so all of them lie side by side.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from math import prod
+
+from course_pkg.bench import Measurement, cpu, progress
+from course_pkg.bench.measurement import EXCEEDS, WARM
+from course_pkg.core import CourseError, Implementation, Library
+from course_pkg.core.host import available_cores
+from course_pkg.distributed.launch import launch
+from course_pkg.distributed.phases import NAMES
+from course_pkg.distributed.work import Work
+from course_pkg.sstep.variants import VARIANTS
+
+DEVICE = "cpu"
+PROGRAM = ("-m", "course_pkg.distributed.job")
+EDGE, QUICK_EDGE = 128, 24
+METHODS = (
+    ("pcg", {}),
+    ("pfcg", {}),
+    ("pcg_sstep_moments", {"s": 1}),
+    ("pcg_sstep_moments", {"s": 2}),
+    ("pcg_sstep_moments", {"s": 3}),
+    ("pcg_sstep", {"s": 4}),
+    ("pcg_sstep", {"s": 8}),
+)
+RTOL = 1e-6
+HALO_EDGES = (8, 32, 128, 512)  # of the planes
+REDUCED = (1, 9, 81, 289, 4225)  # numbers: for dots, and for the Gram matrices of s = 1, 4, 8 and 32
+CALLS = 200  # of a message, for each sample
+HALO_EXCHANGE = Implementation("halo_exchange", "", "MPI")
+ALLREDUCE = Implementation("allreduce", "", "MPI")
+FIELDS = 4  # vectors of a solve with few of them: they decide whether a cache may hold it
+LIMIT_S = 3600.0
+
+
+def counts(cores: int | None = None) -> tuple[int, ...]:
+    """Return the numbers of ranks: 1, 2, 4, … up to the number of cores, and at least 2."""
+    most = max(2, cores or available_cores())
+    return tuple(2**k for k in range(most.bit_length()) if 2**k <= most)
+
+
+def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
+    """Yield the measurements of each number of ranks; with ``quick``, of a small grid on 1 and 2 ranks."""
+    if device != "cpu":
+        raise CourseError("`course bench scaling` measures ranks of a CPU so far: use --device cpu.")
+    ranks = counts(2) if quick else counts()
+    with progress(len(ranks)) as step:
+        for count in ranks:
+            step(f"{count} ranks" if count > 1 else "1 rank")
+            tasks = list(tasks_of(count, quick=quick))
+            printed = launch((*PROGRAM, json.dumps([task for task, _ in tasks])), count, timeout_s=LIMIT_S)
+            results = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+            for (task, parameters), result in zip(tasks, results, strict=True):
+                yield measurement(task, parameters, result)
+
+
+def tasks_of(ranks: int, *, quick: bool) -> Iterator[tuple[dict, dict]]:
+    """Yield what the ranks have to do, with the parameters of each measurement."""
+    edge, samples = (QUICK_EDGE, 3) if quick else (EDGE, 5)
+    grids = {"strong": (edge,) * 3}
+    if ranks > 1:
+        grids["weak"] = (edge * ranks, edge, edge)
+    for scaling, grid in grids.items():
+        for method, options in METHODS[1::2] if quick else METHODS:
+            task = {"task": "solve", "grid": grid, "method": method, "options": options, "rtol": RTOL}
+            parameters = {"shape": list(grid), "dtype": "float64", "rtol": RTOL, **options, "ranks": ranks}
+            yield {**task, "samples": samples}, {**parameters, "scaling": scaling}
+    if ranks > 1:
+        repeat = {"calls": CALLS // 10 if quick else CALLS, "samples": samples}
+        for plane in HALO_EDGES:
+            yield (
+                {"task": "halo", "grid": (max(ranks, 3), plane, plane), **repeat},
+                {"ranks": ranks, "n": plane**2},
+            )
+        for numbers in REDUCED:
+            yield {"task": "allreduce", "numbers": numbers, **repeat}, {"ranks": ranks, "n": numbers}
+
+
+def measurement(task: dict, parameters: dict, result: dict) -> Measurement:
+    """Return the measurement of a task from what rank 0 printed."""
+    solved = task["task"] == "solve"
+    what = {"halo": HALO_EXCHANGE, "allreduce": ALLREDUCE}.get(task["task"])
+    cost, observed, footprint, device = None, {}, 0, cpu()
+    if solved:
+        variant, n = VARIANTS[task["method"]], prod(task["grid"])
+        what = variant.by(Library.NUMBA_CPU)
+        cost = result["iterations"] * variant.cost_by(Library.NUMBA_CPU)(n, **task["options"])
+        observed = {"iterations": result["iterations"], **{_key(k): v for k, v in result["phases"].items()}}
+        footprint = 8 * FIELDS * n
+    elif task["task"] == "halo":
+        observed = {"bytes": result["bytes"]}
+    return Measurement(
+        what=what,
+        samples_s=tuple(result["samples_s"]),
+        warmup_s=tuple(result["warmup_s"]),
+        calls_per_sample=task.get("calls", 1),
+        cache_state=EXCEEDS if footprint > 2 * device.llc_bytes else WARM,
+        cost=cost,
+        device=device,
+        parameters=parameters,
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        observed=observed,
+    )
+
+
+def _key(phase: str) -> str:
+    """Return the name of a phase's time in a record."""
+    return f"t_{phase.replace(' ', '_')}_s"
+
+
+def phases_of(m: Measurement) -> dict[str, float]:
+    """Return the seconds of each phase in an iteration of a recorded solve."""
+    return {name: m.observed[_key(name)] for name in NAMES}
+
+
+def summary(measurements) -> list[dict]:
+    """Return the rows of a table: microseconds of each phase in an iteration, and the speed-up over one rank."""
+    solves = [m for m in measurements if m.operation in {name for name, _ in METHODS}]
+    rows = []
+    for m in solves:
+        alone = {**m.parameters, "ranks": 1, "scaling": "strong"}
+        if m.parameters["scaling"] == "weak":
+            alone["shape"] = [m.parameters["shape"][0] // m.parameters["ranks"], *m.parameters["shape"][1:]]
+        one = [o for o in solves if o.what == m.what and o.parameters == alone]
+        row = {
+            "method": m.label if "s" not in m.parameters else f"{m.label}, s = {m.parameters['s']}",
+            "scaling": m.parameters["scaling"],
+            "ranks": str(m.parameters["ranks"]),
+            "iterations": str(m.observed["iterations"]),
+            "an iteration": f"{_iteration_s(m) * 1e6:,.0f} µs",
+            **{name: f"{seconds * 1e6:,.0f} µs" for name, seconds in phases_of(m).items()},
+            "speed-up": f"{_speed_up(one[0], m):.2f}" if one else "unknown",
+        }
+        rows.append(row)
+    return rows
+
+
+def _iteration_s(m: Measurement) -> float:
+    return m.median_s / m.observed["iterations"]
+
+
+def _speed_up(one: Measurement, m: Measurement) -> float:
+    """Return how many times as many points pass an iteration in a second as on one rank: the scaled speed-up."""
+    points = prod(m.parameters["shape"]) / prod(one.parameters["shape"])
+    return points * _iteration_s(one) / _iteration_s(m)
+
+
+def observations(measurements) -> list[tuple[Work, float]]:
+    """Return what ``model.fit`` takes: work and seconds, of iterations and of messages."""
+    found = []
+    for m in measurements:
+        p = m.parameters
+        if m.what == HALO_EXCHANGE:
+            found.append((Work.halo(m.observed["bytes"]), m.median_s))
+        elif m.what == ALLREDUCE:
+            found.append((Work.allreduce(p["n"], p["ranks"]), m.median_s))
+        else:
+            work = Work.of(m.operation, p["shape"], p["ranks"], p.get("s"), p["dtype"])
+            found.append((work, _iteration_s(m)))
+    return found
