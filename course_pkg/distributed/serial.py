@@ -68,7 +68,7 @@ class Serial:
     ...     come = np.empty(1)
     ...     sends = [(comm.rank + 1, np.array([comm.rank + 0.5]))] if comm.rank < 2 else []
     ...     comm.start(sends, [(comm.rank - 1, come)] if comm.rank else []).wait()
-    ...     return come[0] if comm.rank else None
+    ...     return float(come[0]) if comm.rank else None
     >>> world = Serial(3)
     >>> world.run(pass_on)
     [None, 0.5, 1.5]

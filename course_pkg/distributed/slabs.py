@@ -37,7 +37,7 @@ class SlabLaplacian(RankOperator):
     ...     A = SlabLaplacian((6, 4, 4), comm)
     ...     return pcg(A, np.ones(A.own_shape)).iterations
     >>> Serial(2).run(solve)
-    [6, 6]
+    [9, 9]
     """
 
     def __init__(self, grid, comm: Communicator, dtype="float64"):

@@ -225,7 +225,9 @@ def bring(say, log, ask=input):
         raise Trouble(f"COURSE_SYSTEM is {wish!r}: set it to none (install nothing), or unset it.")
     needs = missing()
     # What was hidden on purpose is not missing.
-    needs = [need for need in needs if not hidden({"bubblewrap": "bwrap", "openmpi": "mpirun"}.get(need, need))]
+    needs = [
+        need for need in needs if not hidden({"bubblewrap": "bwrap", "openmpi": "mpirun"}.get(need, need))
+    ]
     if not needs:
         return []
     if wish:
