@@ -44,20 +44,33 @@ def _options(path: str) -> tuple[str, ...]:
     return ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
 
 
-def environment(ranks: int) -> dict[str, str]:
-    """Return the environment of the ranks: each has its share of the cores, and at least one.
+def share(ranks: int) -> int:
+    """Return how many threads a rank has if so many ranks share the cores: at least one.
 
     Examples
     --------
-    >>> environment(10**6)["NUMBA_NUM_THREADS"]
-    '1'
+    >>> share(10**6)
+    1
     """
-    threads = str(max(1, available_cores() // ranks))
-    shares = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
+    return max(1, available_cores() // ranks)
+
+
+def environment(threads: int) -> dict[str, str]:
+    """Return the environment of a rank with so many threads.
+
+    Examples
+    --------
+    >>> environment(2)["NUMBA_NUM_THREADS"]
+    '2'
+    """
+    names = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    shares = dict.fromkeys(names, str(threads))
     return {**os.environ, **shares}
 
 
-def launch(program: Sequence[str], ranks: int, *, timeout_s: float = 600.0) -> str:
+def launch(
+    program: Sequence[str], ranks: int, *, timeout_s: float = 600.0, threads: int | None = None
+) -> str:
     """Run ``python PROGRAM`` on several ranks, and return what they print.
 
     Parameters
@@ -67,6 +80,8 @@ def launch(program: Sequence[str], ranks: int, *, timeout_s: float = 600.0) -> s
     ranks : int
     timeout_s : float
         After this, all ranks are ended.
+    threads : int, optional
+        Of each rank; by default, an equal share of the cores.
 
     Raises
     ------
@@ -89,7 +104,7 @@ def launch(program: Sequence[str], ranks: int, *, timeout_s: float = 600.0) -> s
     command = [path, *_options(path), "-n", str(ranks), sys.executable, *program]
     process = subprocess.Popen(
         command,
-        env=environment(ranks),
+        env=environment(threads or share(ranks)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

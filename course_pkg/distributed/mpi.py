@@ -102,7 +102,12 @@ class MpiCommunicator(Communicator):
         mine = np.ascontiguousarray(values, np.float64)
         total = np.empty_like(mine)
         request = self._world.Iallreduce(mine, total)
-        self.wait_for([request], "a sum over all ranks")
+        try:
+            self.wait_for([request], "a sum over all ranks")
+        except self.MPI.Exception as error:
+            raise CourseError(
+                f"{self.name} adds an array of {mine.size} numbers, and another rank one of another size ({error})."
+            ) from error
         return total
 
     def end(self, reason: str) -> None:

@@ -1,7 +1,8 @@
 """What ``course bench scaling`` measures: solves on 1, 2, … ranks, by phases, and the messages between them.
 
 *Strong* scaling keeps the grid, *weak* scaling keeps the planes of each rank. The suite starts itself under ``mpirun``,
-once for each number of ranks; a measurement says on how many ranks it was, so all of them lie side by side.
+once for each number of ranks; a measurement says on how many ranks it was, so all of them lie side by side. A rank has
+as many threads in each of them, its share of the cores in the largest: so more ranks are more cores.
 """
 
 import json
@@ -13,7 +14,7 @@ from course_pkg.bench import Measurement, cpu, progress
 from course_pkg.bench.measurement import EXCEEDS, WARM
 from course_pkg.core import CourseError, Implementation, Library
 from course_pkg.core.host import available_cores
-from course_pkg.distributed.launch import launch
+from course_pkg.distributed.launch import launch, share
 from course_pkg.distributed.phases import NAMES
 from course_pkg.distributed.work import Work
 from course_pkg.sstep.variants import VARIANTS
@@ -51,14 +52,17 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     if device != "cpu":
         raise CourseError("`course bench scaling` measures ranks of a CPU so far: use --device cpu.")
     ranks = counts(2) if quick else counts()
+    threads = share(ranks[-1])
     with progress(len(ranks)) as step:
         for count in ranks:
             step(f"{count} ranks" if count > 1 else "1 rank")
             tasks = list(tasks_of(count, quick=quick))
-            printed = launch((*PROGRAM, json.dumps([task for task, _ in tasks])), count, timeout_s=LIMIT_S)
+            printed = launch(
+                (*PROGRAM, json.dumps([task for task, _ in tasks])), count, timeout_s=LIMIT_S, threads=threads
+            )
             results = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
             for (task, parameters), result in zip(tasks, results, strict=True):
-                yield measurement(task, parameters, result)
+                yield measurement(task, parameters, result, threads)
 
 
 def tasks_of(ranks: int, *, quick: bool) -> Iterator[tuple[dict, dict]]:
@@ -83,8 +87,8 @@ def tasks_of(ranks: int, *, quick: bool) -> Iterator[tuple[dict, dict]]:
             yield {"task": "allreduce", "numbers": numbers, **repeat}, {"ranks": ranks, "n": numbers}
 
 
-def measurement(task: dict, parameters: dict, result: dict) -> Measurement:
-    """Return the measurement of a task from what rank 0 printed."""
+def measurement(task: dict, parameters: dict, result: dict, threads: int) -> Measurement:
+    """Return the measurement of a task, on ranks of so many threads, from what rank 0 printed."""
     solved = task["task"] == "solve"
     what = {"halo": HALO_EXCHANGE, "allreduce": ALLREDUCE}.get(task["task"])
     cost, observed, footprint, device = None, {}, 0, cpu()
@@ -92,7 +96,11 @@ def measurement(task: dict, parameters: dict, result: dict) -> Measurement:
         variant, n = VARIANTS[task["method"]], prod(task["grid"])
         what = variant.by(Library.NUMBA_CPU)
         cost = result["iterations"] * variant.cost_by(Library.NUMBA_CPU)(n, **task["options"])
-        observed = {"iterations": result["iterations"], **{_key(k): v for k, v in result["phases"].items()}}
+        observed = {
+            "iterations": result["iterations"],
+            "threads": threads,
+            **{_key(k): v for k, v in result["phases"].items()},
+        }
         footprint = 8 * FIELDS * n
     elif task["task"] == "halo":
         observed = {"bytes": result["bytes"]}
@@ -123,7 +131,7 @@ def phases_of(m: Measurement) -> dict[str, float]:
 def summary(measurements) -> list[dict]:
     """Return the rows of a table: microseconds of each phase in an iteration, and the speed-up over one rank."""
     solves = [m for m in measurements if m.operation in {name for name, _ in METHODS}]
-    rows = []
+    rows, shown = [], [name for name in NAMES if any(phases_of(m)[name] for m in solves)]
     for m in solves:
         alone = {**m.parameters, "ranks": 1, "scaling": "strong"}
         if m.parameters["scaling"] == "weak":
@@ -135,7 +143,7 @@ def summary(measurements) -> list[dict]:
             "ranks": str(m.parameters["ranks"]),
             "iterations": str(m.observed["iterations"]),
             "an iteration": f"{_iteration_s(m) * 1e6:,.0f} µs",
-            **{name: f"{seconds * 1e6:,.0f} µs" for name, seconds in phases_of(m).items()},
+            **{name: f"{phases_of(m)[name] * 1e6:,.0f} µs" for name in shown},
             "speed-up": f"{_speed_up(one[0], m):.2f}" if one else "unknown",
         }
         rows.append(row)

@@ -94,6 +94,11 @@ def _unequal(comm, sent):
     comm.start([(other, np.ones(sent if comm.rank else 4))], [(other, np.empty(4))]).wait()
 
 
+def adds(comm):
+    """Ranks add arrays of different sizes."""
+    comm.sum(np.ones(2 + 3 * comm.rank))
+
+
 def disagrees(comm):
     """Ranks are given grids of different sizes."""
     comm.agree("the shape of the grid", 8, 8, 8 + comm.rank)

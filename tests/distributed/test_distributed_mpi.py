@@ -1,6 +1,6 @@
 """Ranks as processes under ``mpirun``: the same numbers as in one process, and no failure without an end and a name.
 
-Without MPI these tests are skipped visibly; on CI that is an error. They start eleven times, which takes about 20 s of
+Without MPI these tests are skipped visibly; on CI that is an error. They start twelve times, which takes about 20 s of
 processor time in all: the failures import no solver.
 """
 
@@ -76,6 +76,7 @@ def failure(case, ranks, timeout_s=30):
         ("killed", 3, r"^rank 1 \(.*, process \d+\) was ended by signal 9 \(SIGKILL\)"),
         ("less", 2, "rank 1 sent 24 bytes, but rank 0 of 2 expects 32: their plans or their problems differ"),
         ("more", 2, "rank 0 of 2 expected 4 numbers from rank 1, and got more: the ranks' plans differ"),
+        ("adds", 2, "rank 0 of 2 adds an array of 2 numbers, and another rank one of another size"),
         ("disagrees", 2, r"the shape of the grid: rank 0 has \(8, 8, 8\), but rank 1 has \(8, 8, 9\)"),
     ],
 )

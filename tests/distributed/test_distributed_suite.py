@@ -8,6 +8,7 @@ from course_pkg import bench
 from course_pkg.cli import main
 from course_pkg.core import CourseError, Library
 from course_pkg.distributed import job, suite
+from course_pkg.distributed.launch import share
 from course_pkg.distributed.phases import NAMES, PRECONDITION
 from course_pkg.distributed.serial import Serial
 from course_pkg.sstep.variants import VARIANTS
@@ -23,8 +24,8 @@ def tiny(monkeypatch):
     monkeypatch.setattr(suite, "CALLS", 20)
     launched = []
 
-    def launch(program, ranks, timeout_s):
-        launched.append((program[:-1], ranks))
+    def launch(program, ranks, timeout_s, threads):
+        launched.append((program[:-1], ranks, threads))
         lines = []
         for task in json.loads(program[-1]):
             function = job.TASKS[task.pop("task")]
@@ -38,7 +39,8 @@ def tiny(monkeypatch):
 
 def test_the_suite_measures_solves_and_messages_on_each_number_of_ranks(tiny):
     found = list(suite.run("cpu", quick=True))
-    assert tiny == [(suite.PROGRAM, 1), (suite.PROGRAM, 2)]
+    threads = share(2)
+    assert tiny == [(suite.PROGRAM, 1, threads), (suite.PROGRAM, 2, threads)], "a rank is always as large"
     said = [
         (m.operation, m.parameters["ranks"], m.parameters.get("scaling"), m.parameters.get("shape"))
         for m in found
@@ -63,7 +65,12 @@ def test_the_suite_measures_solves_and_messages_on_each_number_of_ranks(tiny):
 def test_records_of_different_numbers_of_ranks_lie_side_by_side(tiny, tmp_path, capsys):
     assert main(["bench", "scaling", "--quick", "--record", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    assert "waiting for halos" in said and "speed-up" in said and "T_peak" not in said
+    assert (
+        "waiting for halos" in said
+        and "speed-up" in said
+        and PRECONDITION not in said
+        and "T_peak" not in said
+    )
     (path,) = tmp_path.glob("*/scaling.json")
     loaded = bench.load(path)
     assert len(loaded) == 10 and {m.parameters["ranks"] for m in loaded} == {1, 2}
@@ -81,7 +88,7 @@ def test_the_speed_up_counts_points_and_iterations():
         task = {"task": "solve", "method": "pcg", "options": {}, "grid": grid}
         parameters = {"shape": list(grid), "ranks": ranks, "scaling": scaling}
         result = {"samples_s": [seconds], "warmup_s": [1.0], "iterations": iterations}
-        return suite.measurement(task, parameters, {**result, "phases": dict.fromkeys(NAMES, 0.0)})
+        return suite.measurement(task, parameters, {**result, "phases": dict.fromkeys(NAMES, 0.0)}, 1)
 
     rows = suite.summary([took(1.0, 10), took(0.5, 10, 2), took(1.0, 10, 2, "weak", 12), took(1.0, 20, 4)])
     assert [row["speed-up"] for row in rows] == ["1.00", "2.00", "2.00", "2.00"], (
