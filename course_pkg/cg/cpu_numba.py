@@ -12,11 +12,10 @@ from math import sqrt
 import numpy as np
 
 from course_pkg.cg import cpu_passes as passes
-from course_pkg.cg.checks import check_grids, check_norm, check_system, check_target, why_stopped
+from course_pkg.cg.checks import check_grids, check_norm, check_system, check_target, vectors_of, why_stopped
 from course_pkg.cg.outcome import finish, nothing_to_solve
 from course_pkg.cg.updates import SINGLE, Updates, check_double, kept, scale_of
 from course_pkg.core import Solution
-from course_pkg.stencil.cpu_numba import laplacian
 
 
 class _Fields:
@@ -31,18 +30,20 @@ class _Fields:
         self.p, self.p_old = self.p_old, self.p
 
 
-def _solve(search, advance, b, x0, rtol, atol, maxiter, callback) -> Solution:
+def _solve(search, advance, b, x0, rtol, atol, maxiter, callback, sweeps) -> Solution:
     """Iterate: ``search`` computes p and returns <p, A p>; ``advance`` updates x and r and returns <r, r>."""
     check_grids(b, x0, device=False)
-    check_system(b, x0, rtol, atol, maxiter)
-    if not b.any():
+    vectors = vectors_of(sweeps)
+    check_system(b, x0, rtol, atol, maxiter, vectors.inner)
+    norm_b = sqrt(sweeps.dot(b, b))
+    if norm_b == 0:
         return nothing_to_solve(np.zeros_like(b))
     w = _Fields(b, x0)
-    target = check_target(max(rtol * sqrt(passes.dot(b, b)), atol))
-    delta, beta = passes.residual(b, w.x, w.r), 0.0  # 1
+    target = check_target(max(rtol * norm_b, atol))
+    delta, beta = sweeps.residual(b, w.x, w.r), 0.0  # 1
     check_norm(sqrt(delta), "x0")
     norms, trouble = [sqrt(delta)], None
-    limit = 10 * b.size if maxiter is None else maxiter
+    limit = 10 * vectors.unknowns(b) if maxiter is None else maxiter
     while norms[-1] > target and len(norms) <= limit:
         p_A_p = search(w, w.real(beta))  # 9 of the iteration before; 2, 3
         trouble = why_stopped(p_A_p, len(norms))
@@ -54,15 +55,18 @@ def _solve(search, advance, b, x0, rtol, atol, maxiter, callback) -> Solution:
         norms.append(sqrt(delta))
         if callback is not None:
             callback(w.x)
-    return finish(w.x, norms, target, sqrt(passes.residual(b, w.x, w.p)), trouble)
+    return finish(w.x, norms, target, sqrt(sweeps.residual(b, w.x, w.p)), trouble)
 
 
-def _advance_in_two(w, alpha):
-    passes.update_x_and_r(w.p, w.s, alpha, w.x, w.r)  # 5, 6
-    return passes.dot(w.r, w.r)  # 8
+def _in_two(sweeps):
+    def advance(w, alpha):
+        sweeps.update_x_and_r(w.p, w.s, alpha, w.x, w.r)  # 5, 6
+        return sweeps.dot(w.r, w.r)  # 8
+
+    return advance
 
 
-def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
+def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None, sweeps=passes) -> Solution:
     """Solve ``A x = b``, A the 7-point Laplacian, by five sweeps per iteration, 14 passes.
 
     Parameters
@@ -75,6 +79,8 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
         Most iterations; ten times the number of unknowns when it is left out.
     callback : callable, optional
         Called with x after each iteration.
+    sweeps : module or object
+        Has the functions of ``cpu_passes.py``, on this process alone or on one rank among several.
 
     Returns
     -------
@@ -94,14 +100,16 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
     """
 
     def search(w, beta):
-        passes.update_p(w.r, beta, w.p)  # 9
-        laplacian(w.p, w.s)  # 2
-        return passes.dot(w.p, w.s)  # 3
+        sweeps.update_p(w.r, beta, w.p)  # 9
+        sweeps.matvec(w.p, w.s)  # 2
+        return sweeps.dot(w.p, w.s)  # 3
 
-    return _solve(search, _advance_in_two, b, x0, rtol, atol, maxiter, callback)
+    return _solve(search, _in_two(sweeps), b, x0, rtol, atol, maxiter, callback, sweeps)
 
 
-def cg_map_stencil_fused(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
+def cg_map_stencil_fused(
+    b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None, sweeps=passes
+) -> Solution:
     """Solve as :func:`cg_baseline`, with p and ``A p`` in one sweep: four sweeps, 13 passes.
 
     Two fields p take turns, because neighbours still read the old one.
@@ -115,13 +123,13 @@ def cg_map_stencil_fused(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callb
 
     def search(w, beta):
         w.exchange()
-        passes.update_p_and_matvec(w.r, w.p_old, beta, w.p, w.s)  # 9, 2
-        return passes.dot(w.p, w.s)  # 3
+        sweeps.update_p_and_matvec(w.r, w.p_old, beta, w.p, w.s)  # 9, 2
+        return sweeps.dot(w.p, w.s)  # 3
 
-    return _solve(search, _advance_in_two, b, x0, rtol, atol, maxiter, callback)
+    return _solve(search, _in_two(sweeps), b, x0, rtol, atol, maxiter, callback, sweeps)
 
 
-def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
+def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None, sweeps=passes) -> Solution:
     """Solve as :func:`cg_baseline`, with each sum in the sweep that makes its fields: three sweeps, 11 passes.
 
     Examples
@@ -132,16 +140,16 @@ def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=Non
     """
 
     def search(w, beta):
-        passes.update_p(w.r, beta, w.p)  # 9
-        return passes.matvec_dot(w.p, w.s)  # 2, 3
+        sweeps.update_p(w.r, beta, w.p)  # 9
+        return sweeps.matvec_dot(w.p, w.s)  # 2, 3
 
     def advance(w, alpha):
-        return passes.update_x_and_r_dot(w.p, w.s, alpha, w.x, w.r)  # 5, 6, 8
+        return sweeps.update_x_and_r_dot(w.p, w.s, alpha, w.x, w.r)  # 5, 6, 8
 
-    return _solve(search, advance, b, x0, rtol, atol, maxiter, callback)
+    return _solve(search, advance, b, x0, rtol, atol, maxiter, callback, sweeps)
 
 
-def cg_two_kernel(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
+def cg_two_kernel(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None, sweeps=passes) -> Solution:
     """Solve as :func:`cg_baseline`, but compute ``A p`` twice and never store it: two sweeps, 8 passes.
 
     Examples
@@ -153,12 +161,12 @@ def cg_two_kernel(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=Non
 
     def search(w, beta):
         w.exchange()
-        return passes.search(w.r, w.p_old, beta, w.p)  # 9, 2, 3
+        return sweeps.search(w.r, w.p_old, beta, w.p)  # 9, 2, 3
 
     def advance(w, alpha):
-        return passes.advance(w.p, alpha, w.x, w.r)  # 5, 2 again, 6, 8
+        return sweeps.advance(w.p, alpha, w.x, w.r)  # 5, 2 again, 6, 8
 
-    return _solve(search, advance, b, x0, rtol, atol, maxiter, callback)
+    return _solve(search, advance, b, x0, rtol, atol, maxiter, callback, sweeps)
 
 
 def cg_mixed(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:

@@ -5,19 +5,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from course_pkg.cg import cpu_passes
 from course_pkg.cg import reference as cg
-from course_pkg.core import CourseError, Status
+from course_pkg.cg import variants as cg_variants
+from course_pkg.core import CourseError, Library, Status
 from course_pkg.distributed.operators import block_jacobi
 from course_pkg.distributed.phases import ALLREDUCE, HALO, NAMES, PRODUCT, SCALARS, SUMS, UPDATES, Phases
 from course_pkg.distributed.rows import RowBlockMatrix
 from course_pkg.distributed.serial import Serial
 from course_pkg.distributed.slabs import SlabLaplacian
+from course_pkg.distributed.sweeps import RankSweeps
 from course_pkg.distributed.work import Work
 from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg, jacobi
 from course_pkg.sstep import cpu_numba, reference
 from course_pkg.sstep.problem import Laplacian
 
+CPU = Library.NUMBA_CPU
 GRID = (7, 5, 6)
 METHODS = [
     ("pcg", {}),
@@ -269,3 +273,60 @@ def test_ranks_with_different_problems_are_told_so():
         Serial(2).run(lambda comm: RowBlockMatrix(poisson((4 + comm.rank,) * 2)[:8], comm))
     with pytest.raises(CourseError, match="rank 1 of 2 has no rows"):
         Serial(2).run(lambda comm: RowBlockMatrix(poisson((4, 4))[: 16 if comm.rank == 0 else 0], comm))
+
+
+# ---- fused sweeps
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("variant", [v for v in cg_variants.METHODS if CPU in v.libraries], ids=str)
+def test_fused_methods_of_cg_take_the_iterations_of_one_rank(variant, dtype):
+    grid, method = (9, 5, 6), variant.function(CPU)
+    b, x0, rtol = field(grid, dtype), np.ones(grid, dtype), {"float64": 1e-8, "float32": 1e-4}[dtype]
+    alone = method(b, x0, rtol=rtol)
+
+    def solve(comm):
+        A = SlabLaplacian(grid, comm, dtype)
+        found = method(A.part(b), A.part(x0), rtol=rtol, sweeps=RankSweeps(A))
+        return replace(found, x=A.whole(found.x).reshape(grid))
+
+    for ranks in (1, 2, 3):
+        for found in Serial(ranks).run(solve):
+            assert found.converged and found.iterations == alone.iterations
+            np.testing.assert_allclose(
+                found.residual_norms, alone.residual_norms, rtol=1e-2 if rtol > 1e-6 else 1e-7
+            )
+            np.testing.assert_allclose(found.x, alone.x, rtol=100 * rtol, atol=100 * rtol)
+
+
+@pytest.mark.parametrize(("name", "fields"), [("baseline", 1), ("map_stencil_fused", 2), ("fused_dots", 1)])
+def test_a_fused_map_doubles_the_halo(name, fields):
+    """As the course counts it for a grid of two GPUs: 2 n² numbers, and 4 n² where the map is fused."""
+    grid, variant, sizes = (8, 8, 8), cg_variants.VARIANTS[f"cg_{name}"], []
+    for maxiter in (2, 3):
+        world = Serial(2)
+        world.run(
+            lambda comm, most=maxiter: variant.function(CPU)(
+                np.ones((4, 8, 8)), maxiter=most, sweeps=RankSweeps(SlabLaplacian(grid, comm))
+            )
+        )
+        sizes.append(sum(m.count for m in world.messages))
+    assert sizes[1] - sizes[0] == 2 * fields * 8 * 8
+
+
+def test_sweeps_of_ranks_are_those_of_one_process():
+    public = {
+        name for name in vars(cpu_passes) if not name.startswith("_") and callable(getattr(cpu_passes, name))
+    }
+    imported = {"Callable", "get_num_threads", "laplacian", "parallel", "prange", "register_jitable"}
+    of_mixed = {"advance_mixed", "gather", "refresh"}
+    assert public - imported - of_mixed == {n for n in vars(RankSweeps) if not n.startswith("_")}
+
+
+def test_thin_slabs_are_refused_by_fused_methods():
+    def solve(comm):
+        A = SlabLaplacian((4, 8, 8), comm)
+        return cg_variants.VARIANTS["cg_baseline"].function(CPU)(np.ones(A.own_shape), sweeps=RankSweeps(A))
+
+    with pytest.raises(CourseError, match=r"rank . of 2: b has shape \(2, 8, 8\): at least 3 elements"):
+        Serial(2).run(solve)
