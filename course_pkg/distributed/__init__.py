@@ -10,8 +10,8 @@
 ``sweeps``        the same for those of ``cg`` that fuse their sweeps
 ``phases``        how long products, updates, sums and messages took
 ``launch``        starts a program on several ranks, and says which one failed
-``work``          what an iteration asks of a rank; ``model`` its time on any number of ranks, from latencies and bandwidths
-                  that are fitted to measurements
+``work``          what an iteration asks of a rank; ``model`` its time on any number of ranks, from latencies and
+                  bandwidths that are fitted to measurements
 ``suite``         what ``course bench scaling`` measures; ``job`` is what each rank does for it
 
 It is no topic but stands above them: it has no kernels, and solves nothing by itself. Only ``mpi`` needs MPI, when
