@@ -35,6 +35,7 @@ class RankSweeps:
 
     def __init__(self, A: SlabLaplacian):
         self.A, self.vectors, self.phases = A, A.vectors, A.phases
+        self._kept = (None, None)  # the last new p, and its halo
         self._second = HaloExchange(
             A.comm, A.exchange.plan, A.dtype
         )  # of the second field, where there are two
@@ -103,14 +104,21 @@ class RankSweeps:
             self._start(r, p1)
             mine = passes.search(r, p1, beta, p2)
             halo = self._halo_of_p(beta)
+        self._kept = (p2, halo)
         return self._total(mine - self._across(p2, halo))
 
     def advance(self, p, alpha, x, r) -> float:
-        """Compute ``x += alpha p``, ``r -= alpha A p`` and <r, r>; the sum takes a sweep of its own."""
+        """Compute ``x += alpha p``, ``r -= alpha A p`` and <r, r>; the sum takes a sweep of its own.
+
+        The halo of p is known if :meth:`search` has just made p.
+        """
+        known = self._kept[0] is p
         with self.phases(PRODUCT):
-            self.A.exchange.start(p.reshape(-1))
+            if not known:
+                self.A.exchange.start(p.reshape(-1))
             passes.advance(p, alpha, x, r)
-            self.A.outside(self._finish(self.A.exchange), r.reshape(-1), -alpha)
+            halo = self._kept[1] if known else self._finish(self.A.exchange)
+            self.A.outside(halo, r.reshape(-1), -alpha)
         return self.dot(r, r)
 
     def _start(self, r, p1) -> None:
