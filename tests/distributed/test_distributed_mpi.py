@@ -24,6 +24,7 @@ from course_pkg.distributed.mpi import ANSWER_S, TIMEOUT_S, MpiCommunicator, ope
 from course_pkg.sstep import cpu_numba
 from course_pkg.sstep.problem import Laplacian
 
+pytestmark = pytest.mark.slow(30)
 PROGRAM = str(Path(on_ranks.__file__))
 LIMIT_S = 60  # until then a failure has ended all ranks, and been said
 
@@ -40,7 +41,7 @@ def told(request):
     """What the ranks found."""
     if obstacle():
         return request.param, None
-    return request.param, json.loads(launch((PROGRAM, "solves"), request.param, timeout_s=120))
+    return request.param, json.loads(launch((PROGRAM, "solves", "200"), request.param, timeout_s=300))
 
 
 def test_solvers_take_the_same_iterations_as_on_one_rank(told):
