@@ -71,7 +71,9 @@ def environment(threads: int) -> dict[str, str]:
 def launch(
     program: Sequence[str], ranks: int, *, timeout_s: float = 600.0, threads: int | None = None
 ) -> str:
-    """Run ``python PROGRAM`` on several ranks, and return what they print.
+    """Run ``python PROGRAM`` on several ranks, and return what they print, as it comes.
+
+    Lines of different ranks may be mixed: let one rank print.
 
     Parameters
     ----------
@@ -90,8 +92,8 @@ def launch(
 
     Examples
     --------
-    >>> launch(("-c", "print('here')"), 2).split() if not obstacle() else ["here"] * 2
-    ['here', 'here']
+    >>> launch(("-c", "print('here')"), 2).count("here") if not obstacle() else 2
+    2
     """
     require_count(ranks=ranks)
     if any(name in os.environ for name in INSIDE):

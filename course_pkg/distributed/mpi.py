@@ -57,8 +57,8 @@ def open_mpi(timeout_s: float = TIMEOUT_S) -> "MpiCommunicator":
     --------
     >>> from course_pkg.distributed.launch import launch, obstacle
     >>> program = "from course_pkg.distributed.mpi import *\\nwith ends_all(open_mpi()) as comm: print(comm.sum([1.0]))"
-    >>> launch(("-c", program), 2).splitlines() if not obstacle() else ["[2.]", "[2.]"]
-    ['[2.]', '[2.]']
+    >>> launch(("-c", program), 2).count("[2.]") if not obstacle() else 2
+    2
     """
     return MpiCommunicator(_library(), timeout_s)
 
@@ -112,11 +112,9 @@ class MpiCommunicator(Communicator):
 
     def end(self, reason: str) -> None:
         """Say why on stderr, and end all ranks."""
-        print(
-            f"{self.name} ({socket.gethostname()}, process {os.getpid()}): {reason}",
-            file=sys.stderr,
-            flush=True,
-        )
+        where = f"{self.name} ({socket.gethostname()}, process {os.getpid()})"
+        sys.stderr.write(f"\n{where}: {reason}\n")  # at once, on a line of its own: other ranks write, too
+        sys.stderr.flush()
         self._world.Abort(1)
 
     def wait_for(self, requests: list, what: str) -> list:
