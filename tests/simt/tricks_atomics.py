@@ -22,6 +22,18 @@ TRICKS = {
     "read, tested in vain, then exchanged": Trick(
         READ.format("add", 0, "if v > -99:\n    m[t] = 1\n"), "race"
     ),
+    "read, tested for a bit, then exchanged": Trick(
+        READ.format("add", 0, "if v & 1:\n    m[t] = 1\n"), "race"
+    ),
+    "read, tested for a bit by a loop, then exchanged": Trick(
+        READ.format("max", -9, "for z in range(v & 1):\n    m[t] = 1\n"), "race"
+    ),
+    "read, compared with 0, then exchanged": Trick(
+        READ.format("add", 0, "if v != 0:\n    m[t] = 1\n"), "race"
+    ),
+    "read, compared with what is there, then exchanged": Trick(
+        READ.format("add", 0, "if v == (t + 1) % 64:\n    m[t] = 1\n"), CLEAN
+    ),
     "floats read as integers, then exchanged": Trick(
         "q = a.view(np.int64)\nv = cuda.atomic.add(q, (t + 1) % 64, 0)\ncuda.atomic.exch(q, t, v)", "race"
     ),

@@ -131,7 +131,9 @@ def decide(run, test: Value, mask) -> None:
                 decided &= np.stack([run.wave.spread(one)[lanes] for one in all_of_them.data]) != way
             run.races.handovers.learn(threads, decided, by, event)
         else:
-            run.races.doubts.dispel(event, np.where(by == ANYBODY, threads, by)[decided.any(axis=0)])
+            # numbers that an atomic might find later are not known: only a test that rejects all others is a test of it
+            certain = decided.all(axis=0) if event < WATCH else decided.any(axis=0)
+            run.races.doubts.dispel(event, np.where(by == ANYBODY, threads, by)[certain])
 
 
 def decide_by_trips(run, trips: Value, at, lanes) -> None:
