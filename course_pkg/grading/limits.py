@@ -1,12 +1,14 @@
 """Limits on traffic: they bound all traffic of a launch, even traffic that the test does not name.
 
 A test names the counters that its exercise is about, such as ``{"global_load.sectors": 1.15}``. An answer could avoid
-these counters by moving its data in another way. Two rules prevent that:
+these counters by moving its data in another way. Three rules prevent that:
 
 - An atomic operation reads and writes an element. If a test sets no limit for atomics, they count as loads and as
   stores of their memory.
 - Local and constant memory can hold data that were read before. If a test does not name these memories, they must
   not be used.
+- One access may move a pair of neighbouring elements. A limit on accesses of threads is a limit on elements, so it
+  counts both.
 
 Shared memory needs no such rule: its data were loaded from global memory first, and that load is counted.
 """
@@ -80,12 +82,20 @@ def bounds(profile, limits: dict, compulsory: dict) -> Iterator[Bound]:
 
 
 def counter(profile, name: str):
-    """Return a counter of a profile by its dotted name."""
+    """Return a counter of a profile by its dotted name; of a pair that one access moves, both elements count."""
     value = profile
     for part in name.split("."):
         by_precision = getattr(value, "by_precision", None)
         value = value[part] if by_precision is not None and part.startswith("float") else getattr(value, part)
-    return value
+    memory, _, what = name.partition(".")
+    return value + _seconds_of_pairs(profile, memory) if what == "thread_accesses" else value
+
+
+def _seconds_of_pairs(profile, memory: str) -> int:
+    """Return how many elements of a memory were loaded, or stored, as the second one of a pair."""
+    space, _, direction = memory.rpartition("_")
+    sites = getattr(profile, "sites", ())  # a profile that a test made up has none
+    return sum(s.thread_accesses * (s.width - 1) for s in sites if (s.space, s.kind) == (space, direction))
 
 
 def _atomics_among(profile, name: str, limits: dict) -> float:

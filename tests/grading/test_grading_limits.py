@@ -5,6 +5,7 @@ import pytest
 import submissions as s
 
 from course_pkg import cuda, simt
+from course_pkg.device.pairs import load_pair, store_pair
 from course_pkg.grading import check, limits
 from course_pkg.grading.exercise import read_solution
 
@@ -74,6 +75,24 @@ def strided_with_one_addition(u, out):
         cuda.atomic.add(out, 0, 1.0)
 
 
+@cuda.jit
+def by_pairs(u, out):
+    i = 2 * cuda.grid(1)
+    if i < N:
+        first, second = load_pair(u, i)
+        store_pair(out, i, first, second)
+
+
+@cuda.jit
+def twice_by_pairs(u, out):
+    i = 2 * cuda.grid(1)
+    if i < N:
+        first, second = load_pair(u, i)
+        store_pair(out, i, first, 0.0)
+        third, fourth = load_pair(u, i)  # after a store, a compiler loads it again
+        store_pair(out, i, third, second + fourth)
+
+
 def profile(kernel, dtype=float):
     return simt.profile(kernel[1, N], np.ones(N), np.zeros(N, dtype))
 
@@ -109,6 +128,13 @@ def test_a_stride_is_blamed_where_the_few_atomics_alone_would_keep_the_limit():
         check.at_most(found, {"global_load.sectors": 1.5}, compulsory=NEEDED)
     assert "neighbouring threads touch addresses 64 B apart on line" in str(caught.value)
     assert "atomic" not in str(caught.value)
+
+
+def test_a_pair_counts_as_two_elements():
+    needed = {"global_load.thread_accesses": N, "global_store.thread_accesses": N}
+    for kernel, times in ((copied, 1), (by_pairs, 1), (twice_by_pairs, 2)):
+        found = limits.bounds(profile(kernel), dict.fromkeys(needed, 1.0), needed)
+        assert [b.found for b in found if b.name in needed] == [times * N] * 2, kernel
 
 
 def test_limits_of_their_own_take_atomics_out_of_loads_and_stores():
