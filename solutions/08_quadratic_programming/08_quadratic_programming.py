@@ -211,7 +211,7 @@ with check.explained(update_two_kernel, "Q", "h", "shift", "x", "new"):
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}, "steps": 8000}
 # The traffic, for several tiles: Q is loaded once, by neighbours, and x once for each block.
 with check.explained(update_two_kernel, "Q", "h", "shift", "x", "new"):
-    profile, needed = run_update_two(4 * int(check.rng().integers(30, 36)))
+    profile, needed = run_update_two(4 * int(check.rng().choice((30, 31, 33, 34, 35))))  # the last block is never full
     check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two_hidden", "points": 1} course={"steps": 8000}
@@ -466,7 +466,8 @@ def run_pack(n, many):
     check.close(packed, expected, "packed")
     same((Q, active), before)
     of_list = profile.by_array.get("active")
-    check.that(of_list is not None, "The parameters keep the names Q, active and packed.")
+    named = of_list is not None and of_list.global_load.unique_bytes <= active.nbytes
+    check.that(named, "The parameters keep the names Q, active and packed.")
     often = of_list.global_load.thread_accesses <= 2 * packed.size + 64 * many
     check.that(often, "active is loaded more than twice for each element of packed plus 64 times for each of its rows.")
     # the limit is for loads of Q: what the list takes is added to both sides
