@@ -154,7 +154,7 @@ def using(function, **kernels):
     ----------
     function : callable
     **kernels : kernel
-        For the name of a kernel of the answer: a kernel of the exercise.
+        For the name of a kernel of the answer: a kernel of the exercise, or of the test, which answers do not know.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def using(function, **kernels):
     '1'
     """
     if hasattr(function, "using"):  # in the judge, it is in the sandbox
-        return function.using({name: kernel.__name__ for name, kernel in kernels.items()})
+        return function.using(kernels)
 
     def changed(*args, **kwargs):
         names = function.__globals__

@@ -134,9 +134,19 @@ for ny, nx in ((long, 5), (3, long), (8, 16)):
     image = check.rng().random((ny, nx)).astype("float32")
     check.close(mirrored(image), np.fliplr(image), "the mirrored image")
 
+
+@cuda.jit
+def turned_kernel(image, out):  # what becomes of a pixel depends on its place: only a launch of the whole grid gives the result
+    x, y = cuda.grid(2)
+    ny, nx = image.shape
+    if x < nx and y < ny:
+        out[y, x] = image[ny - 1 - y, x] + 3 * x + y
+
+
 image = check.rng().random((9, 20))
-negative = check.using(mirrored, mirror_kernel=negative_kernel)(image)
-check.close(negative, 1 - image, "the image that mirrored returns if mirror_kernel makes a negative")
+turned = check.using(mirrored, mirror_kernel=turned_kernel)(image)
+expected = image[::-1] + 3 * np.arange(20) + np.arange(9)[:, None]
+check.close(turned, expected, "the image that mirrored returns if mirror_kernel does something else")
 ### END HIDDEN TESTS
 
 # %% [markdown]
