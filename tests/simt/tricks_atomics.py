@@ -37,6 +37,27 @@ TRICKS = {
     "floats read as integers, then exchanged": Trick(
         "q = a.view(np.int64)\nv = cuda.atomic.add(q, (t + 1) % 64, 0)\ncuda.atomic.exch(q, t, v)", "race"
     ),
+    "floats read as integers, bit by bit": Trick(
+        "q = a.view(np.int64)\nv = cuda.atomic.add(q, (t + 1) % 64, 0)\nw = 0\nfor z in range(64):\n"
+        "    if (v >> z) & 1:\n        w |= 1 << z\ncuda.atomic.exch(q, t, w)",
+        "race",
+    ),
+    "floats exchanged as integers by one statement": Trick(
+        "q = a.view(np.int64)\nv = 0\nfor z in range(2):\n    v = cuda.atomic.exch(q, (t + 1 - z) % 64, v)",
+        "race",
+    ),
+    "a tile of floats, exchanged as integers": Trick(
+        "s = cuda.shared.array(64, np.float64)\nq = s.view(np.int64)\ncuda.atomic.exch(q, t, k[t])\n"
+        "v = cuda.atomic.add(q, 63 - t, 0)\nif v & 1:\n    out[t] = 1.0",
+        "race",
+    ),
+    "floats multiplied by comparisons and swaps of integers": Trick(
+        "q = a.view(np.int64)\nl = cuda.local.array(1, np.float64)\nw = l.view(np.int64)\n"
+        "seen = cuda.atomic.cas(q, 1, 0, 0)\nassumed = ~seen\nwhile seen != assumed:\n    assumed = seen\n"
+        "    w[0] = seen\n    l[0] *= 2.0\n    seen = cuda.atomic.cas(q, 1, assumed, w[0])",
+        CLEAN,
+    ),
+    "largest of floats by their bits": Trick("cuda.atomic.max(a.view(np.int64), 1, k[t])", CLEAN),
     "read, and by all exchanged": Trick(
         "out[t] = cuda.atomic.add(k, 0, 0)\ncuda.atomic.exch(k, 0, 7)", "race"
     ),

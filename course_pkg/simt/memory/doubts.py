@@ -7,9 +7,9 @@ decided a branch. If a thread stores a value in doubt, or uses it as an index, t
 
 It does not matter which of the two came first in this run. So a value that an atomic reads without changing it, or
 exchanges, is watched, even if nobody has changed the element yet. If another thread changes it later, with no order
-between the two, the value is in doubt from then on; if it has been stored by then, that is a race. When a branch uses the
-value, it is not known yet what that thread will put there. So the branch ends the watch only if any other number would
-have led to the other side: a test of one bit, or of the sign, would let half of all numbers pass.
+between the two, the value is in doubt from then on; if it has been stored by then, that is a race. When a branch uses
+the value, it is not known yet what that thread will put there. So the branch ends the watch only if any other number
+would have led to the other side: a test of one bit, or of the sign, would let half of all numbers pass.
 """
 
 from dataclasses import dataclass

@@ -172,8 +172,7 @@ class HazardLog:
         if region.shadow is None:
             total = region.size * (wave.blocks if region.owner == "block" else 1)
             region.shadow = Shadow(total, self.races.in_parts)
-        floating = array.dtype.kind in "fc"
-        site = self.races.site(Access(*place.where, verb, operation, looks, floating))
+        site = self.races.site(Access(*place.where, verb, operation, looks, array.floating))
         check = {"load": self.races.read, "store": self.races.write, "atomic": self.races.update}[kind]
         if replaces is not None:
             check = partial(self.races.replace, wave.spread(replaces)[wave.spread(lanes.full)])

@@ -31,7 +31,7 @@ class Access:
     looks : bool
         Whether the kernel uses the old value that an update returns.
     floating : bool
-        Whether the element is a floating-point number; locks, flags and counters are integers.
+        Whether the memory holds floating-point numbers; locks, flags and counters are integers.
     """
 
     function: str
@@ -51,10 +51,11 @@ class Access:
 
         Sums, maxima and minima are the same in any order, as long as no thread uses an intermediate value. Locks, flags
         and counters are integers, and threads use their intermediate values by design. A floating-point number must
-        not be read or overwritten while other threads update it.
+        not be read or overwritten while other threads update it, even if it is seen as an integer. Only comparisons
+        and swaps may do that: with them, threads try an update again until no other one has come between.
         """
         operation, looks, _ = way
-        if self.floating:
+        if self.floating and not self.operation == operation == "cas":
             order_shows = self.looks or looks or self.operation == "exch"
             return order_shows or self.operation != operation
         return self.operation != operation and not self.looks and not looks

@@ -72,6 +72,8 @@ class Array:
         In a sketch of a run: names of other arrays that this one may stand for.
     outer : tuple of Value
         The indices that led to a record, for messages.
+    floating : bool
+        Whether the elements are floating-point numbers, or would be if they were not seen as elements of another type.
     """
 
     name: str
@@ -88,6 +90,10 @@ class Array:
     key: int
     others: frozenset = frozenset()
     outer: tuple = ()
+    floating: bool = False
+
+    def __post_init__(self):
+        self.floating |= self.dtype.kind in "fc"
 
     @property
     def ndim(self) -> int:

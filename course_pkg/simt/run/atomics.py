@@ -72,7 +72,7 @@ def atomic(run, frame, node, name, arguments, mask):
     run.kill(array.space)
     value = run.fresh(old, array.type, values, mask)
     if run.races is not None and place.inside and isinstance(array.type, types.Integer):
-        value.otherwise = _otherwise(run, place, old, (operation, looks, False))
+        value.otherwise = _otherwise(run, place, old, (operation, looks, array.floating))
     return value
 
 
