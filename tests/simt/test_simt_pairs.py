@@ -159,6 +159,28 @@ def test_what_is_no_pair_is_refused(u, i, said):
         simt.profile(from_index[1, 1], u, i, np.zeros(2))
 
 
+@cuda.jit
+def turned_in_the_kernel(u, out):
+    i = 2 * cuda.grid(1)
+    vector, row = u.reshape(u.size), out[0]
+    if i < vector.size:
+        first, second = load_pair(vector, i)
+        store_pair(row, i, second, first)
+
+
+@cuda.jit
+def with_gaps(u, out):
+    out[0], out[1] = load_pair(u[::2], 0)
+
+
+def test_a_view_without_gaps_is_a_vector_and_one_with_gaps_is_none():
+    u, out = np.arange(24.0).reshape(4, 6), np.zeros((1, 24))
+    assert not simt.profile(turned_in_the_kernel[1, 32], u, out).hazards
+    np.testing.assert_array_equal(out.reshape(-1, 2)[:, ::-1].reshape(4, 6), u)
+    with pytest.raises(SimtError, match="contiguous vector in global memory"):
+        with_gaps[1, 1](np.zeros(8), np.zeros(2))
+
+
 def test_a_tile_and_a_read_only_array_are_refused():
     with pytest.raises(SimtError, match="contiguous vector in global memory"):
         simt.profile(of_shared[1, 1], np.zeros(1))

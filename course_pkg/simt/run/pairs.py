@@ -66,7 +66,7 @@ def _places(run, frame, node, name, arguments, wanted, mask) -> tuple[Place, Pla
             f"{where}: {name} takes {'an array and an index' if wanted == 2 else 'an array, an index and two numbers'}."
         )
     array, index = arguments[:2]
-    whole = isinstance(array, Array) and array.ndim == 1 and array.strides[0] == 1
+    whole = isinstance(array, Array) and array.ndim == 1 and (run.dry or array.strides[0] == 1)
     if not whole or array.space != "global":
         raise SimtError(
             f"{where}: {name} takes a contiguous vector in global memory: pass u.reshape(u.size)."
