@@ -283,6 +283,27 @@ def test_a_local_array_beyond_the_registers_is_counted_though_its_indices_are_kn
     assert profile.local_store.thread_accesses == 0
 
 
+@cuda.jit
+def in_registers_of_some_threads(u, out):
+    i = cuda.grid(1)
+    window = cuda.local.array(4, np.float64)
+    for k in range(4):
+        window[k] = 1.0
+    if i < 40:  # the others keep the number that k had
+        for k in range(4):
+            window[k] += u[(i + k) % u.size]
+        for k in range(0):
+            window[k] = 0.0
+        out[i] = window[0] + window[3] + k
+
+
+def test_a_loop_variable_is_known_in_the_trip_even_if_other_threads_have_another_number():
+    profile, out = run(in_registers_of_some_threads)
+    assert profile.in_registers == ("window",)
+    u = np.arange(N) + 100.0
+    assert (out[:40] == (u + np.roll(u, -3))[:40] + 2.0 + 3).all()
+
+
 LARGE = np.zeros(8193)
 
 

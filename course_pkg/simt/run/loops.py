@@ -105,6 +105,8 @@ def _for(run, frame, node, mask):
         with run.ledger.one_pass(keep_all=constant):
             number = _loop_value(run, start, step, at, constant, stay)
             bind(run, frame, node.target, item_of(run, frame, node, sequence, number, stay), stay)
+            if constant and sequence is numbers and isinstance(node.target, ast.Name):
+                frame.variables[node.target.id].number = number
             rest = _one_pass(run, frame, loop, node, stay, constant)
         if rest is not stay:
             gone = gone.union(stay.minus(rest))
@@ -176,6 +178,8 @@ def _read(test) -> set:
 
 def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
     frame.loops.pop()
+    if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id in frame.variables:
+        frame.variables[node.target.id].number = None  # after the loop, other lanes have other numbers
     if not constant:
         run.kill(*effects(run, frame, node.body))
         run.ledger.new_block()

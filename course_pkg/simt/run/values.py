@@ -127,10 +127,15 @@ class Torn:
 
 @dataclass(slots=True)
 class Variable:
-    """The value of a variable, and the lanes that have assigned it."""
+    """The value of a variable, and the lanes that have assigned it.
+
+    In a trip of a loop that is written out, ``number`` is the constant that the loop's variable is in all lanes of the
+    trip: outside of it, other lanes may have another number, which the compiler keeps apart.
+    """
 
     value: Any
     mask: Any
+    number: Value | None = None
 
 
 def numba_type_of(thing):
