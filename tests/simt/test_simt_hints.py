@@ -27,6 +27,14 @@ def test_a_hinted_load_is_counted_as_a_load(name):
     assert hinted.traffic() == plain.traffic() and not hinted.hazards
 
 
+@pytest.mark.parametrize(
+    ("once_more", "loads"), [("cuda.ldcv(a, i)", 1), ("cuda.ldcs(a, i)", 2), ("a[i]", 2), ("cuda.ldcs(a, i) + a[i]", 3)]
+)
+def test_a_load_with_another_hint_loads_again(once_more, loads):
+    found = profile(f"b[i] = cuda.ldcv(a, i) + {once_more}", np.arange(64.0), np.zeros(64))
+    assert found.global_load.thread_accesses == loads * 64
+
+
 @pytest.mark.parametrize("name", STORES)
 def test_a_hinted_store_is_counted_as_a_store(name):
     a, b, c = np.arange(64.0), np.zeros(64), np.zeros(64)

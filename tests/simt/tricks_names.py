@@ -184,6 +184,21 @@ TRICKS = {
         "race",
         shared_bytes=512,
     ),
+    "dyn of no launch": Trick(
+        "s = cuda.shared.array(0, np.float64)\nx = 0.0\nif t < 70:\n    x += s[2]\nout[t] = x",
+        "out_of_bounds",
+    ),
+    "beyond a tile": Trick(
+        "s = cuda.shared.array(64, np.float64)\ns[t] = 1.0\ncuda.syncthreads()\nx = 0.0\nif t < 70:\n    x += s[t + 7]\n"
+        "out[t] = x",
+        "out_of_bounds",
+    ),
+    "dyn of no launch, used by some": Trick(
+        "s = cuda.shared.array(0, np.float64).reshape(0, 0)\nx = 0.0\nfor j in range(n // 9):\n    x += s[0, j]\n"
+        "if t < 40:\n    x += s[0, 1]\nout[i] = x",
+        "out_of_bounds",
+        blocks=1,
+    ),
     "early exit writers": Trick(
         "s = cuda.shared.array(64, np.float64)\ns[t] = a[t]\nif t >= 32:\n    return\nout[t] = s[t + 32]",
         "race",

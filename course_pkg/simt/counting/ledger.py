@@ -209,9 +209,11 @@ class Ledger(NoLedger):
             return half
 
         def count(lanes):
+            if place.astray:  # those that use the value may be more than those whose index lies in the array
+                lanes = lanes.narrow(place.inside.full)
             if unwritten is not None:
                 unwritten.used_by(lanes)
-            new = self.first_time(value.key, lanes)
+            new = self.first_time(value.key, lanes) if lanes else lanes
             if new:
                 self._access(place, "load", new)
 

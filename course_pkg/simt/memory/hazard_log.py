@@ -150,8 +150,8 @@ class HazardLog:
                 f"writes to {array.name}, so it cannot find races there: write to the array under its own name."
             )
         private = region.owner == "thread" or not region.written
-        if private and region.initialised is None:
-            return None
+        if (private and region.initialised is None) or not region.size:
+            return None  # an array without elements is one of dynamic shared memory that the launch does not provide
         wave = self._who_stands_for_all(run, place, kind, lanes)
         at = place.at if wave is run.wave else place.at[:1, :1, :1]
         lanes = lanes.of_box(wave)

@@ -185,14 +185,14 @@ def _written(node: ast.expr, d: int) -> ast.expr:
     return index.elts[d] if isinstance(index, ast.Tuple) and d < len(index.elts) else index
 
 
-def load_place(run, frame, place: Place, mask: Mask) -> Value:
-    """Read the elements of a place."""
+def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
+    """Read the elements of a place; a compiler takes what it has loaded only for a load with the same hint."""
     array, space = place.array, place.array.space
     if run.dry:
         return run.blank(array.type)
     version = run.versions.get(space, 0)
     data = read(array, place)
-    value = run.given(data, array.type, ("load", version), place.key)
+    value = run.given(data, array.type, ("load", version, hint) if hint else ("load", version), place.key)
     unwritten = None
     if run.races is not None:
         unwritten = run.log.access(run, place, "load", VERBS["load"], place.inside, later=True)

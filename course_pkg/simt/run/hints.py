@@ -1,7 +1,8 @@
 """Loads and stores with a hint for the caches: ``cuda.ldcs(array, index)`` and its sisters.
 
 A hint says how soon an element will be asked for again. It changes what stays in the caches, but neither the values nor
-the sectors that a request asks for. So these accesses count as ``array[index]`` does.
+the sectors that a request asks for. So these accesses count as ``array[index]`` does. But each is an instruction of its
+own kind, which loads again what another kind has loaded: numba-cuda writes it as text that the compiler does not read.
 
 Source: Parallel Thread Execution ISA, "Cache Operators"; numba-cuda has a function for each of them.
 """
@@ -20,7 +21,7 @@ STORES = ("stcg", "stcs", "stwb", "stwt")
 def hinted_load(run, frame, node, name, arguments, named, mask):
     """Return ``array[index]`` of an array in global memory."""
     place = _place(run, frame, node, name, arguments, "an array and an index", 2, mask)
-    return load_place(run, frame, place, mask)
+    return load_place(run, frame, place, mask, name)
 
 
 def hinted_store(run, frame, node, name, arguments, named, mask):
