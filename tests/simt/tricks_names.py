@@ -189,8 +189,8 @@ TRICKS = {
         "out_of_bounds",
     ),
     "beyond a tile": Trick(
-        "s = cuda.shared.array(64, np.float64)\ns[t] = 1.0\ncuda.syncthreads()\nx = 0.0\nif t < 70:\n    x += s[t + 7]\n"
-        "out[t] = x",
+        "s = cuda.shared.array(64, np.float64)\ns[t] = 1.0\ncuda.syncthreads()\nx = 0.0\nif t < 70:\n"
+        "    x += s[t + 7]\nout[t] = x",
         "out_of_bounds",
     ),
     "dyn of no launch, used by some": Trick(
