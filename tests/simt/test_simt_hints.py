@@ -28,7 +28,8 @@ def test_a_hinted_load_is_counted_as_a_load(name):
 
 
 @pytest.mark.parametrize(
-    ("once_more", "loads"), [("cuda.ldcv(a, i)", 1), ("cuda.ldcs(a, i)", 2), ("a[i]", 2), ("cuda.ldcs(a, i) + a[i]", 3)]
+    ("once_more", "loads"),
+    [("cuda.ldcv(a, i)", 1), ("cuda.ldcs(a, i)", 2), ("a[i]", 2), ("cuda.ldcs(a, i) + a[i]", 3)],
 )
 def test_a_load_with_another_hint_loads_again(once_more, loads):
     found = profile(f"b[i] = cuda.ldcv(a, i) + {once_more}", np.arange(64.0), np.zeros(64))
