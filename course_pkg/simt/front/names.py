@@ -118,14 +118,12 @@ def _name(run, frame, node, mask):
 
 def _in_these_lanes(run, frame, node, variable, mask):
     """Return the value of a variable; lanes that have not assigned it get a value that cannot be overlooked."""
-    known = variable.mask
-    if variable.number is not None:
-        return variable.number
-    if isinstance(variable.value, Torn):
-        raise unsupported(frame, node, f"in {node.id!r}, {variable.value.reason}")
+    value, known = variable.number or variable.value, variable.mask
+    if isinstance(value, Torn):
+        raise unsupported(frame, node, f"in {node.id!r}, {value.reason}")
     if known is None or run.dry or mask.within(known):
-        return variable.value
-    return _known_in(run, frame, node, variable.value, known, mask)
+        return value
+    return _known_in(run, frame, node, value, known, mask)
 
 
 def _known_in(run, frame, node, thing, known, mask):
