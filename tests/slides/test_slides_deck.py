@@ -76,6 +76,9 @@ slider = ipywidgets.IntSlider(value=1, min=0, max=3, description="radius")
 ipywidgets.jslink((slider, "value"), (stack, "selected_index"))
 answers = ipywidgets.ToggleButtons(options=["as many", "twice as many"], value=None)
 ipywidgets.VBox([answers, slider, stack])
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["statement"]
+# One sentence to remember.
 """.replace("\\\\\\\\", "\\\\")
 
 
@@ -112,7 +115,7 @@ def opened(built, running):
 def test_the_check_is_clean(built):
     assert (built.name, built.title) == ("02_small", "Bytes & <flops>")
     assert built.promise == "After this you can count bytes."
-    assert built.slides == built.report.slides == 5
+    assert built.slides == built.report.slides == 6
     assert built.report.outbound == []
     assert built.report.console_errors == []
     assert built.report.problems == []
@@ -195,7 +198,53 @@ def test_the_page_is_accessible(opened):
     page.keyboard.press("ArrowRight")
     assert page.locator(".deck-footer").is_visible()
     assert "Bytes & <flops> · CC BY 4.0" in page.locator(".deck-footer").inner_text()
-    assert page.locator(".deck-number").inner_text() == "2 / 5"
+    assert page.locator(".deck-number").inner_text() == "2 / 6"
+
+
+AXE = """async () => (await axe.run(document, { resultTypes: ['violations'] })).violations
+  .map((found) => `${found.id}: ${found.nodes.map((node) => node.html).join(' ')}`)"""
+
+
+def test_axe_finds_no_fault(built, running, opened, axe):
+    """A phone shows all slides at once: one look at it in each theme, and one at a deck and what surrounds its slides."""
+    page = opened()
+    page.evaluate("Reveal.slide(4)")
+    page.evaluate(axe)
+    assert page.evaluate(AXE) == []
+    context = running.new_context(viewport={"width": 390, "height": 844}, offline=True)
+    for theme in ("light", "dark"):
+        page = open_deck(context, built.html.resolve(), f"?{theme}")
+        page.evaluate(axe)
+        page.wait_for_timeout(200)  # what is drawn gets its names a moment later
+        assert page.evaluate(AXE) == [], theme
+    page.evaluate(
+        "document.querySelector('.frame').innerHTML += '<div role=slider tabindex=0 aria-valuenow=1></div>'"
+    )
+    assert any("aria-input-field-name" in found for found in page.evaluate(AXE)), "axe is asleep"
+    context.close()
+
+
+def test_widgets_say_their_names_and_what_is_chosen(opened):
+    page = opened()
+    page.evaluate("Reveal.slide(4)")
+    slider = page.locator("section.present [role=slider]")
+    assert slider.get_attribute("aria-label") == "radius"
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.locator("section.present [role=slider][aria-valuetext='2']").wait_for()
+    answers = page.locator("section.present .widget-toggle-button")
+    assert [one.get_attribute("aria-pressed") for one in answers.all()] == ["false", "false"]
+    answers.nth(1).click()
+    page.locator("section.present .widget-toggle-button[aria-pressed=true]").wait_for()
+    assert [one.get_attribute("aria-pressed") for one in answers.all()] == ["false", "true"]
+
+
+def test_every_slide_has_a_heading(opened):
+    page = opened()
+    headings = page.locator("section").evaluate_all(
+        "(all) => all.map((s) => s.querySelector('h1, h2, h3, [role=heading]')?.textContent)"
+    )
+    assert headings[-2:] == ["A figure that moves", "One sentence to remember."] and all(headings)
 
 
 def test_type_is_legible_from_the_last_row(opened):
@@ -224,8 +273,8 @@ def test_a_figure_builds_up_key_by_key(opened):
 def test_keys_turn_slides_after_a_click_on_an_answer(opened):
     """A slider keeps its arrows; everything else goes to the deck."""
     page = opened()
-    last = page.evaluate("Reveal.getTotalSlides()") - 1
-    for key, step in (("ArrowLeft", -1), ("n", 0), ("p", -1), ("Shift+Space", -1)):
+    last = page.evaluate("Reveal.getTotalSlides()") - 2  # before it are slides without widgets
+    for key, step in (("ArrowLeft", -1), ("n", 1), ("p", -1), ("Shift+Space", -1)):
         page.evaluate("(index) => Reveal.slide(index)", last)
         page.locator("section.present .widget-toggle-button").first.click()
         assert page.evaluate("document.activeElement.tagName") == "BODY"
@@ -279,5 +328,5 @@ def test_contents_lists_the_deck(built):
     html = (built.html.parent / "index.html").read_text(encoding="utf-8")
     assert "Bytes &amp; &lt;flops&gt;" in html
     assert "After this you can count bytes." in html
-    assert "5 slides" in html
+    assert "6 slides" in html
     assert 'href="02_small.pdf"' in html

@@ -1,5 +1,6 @@
 // What ipywidgets leaves out for those who hear a page or use its keys: a slider has a name and says its value as it
-// is shown, and an answer says whether it is chosen. Decks, exported pages and JupyterLab load this file.
+// is shown, an answer says whether it is chosen, and what is wider than its column can be scrolled by the arrows.
+// Decks, exported pages and JupyterLab load this file.
 (() => {
   const set = (element, name, value) => {
     if (value && element.getAttribute(name) !== value) element.setAttribute(name, value);
@@ -35,14 +36,27 @@
     }
   }
 
+  const WIDE = '.jp-OutputArea-output, .widget-html, .widget-html-content, .course-threads, .highlight pre, table';
+
+  function letScroll(root) {
+    for (const element of root.querySelectorAll(WIDE)) {
+      const scrolls = element.scrollWidth > element.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(element).overflowX);
+      if (scrolls) set(element, 'tabindex', '0');
+      else if (element.dataset.scrolls) element.removeAttribute('tabindex');
+      if (scrolls) element.dataset.scrolls = 'true';
+      else delete element.dataset.scrolls;
+    }
+  }
+
   let waiting = false;
   const later = () => {
     if (waiting) return;
     waiting = true;
-    setTimeout(() => { waiting = false; describe(document); }, 30);
+    setTimeout(() => { waiting = false; describe(document); letScroll(document); }, 60);
   };
   const watch = () => {
-    describe(document);
+    later();
+    addEventListener('resize', later);
     new MutationObserver(later).observe(document.body, {
       subtree: true, childList: true, characterData: true, attributeFilter: ['class', 'aria-valuetext'],
     });
