@@ -55,12 +55,3 @@ def fetched() -> Path:
         return assets.fetch()
     except SlidesError as error:
         _skip_or_fail(str(error))
-
-
-@pytest.fixture(scope="session")
-def axe() -> str:
-    """The script of axe-core, fetched as the decks' JavaScript is."""
-    try:
-        return (assets.fetch(packages=(assets.AXE,)) / "axe.min.js").read_text(encoding="utf-8")
-    except SlidesError as error:
-        _skip_or_fail(str(error))
