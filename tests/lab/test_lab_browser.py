@@ -65,6 +65,9 @@ def word(n):
 
 
 display(viz.Prediction("98-a", "Which is faster?", ["a copy", "a sum"]), viz.slider(word, [1, 2], label="a number"))
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Half a minute.
 """
 SAMPLE_NAME = "98_sample"
 SLIDER_OF_SAMPLE = 2  # the number of its cell
@@ -352,6 +355,9 @@ def test_widgets_are_accessible_and_figures_fit_the_theme_and_the_column(lab, pa
     open_notebook(page, lab.url, SAMPLE_NAME)
     run_all(page)
     page.set_viewport_size({"width": 900, "height": 900})
+    assert page.evaluate("jupyterapp.shell.currentWidget.content.widgets.at(-1).inputHidden"), (
+        "a note is unfolded"
+    )
     page.evaluate(SHOW_CELL, SLIDER_OF_SAMPLE + 1)
     output = page.locator(
         ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-output:has(.widget-slider)"

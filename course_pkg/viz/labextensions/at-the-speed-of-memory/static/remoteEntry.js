@@ -51,14 +51,27 @@
     }
   }
 
+  // JupyterLab unfolds a text that is run, also by Run All Cells: notes are folded again, unless the learner opened them.
+  function foldAgain(panel, opened) {
+    for (const cell of panel?.content?.widgets ?? []) {
+      const note = cell.model.type === 'markdown' && cell.model.getMetadata('slideshow')?.slide_type === 'notes';
+      if (note && !opened.has(cell)) cell.inputHidden = true;
+    }
+  }
+
   function activate(app) {
     load();
-    const known = new WeakSet();
+    const known = new WeakSet(), opened = new WeakSet();
     const look = () => {
       for (const panel of app.shell.widgets('main')) {
         if (!panel.context?.model?.cells || known.has(panel)) continue;
         known.add(panel);
         leaveClean(panel);
+        panel.node.addEventListener('click', ({ target }) => {
+          const node = target.closest?.('.jp-Placeholder') && target.closest('.jp-Cell');
+          const cell = node && panel.content.widgets.find((one) => one.node === node);
+          if (cell) opened.add(cell);
+        }, true);
         new MutationObserver((changes) => {
           if (changes.some(({ target }) => MISSING.test(target.textContent))) fallBack(panel);
         }).observe(panel.node, { subtree: true, childList: true, characterData: true });
@@ -66,6 +79,12 @@
     };
     app.shell.layoutModified.connect(look);
     void app.restored.then(look);
+    app.commands.commandExecuted.connect((_, { id, result }) => {
+      if (!id.startsWith('notebook:run')) return;
+      const panel = app.shell.currentWidget, again = () => foldAgain(panel, opened);
+      setTimeout(again, 0);
+      result.then(again, again);
+    });
   }
 
   const extension = { __esModule: true, default: { id: 'at-the-speed-of-memory:plugin', autoStart: true, activate } };
