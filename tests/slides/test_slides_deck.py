@@ -226,6 +226,10 @@ def test_widgets_say_their_names_and_what_is_chosen(opened):
     slider.focus()
     page.keyboard.press("ArrowRight")
     page.locator("section.present [role=slider][aria-valuetext='2']").wait_for()
+    seen, muted = page.locator("section.present .noUi-connects").evaluate(
+        "(e) => [getComputedStyle(e).backgroundColor, getComputedStyle(e).getPropertyValue('--muted')]"
+    )
+    assert seen == "rgb({}, {}, {})".format(*(int(muted.strip()[i : i + 2], 16) for i in (1, 3, 5)))
     answers = page.locator("section.present .widget-toggle-button")
     assert [one.get_attribute("aria-pressed") for one in answers.all()] == ["false", "false"]
     answers.nth(1).click()
@@ -310,6 +314,17 @@ def test_a_phone_shows_one_column_that_can_be_read(built, running, width, height
 
     assert min(styles(".frame :is(p, li, h1, h2, pre)", "fontSize")) >= 16
     assert styles(".frame .fragment", "opacity") == [1.0] * 3
+    # figures and widgets have the room that they need: none is squeezed, none lies on what follows
+    for what, many, least in (
+        (".widget-slider, .widget-toggle-button", 3, 20),
+        ("img, .course-steps svg", 3, 150),
+    ):
+        shown = [one.bounding_box() for one in page.locator(f".frame :is({what})").all() if one.is_visible()]
+        assert len(shown) == many and all(box["height"] > least for box in shown), what
+    frames = page.locator(".frame").evaluate_all(
+        "(all) => all.map((one) => one.scrollHeight - one.clientHeight)"
+    )
+    assert max(frames) <= 2
     context.close()
 
 

@@ -42,7 +42,7 @@ def test_what_carries_meaning_or_moves_stands_out(theme):
     """A contrast of at least 3 (WCAG 2.2, 1.4.11)."""
     colours = palettes()[theme]
     widgets = (THEME / "widgets.css").read_text()
-    moved = re.findall(r"noUi-(?:target|handle|connect) \{ background: var\(--([\w-]+)\)", widgets)
+    moved = re.findall(r"noUi-(?:connects|handle|connect) \{ background: var\(--([\w-]+)\)", widgets)
     edges = re.findall(r"toggle-button \{[^}]*border: 2px solid var\(--([\w-]+)\)", widgets)
     assert len(moved) == 3 and len(edges) == 1
     for name in {"memory", "compute", "wasted", "gain", *moved, *edges}:
