@@ -272,6 +272,9 @@ Markdown(
 #
 # A datasheet promises; a measurement shows. McCalpin's STREAM times simple loops on long vectors, and counts each byte that is read or written once.
 
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.here_picture([viz.Level(name) for name in ("registers", "L1", "L2", "memory")], "memory")
+
 # %% slideshow={"slide_type": "skip"}
 stream = peak.stream(problem=big, samples=4)
 t_peak = stream.t_peak_gb_s

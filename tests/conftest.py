@@ -185,3 +185,26 @@ class Backend:
 def backend_of():
     """The class above, for fixtures of a topic: ``backend_of("vector", "cpu_numba")``."""
     return Backend
+
+
+AXE = """async (where) => (await axe.run(where, { resultTypes: ['violations'] })).violations
+  .map((found) => `${found.id}: ${found.nodes.map((node) => node.html).join(' ')}`)"""
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """A function that lets axe-core look at a page, or at what a selector finds there, and returns its complaints."""
+    from course_pkg.slides import SlidesError, assets
+
+    try:
+        script = (assets.fetch(packages=(assets.AXE,)) / "axe.min.js").read_text(encoding="utf-8")
+    except SlidesError as error:
+        if os.environ.get("CI"):
+            pytest.fail(f"on CI this is needed: {error}")
+        pytest.skip(str(error))
+
+    def look(page, where=None):
+        page.evaluate(script)
+        return page.evaluate(AXE, {"include": [[where]]} if where else {"include": [["html"]]})
+
+    return look

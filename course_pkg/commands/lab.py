@@ -22,6 +22,8 @@ FIRST_PORT = 8888
 PORTS_TRIED = 50
 ANSWER_WITHIN_S = 120
 CONFIG = Path(__file__).parent / "jupyter"
+KERNEL_STARTUP = CONFIG / "kernel_startup.py"
+EXTENSIONS = Path(__file__).parents[1] / "viz" / "labextensions"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -138,6 +140,7 @@ def server_arguments(root: Path, path: str, port: int, retries: int, browser: bo
         f"--ServerApp.port_retries={retries}",
         f"--ServerApp.root_dir={root}",
         f"--LabApp.default_url=/{path}",
+        f"--LabApp.extra_labextensions_path={EXTENSIONS}",
         f"--ServerApp.open_browser={browser}",
         "--ServerApp.answer_yes=True",  # Ctrl-C ends it without a question
         "--log-level=ERROR",
@@ -171,6 +174,7 @@ def run(args: Namespace) -> int:
     token = os.environ["JUPYTER_TOKEN"] = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
     own = os.environ.get("JUPYTER_CONFIG_PATH")
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join([str(CONFIG), own] if own else [str(CONFIG)])
+    os.environ.setdefault("PYTHONSTARTUP", str(KERNEL_STARTUP))  # kernels run it; a learner's own one stays
     browser = not args.no_browser and has_browser()
     if not browser and not args.no_browser:
         print("No browser can open here: open the address below in a browser that can reach this machine.")

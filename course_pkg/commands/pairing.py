@@ -168,22 +168,43 @@ def tidy(nb: NotebookNode, name: str) -> NotebookNode:
     """Return a notebook with only what is committed: inputs, some metadata, stable ids and the fingerprint."""
     metadata = NotebookNode({k: nb.metadata[k] for k in NOTEBOOK_METADATA if k in nb.metadata})
     metadata.kernelspec = NotebookNode(KERNELSPEC)
-    cells = []
-    for old in nb.cells:
+    cells, folded = [], _folded(nb)
+    for number, old in enumerate(nb.cells):
         cell = NotebookNode(cell_type=old.cell_type, id="", source=old.source)
         cell.metadata = NotebookNode({k: old.metadata[k] for k in CELL_METADATA if k in old.metadata})
         if old.cell_type == "code":
             cell.update(execution_count=None, outputs=[])
-        if "hide-input" in cell.metadata.get("tags", []):
+        if number in folded:
             cell.metadata.jupyter = NotebookNode(
                 source_hidden=True
-            )  # collapsed in JupyterLab; a click opens it
+            )  # JupyterLab shows a line; a click opens it
         cells.append(cell)
     fresh = NotebookNode(cells=cells, metadata=metadata, nbformat=4, nbformat_minor=5)
     number_cells(fresh, name)
     synced = fingerprint(fresh)
     metadata.course = NotebookNode(synced=synced)
     return fresh
+
+
+def _folded(nb: NotebookNode) -> set[int]:
+    """Return the numbers of the cells that JupyterLab shows folded: what a learner need not read to follow.
+
+    These are notes for the speaker, code that a slide does not show, and the code that prepares a lecture: its first
+    cells that are in the notebook only.
+    """
+    kinds = [cell.metadata.get("slideshow", {}).get("slide_type") for cell in nb.cells]
+    code = [cell.cell_type == "code" for cell in nb.cells]
+    folded = {number for number, kind in enumerate(kinds) if kind == "notes"}
+    folded |= {
+        number
+        for number, cell in enumerate(nb.cells)
+        if "hide-input" in cell.metadata.get("tags", []) and code[number]
+    }
+    first = code.index(True) if True in code else len(code)
+    while first < len(code) and code[first] and kinds[first] == "skip":
+        folded.add(first)
+        first += 1
+    return folded
 
 
 def keep_outputs(fresh: NotebookNode, old: NotebookNode) -> None:

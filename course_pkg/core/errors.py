@@ -1,8 +1,18 @@
-"""The base class of the course's errors."""
+"""The base class of the course's errors, and what a notebook shows of an error."""
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+MOST_FRAMES = 3  # lines of the learner's own functions that led to an error
+_COURSE = str(Path(__file__).parents[1])
+_NOT_LEARNERS = (_COURSE, *{sysconfig.get_path(name) for name in ("purelib", "stdlib")}, "<frozen")
 
 
 class CourseError(Exception):
     """An error whose message says, in one sentence, what is wrong and how to fix it.
+
+    A notebook shows the learner's lines and the message in place of a traceback.
 
     Examples
     --------
@@ -13,3 +23,39 @@ class CourseError(Exception):
     ...     print(str(error)[:37])
     The catalogue has no machine 'abacus'
     """
+
+    lines: tuple[str, ...] = ()  # of functions that are not in the traceback, innermost first
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows in place of a traceback."""
+        return [*learners_lines(self), *reversed(self.lines), f"{type(self).__name__}: {self}"]
+
+
+def learners_lines(error: BaseException) -> list[str]:
+    """Return the last lines of the learner's own code that led to an error, outermost first.
+
+    Examples
+    --------
+    >>> learners_lines(ValueError("never raised"))
+    []
+    """
+    frames = [
+        f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_NOT_LEARNERS)
+    ]
+    return [f"In {_name_of(f.filename)}, line {f.lineno}:  {f.line}" for f in frames[-MOST_FRAMES:]]
+
+
+def arose_in_the_course(error: BaseException) -> bool:
+    """Tell whether an error passed through a function of this package.
+
+    Examples
+    --------
+    >>> arose_in_the_course(ValueError("never raised"))
+    False
+    """
+    return any(f.filename.startswith(_COURSE) for f in traceback.extract_tb(error.__traceback__))
+
+
+def _name_of(file: str) -> str:
+    """Return a file's name; a notebook's cell has a name that says nothing."""
+    return "the cell" if "ipykernel" in file or file.startswith("<ipython") else Path(file).name

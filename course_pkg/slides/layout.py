@@ -125,7 +125,7 @@ def _mark(slide: Slide, eyebrow: str, title_art: str) -> None:
         opening += f'<p class="eyebrow">{escape(eyebrow)}</p>'
         after[-1] += title_art
     elif "predict" in slide.layouts:
-        opening += '<p class="eyebrow">Predict first</p>'
+        opening += '<h2 class="eyebrow">Predict first</h2>'
     before[0] = opening + before[0]
     after[-1] += "</div>"
     for cell, start, end in zip(slide.cells, before, after, strict=True):

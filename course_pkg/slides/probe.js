@@ -40,6 +40,8 @@
 
   if (!shown.length) report('empty', slide, 'the slide shows nothing');
 
+  if (!slide.querySelector('h1, h2, h3, [role=heading]')) report('heading', slide, 'the slide has no heading');
+
   const blamed = [];
   for (const element of shown) {
     if (blamed.some((outer) => outer.contains(element))) continue;

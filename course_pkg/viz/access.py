@@ -83,7 +83,7 @@ def access_strips(accesses):
     >>> profile = simt.profile(copy_kernel[2, 32], np.ones(64), np.empty(64))
     >>> line = next(iter(profile.by_line)).line
     >>> type(access_strips(profile.accesses(line))).__name__
-    'VBox'
+    'Controls'
     """
     accesses = list(accesses)
     if not accesses:

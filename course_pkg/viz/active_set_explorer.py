@@ -7,14 +7,13 @@ This package knows no topic, so the caller passes what there is to show. A *run*
 
 from math import ceil, floor, log10
 
-import ipywidgets as W
 import numpy as np
 from matplotlib.colors import ListedColormap
 
 from course_pkg.core import CourseError
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import COMPUTE, INK, MEMORY, MUTED, PINK, RULE
-from course_pkg.viz.widgets import explorer
+from course_pkg.viz.widgets import Controls, explorer
 
 SIZE = (8.6, 4.6)  # inches
 LEAST = 0.1  # of the least residual that is not 0: where a residual of 0 is drawn
@@ -35,7 +34,7 @@ UNKNOWNS, RESIDUAL, OBJECTIVE, BYTES = (
 )
 
 
-class ActiveSetExplorer(W.VBox):
+class ActiveSetExplorer(Controls):
     """Choose a problem and an iteration: which unknowns are 0, which ought not to be, and what Q costs.
 
     Every picture is drawn beforehand, so that it works on a slide, too: see :func:`~course_pkg.viz.widgets.explorer`.

@@ -6,20 +6,18 @@ the number of lanes that share a row, an object with ``requests`` and ``x_sector
 ``matrix_sectors``.
 """
 
-import ipywidgets as W
-
 from course_pkg.core import CourseError
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.spy import draw_spy
 from course_pkg.viz.style import BOUND, MEMORY, MEMORY_WRITE, MUTED
-from course_pkg.viz.widgets import explorer
+from course_pkg.viz.widgets import Controls, explorer
 
 SIZE = (8.6, 4.5)  # inches
 ROOM = 1.22  # above the highest bar, for the numbers on the bars
 SMALL = 11.5  # of the numbers on bars
 
 
-class PermutationExplorer(W.VBox):
+class PermutationExplorer(Controls):
     """Choose a matrix and an order: where its nonzeros lie, and what a product asks for, by lanes per row.
 
     Every picture is drawn beforehand, so that it works on a slide, too: see :func:`~course_pkg.viz.widgets.explorer`.

@@ -58,7 +58,8 @@ class Picture:
         data = base64.b64encode(self.svg.encode()).decode()
         alt = html.escape(self.alt, quote=True)
         # figures are drawn in ink: a notebook's dark theme needs a light ground beneath them; slides blend it away
-        ground = 'style="background:#fff"'
+        # a slider's picture lies outside the style sheet that keeps a notebook's pictures within their column
+        ground = 'style="background:#fff;max-width:100%;height:auto"'
         return f'<img class="course-figure" {ground} src="data:image/svg+xml;base64,{data}" alt="{alt}">'
 
 

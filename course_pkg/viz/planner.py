@@ -14,7 +14,7 @@ from course_pkg.viz.graph import Graph
 from course_pkg.viz.nodes import legend
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import INK, MUTED, RULE
-from course_pkg.viz.widgets import explorer
+from course_pkg.viz.widgets import Controls, explorer
 
 WIDTH = strip.WIDTH  # points
 TITLE, LEGEND, ROW, ROWS, COLUMNS = 26.0, 26.0, 22.0, 3, 3
@@ -99,7 +99,7 @@ def _reason(ax, why):
         ax.text(16, y, text, size=REASON_SIZE, va="center_baseline", parse_math=False)
 
 
-def planner(choices, machines, facts, *, start=None) -> W.VBox:
+def planner(choices, machines, facts, *, start=None) -> Controls:
     """Return a widget that shows one of several plans on one of several machines.
 
     Every picture is drawn beforehand, so that it works on a slide, too: see :func:`explorer`.
@@ -131,7 +131,7 @@ def planner(choices, machines, facts, *, start=None) -> W.VBox:
     )
 
 
-def free_planner(judge, containers, machines, facts, *, options=()) -> W.VBox:
+def free_planner(judge, containers, machines, facts, *, options=()) -> Controls:
     """Return a widget that switches each boundary between containers on or off; it needs JupyterLab and a kernel.
 
     On a slide it shows only the plan with which it starts: every container in a kernel of its own.
@@ -157,7 +157,7 @@ def free_planner(judge, containers, machines, facts, *, options=()) -> W.VBox:
     ...     return fusion.plan(fusion.CG, fusion.cut(fusion.CG, starts))
     >>> box = free_planner(judge, [c.name for c in fusion.CG.containers], [machine("h200")], facts.facts)
     >>> type(box).__name__
-    'VBox'
+    'Controls'
     """
     first, *others = containers
     by_name = _by_name(machines)
@@ -177,7 +177,7 @@ def free_planner(judge, containers, machines, facts, *, options=()) -> W.VBox:
     for control in controls:
         control.observe(show, names="value")
     show()
-    return W.VBox([W.HBox(controls, layout=W.Layout(flex_flow="row wrap", width="100%")), shown])
+    return Controls([W.HBox(controls, layout=W.Layout(flex_flow="row wrap", width="100%")), shown])
 
 
 def _switch(text, value):

@@ -13,6 +13,7 @@ from IPython.display import HTML, display
 
 from course_pkg.core import CourseError
 from course_pkg.viz.guesses import Guesses
+from course_pkg.viz.widgets import Controls
 
 STEPS_PER_DECADE = 20  # of an estimate's slider: neighbours differ by 12 %
 MAX_STEPS = 80
@@ -33,7 +34,7 @@ class _Question:
         text = f'<p class="course-question"><strong>Predict.</strong> {html.escape(self.question)}</p>'
         self._control = control
         self._trouble = W.HTML(_note(self._kept.trouble))
-        self.widget = W.VBox([W.HTML(text), control, *more, self._trouble])
+        self.widget = Controls([W.HTML(text), control, *more, self._trouble])
         control.observe(self._keep, names="index")
 
     def _keep(self, _change):

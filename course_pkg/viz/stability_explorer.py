@@ -9,13 +9,12 @@ for each of its operations.
 
 from math import floor, isfinite, log10
 
-import ipywidgets as W
 from matplotlib.ticker import NullLocator
 
 from course_pkg.core import CourseError
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GAIN, MEMORY, MUTED, PINK
-from course_pkg.viz.widgets import explorer
+from course_pkg.viz.widgets import Controls, explorer
 
 SIZE = (8.6, 4.5)  # inches
 SMALL = 11.5
@@ -27,7 +26,7 @@ NOTHING_LEFT = 1e16  # a condition that leaves no digit of a double
 FARTHER = 1.15  # an axis goes on a little beyond what is drawn
 
 
-class StabilityExplorer(W.VBox):
+class StabilityExplorer(Controls):
     """Choose the size of a system, a basis and s: residuals, conditions, reductions and bytes of a solve.
 
     Every picture is drawn beforehand, so that it works on a slide, too: see :func:`~course_pkg.viz.widgets.explorer`.

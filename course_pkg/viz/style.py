@@ -16,6 +16,10 @@ COMPUTE = "#D55E00"
 BOUND = "#1b1f24"
 WASTED = "#87909B"
 GAIN = "#009E73"
+COMPUTE_TEXT, GAIN_TEXT = (
+    "#AD4B00",
+    "#00754F",
+)  # for words, and for grounds of white words: 4.5 : 1 with white
 INK = "#1b1f24"
 MUTED = "#5b6570"
 RULE = "#d9dce1"

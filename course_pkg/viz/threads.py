@@ -8,12 +8,12 @@ from html import escape
 from itertools import count
 
 from course_pkg.viz.picture import Picture
-from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY, MEMORY_WRITE, MUTED, RULE, SERIES
+from course_pkg.viz.style import COMPUTE_TEXT, GAIN_TEXT, INK, MEMORY, MEMORY_WRITE, MUTED, SERIES, WASTED
 from course_pkg.viz.threads_layout import WIDTH, Placed, arrange
 from course_pkg.viz.threads_scene import Link, Scene, what, who, whose
 
 MOST_LINKS = 4000
-MOST_ZOOM = 1.2  # of a small picture where there is room
+MOST_ZOOM, LEAST_ZOOM = 1.2, 0.9  # of a picture where there is room, and where there is none: then it scrolls
 GAP = 14.0  # between the words of the legend
 LINES = {"load": (MEMORY, "reads"), "store": (MEMORY_WRITE, "writes"), "atomic": (SERIES[5], "updates")}
 DASHES = {
@@ -22,15 +22,15 @@ DASHES = {
     "atomic": "none",
 }  # the blues of reads and writes are close to each other
 FILLS = {
-    "right": (GAIN, "white", "right"),
-    "wrong": (COMPUTE, "white", "wrong"),
-    "nobody": ("white", COMPUTE, "written by nobody"),
+    "right": (GAIN_TEXT, "white", "right"),
+    "wrong": (COMPUTE_TEXT, "white", "wrong"),
+    "nobody": ("white", COMPUTE_TEXT, "written by nobody"),
     "two": (SERIES[3], INK, "written by two threads at once"),
     "read": ("#CFE3F1", INK, "read"),
     "idle": ("white", MUTED, "not touched"),
     "thread": ("#EEF0F2", INK, "a thread"),
     "resting": ("white", MUTED, "a thread that touches nothing"),
-    "astray": (COMPUTE, "white", "a thread that leaves its array"),
+    "astray": (COMPUTE_TEXT, "white", "a thread that leaves its array"),
 }
 _SERIAL = count(1)
 
@@ -39,7 +39,8 @@ class LivePicture(Picture):
     """A picture that lies in the page itself, so that pointing at its parts changes it."""
 
     def _repr_html_(self):
-        return f'<div class="course-threads" style="background:#fff;max-width:{WIDTH}px">{self.svg}</div>'
+        style = f"background:#fff;max-width:{WIDTH}px;overflow-x:auto"
+        return f'<div class="course-threads" style="{style}">{self.svg}</div>'
 
 
 def threads_picture(scene: Scene, alt: str) -> LivePicture:
@@ -71,29 +72,31 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
     for link in links:
         by_thread.setdefault(link.thread, []).append(link)
         by_element.setdefault((link.array, link.element), []).append(link)
-    parts = [_blocks(placed)]
+    parts, numbers_in_cells = [_blocks(placed)], []
     widest = max(len(placed.label(scene, thread)) for thread in placed.threads)
     for thread, box in placed.threads.items():
         kind = "astray" if thread in scene.astray else "thread" if thread in by_thread else "resting"
         said = what(whose(scene.grid, scene.block, thread), by_thread.get(thread, []), scene)
-        parts.append(_cell(box, placed.label(scene, thread), kind, f"t{thread}", said, widest))
+        parts.append(_cell(box, kind, f"t{thread}", said))
+        numbers_in_cells.append(_number(box, placed.label(scene, thread), kind, widest))
     for number, array in enumerate(scene.arrays):
         longest = max(map(len, array.texts), default=1)
         for element, box in enumerate(placed.elements[array.name]):
             said = who(array, element, by_element.get((array.name, element), []), scene)
-            parts.append(
-                _cell(box, array.texts[element], array.states[element], f"a{number}e{element}", said, longest)
-            )
+            state = array.states[element]
+            parts.append(_cell(box, state, f"a{number}e{element}", said))
+            numbers_in_cells.append(_number(box, array.texts[element], state, longest))
     numbers = {array.name: number for number, array in enumerate(scene.arrays)}
     for link in links:
         if link.array in numbers and link.thread in placed.threads:
             parts.append(_line(placed, link, numbers[link.array], link.thread in scene.shown))
     legend, end = _legend(scene, placed)
-    parts += [_titles(placed), legend]
+    parts += [*numbers_in_cells, _titles(placed), legend]
     height, width = placed.height + 26, min(WIDTH, max(placed.right, end) + 4)
     svg = (
         f'<svg id="{name}" class="threads" xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" width="100%" style="max-width:{MOST_ZOOM * width:.0f}px" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" width="100%" '
+        f'style="max-width:{MOST_ZOOM * width:.0f}px;min-width:{LEAST_ZOOM * width:.0f}px" '
         f'font-family="DejaVu Sans, Verdana, sans-serif" '
         f'aria-label="{escape(alt, quote=True)}">{_style(name, scene, links, numbers)}{"".join(parts)}</svg>'
     )
@@ -116,19 +119,32 @@ def _style(name, scene, links, numbers):
     return f"<style>{''.join(rules)}</style>"
 
 
-def _cell(box, text, state, key, said, longest):
-    fill, ink, _ = FILLS[state]
+def _cell(box, state, key, said):
+    fill, _, _ = FILLS[state]
     x, y, width, height = box
     stroke = (
-        COMPUTE if state == "nobody" else MUTED if state in ("idle", "thread", "resting", "read") else fill
+        COMPUTE_TEXT
+        if state == "nobody"
+        else MUTED
+        if state in ("idle", "thread", "resting", "read")
+        else fill
     )
-    size = min(11.5, 1.62 * (width - 3) / max(1, longest))
     return (
         f'<g class="c {key}"><title>{escape(said)}</title>'
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="2.5" fill="{fill}" '
-        f'stroke="{stroke}" stroke-width="{1.8 if state == "nobody" else 0.8}"/>'
+        f'stroke="{stroke}" stroke-width="{1.8 if state == "nobody" else 0.8}"/></g>'
+    )
+
+
+def _number(box, text, state, longest):
+    """Write into a cell, over the lines, with an edge of the cell's colour: a line that passes leaves it legible."""
+    fill, ink, _ = FILLS[state]
+    x, y, width, height = box
+    size = min(11.5, 1.62 * (width - 3) / max(1, longest))
+    return (
         f'<text x="{x + width / 2:.1f}" y="{y + height / 2 + size * 0.36:.1f}" font-size="{size:.1f}" fill="{ink}" '
-        f'text-anchor="middle" pointer-events="none">{escape(text)}</text></g>'
+        f'stroke="{fill}" stroke-width="3" paint-order="stroke" text-anchor="middle" pointer-events="none">'
+        f"{escape(text)}</text>"
     )
 
 
@@ -188,7 +204,7 @@ def _blocks(placed: Placed):
     for x, y, width, height in placed.blocks:
         parts.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="5" fill="none" '
-            f'stroke="{RULE}" stroke-width="1.5"/>'
+            f'stroke="{WASTED}" stroke-width="1.5"/>'
         )
     return "".join(parts)
 

@@ -1,9 +1,11 @@
 """Widgets that work in JupyterLab and on a static slide.
 
 A slide has no kernel, so every frame of a slider is drawn beforehand and the browser switches between them; in
-JupyterLab it is the same object. :func:`slider` does this for one quantity, :func:`explorer` for several.
+JupyterLab it is the same object. :func:`slider` does this for one quantity, :func:`explorer` for several. Where widgets
+cannot be shown, or are gone with their kernel, :func:`still` is shown in their place.
 """
 
+from html import escape
 from itertools import product
 from math import prod
 
@@ -17,7 +19,45 @@ MAX_COMBINATIONS = 120
 APART = "2px 14px 2px 2px"  # so that the value of a slider is not read as a part of the next one's label
 
 
-def slider(draw, values, *, label: str, start=None) -> W.VBox:
+class Controls(W.VBox):
+    """Widgets one below the other, which leave a still page where they themselves cannot be shown.
+
+    Examples
+    --------
+    >>> Controls([W.HTML("<p>What is right?</p>")])._repr_mimebundle_()["text/html"]
+    '<p>What is right?</p>'
+    """
+
+    def _repr_mimebundle_(self, **options):
+        bundle = super()._repr_mimebundle_(**options)
+        return bundle and {**bundle, "text/html": still(self)}
+
+
+def still(widget: W.Widget) -> str:
+    """Return as HTML what a widget shows at this moment.
+
+    Examples
+    --------
+    >>> still(W.ToggleButtons(options=["as long", "twice as long"], value="as long"))
+    '<p><strong>as long</strong> · twice as long</p>'
+    """
+    if isinstance(widget, W.HTML):
+        return widget.value
+    if isinstance(widget, W.Stack):
+        return "" if widget.selected_index is None else still(widget.children[widget.selected_index])
+    if isinstance(widget, W.Box):
+        return "".join(map(still, widget.children))
+    if isinstance(widget, W.ToggleButtons):
+        words = [escape(text) for text in widget.options]
+        if widget.index is not None:
+            words[widget.index] = f"<strong>{words[widget.index]}</strong>"
+        return f"<p>{' · '.join(words)}</p>"
+    if isinstance(widget, W.Checkbox):
+        return f"<p>{escape(widget.description)}: {'yes' if widget.value else 'no'}</p>"
+    return f"<p>{escape(f'{widget.description}: {widget.label}'.removeprefix(': '))}</p>"
+
+
+def slider(draw, values, *, label: str, start=None) -> Controls:
     """Return a slider that walks through pictures.
 
     Parameters
@@ -51,10 +91,10 @@ def slider(draw, values, *, label: str, start=None) -> W.VBox:
     frames = W.Stack([_frame(draw(v), "A slider's draw()") for v in values], selected_index=index)
     control = _control(label, values, index, width="min(640px, 95%)")
     W.jslink((control, "index"), (frames, "selected_index"))
-    return W.VBox([control, frames])
+    return Controls([control, frames])
 
 
-def on_each(draw, records) -> W.VBox:
+def on_each(draw, records) -> Controls:
     """Return a slider that shows the same figure for each device that has been recorded.
 
     Parameters
@@ -78,7 +118,7 @@ def on_each(draw, records) -> W.VBox:
     return slider(lambda name: draw(by_name[name]), list(by_name), label="GPU", start=[*by_name][-1])
 
 
-def explorer(make, *, start=None, **choices) -> W.VBox:
+def explorer(make, *, start=None, **choices) -> Controls:
     """Return sliders that together choose one of many pictures: one for each combination of their values.
 
     Every picture is part of the slide, about 0.1 MB each: a dozen make a deck 1 MB larger.
@@ -119,7 +159,7 @@ def explorer(make, *, start=None, **choices) -> W.VBox:
         for (name, values), i in zip(choices.items(), at, strict=True)
     ]
     row = W.HBox(controls, layout=W.Layout(flex_flow="row wrap", width="100%"))
-    return W.VBox([row, _nested(frames, controls, ())])
+    return Controls([row, _nested(frames, controls, ())])
 
 
 def _starts(choices, start) -> list[int]:

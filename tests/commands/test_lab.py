@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 from argparse import Namespace
 from pathlib import Path
@@ -26,8 +27,9 @@ def course(tmp_path, monkeypatch):
     from jupyterlab.labapp import LabApp
 
     monkeypatch.setattr(LabApp, "launch_instance", lambda argv: started.update(argv=argv))
-    for name in ("JUPYTER_TOKEN", "JUPYTER_CONFIG_PATH"):
+    for name in ("JUPYTER_TOKEN", "JUPYTER_CONFIG_PATH", "PYTHONSTARTUP"):
         monkeypatch.setenv(name, "")
+    monkeypatch.delenv("PYTHONSTARTUP")
     return started
 
 
@@ -75,6 +77,21 @@ def test_what_server_and_kernel_exchange_is_encrypted_and_nothing_is_warned(cour
         stderr.seek(0)
         assert "encryption" not in stderr.read()
     assert manager.curve_publickey
+
+
+def test_brings_its_extension_and_prepares_its_kernels(course, monkeypatch):
+    assert cli.main(["lab", "--no-browser"]) == 0
+    [folder] = [word.split("=")[1] for word in course["argv"] if "extra_labextensions_path" in word]
+    [extension] = Path(folder).iterdir()
+    described = json.loads((extension / "package.json").read_text())
+    assert described["name"] == extension.name
+    loaded = (extension / described["jupyterlab"]["_build"]["load"]).read_text()
+    named = re.findall(r"new URL\('([\w.]+)', folder", loaded)
+    assert set(named) == {path.name for path in (extension / "static").iterdir()} - {"remoteEntry.js"}
+    assert os.environ["PYTHONSTARTUP"] == str(lab.KERNEL_STARTUP) and lab.KERNEL_STARTUP.is_file()
+    monkeypatch.setenv("PYTHONSTARTUP", "/mine.py")
+    assert cli.main(["lab", "--no-browser"]) == 0
+    assert os.environ["PYTHONSTARTUP"] == "/mine.py", "a learner's own file stays in force"
 
 
 def test_opens_the_lecture_asked_for(course):

@@ -6,11 +6,13 @@ import os
 import tomllib
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from course_pkg import cli
 from course_pkg.commands import pairing
 from course_pkg.commands import sync as room
+from course_pkg.commands.pairing import tidy
 from course_pkg.core import files
 from course_pkg.core.errors import CourseError
 
@@ -308,3 +310,23 @@ def test_blank_lines_are_laid_out_as_jupytext_writes_them(lectures):
     assert cli.main(["sync", "--check"]) == 1
     assert cli.main(["sync"]) == 0
     assert cli.main(["sync", "--check"]) == 0
+
+
+def test_what_a_learner_need_not_read_is_folded():
+    def cell(kind, source, slide, *tags):
+        return {
+            "cell_type": kind,
+            "source": source,
+            "metadata": {"slideshow": {"slide_type": slide}, "tags": [*tags]},
+        }
+
+    cells = [
+        cell("markdown", "# A lecture", "slide"), cell("markdown", "> For the speaker.", "notes"),
+        cell("code", "import numpy", "skip"), cell("code", "n = 1", "skip"), cell("markdown", "## An idea", "slide"),
+        cell("code", "plot()", "-", "hide-input"), cell("code", "kernel()", "skip"), cell("code", "print(n)", "-"),
+    ]  # fmt: skip
+    fresh = tidy(
+        nbformat.from_dict({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), "00_a"
+    )
+    folded = [c.source for c in fresh.cells if c.metadata.get("jupyter", {}).get("source_hidden")]
+    assert folded == ["> For the speaker.", "import numpy", "n = 1", "plot()"]

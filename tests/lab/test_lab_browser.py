@@ -20,7 +20,7 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
-from course_pkg.commands.pairing import Pair, State
+from course_pkg.commands.pairing import KERNELSPEC, Pair, State
 from course_pkg.slides.browser import chromium, why_no_browser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,6 +53,21 @@ def draw(size=3):
 
 
 widgets.interact(draw, size=(2, 30));
+
+# %%
+from course_pkg import viz
+
+
+def word(n):
+    ground = '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="60">'
+    svg = f'{ground}<text y="40" font-size="30">{n}</text></svg>'
+    return viz.Picture(svg, f"The number {n}.")
+
+
+display(viz.Prediction("98-a", "Which is faster?", ["a copy", "a sum"]), viz.slider(word, [1, 2], label="a number"))
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** Half a minute.
 """
 SAMPLE_NAME = "98_sample"
 SLIDER_OF_SAMPLE = 2  # the number of its cell
@@ -92,6 +107,7 @@ SHOW_CELL = """async index => {
   await notebook.scrollToItem(index, 'start');
 }"""
 PICTURES = "all => all.map(one => one.outerHTML).join()"
+DIRTY = "jupyterapp.shell.currentWidget.context.model.dirty"
 EDIT = """() => {
   const model = jupyterapp.shell.currentWidget.content.widgets[0].model.sharedModel;
   model.setSource(model.source + '\\n\\nWritten by a learner.');
@@ -290,6 +306,11 @@ def save(page, path: Path) -> None:
 def test_a_lecture_runs_in_the_lab(lab, page, lecture):
     pair = Pair(lab.root / "lectures" / f"{lecture}.py")
     open_notebook(page, lab.url, lecture)
+    for _ in range(50):  # JupyterLab notes which Python the kernel is, which is no edit
+        if not page.evaluate(DIRTY):
+            break
+        page.wait_for_timeout(100)
+    assert not page.evaluate(DIRTY), "a lecture that was only opened is to be saved"
     state = run_all(page)
     assert not state["errors"], state
     assert state["done"] == state["cells"] > 0, state
@@ -328,6 +349,47 @@ def test_an_edit_is_saved_on_both_sides(lab, page):
     assert pair.state() is State.SAME
     pair.remember()
     assert pair.state() is State.SAME and pair.source.read_text(encoding="utf-8") == text
+
+
+def test_widgets_are_accessible_and_figures_fit_the_theme_and_the_column(lab, page, axe):
+    open_notebook(page, lab.url, SAMPLE_NAME)
+    run_all(page)
+    page.set_viewport_size({"width": 900, "height": 900})
+    assert page.evaluate("jupyterapp.shell.currentWidget.content.widgets.at(-1).inputHidden"), (
+        "a note is unfolded"
+    )
+    page.evaluate(SHOW_CELL, SLIDER_OF_SAMPLE + 1)
+    output = page.locator(
+        ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-output:has(.widget-slider)"
+    ).last
+    output.locator("[role=slider][aria-label='a number'][aria-valuetext='2']").wait_for()
+    page.get_by_role("button", name="a copy").click()
+    page.locator(".widget-toggle-button[aria-pressed=true]", has_text="a copy").wait_for()
+    ours = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-output:has(.course-question, .course-figure)"
+    assert axe(page, ours) == []
+    picture = output.locator("img.course-figure").last
+    assert picture.bounding_box()["width"] <= output.bounding_box()["width"]
+    assert picture.evaluate("(e) => getComputedStyle(e).filter") == "none"
+    page.evaluate("jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+    assert "invert" in picture.evaluate("(e) => getComputedStyle(e).filter")
+    page.evaluate("jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
+    page.wait_for_function("document.body.dataset.jpThemeLight === 'true'")
+
+
+def test_a_picture_stays_when_its_widget_is_gone(lab, page):
+    view = {"model_id": "gone", "version_major": 2, "version_minor": 0}
+    html = '<img class="course-figure" alt="Still there." src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=">'
+    data = {"application/vnd.jupyter.widget-view+json": view, "text/html": html, "text/plain": "Controls()"}
+    cell = nbformat.v4.new_code_cell("viz.slider(…)", outputs=[nbformat.v4.new_output("display_data", data)])
+    path = lab.root / "lectures" / "gone.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": KERNELSPEC}), path)
+    notary = NotebookNotary(data_dir=str(lab.trust))
+    notary.sign(nbformat.read(path, as_version=4))
+    notary.store.close()
+    open_notebook(page, lab.url, "gone")
+    page.locator('.course-still img[alt="Still there."]').wait_for(timeout=20_000)
+    assert not page.get_by_text("model not found").count()
 
 
 def test_a_word_s_link_opens_the_glossary_at_the_word(lab, page):

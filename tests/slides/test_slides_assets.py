@@ -43,7 +43,7 @@ def test_refuses_an_archive_that_was_not_pinned(tmp_path):
 
 
 def test_all_packages_are_pinned():
-    for package in assets.PACKAGES:
+    for package in (*assets.PACKAGES, assets.AXE):
         algorithm, _, digest = package.integrity.partition("-")
         assert algorithm == "sha512"
         assert len(base64.b64decode(digest)) == 64
@@ -69,6 +69,14 @@ def test_copies_packages_theme_and_code_colours(tmp_path, fetched):
     for package in assets.PACKAGES:
         for name in package.files.values():
             assert (folder / name).stat().st_size > 0, name
-    for name in ("deck.css", "deck.js", "palette.css", "theme.js", "widgets.css", "mathjax-config.js"):
+    for name in (
+        "deck.css",
+        "deck.js",
+        "palette.css",
+        "theme.js",
+        "widgets.css",
+        "mathjax-config.js",
+        "accessible.js",
+    ):
         assert (folder / name).is_file(), name
     assert "[data-theme=dark] .highlight" in (folder / "pygments.css").read_text()

@@ -76,6 +76,9 @@ slider = ipywidgets.IntSlider(value=1, min=0, max=3, description="radius")
 ipywidgets.jslink((slider, "value"), (stack, "selected_index"))
 answers = ipywidgets.ToggleButtons(options=["as many", "twice as many"], value=None)
 ipywidgets.VBox([answers, slider, stack])
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["statement"]
+# One sentence to remember.
 """.replace("\\\\\\\\", "\\\\")
 
 
@@ -112,7 +115,7 @@ def opened(built, running):
 def test_the_check_is_clean(built):
     assert (built.name, built.title) == ("02_small", "Bytes & <flops>")
     assert built.promise == "After this you can count bytes."
-    assert built.slides == built.report.slides == 5
+    assert built.slides == built.report.slides == 6
     assert built.report.outbound == []
     assert built.report.console_errors == []
     assert built.report.problems == []
@@ -195,7 +198,51 @@ def test_the_page_is_accessible(opened):
     page.keyboard.press("ArrowRight")
     assert page.locator(".deck-footer").is_visible()
     assert "Bytes & <flops> · CC BY 4.0" in page.locator(".deck-footer").inner_text()
-    assert page.locator(".deck-number").inner_text() == "2 / 5"
+    assert page.locator(".deck-number").inner_text() == "2 / 6"
+
+
+def test_axe_finds_no_fault(built, running, opened, axe):
+    """A phone shows all slides at once: one look in each theme, and one at what surrounds a slide."""
+    page = opened()
+    page.evaluate("Reveal.slide(4)")
+    assert axe(page) == []
+    context = running.new_context(viewport={"width": 390, "height": 844}, offline=True)
+    for theme in ("light", "dark"):
+        page = open_deck(context, built.html.resolve(), f"?{theme}")
+        page.wait_for_timeout(200)  # what is drawn gets its names a moment later
+        assert axe(page) == [], theme
+    page.evaluate(
+        "document.querySelector('.frame').innerHTML += '<div role=slider tabindex=0 aria-valuenow=1></div>'"
+    )
+    assert any("aria-input-field-name" in found for found in axe(page)), "axe is asleep"
+    context.close()
+
+
+def test_widgets_say_their_names_and_what_is_chosen(opened):
+    page = opened()
+    page.evaluate("Reveal.slide(4)")
+    slider = page.locator("section.present [role=slider]")
+    assert slider.get_attribute("aria-label") == "radius"
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.locator("section.present [role=slider][aria-valuetext='2']").wait_for()
+    seen, muted = page.locator("section.present .noUi-connects").evaluate(
+        "(e) => [getComputedStyle(e).backgroundColor, getComputedStyle(e).getPropertyValue('--muted')]"
+    )
+    assert seen == "rgb({}, {}, {})".format(*(int(muted.strip()[i : i + 2], 16) for i in (1, 3, 5)))
+    answers = page.locator("section.present .widget-toggle-button")
+    assert [one.get_attribute("aria-pressed") for one in answers.all()] == ["false", "false"]
+    answers.nth(1).click()
+    page.locator("section.present .widget-toggle-button[aria-pressed=true]").wait_for()
+    assert [one.get_attribute("aria-pressed") for one in answers.all()] == ["false", "true"]
+
+
+def test_every_slide_has_a_heading(opened):
+    page = opened()
+    headings = page.locator("section").evaluate_all(
+        "(all) => all.map((s) => s.querySelector('h1, h2, h3, [role=heading]')?.textContent)"
+    )
+    assert headings[-2:] == ["A figure that moves", "One sentence to remember."] and all(headings)
 
 
 def test_type_is_legible_from_the_last_row(opened):
@@ -224,8 +271,8 @@ def test_a_figure_builds_up_key_by_key(opened):
 def test_keys_turn_slides_after_a_click_on_an_answer(opened):
     """A slider keeps its arrows; everything else goes to the deck."""
     page = opened()
-    last = page.evaluate("Reveal.getTotalSlides()") - 1
-    for key, step in (("ArrowLeft", -1), ("n", 0), ("p", -1), ("Shift+Space", -1)):
+    last = page.evaluate("Reveal.getTotalSlides()") - 2  # before it are slides without widgets
+    for key, step in (("ArrowLeft", -1), ("n", 1), ("p", -1), ("Shift+Space", -1)):
         page.evaluate("(index) => Reveal.slide(index)", last)
         page.locator("section.present .widget-toggle-button").first.click()
         assert page.evaluate("document.activeElement.tagName") == "BODY"
@@ -267,6 +314,17 @@ def test_a_phone_shows_one_column_that_can_be_read(built, running, width, height
 
     assert min(styles(".frame :is(p, li, h1, h2, pre)", "fontSize")) >= 16
     assert styles(".frame .fragment", "opacity") == [1.0] * 3
+    # figures and widgets have the room that they need: none is squeezed, none lies on what follows
+    for what, many, least in (
+        (".widget-slider, .widget-toggle-button", 3, 20),
+        ("img, .course-steps svg", 3, 150),
+    ):
+        shown = [one.bounding_box() for one in page.locator(f".frame :is({what})").all() if one.is_visible()]
+        assert len(shown) == many and all(box["height"] > least for box in shown), what
+    frames = page.locator(".frame").evaluate_all(
+        "(all) => all.map((one) => one.scrollHeight - one.clientHeight)"
+    )
+    assert max(frames) <= 2
     context.close()
 
 
@@ -279,5 +337,5 @@ def test_contents_lists_the_deck(built):
     html = (built.html.parent / "index.html").read_text(encoding="utf-8")
     assert "Bytes &amp; &lt;flops&gt;" in html
     assert "After this you can count bytes." in html
-    assert "5 slides" in html
+    assert "6 slides" in html
     assert 'href="02_small.pdf"' in html

@@ -1,4 +1,4 @@
-"""Text is legible in both themes: a contrast of at least 4.5 (WCAG 2.2, 1.4.3)."""
+"""In both themes text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3), and what carries meaning one of 3."""
 
 import re
 
@@ -35,6 +35,19 @@ def test_text_is_legible(theme):
         for ground in ("bg", "predict-bg"):
             assert contrast(colours[name], colours[ground]) >= 4.5, f"{name} on {ground}"
     assert contrast(colours["fg"], colours["predict-mark"]) >= 4.5
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_carries_meaning_or_moves_stands_out(theme):
+    """A contrast of at least 3 (WCAG 2.2, 1.4.11)."""
+    colours = palettes()[theme]
+    widgets = (THEME / "widgets.css").read_text()
+    moved = re.findall(r"noUi-(?:connects|handle|connect) \{ background: var\(--([\w-]+)\)", widgets)
+    edges = re.findall(r"toggle-button \{[^}]*border: 2px solid var\(--([\w-]+)\)", widgets)
+    assert len(moved) == 3 and len(edges) == 1
+    for name in {"memory", "compute", "wasted", "gain", *moved, *edges}:
+        for ground in ("bg", "predict-bg"):
+            assert contrast(colours[name], colours[ground]) >= 3, f"{name} on {ground}"
 
 
 @pytest.mark.parametrize(("theme", "style"), [("light", Light), ("dark", Dark)])

@@ -135,7 +135,7 @@ def test_steps_lie_in_the_page_and_appear_in_their_order():
     assert "<?xml" not in shown and "step-1" not in shown
 
 
-@pytest.mark.parametrize("colour", [style.INK, style.MUTED])
+@pytest.mark.parametrize("colour", [style.INK, style.MUTED, style.COMPUTE_TEXT, style.GAIN_TEXT])
 def test_text_stands_out_from_white(colour):
     """WCAG's contrast of 4.5 : 1 for text."""
     assert 1.05 / (luminance(colour) + 0.05) > 4.5

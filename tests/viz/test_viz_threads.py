@@ -8,7 +8,7 @@ from math import prod
 import pytest
 
 from course_pkg.slides.browser import chromium, why_no_browser
-from course_pkg.viz.threads import LINES, threads_picture
+from course_pkg.viz.threads import FILLS, LINES, threads_picture
 from course_pkg.viz.threads_layout import WIDTH, arrange, fits
 from course_pkg.viz.threads_scene import Cells, Link, Scene
 
@@ -123,3 +123,30 @@ def test_pointing_at_a_thread_shows_its_lines_and_hides_the_others():
         assert page.evaluate(visible) == ["t5 a1e5"]
         page.mouse.move(999, 599)
         assert page.evaluate(visible) == ["t1 a0e1", "t1 a1e1"]
+
+
+def test_numbers_stand_over_the_lines_with_an_edge_and_do_not_shrink_below_ten_px():
+    picture = threads_picture(scene(64, 32, 2), "Threads.")
+    marks = list(ET.fromstring(picture.svg))
+    lines = [i for i, mark in enumerate(marks) if (mark.get("class") or "").startswith("l ")]
+    numbers = [i for i, mark in enumerate(marks) if mark.tag == f"{SVG}text" and mark.get("text-anchor")]
+    assert len(numbers) == 3 * 64 and lines and max(lines) < min(numbers)
+    assert all(marks[i].get("paint-order") == "stroke" for i in numbers)
+    least = float(picture.svg.split("min-width:")[1].split("px")[0]) / float(
+        ET.fromstring(picture.svg).get("viewBox").split()[2]
+    )
+    assert min(float(marks[i].get("font-size")) for i in numbers) * least >= 10
+    assert "overflow-x:auto" in picture._repr_html_()
+
+
+def test_what_is_written_in_a_cell_is_legible():
+    """WCAG's contrast of 4.5 : 1 for small letters."""
+
+    def luminance(colour):
+        channels = [int({"white": "#ffffff"}.get(colour, colour)[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    for fill, ink, what in FILLS.values():
+        light, dark = sorted((luminance(fill), luminance(ink)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, what

@@ -70,6 +70,13 @@
     }
   }
 
+  // A slide that is one sentence has it as its heading.
+  for (const sentence of document.querySelectorAll('.statement .markdown p:first-of-type')) {
+    if (sentence.closest('section').querySelector('h1, h2, h3, [role=heading]')) continue;
+    sentence.setAttribute('role', 'heading');
+    sentence.setAttribute('aria-level', '2');
+  }
+
   const holders = [...document.querySelectorAll('div.jp-OutputArea-output.jupyter-widgets')];
   const widgetsReady = () => new Promise((resolve) => {
     const done = () => holders.every((holder) => holder.querySelector('.lm-Widget'));
@@ -89,6 +96,7 @@
     number(footer.querySelector('.deck-number'), currentSlide);
   };
   Reveal.on('ready', (event) => {
+    main.removeAttribute('role');  // reveal.js calls the deck an application, whose text screen readers do not walk through
     Reveal.addKeyBinding({ keyCode: 68, key: 'D', description: 'Dark or light' }, window.toggleTheme);
     turned(event);
   });

@@ -1,0 +1,65 @@
+// What ipywidgets leaves out for those who hear a page or use its keys: a slider has a name and says its value as it
+// is shown, an answer says whether it is chosen, and what is wider than its column can be scrolled by the arrows.
+// Decks, exported pages and JupyterLab load this file.
+(() => {
+  const set = (element, name, value) => {
+    if (value && element.getAttribute(name) !== value) element.setAttribute(name, value);
+  };
+  const text = (element) => element?.textContent.trim().replace(/\s+/g, ' ') ?? '';
+
+  // The label beside a control, else the question above it.
+  function nameOf(control) {
+    const own = text(control.querySelector('.widget-label'));
+    const question = control.closest('.widget-box')?.querySelector('.course-question');
+    return own || text(question) || 'value';
+  }
+
+  function describe(root) {
+    for (const slider of root.querySelectorAll('.widget-slider')) {
+      for (const handle of slider.querySelectorAll('[role=slider]')) {
+        set(handle, 'aria-label', nameOf(slider));
+        set(handle, 'aria-valuetext', text(slider.querySelector('.widget-readout')));
+      }
+      // A readout can be edited only where it holds a number; it is a text box without a name all the same.
+      for (const readout of slider.querySelectorAll('.widget-readout[contenteditable=true]')) {
+        set(readout, 'role', 'textbox');
+        set(readout, 'aria-label', `${nameOf(slider)}, value`);
+      }
+    }
+    for (const group of root.querySelectorAll('.widget-toggle-buttons')) {
+      set(group, 'role', 'group');
+      set(group, 'aria-label', nameOf(group));
+      for (const label of group.querySelectorAll('label[title=null]')) label.removeAttribute('title');
+      for (const button of group.querySelectorAll('button')) {
+        set(button, 'aria-pressed', String(button.classList.contains('mod-active')));
+      }
+    }
+  }
+
+  const WIDE = '.jp-OutputArea-output, .widget-html, .widget-html-content, .course-threads, .highlight pre, table';
+
+  function letScroll(root) {
+    for (const element of root.querySelectorAll(WIDE)) {
+      const scrolls = element.scrollWidth > element.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(element).overflowX);
+      if (scrolls) set(element, 'tabindex', '0');
+      else if (element.dataset.scrolls) element.removeAttribute('tabindex');
+      if (scrolls) element.dataset.scrolls = 'true';
+      else delete element.dataset.scrolls;
+    }
+  }
+
+  let waiting = false;
+  const later = () => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(() => { waiting = false; describe(document); letScroll(document); }, 60);
+  };
+  const watch = () => {
+    later();
+    addEventListener('resize', later);
+    new MutationObserver(later).observe(document.body, {
+      subtree: true, childList: true, characterData: true, attributeFilter: ['class', 'aria-valuetext'],
+    });
+  };
+  document.body ? watch() : addEventListener('DOMContentLoaded', watch);
+})();
