@@ -1,0 +1,39 @@
+"""The command `course site`."""
+
+import argparse
+import shutil
+from pathlib import Path
+
+from course_pkg.paths import repo_root
+from course_pkg.site.build import build
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``course site``."""
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the site (default: build/site)")
+    parser.add_argument("--no-check", action="store_true", help="do not look at the pages in a browser")
+    parser.add_argument("--no-api", action="store_true", help="leave out the pages about the package")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build the site, print where it is, and return 0.
+
+    Raises
+    ------
+    CourseError
+        If something is wrong; the message says how to fix it.
+    """
+    root = repo_root()
+    out = args.out or root / "build" / "site"
+    if not args.out:
+        shutil.rmtree(out, ignore_errors=True)  # nothing stays that an earlier build has published
+        shutil.rmtree(root / "build" / "site-doctrees", ignore_errors=True)
+    site = build(root, out, root / "build", api=not args.no_api, check=not args.no_check)
+    looked = site.looked
+    if looked:
+        print(
+            f"{looked.pages} pages looked at: {len(looked.outbound)} requests left the machine, "
+            f"{len(looked.console_errors)} errors in the console."
+        )
+    print(f"{site.pages} pages. Open {site.index} in a browser.")
+    return 0
