@@ -69,7 +69,7 @@ def build(root: Path, out: Path, work: Path, *, api: bool = True, check: bool = 
 
 
 def _sphinx(pages: Path, source: Path, out: Path, doctrees: Path, api: bool) -> None:
-    """Run Sphinx in a process of its own; every warning is an error, since it is a page that does not say what it should."""
+    """Run Sphinx in a process of its own; a warning is an error, as a page does not say what it should."""
     tags = [] if api else ["-t", "without_api"]
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", *tags]
     command += ["-c", str(pages), "-d", str(doctrees), str(source), str(out)]
@@ -77,7 +77,9 @@ def _sphinx(pages: Path, source: Path, out: Path, doctrees: Path, api: bool) -> 
     if not api:
         (source / API).mkdir(exist_ok=True)
         write(source / API / "modules.md", NO_API)
-    done = subprocess.run(command, env=os.environ | {"COURSE_SITE_SOURCE": str(source)}, capture_output=True, text=True)
+    done = subprocess.run(
+        command, env=os.environ | {"COURSE_SITE_SOURCE": str(source)}, capture_output=True, text=True
+    )
     if done.returncode:
         raise CourseError(f"Sphinx could not make the site; correct what it names:\n{done.stderr.strip()}")
 

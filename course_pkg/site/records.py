@@ -15,18 +15,17 @@ COLUMNS = {
     "topic": False, "device": False, "variant": False, "library": False, "size": True, "settings": False,
     "time": True, "bound": True, "time / bound": True, "T_eff, GB/s": True,
 }  # fmt: skip
+UNKNOWN = "–"
 CHOICES = ("topic", "device", "variant", "library", "size")
 
 
 def table() -> str:
     """Return the table, with one row for each measurement of each topic on each device."""
-    head = "".join(
-        f'<th scope="col"{" data-number" if number else ""}{" data-choice" if name in CHOICES else ""}>{name}</th>'
-        for name, number in COLUMNS.items()
-    )
+    head = "".join(_heading(name, number) for name, number in COLUMNS.items())
     rows = "\n".join(row(m, topic, bounds) for m, topic, bounds in recorded())
     return (
-        f'<div class="table-wrapper"><table class="records"><thead><tr>{head}</tr></thead>\n'
+        f'<div class="records-frame" tabindex="0" role="region" aria-label="Measurements">'
+        f'<table class="records"><thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody></table></div>\n"
     )
 
@@ -55,17 +54,29 @@ def row(m: Measurement, topic: str, bounds: Limits | None) -> str:
     size = next((m.parameters[key] for key in ("n", "shape") if key in m.parameters), 0)
     cells = [
         (topic, None),
-        (m.device.name.removeprefix("NVIDIA ").split("(R)")[0], None),
+        (_short(m.device.name), None),
         (lookup.function_name(m), None),
         (m.library, None),
         (lookup.size_of(m), prod(size) if isinstance(size, list) else size),
         (_settings(m), None),
         (format_time(m.median_s), m.median_s),
-        (format_time(bound_s) if bounded else "–", bound_s),
-        (f"{m.median_s / bound_s:.2f}×" if bounded else "–", m.median_s / bound_s if bounded else None),
-        ("–" if m.t_eff_gb_s is None else f"{m.t_eff_gb_s:,.0f}", m.t_eff_gb_s),
+        (format_time(bound_s) if bounded else UNKNOWN, bound_s),
+        (f"{m.median_s / bound_s:.2f}×" if bounded else UNKNOWN, m.median_s / bound_s if bounded else None),
+        (UNKNOWN if m.t_eff_gb_s is None else f"{m.t_eff_gb_s:,.0f}", m.t_eff_gb_s),
     ]
     return f"<tr>{''.join(_cell(text, value) for text, value in cells)}</tr>"
+
+
+def _heading(name: str, number: bool) -> str:
+    marks = (" data-number" if number else "") + (" data-choice" if name in CHOICES else "")
+    return f'<th scope="col"{marks}>{name}</th>'
+
+
+def _short(device: str) -> str:
+    """Return a device's name as we say it: H200, Intel Xeon."""
+    if device.startswith("NVIDIA "):
+        return device.split()[1]
+    return device.replace("(R)", "").removesuffix(" Processor")
 
 
 def _settings(m: Measurement) -> str:
@@ -76,5 +87,7 @@ def _settings(m: Measurement) -> str:
 
 
 def _cell(text: str, value: float | None) -> str:
-    number = "" if value is None else f' data-value="{value:.6g}"'
+    number = (
+        f' data-value="{value:.6g}"' if value is not None else ' class="unknown"' if text == UNKNOWN else ""
+    )
     return f"<td{number}>{html.escape(text)}</td>"

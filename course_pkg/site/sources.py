@@ -13,10 +13,14 @@ if TYPE_CHECKING:
 
 PAGES = Path("docs") / "site"
 WRITTEN = (
-    "README.md", "CONTRIBUTING.md", "LICENSE", "LICENSE-TEXT", "lectures/glossary.md", "docs/finds.md", "docs/grading.md",
+    "README.md", "CONTRIBUTING.md", "LICENSE", "LICENSE-TEXT", "lectures/glossary.md",
+    "docs/finds.md", "docs/grading.md",
 )  # fmt: skip
 PICTURES = ("docs/*.png", "docs/pictures/*", "figures/output/*.svg")
-MADE, SERVED, API = "made", "served", "api"  # what is included; what is served as it is; what Sphinx itself makes
+MADE, SERVED, API = "made", "served", "api"  # included; served as it is; by Sphinx
+
+FOLDED = '<details class="speaker"><summary>For the speaker</summary>\n\n{}\n\n</details>'
+SETUP = ("# Setup", "# Where the course is not installed")  # how the cells before the first idea begin
 
 
 def gather(root: Path, executed: list[Path], fragments: dict[str, str], target: Path) -> Path:
@@ -41,14 +45,16 @@ def gather(root: Path, executed: list[Path], fragments: dict[str, str], target: 
     root, target = Path(root), Path(target)
     if not (root / PAGES / "conf.py").is_file():
         raise CourseError(f"{root / PAGES} has no conf.py: download the complete course again.")
-    texts = {f"lectures/{path.name}": _prepared(path) for path in executed}
-    texts |= {
-        path.relative_to(root).as_posix(): _prepared(path) for path in sorted(root.glob("exercises/*/*.ipynb"))
-    }
+    exercises = sorted(root.glob("exercises/*/*.ipynb"))
+    notebooks = {f"lectures/{path.name}": path for path in executed}
+    notebooks |= {path.relative_to(root).as_posix(): path for path in exercises}
+    texts = {name: _prepared(path) for name, path in notebooks.items()}
     texts |= {f"{MADE}/{name}": html for name, html in fragments.items()}
     copied = {path.name: path for path in sorted((root / PAGES).glob("*.md"))}
     copied |= {name: root / name for name in WRITTEN if (root / name).is_file()}
-    pictures = {path.relative_to(root).as_posix(): path for glob in PICTURES for path in sorted(root.glob(glob))}
+    pictures = {
+        path.relative_to(root).as_posix(): path for glob in PICTURES for path in sorted(root.glob(glob))
+    }
     # a page written in HTML names its pictures by their place in the site, where Sphinx itself puts none
     copied |= pictures | {f"{SERVED}/{name}": path for name, path in pictures.items()}
     for name in texts | copied:
@@ -64,18 +70,25 @@ def gather(root: Path, executed: list[Path], fragments: dict[str, str], target: 
     return target
 
 
-def prepare(nb: "NotebookNode") -> "NotebookNode":
-    """Lay a notebook out as a page: notes for speakers and what JupyterLab hides are folded.
+def prepare(nb: "NotebookNode", number: str = "") -> "NotebookNode":
+    """Lay a notebook out as a page: its title has its number; notes for speakers and the setup are folded.
 
     Parameters
     ----------
     nb : NotebookNode
         Changed in place.
+    number : str
+        Of the lecture; an exercise has it in its title.
     """
+    untitled = number
     for cell in nb.cells:
+        if untitled and cell.cell_type == "markdown" and cell.source.startswith("# "):
+            cell.source, untitled = f"# {untitled} · {cell.source[2:]}", ""
         if cell.cell_type == "markdown" and cell.metadata.get("slideshow", {}).get("slide_type") == "notes":
-            cell.source = f'<details class="speaker"><summary>For the speaker</summary>\n\n{_notes(cell.source)}\n\n</details>'
-        if cell.cell_type == "code" and cell.metadata.get("jupyter", {}).get("source_hidden"):
+            cell.source = FOLDED.format(_notes(cell.source))
+        if cell.cell_type == "code" and (
+            cell.metadata.get("jupyter", {}).get("source_hidden") or cell.source.startswith(SETUP)
+        ):
             cell.metadata["tags"] = [*dict.fromkeys([*cell.metadata.get("tags", []), "hide-input"])]
     nb.metadata.pop("course", None)
     return nb
@@ -95,11 +108,11 @@ def slug(heading: str) -> str:
 def _prepared(path: Path) -> str:
     import nbformat
 
-    return nbformat.writes(prepare(nbformat.read(path, as_version=4)))
+    number = re.match(r"\d+", path.stem) if path.parent.parent.name != "exercises" else None
+    return nbformat.writes(prepare(nbformat.read(path, as_version=4), str(int(number[0])) if number else ""))
 
 
 def _notes(source: str) -> str:
     """Return the text of notes: without the quotation marks, and without their title, which the fold has."""
     text = re.sub(r"^> ?", "", source, flags=re.MULTILINE)
     return re.sub(r"^\*\*For the speaker\.\*\*\s*", "", text)
-

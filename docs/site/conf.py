@@ -1,7 +1,7 @@
 """Sphinx's settings. `course site` gathers the sources in a folder, and calls Sphinx with this one.
 
-Nothing is executed here: the lectures come with their outputs. Nothing is loaded from another machine: what the browser needs
-lies in the site, and the decks share it.
+Nothing is executed here: the lectures come with their outputs. Nothing is loaded from another machine: what the browser
+needs lies in the site, and the decks share it.
 """
 
 import importlib
@@ -14,12 +14,25 @@ from course_pkg.slides.convert import COURSE_NAME, LICENCE
 
 PACKAGE = Path(course_pkg.__file__).parent
 ASSETS = "../slides/assets"  # of the decks, as it is seen from _static
-# These rooms are the inside of commands. In the others a name is public if its package exports it, or, where the package
-# exports nothing, if its module is none of those that the course itself finds by their names.
-ROOMS_APART = ("check", "cli", "commands", "grading", "paths", "setup", "site", "slides", "witness", "notebook")
+# These rooms are the inside of commands. In the others a name is public if its package exports it, or, where the
+# package exports nothing, if its module is none of those that the course itself finds by their names.
+ROOMS_APART = (
+    "check",
+    "cli",
+    "commands",
+    "grading",
+    "paths",
+    "setup",
+    "site",
+    "slides",
+    "witness",
+    "notebook",
+)
 FOUND_BY_NAME = ("suite", "cases", "traffic", "demands", "checks", "rivals")
 INSIDE = [
-    str(init.parent / "[!_]*") for init in PACKAGE.rglob("__init__.py") if "\n__all__ =" in init.read_text(encoding="utf-8")
+    str(init.parent / "[!_]*")
+    for init in PACKAGE.rglob("__init__.py")
+    if "\n__all__ =" in init.read_text(encoding="utf-8")
 ]
 APART = [
     *(str(PACKAGE / name) + end for name in ROOMS_APART for end in ("", ".py")),
@@ -29,7 +42,13 @@ APART = [
 
 project, author, copyright = COURSE_NAME, "the authors of the course", f"Text: {LICENCE}; code: MIT"
 language = "en"
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.apidoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.apidoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
 exclude_patterns = ["made", "served"]
 
 nb_execution_mode = "off"
@@ -61,7 +80,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = napoleon_use_param = False  # "ndarray, shape (n,)" is a sentence, not names to link
 napoleon_use_ivar = True
 add_module_names = False
-if tags.has("without_api"):  # noqa: F821: Sphinx provides it
+if tags.has("without_api"):  # noqa: F821
     apidoc_modules = []
 
 html_theme = "furo"
@@ -73,10 +92,11 @@ html_js_files = [(f"{ASSETS}/mathjax-config.js", {"priority": 100}), ("site.js",
 html_favicon = "static/favicon.svg"
 html_copy_source = False
 html_theme_options = {
-    "light_css_variables": {"color-brand-primary": "#0069a5", "color-brand-content": "#0069a5", "color-brand-visited": "#0069a5"},
-    "dark_css_variables": {"color-brand-primary": "#6cc0ef", "color-brand-content": "#6cc0ef", "color-brand-visited": "#6cc0ef"},
+    f"{theme}_css_variables": {f"color-brand-{use}": colour for use in ("primary", "content", "visited")}
+    for theme, colour in {"light": "#0069a5", "dark": "#6cc0ef"}.items()
 }
-suppress_warnings = ["myst.header", "mystnb.unknown_mime_type"]
+# ref.python: an attribute of a class and a word of its description may have the same name
+suppress_warnings = ["myst.header", "mystnb.unknown_mime_type", "ref.python"]
 
 
 def setup(app):
