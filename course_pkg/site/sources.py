@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 PAGES = Path("docs") / "site"
 WRITTEN = (
-    "README.md", "CONTRIBUTING.md", "LICENSE", "LICENSE-TEXT", "lectures/glossary.md",
+    "CONTRIBUTING.md", "LICENSE", "LICENSE-TEXT", "lectures/glossary.md",
     "docs/finds.md", "docs/grading.md",
 )  # fmt: skip
 PICTURES = ("docs/*.png", "docs/pictures/*", "figures/output/*.svg")
@@ -49,6 +49,8 @@ def gather(root: Path, executed: list[Path], fragments: dict[str, str], target: 
     notebooks = {f"lectures/{path.name}": path for path in executed}
     notebooks |= {path.relative_to(root).as_posix(): path for path in exercises}
     texts = {name: _prepared(path) for name, path in notebooks.items()}
+    if (root / "README.md").is_file():
+        texts["README.md"] = for_site((root / "README.md").read_text(encoding="utf-8"))
     texts |= {f"{MADE}/{name}": html for name, html in fragments.items()}
     copied = {path.name: path for path in sorted((root / PAGES).glob("*.md"))}
     copied |= {name: root / name for name in WRITTEN if (root / name).is_file()}
@@ -92,6 +94,17 @@ def prepare(nb: "NotebookNode", number: str = "") -> "NotebookNode":
             cell.metadata["tags"] = [*dict.fromkeys([*cell.metadata.get("tags", []), "hide-input"])]
     nb.metadata.pop("course", None)
     return nb
+
+
+def for_site(text: str) -> str:
+    """Let links that are written in HTML lead to the pages of notebooks; Sphinx sees only those of Markdown.
+
+    Examples
+    --------
+    >>> for_site('<a href="lectures/02_a.ipynb">2</a> [2](lectures/02_a.ipynb)')
+    '<a href="lectures/02_a.html">2</a> [2](lectures/02_a.ipynb)'
+    """
+    return re.sub(r'(<a href="[^":]+)\.ipynb"', r'\1.html"', text)
 
 
 def slug(heading: str) -> str:

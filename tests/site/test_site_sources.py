@@ -1,6 +1,7 @@
 """What Sphinx reads: notebooks laid out as pages, the table of records, the gallery; old files go."""
 
 import re
+import shutil
 from html.parser import HTMLParser
 
 import nbformat
@@ -15,6 +16,7 @@ from course_pkg.core import Cost, CourseError, Implementation
 from course_pkg.paths import recorded_dir, repo_root
 from course_pkg.site import records
 from course_pkg.site.gallery import gallery, pictures
+from course_pkg.site.shots import FOLDER, SHOTS, stale
 from course_pkg.site.sources import gather, prepare, slug
 from course_pkg.topics import topics
 
@@ -118,6 +120,38 @@ def test_sources_lie_as_in_the_course_and_old_ones_go(course, tmp_path):
     )
     assert nbformat.read(target / "lectures/01_a.ipynb", 4).cells[0].source == "# 1 · A lecture"
     assert nbformat.read(target / "exercises/01_a/01_a.ipynb", 4).cells[0].source == "# Exercise 1"
+
+
+def test_the_readmes_photographs_are_of_today():
+    assert stale(repo_root()) == [], "take them again: `course site --photograph`"
+
+
+@pytest.mark.parametrize("change", ["slide", "record", "picture", "other slide"])
+def test_a_photograph_of_something_else_is_found(tmp_path, change):
+    shot, root = SHOTS[0], repo_root()
+    for path in [
+        *(root / FOLDER).glob("*.*"),
+        root / "lectures" / f"{shot.lecture}.py",
+        *(root / "figures/data").glob("*/*.json"),
+    ]:
+        copy = tmp_path / path.relative_to(root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    assert stale(tmp_path) == []
+    source = tmp_path / "lectures" / f"{shot.lecture}.py"
+    text = source.read_text(encoding="utf-8")
+    if change == "slide":
+        source.write_text(
+            text.replace(f"## {shot.heading}\n", f"## {shot.heading}\n#\n# Now.\n"), encoding="utf-8"
+        )
+    elif change == "record":
+        with (tmp_path / "figures/data/nvidia-h200/stencil.json").open("a") as file:
+            file.write("\n")
+    elif change == "picture":
+        (tmp_path / FOLDER / f"{shot.name}-dark.png").unlink()
+    else:
+        source.write_text(text.replace("# ## The memory wall", "# ## A wall"), encoding="utf-8")
+    assert stale(tmp_path) == ([] if change == "other slide" else [shot.name])
 
 
 def test_a_course_without_settings_says_so(tmp_path):
