@@ -115,6 +115,9 @@ def _inside(svg: str) -> str:
     """Return what a figure draws, without the names that only widgets and slides use."""
     body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     body = body[body.index(">") + 1 : body.rindex("</svg>")]
+    # a clip that stands in a hidden frame hides what it clips, in every frame
+    body = re.sub(r"<clipPath.*?</clipPath>", "", body, flags=re.DOTALL)
+    body = re.sub(r' clip-path="[^"]*"', "", body)
     used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', body))
     body = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", body)
     return re.sub(r"\s*\n\s*", "\n", re.sub(r"<!--.*?-->", "", body))
