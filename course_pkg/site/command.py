@@ -21,13 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Build the site, print where it is, and return 0.
-
-    Raises
-    ------
-    CourseError
-        If something is wrong; the message says how to fix it.
-    """
+    """Build the site, or take the photographs; print where they are, and return 0."""
     root = repo_root()
     if args.photograph:
         wanted = dict.fromkeys(shot.lecture for shot in SHOTS)
