@@ -46,10 +46,10 @@ def look(site: Path) -> Looked:
     SlidesError
         If there is no browser.
     """
-    seen = Looked()
+    seen, site = Looked(), Path(site).resolve()
     with chromium() as browser:
-        for page in pages_of(Path(site)):
-            _open(browser, Path(site).resolve(), page, seen)
+        for page in pages_of(site):
+            _open(browser, site, page, seen)
     return seen
 
 

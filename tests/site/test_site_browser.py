@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -108,7 +109,7 @@ def site(tmp_path_factory):
 
 
 # before the tests with a browser of their own: in one process there is one at a time
-def test_a_page_that_asks_another_machine_or_complains_is_found(tmp_path):
+def test_a_page_that_asks_another_machine_or_complains_is_found(tmp_path, monkeypatch):
     from course_pkg.site.look import look, require_clean
 
     if missing := browser.why_no_browser():
@@ -117,7 +118,8 @@ def test_a_page_that_asks_another_machine_or_complains_is_found(tmp_path):
         '<img src="https://example.org/x.png" alt=""><script>console.error("broken")</script>'
         '<div style="width: 600px">wide</div>'
     )
-    seen = look(tmp_path)
+    monkeypatch.chdir(tmp_path.parent)
+    seen = look(Path(tmp_path.name))
     assert seen.pages == 1
     with pytest.raises(CourseError) as error:
         require_clean(seen)
