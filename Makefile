@@ -4,7 +4,7 @@ ARGS ?=
 READY = @command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) here: install Python 3.11 or newer (https://www.python.org/downloads), or name yours: make $@ PYTHON=python3.12" >&2; exit 1; }; $(PYTHON) course_pkg/setup/bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check slides exercises figures sync lint clean
+.PHONY: help lab test check slides site exercises figures sync lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -16,6 +16,8 @@ check: ## lint, and the tests of what you changed, the most direct first: at mos
 	$(READY) check
 slides: ## build the slide decks into build/slides
 	$(READY) run --extras slides -- course slides $(ARGS)
+site: ## build the whole course as one static site into build/site
+	$(READY) run --extras grade,site -- course site $(ARGS)
 exercises: ## generate exercises/ from solutions/
 	$(READY) run --extras grade -- course exercises $(ARGS)
 figures: ## redraw the lectures' figures from their data

@@ -27,6 +27,7 @@ ROOMS = {
         "update lectures/*.ipynb from lectures/*.py, or the other way round",
     ),
     "slides": ("course_pkg.slides.command", "build the slide decks"),
+    "site": ("course_pkg.site.command", "build the whole course as one static site, which needs no network"),
     "exercises": ("course_pkg.grading.command", "generate exercises/ from solutions/"),
     "grade": ("course_pkg.grading.grade_command", "grade submissions: points and feedback for each"),
     "figures": (

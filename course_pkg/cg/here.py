@@ -14,7 +14,7 @@ MOST_FIELDS = 8  # no method needs more fields
 
 
 def on_this_gpu(*variants: Variant, edge: int = min(PUBLISHED), samples: int = 10) -> list[Measurement]:
-    """Measure two iterations of methods with ``edge``³ unknowns on this machine's GPU, in the same way as the records.
+    """Measure two iterations of methods with edge³ unknowns on this machine's GPU, in the same way as the records.
 
     Raises
     ------

@@ -4,7 +4,7 @@ The nodes are the points of a grid, each moved at random by up to ``JITTER`` gri
 random moves repeat after ``TILE`` points, so the Delaunay tetrahedra of one tile, computed once, fill all of space.
 Connections and numbers differ from node to node within a tile.
 
-For a tetrahedron T with volume |T|, and φ_i the linear function that is 1 at node i and 0 at its other nodes, the
+For a tetrahedron T with volume ``|T|``, and φ_i the linear function that is 1 at node i and 0 at its other nodes, the
 coupling of nodes i and j is ``∫ ∇φ_i · ∇φ_j = |T| ∇φ_i · ∇φ_j`` (A. Ern, J.-L. Guermond, Theory and Practice of Finite
 Elements, Springer, 2004, chapters 3 and 8).
 """

@@ -2,7 +2,8 @@
 
 Shapes and dtypes, for every file of this topic:
 
-M : one of ``preconditioners.py``
+M : preconditioner
+    One of ``preconditioners.py``.
 r : array, shape (n,), float64 or float32, of the precision of M
     It is not changed.
 out : array, shape (n,), dtype of r

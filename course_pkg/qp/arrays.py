@@ -134,7 +134,7 @@ class Arrays:
         self.renew()
 
     def readmit(self) -> bool:
-        """Let zeros grow whose gradient is negative; F decreases, as ``rows`` bound |Q|. Return if so."""
+        """Let zeros grow whose gradient is negative; F decreases, as ``rows`` bound ``|Q|``. Return if so."""
         lost = (self.x == 0) & (self.gradient < 0)
         if not bool(lost.any()):
             return False

@@ -76,7 +76,7 @@ def obstacle_1d(size: int = 200) -> QuadraticProblem:
 
 
 def obstacle_2d(size: int = 32) -> QuadraticProblem:
-    """Return a membrane above a dome on a square of ``size``² points; x is its height above the dome.
+    """Return a membrane above a dome on a square of size² points; x is its height above the dome.
 
     Source: the model problem of R. Glowinski, Numerical Methods for Nonlinear Variational Problems, Springer 1984,
     chapter II.

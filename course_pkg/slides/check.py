@@ -104,7 +104,7 @@ def _check(browser, path: Path, shots: Path | None) -> DeckReport:
     report = DeckReport(path.stem)
     context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
     try:
-        _watch(context, path.parent, report)
+        watch(context, path.parent, report)
         try:
             page = open_deck(context, path)
         except SlidesError as error:
@@ -121,8 +121,17 @@ def _check(browser, path: Path, shots: Path | None) -> DeckReport:
     return report
 
 
-def _watch(context, folder: Path, report: DeckReport) -> None:
-    """Block every request for a file outside the folder of the decks; report such requests and console errors."""
+def watch(context, folder: Path, report: DeckReport) -> None:
+    """Block every request for a file outside the folder of the pages; report such requests and console errors.
+
+    Parameters
+    ----------
+    context : playwright BrowserContext
+    folder : Path
+        The folder of the pages, absolute.
+    report : DeckReport
+        What is found is added to its lists.
+    """
 
     def gate(route):
         url = urlparse(route.request.url)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # A library writes this to stderr when it runs for the first time on a machine; the lecture is not at fault.
 _FIRST_RUN_NOTICES = ("Matplotlib is building the font cache",)
 
+# These rooms only show what a lecture has computed.
+_NO_LECTURE_IMPORTS = {"site"}
+
 
 def execute(source: Path, out_dir: Path, *, cell_timeout_s: float = 60) -> Path:
     """Run a py:percent lecture and write the executed notebook to ``out_dir``.
@@ -142,7 +145,8 @@ def _digest(source: Path) -> str:
     """Return a hash of all that the outputs depend on: lecture, package, recorded data, interpreter."""
     package = Path(course_pkg.__file__).parent
     files = [source]
-    files += sorted(p for p in package.rglob("*") if p.suffix in {".py", ".toml"})
+    modules = (p for p in package.rglob("*") if p.suffix in {".py", ".toml"})
+    files += sorted(p for p in modules if p.relative_to(package).parts[0] not in _NO_LECTURE_IMPORTS)
     data = recorded_dir()
     files += sorted(p for p in data.rglob("*") if p.is_file()) if data.is_dir() else []
     total = hashlib.sha256(sys.version.encode())

@@ -18,7 +18,7 @@ PRODUCT = VARIANTS["spmv_csr_vector"]
 
 
 def on_this_gpu(*orders: str, edge: int = 96, lanes: int = 8, samples: int = 10) -> list[Measurement]:
-    """Measure the product by CSR with a mesh of ``edge``³ nodes, numbered in different orders.
+    """Measure the product by CSR with a mesh of edge³ nodes, numbered in different orders.
 
     Parameters
     ----------

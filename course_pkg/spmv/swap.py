@@ -106,7 +106,7 @@ def stepping_matrix(A, dtype="float32") -> Csr:
     """Return ``I - A / ‖A‖∞`` as CSR, a matrix that can be applied any number of times.
 
     For a matrix of diffusion, x := x - A x / ‖A‖∞ is an explicit step in time. If in each row of A the diagonal is
-    positive, and at least the sum of the other magnitudes, then no step makes the largest |x_i| larger.
+    positive, and at least the sum of the other magnitudes, then no step makes the largest ``|x_i|`` larger.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ BLOCKS = 4  # two blocks of 2 s vectors
 
 
 def on_this_gpu(*methods: tuple[Variant, dict], edge: int = 128, samples: int = 3) -> list[Measurement]:
-    """Measure whole solves of Poisson's problem with ``edge``³ unknowns, in the same way as the records.
+    """Measure whole solves of Poisson's problem with edge³ unknowns, in the same way as the records.
 
     Parameters
     ----------

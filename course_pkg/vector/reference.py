@@ -18,6 +18,7 @@ s : float
 out : array, shape (n,), for ``dot`` and ``reduce_sum`` (1,), for a cumulative sum (ny, nx), for a transpose (nx, ny)
     Overwritten; shares no memory with the inputs.
 degree : int, at least 0
+    Of the polynomial.
 
 ``reduce_sum`` and the cumulative sums accumulate in float64 and round once to the precision of ``out``. CuPy's
 accumulate in the precision of the arrays.

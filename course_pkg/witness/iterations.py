@@ -41,7 +41,7 @@ class Iterations(OnDevice):
         return self.copy_of(LARGE)
 
     def copy_of(self, edge: int) -> Measurement:
-        """Return the measurement of a copy of ``edge``³ numbers."""
+        """Return the measurement of a copy of edge³ numbers."""
         return self.found.one(COPY, shape=[edge] * 3)
 
     def pair(self, variant: Variant, edge: int = SMALL) -> Measurement:
@@ -57,7 +57,7 @@ class Iterations(OnDevice):
         return self.pair(variant, edge).over_bound(self.copy)
 
     def pass_s(self, edge: int = SMALL, itemsize: int = 8) -> float:
-        """Return the seconds in which a long copy moves one field of ``edge``³ numbers."""
+        """Return the seconds in which a long copy moves one field of edge³ numbers."""
         return itemsize * edge**3 / (self.copy.t_eff_gb_s * 1e9)
 
     def solve(self, variant: Variant, edge: int = SMALL) -> Measurement:

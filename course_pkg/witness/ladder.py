@@ -52,7 +52,7 @@ class Ladder:
     def measured(
         self, variant: Variant, library: Library = Library.NUMBA_CUDA, edge: int = EDGE, **parameters
     ) -> Measurement:
-        """Return the measurement on ``edge``³ points: doubles, its launcher's blocks, unless said otherwise."""
+        """Return the measurement on edge³ points: doubles, its launcher's blocks, unless said otherwise."""
         usual = {"dtype": "float64", "threads_per_block": None, "max_registers": None, "shape": [edge] * 3}
         return self.found.one(variant.by(library), **{**usual, **parameters})
 

@@ -90,7 +90,7 @@ def test_a_changed_script_makes_the_check_fail(course):
 def test_changed_data_make_the_check_fail(tmp_path, monkeypatch):
     """The real scripts on a copy of the real data, of which one sample is changed."""
     root = repo_root()
-    without_data = shutil.ignore_patterns("finds.py")
+    without_data = shutil.ignore_patterns("finds.py", "readme.py")
     shutil.copytree(root / "figures", tmp_path / "figures", ignore=without_data)
     shutil.copy(root / "README.md", tmp_path)
     monkeypatch.setattr(figures, "repo_root", lambda: tmp_path)
@@ -151,3 +151,25 @@ def test_the_rooflines_show_each_gpu_with_its_own_peak():
     alt = module["pictures"]()["rooflines"].alt
     for one in bench.records("vector"):
         assert f"a slope of {recorded_t_peak(one):,.0f} GB/s" in alt
+
+
+def test_the_frames_of_the_moving_strip_need_nothing_of_each_other():
+    """What a hidden frame defines is hidden in the others, too."""
+    module = runpy.run_path(str(repo_root() / "figures" / "readme.py"))
+    moving = module["strip"]()
+    root = ElementTree.fromstring(moving.svg)
+    style, *frames = list(root)
+    assert "infinite" in style.text
+    assert [frame[-1].text for frame in frames] == [f"stride {n}" for n in module["STRIDES"]]
+    assert [frame.get("class") for frame in frames] == ["f first", "f", "f", "f"]
+    assert not [
+        name for one in root.iter() for name, value in one.items() if "url(" in value or name.endswith("href")
+    ]
+    assert "Stride 32: 32 lanes ask for 256 B: 32 sectors, 1,024 B moved, 25 % used." in moving.alt
+
+
+def test_a_dark_figure_has_its_hues():
+    dark = runpy.run_path(str(repo_root() / "figures" / "readme.py"))["dark"]
+    assert dark('<svg width="1"><svg/></svg>') == (
+        '<svg style="filter:invert(1) hue-rotate(180deg)" width="1"><svg/></svg>'
+    )

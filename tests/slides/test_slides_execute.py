@@ -73,3 +73,21 @@ def test_header_title_and_promise(tmp_path):
     path.write_text('# %% [markdown] tags=["title-slide"]\n' + title_slide)
     nb = lecture.read(path)
     assert (lecture.title_of(nb, "?"), lecture.promise_of(nb)) == ("From the heading", "You can tell.")
+
+
+def test_a_room_that_only_shows_lectures_runs_none_again(tmp_path, monkeypatch):
+    import importlib
+    from types import SimpleNamespace
+
+    module = importlib.import_module(
+        "course_pkg.slides.execute"
+    )  # the package's name `execute` is the function
+    for name in ("site/pages.py", "bench/limit.py", "__init__.py", "lecture.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.setattr(module, "course_pkg", SimpleNamespace(__file__=str(tmp_path / "__init__.py")))
+    before = module._digest(tmp_path / "lecture.py")
+    (tmp_path / "site/pages.py").write_text("changed = True")
+    assert module._digest(tmp_path / "lecture.py") == before
+    (tmp_path / "bench/limit.py").write_text("changed = True")
+    assert module._digest(tmp_path / "lecture.py") != before

@@ -1,0 +1,93 @@
+"""All recorded measurements of the topics as one HTML table, which a script of the page sorts and filters."""
+
+import html
+from math import prod
+
+from course_pkg import bench
+from course_pkg.bench import Limits, Measurement, folder, limit, lookup
+from course_pkg.commands import limits
+from course_pkg.core.units import format_time
+from course_pkg.paths import recorded_dir
+from course_pkg.topics import topics
+
+# heading: whether the column is sorted by number
+COLUMNS = {
+    "topic": False, "device": False, "variant": False, "library": False, "size": True, "settings": False,
+    "time": True, "bound": True, "time / bound": True, "T_eff, GB/s": True,
+}  # fmt: skip
+UNKNOWN = "–"
+CHOICES = ("topic", "device", "variant", "library", "size")
+
+
+def table() -> str:
+    """Return the table, with one row for each measurement of each topic on each device."""
+    head = "".join(_heading(name, number) for name, number in COLUMNS.items())
+    rows = "\n".join(row(m, topic, bounds) for m, topic, bounds in recorded())
+    return (
+        f'<div class="records-frame" tabindex="0" role="region" aria-label="Measurements">'
+        f'<table class="records"><thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{rows}\n</tbody></table></div>\n"
+    )
+
+
+def recorded():
+    """Yield each recorded measurement with its topic and the limits of its device, or None where these are unknown."""
+    for topic in topics():
+        for device in folder.devices(recorded_dir(), topic):
+            bounds = limits.recorded(topic, device)
+            for m in bench.recorded(topic, device).measurements:
+                yield m, topic, bounds
+
+
+def row(m: Measurement, topic: str, bounds: Limits | None) -> str:
+    """Return a measurement as a row; where memory is no bound, or its bytes are unknown, there is a dash.
+
+    Parameters
+    ----------
+    m : Measurement
+    topic : str
+    bounds : Limits or None
+        The limits of its device.
+    """
+    bounded = bounds is not None and m.cost is not None and m.cost.bytes and m.cache_state != limit.WARM
+    bound_s = m.bound_s(bounds.stream) if bounded else None
+    size = next((m.parameters[key] for key in ("n", "shape") if key in m.parameters), 0)
+    cells = [
+        (topic, None),
+        (_short(m.device.name), None),
+        (lookup.function_name(m), None),
+        (m.library, None),
+        (lookup.size_of(m), prod(size) if isinstance(size, list) else size),
+        (_settings(m), None),
+        (format_time(m.median_s), m.median_s),
+        (format_time(bound_s) if bounded else UNKNOWN, bound_s),
+        (f"{m.median_s / bound_s:.2f}×" if bounded else UNKNOWN, m.median_s / bound_s if bounded else None),
+        (UNKNOWN if m.t_eff_gb_s is None else f"{m.t_eff_gb_s:,.0f}", m.t_eff_gb_s),
+    ]
+    return f"<tr>{''.join(_cell(text, value) for text, value in cells)}</tr>"
+
+
+def _heading(name: str, number: bool) -> str:
+    marks = (" data-number" if number else "") + (" data-choice" if name in CHOICES else "")
+    return f'<th scope="col"{marks}>{name}</th>'
+
+
+def _short(device: str) -> str:
+    """Return a device's name as we say it: H200, Intel Xeon."""
+    if device.startswith("NVIDIA "):
+        return device.split()[1]
+    return device.replace("(R)", "").removesuffix(" Processor")
+
+
+def _settings(m: Measurement) -> str:
+    """Return what else distinguishes a measurement, without its size."""
+    said = lookup.describe(m)
+    size = lookup.size_of(m)
+    return said.removeprefix(size).removeprefix(", ")
+
+
+def _cell(text: str, value: float | None) -> str:
+    number = (
+        f' data-value="{value:.6g}"' if value is not None else ' class="unknown"' if text == UNKNOWN else ""
+    )
+    return f"<td{number}>{html.escape(text)}</td>"

@@ -1,0 +1,128 @@
+"""Sphinx's settings. `course site` gathers the sources in a folder, and calls Sphinx with this one.
+
+Nothing is executed here: the lectures come with their outputs. Nothing is loaded from another machine: what the browser
+needs lies in the site, and the decks share it.
+"""
+
+import importlib
+import os
+import pkgutil
+from pathlib import Path
+
+import course_pkg
+from course_pkg.slides.convert import COURSE_NAME, LICENCE
+
+PACKAGE = Path(course_pkg.__file__).parent
+ASSETS = "../slides/assets"  # of the decks, as it is seen from _static
+# These rooms are the inside of commands. In the others a name is public if its package exports it, or, where the
+# package exports nothing, if its module is none of those that the course itself finds by their names.
+ROOMS_APART = (
+    "check",
+    "cli",
+    "commands",
+    "grading",
+    "paths",
+    "setup",
+    "site",
+    "slides",
+    "witness",
+    "notebook",
+)
+FOUND_BY_NAME = ("suite", "cases", "traffic", "demands", "checks", "rivals")
+INSIDE = [
+    str(init.parent / "[!_]*")
+    for init in PACKAGE.rglob("__init__.py")
+    if "\n__all__ =" in init.read_text(encoding="utf-8")
+]
+APART = [
+    *(str(PACKAGE / name) + end for name in ROOMS_APART for end in ("", ".py")),
+    *(str(PACKAGE / "*" / f"{name}*") for name in FOUND_BY_NAME),
+    *INSIDE,
+]
+
+project, author, copyright = COURSE_NAME, "the authors of the course", f"Text: {LICENCE}; code: MIT"
+language = "en"
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.apidoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["made", "served"]
+
+nb_execution_mode = "off"
+nb_ipywidgets_js = {f"{ASSETS}/require.js": {}, "widgets.js": {}, f"{ASSETS}/embed-amd.js": {}}
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
+nb_merge_streams = True
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+myst_heading_slug_func = "course_pkg.site.sources.slug"
+myst_update_mathjax = False
+mathjax_path = f"{ASSETS}/tex-svg-full.js"
+mathjax_options = {"defer": "defer"}
+
+apidoc_modules = [
+    {
+        "path": str(PACKAGE),
+        "destination": "api",
+        "separate_modules": False,  # a page for each package: menus of hundreds of modules help nobody
+        "module_first": True,
+        "exclude_patterns": APART,
+    }
+]
+autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_member_order = "bysource"
+autodoc_mock_imports = ["cupy", "cupyx", "mpi4py", "nbgrader", "jax", "torch", "osqp", "mpax", "nvmath"]
+autodoc_typehints = "none"  # numpydoc's paragraphs say more
+napoleon_google_docstring = False
+napoleon_use_rtype = napoleon_use_param = False  # "ndarray, shape (n,)" is a sentence, not names to link
+napoleon_use_ivar = True
+add_module_names = False
+if tags.has("without_api"):  # noqa: F821
+    apidoc_modules = []
+
+html_theme = "furo"
+html_title = COURSE_NAME
+html_static_path = ["static"]
+html_extra_path = [str(Path(os.environ["COURSE_SITE_SOURCE"]) / "served")]
+html_css_files = ["site.css"]
+html_js_files = [(f"{ASSETS}/mathjax-config.js", {"priority": 100}), ("site.js", {"defer": "defer"})]
+html_favicon = "static/favicon.svg"
+html_copy_source = False
+html_theme_options = {
+    f"{theme}_css_variables": {f"color-brand-{use}": colour for use in ("primary", "content", "visited")}
+    for theme, colour in {"light": "#0069a5", "dark": "#6cc0ef"}.items()
+}
+# ref.python: an attribute of a class and a word of its description may have the same name
+suppress_warnings = ["myst.header", "mystnb.unknown_mime_type", "ref.python"]
+
+
+def setup(app):
+    """Let Sphinx see functions where a compiler or the interpreter has put an object in their place."""
+    app.connect("builder-inited", show_functions)
+    app.connect("html-page-context", load_formulas_with_widgets)
+
+
+def show_functions(app):
+    """Put the function of each compiled function and of each kernel back into its module."""
+    if not apidoc_modules:
+        return
+    for found in pkgutil.walk_packages([str(PACKAGE)], "course_pkg."):
+        if found.name.split(".")[1] in ROOMS_APART:
+            continue
+        try:
+            module = importlib.import_module(found.name)
+        except Exception:  # what this module needs is not installed: autodoc imports it with a stand-in
+            continue
+        for name, what in list(vars(module).items()):
+            function = getattr(what, "py_func", None)
+            if (getattr(function, "__module__", None) or "").startswith("course_pkg."):
+                setattr(module, name, function)
+
+
+def load_formulas_with_widgets(app, pagename, templatename, context, doctree):
+    """Load MathJax wherever a page has widgets: their labels ask for it, even if the page has no formula."""
+    if pagename.startswith(("lectures/", "exercises/")):
+        app.add_js_file(mathjax_path, **mathjax_options)

@@ -1,0 +1,192 @@
+"""A small site in a browser: nothing leaves the machine, and its widgets answer without a kernel."""
+
+import os
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from course_pkg.core import CourseError
+from course_pkg.paths import repo_root
+from course_pkg.slides import SlidesError, assets, browser
+
+pytestmark = [pytest.mark.slow(30), pytest.mark.browser]
+
+LECTURE = """\
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+#   title: Small
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"} tags=["title-slide"]
+# # Small
+#
+# After this you know what a [sector](glossary.md#L1-sector) is, and that $B > 0$.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** One minute.
+
+# %% slideshow={"slide_type": "slide"} tags=["hide-input"]
+from course_pkg import viz
+
+svg = '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="9"/>'
+viz.slider(lambda n: viz.Picture(svg, f"{n} wide."), [10, 20, 30], label="width")
+
+# %% tags=["hide-input"]
+viz.Prediction("01-wide", "How wide?", ["10", "20"])
+"""
+SCRIPT = """
+from course_pkg.viz import Picture
+
+def pictures():
+    return {"one": Picture('<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"/>', "A sheet.")}
+"""
+EXERCISE = new_notebook(
+    cells=[new_markdown_cell("# Exercise 1: $x^2$"), new_code_cell("answer = ...")],
+    metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+)
+README = """\
+# The course
+
+## Start
+
+<!-- begin syllabus -->
+| lecture |
+|---|
+| [1](lectures/01_small.ipynb) |
+<!-- end syllabus -->
+"""
+TEXTS = {
+    "lectures/01_small.py": LECTURE,
+    "lectures/glossary.md": "# Glossary\n\n## Memory\n\n### L1 sector\n\n32 bytes.\n",
+    "exercises/01_small/01_small.ipynb": nbformat.writes(EXERCISE),
+    "figures/a.py": SCRIPT,
+    "README.md": README,
+    "CONTRIBUTING.md": "# Contributing\n",
+    "docs/finds.md": "# Finds\n\nSee [the start](../README.md#start).\n",
+    "docs/grading.md": "# Grading\n",
+}
+
+
+def needed(reason):
+    if os.environ.get("CI"):
+        pytest.fail(f"on CI this is needed: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of a small site, built and looked at as by `course site`."""
+    from course_pkg.site import build
+
+    if missing := browser.why_no_browser():
+        needed(missing)
+    try:
+        assets.fetch()
+    except SlidesError as error:
+        needed(str(error))
+    root = tmp_path_factory.mktemp("course")
+    for name, text in TEXTS.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    (root / "figures" / "output").mkdir()
+    (root / "figures" / "output" / "one.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"/>'
+    )
+    shutil.copytree(repo_root() / "docs" / "site", root / "docs" / "site")
+    for picture in (repo_root() / "docs" / "pictures").glob("*"):
+        (root / "docs" / "pictures").mkdir(exist_ok=True)
+        shutil.copy2(picture, root / "docs" / "pictures")
+    built = build(root, root / "site", root / "build", api=False)
+    assert built.looked.outbound == built.looked.console_errors == built.looked.problems == []
+    return root / "site", built
+
+
+# before the tests with a browser of their own: in one process there is one at a time
+def test_a_page_that_asks_another_machine_or_complains_is_found(tmp_path, monkeypatch):
+    from course_pkg.site.look import look, require_clean
+
+    if missing := browser.why_no_browser():
+        needed(missing)
+    (tmp_path / "a.html").write_text(
+        '<img src="https://example.org/x.png" alt=""><script>console.error("broken")</script>'
+        '<div style="width: 600px">wide</div>'
+    )
+    monkeypatch.chdir(tmp_path.parent)
+    seen = look(Path(tmp_path.name))
+    assert seen.pages == 1
+    with pytest.raises(CourseError) as error:
+        require_clean(seen)
+    said = str(error.value)
+    assert "asks for https://example.org/x.png (a.html)" in said
+    assert "the console says “broken (a.html)”" in said
+    assert "px wider than a window of 390 px" in said
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """A browser, kept for all pages."""
+    with browser.chromium() as started:
+        yield started
+
+
+def test_every_kind_of_page_is_there_and_looked_at(site):
+    folder, built = site
+    pages = {path.relative_to(folder).as_posix() for path in folder.rglob("*.html")}
+    assert pages >= {
+        "index.html", "lectures/01_small.html", "lectures/glossary.html", "exercises/01_small/01_small.html",
+        "records.html", "gallery.html", "slides/index.html", "slides/01_small.html", "docs/finds.html", "README.html",
+        "api/modules.html",
+    }  # fmt: skip
+    assert built.looked.pages == built.pages == len(pages)
+
+
+def test_a_lecture_works_without_a_kernel(site, opened):
+    page = opened.new_page()
+    page.goto((site[0] / "lectures" / "01_small.html").as_uri())
+    shown = page.locator("img[alt$=' wide.']:visible")
+    shown.wait_for()
+    assert shown.get_attribute("alt") == "20 wide."
+    page.get_by_role("slider").first.press("ArrowRight")
+    page.locator("img[alt='30 wide.']:visible").wait_for()
+    page.get_by_role("button", name="10", exact=True).click()
+    assert "mod-active" in page.get_by_role("button", name="10", exact=True).get_attribute("class")
+    page.locator("p mjx-container svg").wait_for()
+    assert page.locator("h1").inner_text().startswith("1 · Small")
+    assert not page.get_by_text("One minute.").is_visible()
+    page.get_by_text("For the speaker").click()
+    assert page.get_by_text("One minute.").is_visible()
+    page.get_by_role("link", name="sector", exact=True).click()
+    path, _, place = page.url.partition("#")
+    assert path.endswith("/lectures/glossary.html")
+    assert page.locator(f"#{place} > h3").inner_text().startswith("L1 sector")
+    page.close()
+
+
+def test_records_are_chosen_and_sorted(site, opened):
+    page = opened.new_page()
+    page.goto((site[0] / "records.html").as_uri())
+    rows = page.locator(".records tbody tr:visible")
+    every = rows.count()
+    page.get_by_label("topic").select_option("stencil")
+    page.get_by_label("device").select_option("H200")
+    assert 0 < rows.count() < every
+    assert page.get_by_role("status").inner_text() == f"{rows.count()} of {every} measurements"
+    assert set(rows.locator("td:nth-child(2)").all_inner_texts()) == {"H200"}
+    assert page.locator(".plot circle").count() == rows.locator("td.bar").count() > 0
+    for order in (sorted, lambda values: sorted(values, reverse=True)):
+        page.get_by_role("button", name="time", exact=True).click()
+        cells = rows.locator("td:nth-child(7)")
+        times = [float(cell) for cell in cells.evaluate_all("all => all.map(one => one.dataset.value)")]
+        assert times == order(times)
+    page.reload()
+    assert set(rows.locator("td:nth-child(2)").all_inner_texts()) == {"H200"}, (
+        "the address keeps what was chosen"
+    )
+    page.close()
