@@ -18,19 +18,17 @@ METHODS = {
 
 
 def pictures() -> dict[str, Picture]:
-    told = "; ".join(f"{name}: {len(stretches)} waits" for name, stretches in METHODS.items())
-    lengths = {
-        gpus: {name: round(_length(stretches, gpus)) for name, stretches in METHODS.items()}
+    told = "; ".join(f"{len(stretches)} for {name}" for name, stretches in METHODS.items())
+    lengths = [
+        " and ".join(", ".join(str(round(_length(w, gpus))) for w in METHODS.values()).rsplit(", ", 1))
         for gpus in (1, GPUS)
-    }
+    ]
     return {
         "sums_in_time": draw(
             _plot,
-            f"Four iterations in time, as stretches of work and waits for a sum. {told}. On one GPU the s-step "
-            "method takes longest but for the "
-            f"flexible one, on {GPUS} GPUs it takes half the time of the others. In points: {lengths}. Work is as "
-            "long as its bytes; all waits "
-            "are equally long, which no machine promises.",
+            f"Four iterations in time, as stretches of work and waits for a sum. Waits: {told}. On one GPU the three "
+            f"rows are {lengths[0]} long, on {GPUS} GPUs {lengths[1]}. Work is as long as its bytes; all waits are "
+            "equally long, which no machine promises.",
             size=(WIDTH / 72, HEIGHT / 72),
         )
     }
