@@ -88,7 +88,11 @@ html_title = COURSE_NAME
 html_static_path = ["static"]
 html_extra_path = [str(Path(os.environ["COURSE_SITE_SOURCE"]) / "served")]
 html_css_files = ["site.css"]
-html_js_files = [(f"{ASSETS}/mathjax-config.js", {"priority": 100}), ("site.js", {"defer": "defer"})]
+html_js_files = [
+    (f"{ASSETS}/mathjax-config.js", {"priority": 100}),
+    (f"{ASSETS}/accessible.js", {"defer": "defer"}),
+    ("site.js", {"defer": "defer"}),
+]
 html_favicon = "static/favicon.svg"
 html_copy_source = False
 html_theme_options = {

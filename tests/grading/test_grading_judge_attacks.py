@@ -239,9 +239,9 @@ KERNELS = {
     "file": ("    out[0] = np.load('hidden')", "numpy.load"),
     "import": ("    import os\n    os._exit(0)", "an import"),
     "test_values": ("    out[0] = found[0]", "found"),
-    "checks": ("    check.close = 3", "line 3"),
-    "out_of_bounds": ("    i = cuda.grid(1)\n    out[i] = a[i] + s * b[i]", "line 4"),
-    "negative": ("    out[-101 - cuda.grid(1)] = 1", "line 3"),
+    "checks": ("    check.close = 3", "Line 3, `check.close = 3`: "),
+    "out_of_bounds": ("    i = cuda.grid(1)\n    out[i] = a[i] + s * b[i]", "Line 4, `out[i] = a[i] + s * b[i]`: "),
+    "negative": ("    out[-101 - cuda.grid(1)] = 1", "Line 3, `out[-101 - cuda.grid(1)] = 1`: "),
     "no_parameters": ("    pass", "nan"),
     "print": ("    print('hello')", ""),
 }
@@ -265,7 +265,7 @@ def test_races_cost_points_though_the_result_looks_right():
     )
     report = s.grade(s.submission({"triad": race}), part="triad")
     assert "test_triad_traffic" in s.lost(report)
-    assert "line 6: " in s.said(report)["test_triad_traffic"]
+    assert "Line 6, `out[0] = a[0] + s * b[0]`: " in s.said(report)["test_triad_traffic"]
 
 
 @pytest.mark.parametrize(

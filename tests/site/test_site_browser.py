@@ -153,9 +153,10 @@ def test_a_lecture_works_without_a_kernel(site, opened):
     shown = page.locator("img[alt$=' wide.']:visible")
     shown.wait_for()
     assert shown.get_attribute("alt") == "20 wide."
-    page.get_by_role("slider").first.press("ArrowRight")
+    page.get_by_role("slider", name="width").press("ArrowRight")
     page.locator("img[alt='30 wide.']:visible").wait_for()
     page.get_by_role("button", name="10", exact=True).click()
+    page.locator("button[aria-pressed=true]").wait_for()
     assert "mod-active" in page.get_by_role("button", name="10", exact=True).get_attribute("class")
     page.locator("p mjx-container svg").wait_for()
     assert page.locator("h1").inner_text().startswith("1 · Small")
