@@ -240,7 +240,10 @@ KERNELS = {
     "import": ("    import os\n    os._exit(0)", "an import"),
     "test_values": ("    out[0] = found[0]", "found"),
     "checks": ("    check.close = 3", "Line 3, `check.close = 3`: "),
-    "out_of_bounds": ("    i = cuda.grid(1)\n    out[i] = a[i] + s * b[i]", "Line 4, `out[i] = a[i] + s * b[i]`: "),
+    "out_of_bounds": (
+        "    i = cuda.grid(1)\n    out[i] = a[i] + s * b[i]",
+        "Line 4, `out[i] = a[i] + s * b[i]`: ",
+    ),
     "negative": ("    out[-101 - cuda.grid(1)] = 1", "Line 3, `out[-101 - cuda.grid(1)] = 1`: "),
     "no_parameters": ("    pass", "nan"),
     "print": ("    print('hello')", ""),
