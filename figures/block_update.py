@@ -58,8 +58,8 @@ def _panel(ax, left, width, title, kernels):
     for i, (name, reads, writes) in enumerate(kernels):
         x = left + (i + 0.5) * room
         top = 166 if len(kernels) == 1 else 150
-        _flow(ax, x - 58, 216, top, reads, "read", MEMORY, down=True)
-        _flow(ax, x + 58, 216, top, writes, "written", MEMORY_WRITE, down=False)
+        _flow(ax, x - 48, 216, top, reads, "read", MEMORY, down=True)
+        _flow(ax, x + 48, 216, top, writes, "written", MEMORY_WRITE, down=False)
         if len(kernels) > 1:
             strip.cell(
                 ax,

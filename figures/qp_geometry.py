@@ -96,9 +96,18 @@ def _auxiliary(figure):
         ax.plot([following, following], [_f(following), low], color=colour, lw=1.5, ls=":")
     ax.plot(y, _f(y), color=INK, lw=3.2)
     ax.text(1.52, _f(1.52) - 0.04, "F", color=INK, weight="bold", size=16, va="top")
-    ax.text(points[0] + 0.03, _f(points[0]) + 0.06, "x", color=COMPUTE, weight="bold", size=15)
+    ax.text(
+        points[0] - 0.03,
+        _f(points[0]) - 0.04,
+        "x",
+        color=COMPUTE,
+        weight="bold",
+        size=15,
+        ha="right",
+        va="top",
+    )
     ax.text(points[1], _f(points[1]) - 0.12, "next x", color=COMPUTE, weight="bold", size=14, ha="right")
-    ax.text(1.28, 0.18, "a parabola at x, above F", color=COMPUTE, weight="bold", size=13, ha="center")
+    ax.text(0.78, -0.42, "a parabola at x,\nabove F", color=COMPUTE, weight="bold", size=13, ha="center")
     ax.set(xlim=(-0.15, 1.75), ylim=(-1.25, 0.35), xticks=[], yticks=[])
     ax.grid(visible=False)
 

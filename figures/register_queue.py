@@ -57,8 +57,8 @@ def _planes(ax, x, y, apart):
                     )
                 )  # fmt: skip
         left, right = _corner(x, low, 0, CELLS / 2), _corner(x, low, CELLS, CELLS / 2)
-        ax.text(left[0] - 0.14, left[1], name, fontsize=14, ha="right", va="center")
-        ax.text(right[0] + 0.16, right[1], register, fontsize=14, weight="bold", va="center")
+        ax.text(left[0] - 0.36, left[1], name, fontsize=14, ha="right", va="center")
+        ax.text(right[0] + 0.36, right[1], register, fontsize=14, weight="bold", va="center")
     for plane in range(3):  # the column between two planes
         a = _corner(x, y + plane * apart, middle + 0.5, middle + 0.5)
         b = _corner(x, y + (plane + 1) * apart, middle + 0.5, middle + 0.5)

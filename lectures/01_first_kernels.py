@@ -349,13 +349,13 @@ def double_2d(a, out):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input", "right"]
-a = np.arange(30.0).reshape(5, 6)
+a = np.arange(12.0).reshape(3, 4)
 practice.watch(
-    double_2d, practice.Trial({"a": a, "out": unwritten((5, 6))}, {"out": 2 * a}, grid=(2, 2), block=(4, 4))
+    double_2d, practice.Trial({"a": a, "out": unwritten((3, 4))}, {"out": 2 * a}, grid=(2, 2), block=(3, 2))
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Three minutes. `double_2d[(2, 2), (4, 4)]`: blocks along x and y, threads along x and y. Two guards, one for each direction. Why x
+# > **For the speaker.** Three minutes. `double_2d[(2, 2), (3, 2)]`: blocks along x and y, threads along x and y. Two guards, one for each direction. Why x
 # > and columns belong together is the next question: the warp decides it.
 
 # %% [markdown] slideshow={"slide_type": "slide"}

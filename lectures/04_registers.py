@@ -539,7 +539,7 @@ def summed(found):
         gb_s = found.one(v.by(CUDA), n=2**28).throughput_gb_s
         rungs.append(viz.Rung(v.title if v.name else "dot: a share, then the tree", gb_s / recorded_t_peak(found), counters))
     return viz.ladder_picture(
-        rungs, bound="T_peak", note=f"Counted on 2^16 numbers (dot: on two vectors of them), timed on 2^28. {found.origin}"
+        rungs, bound="T_peak", note=f"Counted on 2¹⁶ numbers (dot: on two vectors of them), timed on 2²⁸. {found.origin}"
     )
 
 

@@ -850,7 +850,7 @@ assert all(np.array_equal(found, swapped["naive"]) for found in swapped.values()
 guess_swap = viz.Prediction(
     "06-swap",
     "Poisson's matrix in 3D with 7 nonzeros per row, on an H200. Which takes less time per iteration, the fused way or the hybrid?",
-    ["the fused way: write y32, too", "the hybrid: copy y64 to x32", "no difference beyond 3 %"],
+    ["the fused way: write y32, too", "the hybrid: copy y64 to x32", "no difference beyond 3%"],
 )
 guess_swap
 
@@ -889,7 +889,7 @@ guess_swap.reveal(
     if fused_over < 0.97
     else "the hybrid: copy y64 to x32"
     if fused_over > 1 / 0.97
-    else "no difference beyond 3 %",
+    else "no difference beyond 3%",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
@@ -1091,7 +1091,7 @@ bench.Table(
 # - **Exercise 6**, `exercises/06_permutations`, 20 points. **Next**: lecture 7 does several steps of conjugate gradients for one sum.
 # - E. Cuthill, J. McKee, *Reducing the bandwidth …*, 1969; reversed: A. George, Stanford STAN-CS-71-208, 1971.
 # - N. Bell, M. Garland, *Implementing sparse matrix-vector multiplication …*, SC 2009.
-# - M. Kreutzer and others, *A unified sparse matrix data format …*, 2014: SELL-C-σ.
+# - M. Kreutzer and others, *A unified sparse matrix data format …*, 2014: the format SELL.
 # - M. A. Clark and others, *Solving lattice QCD systems …*, 2010: reliable updates.
 # - E. Tezcan and others, *Mixed and multi-precision SpMV …*, SBAC-PAD 2022.
 

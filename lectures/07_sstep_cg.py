@@ -681,7 +681,7 @@ by_bound = {hi: solved("pcg_sstep", EDGE, s=16, bounds=(0.0, hi), rtol=1e-8) for
 guess_bounds = viz.Estimate(
     "07-bounds",
     f"{EDGE}³ points, s = 16, to 1e-8: the stable method takes {by_bound[12.0].iterations} iterations if it is told that eigenvalues lie between 0 and 12. "
-    "If it is told 0 and 18, 50 % too much, it takes …",
+    "If it is told 0 and 18, 50% too much, it takes …",
     *(20, 2_000, "iterations"),
 )
 guess_bounds
@@ -712,13 +712,13 @@ guess_bounds.reveal(much.iterations, how="Counted")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"**5 % too much costs no iteration**: double precision absorbs a condition number {worse:.0f} times as large. With 9, too low, a vector of the basis grew "
+    f"**5% too much costs no iteration**: double precision absorbs a condition number {worse:.0f} times as large. With 9, too low, a vector of the basis grew "
     f"{power(by_bound[9.0].extra['growth'])} times: beyond the interval, the polynomials explode. The answer says so."
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Nine minutes from the condition numbers to here. Bounds come from Gershgorin's circles, which need the rows of the matrix, or from a few
-# > steps of Lanczos' method. Ask which of the two errors is worse before you show the picture. With s = 8, even 50 % too much costs no iteration here.
+# > steps of Lanczos' method. Ask which of the two errors is worse before you show the picture. With s = 8, even 50% too much costs no iteration here.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Try it: monomial is by moments, the others are stable

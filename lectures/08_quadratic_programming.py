@@ -1069,7 +1069,7 @@ DECISIONS = {  # the measurement before a decision, and the one after it
     "x in shared memory": lambda on: [on.update(f"update_{name}") for name in ("columns", "staged")],
     "a block for two rows": lambda on: [on.update(f"update_{name}") for name in ("staged", "rows")],
     "one Q, not Q⁺ and Q⁻": lambda on: [on.update("update", CUPY), on.update("update_rows")],
-    "a list of the free unknowns, at 90 % zeros": lambda on: [
+    "a list of the free unknowns, at 90% zeros": lambda on: [
         on.update(f"update_{name}", zeros=True) for name in ("rows", "compacted")
     ],
 }

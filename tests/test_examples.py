@@ -14,6 +14,7 @@ import ast
 import doctest
 import importlib
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -29,15 +30,21 @@ NEEDS = {"gpu_cupy": "cupy"}  # a module that is left out where the library is m
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
+@cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8")).body
+
+
+@cache
 def definitions(path):
     """Return the functions and classes of a module by name."""
-    body = ast.parse(path.read_text(encoding="utf-8")).body
+    body = parsed(path)
     return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
 
 
 def exports(init):
     """Return what a package or module exports in ``__all__`` and imports: names, each with the file that defines it."""
-    body = ast.parse(init.read_text(encoding="utf-8")).body
+    body = parsed(init)
     listed = [
         ast.literal_eval(n.value) for n in body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"
     ]
@@ -77,13 +84,14 @@ def is_called(node):
 
 def with_examples():
     """Return file and name of all that has an example, public or not; methods belong to their class."""
-    return {
-        (path, name)
-        for path in PACKAGE.rglob("*.py")
-        if ">>> " in path.read_text(encoding="utf-8")
-        for name, node in definitions(path).items()
-        if ">>> " in ast.unparse(node)
-    }
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        if ">>> " in (text := path.read_text(encoding="utf-8")):
+            lines = text.splitlines()
+            for name, node in definitions(path).items():
+                if any(">>> " in line for line in lines[node.lineno - 1 : node.end_lineno]):
+                    found.add((path, name))
+    return found
 
 
 def label(entry):

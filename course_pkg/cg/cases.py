@@ -4,6 +4,7 @@ import numpy as np
 
 from course_pkg.cg import gpu_numba as cg
 from course_pkg.cg.gpu_numba import maps, scalars
+from course_pkg.cg.gpu_numba.stencils import residual_kernel_of, search_kernel_of
 from course_pkg.device.case import Cases, numbers, zeros
 from course_pkg.device.launch import blocks_for
 from course_pkg.stencil.gpu_numba import BLOCK_3D
@@ -39,12 +40,15 @@ def sizes(shape, dtype):
     return tuple(np.uint32(n) for n in (nx, cg.row_pitch(nx, dtype), ny, nz))
 
 
-def _marching(name, kernel, fields, out, idea, dtypes=DTYPES):
-    """Add a case of a marching kernel for every box and precision; ``out`` names the kinds of its results."""
+def _marching(name, kernel, fields, out, idea, dtypes=DTYPES, halo=0):
+    """Add a case of a marching kernel for every box and precision; ``out`` names the kinds of its results.
+
+    Of the planes of a box, ``halo`` belong to others.
+    """
     for box, shape in BOXES.items():
         for dtype in dtypes:
             march = cg.march_for(shape, planes=PLANES, strip=2)
-            blocks = march.blocks(shape)
+            blocks = march.blocks((shape[0] - halo, *shape[1:]))
 
             def make(shape=shape, dtype=dtype, blocks=blocks, march=march):
                 made = {
@@ -84,6 +88,15 @@ for terms in range(3):
         ("field", "field", "partial"),
         f"two fields in place and {terms} directions for x",
     )
+# a slab with a halo: of the planes, the first and the last are only read
+HALO = "as on a whole grid, but for planes between two of others"
+_marching("search_halo", search_kernel_of(halo=True), THREE, ("field", "partial"), HALO, halo=2)
+_marching(
+    "residual_halo", residual_kernel_of(halo=True), ("grid", "field"), ("field", "partial"), HALO, halo=2
+)
+_marching(
+    "advance_1_halo", cg.advance_kernel(1, halo=True), THREE, ("field", "field", "partial"), HALO, halo=2
+)
 SINGLE = ("float32",)
 _marching("search_mixed", cg.search_mixed_kernel, THREE, ("field", "partial"), SUMMED, SINGLE)
 _marching(

@@ -1,6 +1,10 @@
 """Tables: text in a terminal, HTML in a notebook and on a slide."""
 
 import html
+import re
+
+_LETTERS = re.compile(r"[^\W\d_]{3,}")  # a word, not a unit
+_DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 
 
 def text_table(rows: list[dict]) -> str:
@@ -18,13 +22,19 @@ def text_table(rows: list[dict]) -> str:
 
 
 def html_table(rows: list[dict], caption: str = "") -> str:
-    """Return rows, which all have the same keys, as an HTML table; the first column has the headings of the rows."""
-    head = "".join(f'<th scope="col">{html.escape(str(k))}</th>' for k in rows[0])
+    """Return rows, which all have the same keys, as an HTML table; the first column has the headings of the rows.
+
+    Columns of words have the class ``words``: they begin at the left, while numbers end at the right.
+    """
+    words = {name: ' class="words"' if _of_words(row[name] for row in rows) else "" for name in rows[0]}
+    head = "".join(f'<th scope="col"{words[name]}>{html.escape(str(name))}</th>' for name in rows[0])
     body = "".join(
         "<tr>"
         + "".join(
-            f'<th scope="row">{html.escape(str(v))}</th>' if i == 0 else f"<td>{html.escape(str(v))}</td>"
-            for i, v in enumerate(row.values())
+            f'<th scope="row">{html.escape(str(v))}</th>'
+            if i == 0
+            else f"<td{words[name]}>{html.escape(str(v))}</td>"
+            for i, (name, v) in enumerate(row.items())
         )
         + "</tr>"
         for row in rows
@@ -33,18 +43,28 @@ def html_table(rows: list[dict], caption: str = "") -> str:
     return f'<table class="course-table">{under}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
+def _of_words(cells) -> bool:
+    """Return whether a column has sentences in it, rather than numbers, units and single words."""
+    return any(len(_LETTERS.findall(str(cell))) > 2 for cell in cells)
+
+
 def with_code(text: str) -> str:
-    """Return a text as HTML, with what stands in backquotes set as code.
+    """Return a text as HTML, with what stands in backquotes set as code; no line ends within a date.
 
     Examples
     --------
     >>> with_code("Recorded by `course bench cg` at 2 < 3.")
     'Recorded by <code>course bench cg</code> at 2 &lt; 3.'
+    >>> with_code("Live, 2026-11-22.")
+    'Live, <span class="whole">2026-11-22</span>.'
     """
     pieces = html.escape(text).split("`")
     if len(pieces) % 2 == 0:
-        return html.escape(text)
-    return "".join(f"<code>{piece}</code>" if n % 2 else piece for n, piece in enumerate(pieces))
+        pieces = [html.escape(text)]
+    return "".join(
+        f"<code>{piece}</code>" if n % 2 else _DATE.sub(r'<span class="whole">\g<0></span>', piece)
+        for n, piece in enumerate(pieces)
+    )
 
 
 class Table:

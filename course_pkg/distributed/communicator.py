@@ -12,6 +12,19 @@ import numpy as np
 from course_pkg.core import CourseError
 
 
+def require_message(array) -> None:
+    """Raise unless an array can be sent, or received into: in host memory, and in one piece.
+
+    Examples
+    --------
+    >>> require_message(np.zeros((3, 4))[:, 1])  # a column has gaps
+    Traceback (most recent call last):
+    course_pkg.core.errors.CourseError: Messages are C-contiguous arrays in host memory: copy what is to be sent.
+    """
+    if not isinstance(array, np.ndarray) or not array.flags.c_contiguous:
+        raise CourseError("Messages are C-contiguous arrays in host memory: copy what is to be sent.")
+
+
 class Pending(ABC):
     """Messages on their way.
 

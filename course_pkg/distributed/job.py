@@ -8,6 +8,7 @@ import json
 import statistics
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,11 +21,29 @@ from course_pkg.distributed.slabs import SlabLaplacian
 from course_pkg.sstep.variants import VARIANTS
 
 
-def _main(arguments: list[str]) -> int:
-    """Carry out the tasks on this rank of an MPI run."""
-    with ends_all(open_mpi()) as comm:
+def run_tasks(arguments: list[str], tasks: dict[str, Callable], connect: Callable) -> int:
+    """Carry out tasks on this rank of an MPI run, and print their results on rank 0.
+
+    Parameters
+    ----------
+    arguments : list of str
+        A JSON list of tasks, each with the name of one of ``tasks`` and its other arguments.
+    connect : callable
+        Returns a communicator, or a link with a communicator ``comm``: what tasks take first.
+
+    Examples
+    --------
+    >>> from course_pkg.distributed.serial import Serial
+    >>> tasks = {"add": lambda comm, value: {"sum": float(comm.sum([value])[0])}}
+    >>> run = lambda comm: run_tasks(['[{"task": "add", "value": 2}]'], tasks, lambda: comm)
+    >>> Serial(2).run(run)
+    {"sum": 4.0}
+    [0, 0]
+    """
+    found = connect()
+    with ends_all(getattr(found, "comm", found)) as comm:
         for task in json.loads(arguments[0]):
-            result = TASKS[task.pop("task")](comm, **task)
+            result = tasks[task.pop("task")](found, **task)
             if comm.rank == 0:
                 print(json.dumps(result), flush=True)
     return 0
@@ -118,4 +137,4 @@ def _timed(comm, once, calls, samples) -> dict:
 TASKS = {"solve": solve, "halo": halo, "allreduce": allreduce}
 
 if __name__ == "__main__":
-    sys.exit(_main(sys.argv[1:]))
+    sys.exit(run_tasks(sys.argv[1:], TASKS, open_mpi))

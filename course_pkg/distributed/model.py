@@ -14,7 +14,7 @@ The coefficients follow by least squares of *relative* errors, with their covari
 uncertainty, and a coefficient about which the measurements say nothing is named instead of guessed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,13 +96,15 @@ class Fit:
         return float(x @ theta), self.quantile * float(np.sqrt(x @ self.covariance @ x))
 
 
-def fit(observations: Iterable[tuple[Work, float]]) -> Fit:
+def fit(observations: Iterable[tuple[Work, float]], held: Mapping[str, float] | None = None) -> Fit:
     """Fit the coefficients to measured times, by least squares of relative errors.
 
     Parameters
     ----------
     observations : iterable of (Work, float)
         Work, and the seconds that it took.
+    held : dict of str to float, optional
+        Coefficients that are known otherwise: they are not fitted, and count as certain.
 
     Raises
     ------
@@ -122,10 +124,15 @@ def fit(observations: Iterable[tuple[Work, float]]) -> Fit:
     """
     observations = list(observations)
     works, times = [w for w, _ in observations], np.array([t for _, t in observations], float)
-    if len(works) <= len(COEFFICIENTS):
+    held = dict(held or {})
+    if unknown := set(held) - set(COEFFICIENTS):
+        raise CourseError(f"There is no coefficient {min(unknown)}: choose of {', '.join(COEFFICIENTS)}.")
+    sought = np.array([name not in held for name in COEFFICIENTS])
+    known = np.array([held.get(name, 0.0) for name in COEFFICIENTS])
+    count = int(sought.sum())
+    if len(works) <= count:
         raise CourseError(
-            f"{len(works)} measurements do not determine {len(COEFFICIENTS)} coefficients: measure at least "
-            f"{len(COEFFICIENTS) + 1}."
+            f"{len(works)} measurements do not determine {count} coefficients: measure at least {count + 1}."
         )
     for seconds in times:
         require_positive(seconds=float(seconds))
@@ -134,39 +141,44 @@ def fit(observations: Iterable[tuple[Work, float]]) -> Fit:
         X = np.array([w.row(theta) for w in works]) / times[:, None]
         if before is not None and np.array_equal(X, before):
             break
-        theta, before = _least_squares(X), X
-    scale = np.linalg.norm(X, axis=0)
-    inverse = np.linalg.inv((X / scale).T @ (X / scale)) / np.outer(scale, scale)
-    freedom = len(works) - len(COEFFICIENTS)
+        theta, before = known.copy(), X
+        theta[sought] = _least_squares(X[:, sought], 1 - X @ known, np.array(COEFFICIENTS)[sought])
+    free = X[:, sought]
+    scale = np.linalg.norm(free, axis=0)
+    inverse = np.zeros((len(COEFFICIENTS),) * 2)
+    inverse[np.ix_(sought, sought)] = np.linalg.inv((free / scale).T @ (free / scale)) / np.outer(
+        scale, scale
+    )
+    freedom = len(works) - count
     variance = float(np.sum((X @ theta - 1) ** 2)) / freedom
     found = dict(zip(COEFFICIENTS, map(float, theta), strict=True))
-    zero = tuple(name for name, value in found.items() if value == 0)
+    zero = tuple(name for name, value in found.items() if value == 0 and name not in held)
     return Fit(found, variance * inverse, float(np.sqrt(variance)), freedom, zero)
 
 
-def _least_squares(X) -> np.ndarray:
-    """Return the coefficients, none negative, that bring all products nearest to 1."""
+def _least_squares(X, y, names) -> np.ndarray:
+    """Return the coefficients, none negative, that bring all products nearest to y."""
     scale = np.linalg.norm(X, axis=0)
-    _check_determined(X, scale)
+    _check_determined(X, scale, names)
     free = np.ones(X.shape[1], bool)
     while True:
         theta = np.zeros(X.shape[1])
-        theta[free] = np.linalg.lstsq(X[:, free] / scale[free], np.ones(len(X)), rcond=None)[0] / scale[free]
+        theta[free] = np.linalg.lstsq(X[:, free] / scale[free], y, rcond=None)[0] / scale[free]
         if not (theta < 0).any():
             return theta
         free[np.argmin(theta * scale)] = False
 
 
-def _check_determined(X, scale) -> None:
+def _check_determined(X, scale, names) -> None:
     unseen = scale == 0
     if not unseen.any():
         _, sizes, V = np.linalg.svd(X / scale, full_matrices=False)
         lost = V[sizes < 1e-10 * sizes[0]]
         unseen = (np.abs(lost) > 1e-6).any(axis=0)
     if unseen.any():
-        names = ", ".join(name for name, missing in zip(COEFFICIENTS, unseen, strict=True) if missing)
+        lost = ", ".join(name for name, missing in zip(names, unseen, strict=True) if missing)
         raise CourseError(
-            f"The measurements do not determine {names}: add grids of several sizes, several s, and messages of "
+            f"The measurements do not determine {lost}: add grids of several sizes, several s, and messages of "
             "several sizes between 2 ranks or more."
         )
 

@@ -9,13 +9,13 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 
 from course_pkg.core import CourseError
-from course_pkg.distributed.communicator import Communicator, Pending
+from course_pkg.distributed.communicator import Communicator, Pending, require_message
 
 TIMEOUT_S = 45.0  # with the question after it, well below a minute
 ANSWER_S = 5.0  # so long have the others to answer that question
@@ -91,8 +91,7 @@ class MpiCommunicator(Communicator):
         for peer, array in (*sends, *receives):
             if not 0 <= peer < self.ranks or peer == self.rank:
                 raise CourseError(f"{self.name} has no message for rank {peer}.")
-            if not isinstance(array, np.ndarray) or not array.flags.c_contiguous:
-                raise CourseError("Messages are C-contiguous arrays in host memory: copy what is to be sent.")
+            require_message(array)
         requests = [self._world.Irecv(array, peer, DATA) for peer, array in receives]
         requests += [self._world.Isend(array, peer, DATA) for peer, array in sends]
         return _Messages(self, requests, list(receives), list(sends))
@@ -126,8 +125,19 @@ class MpiCommunicator(Communicator):
             After ``timeout_s``; it names the ranks that do not answer either.
         """
         Request, statuses = self.MPI.Request, [self.MPI.Status() for _ in requests]
+        self.wait_until(lambda: Request.Testall(requests, statuses), what)
+        return statuses
+
+    def wait_until(self, done: Callable[[], bool], what: str) -> None:
+        """Ask again and again whether something is done, and answer other ranks meanwhile.
+
+        Raises
+        ------
+        CourseError
+            After ``timeout_s``; it names the ranks that do not answer either.
+        """
         began, waits = time.monotonic(), 0
-        while not Request.Testall(requests, statuses):
+        while not done():
             waits += 1
             if waits % 64:
                 continue
@@ -139,7 +149,6 @@ class MpiCommunicator(Communicator):
                 time.sleep(1e-3)
             elif waited > SPIN_S:
                 time.sleep(0)
-        return statuses
 
     def _answer(self) -> None:
         """Tell ranks that have asked that this one is alive, and waits."""

@@ -11,7 +11,62 @@ from course_pkg.sstep.room import Room
 DRAWN = 2**16  # random numbers that are drawn at once
 
 
-class RankRoom(Room):
+class Clocked:
+    """Counts the time of a room's operations as that of phases; ``A.phases`` has the clock. A room comes after it.
+
+    Examples
+    --------
+    >>> RankRoom.__mro__[1] is Clocked
+    True
+    """
+
+    def advance(self, Q, AQ, j, step) -> None:
+        """Compute the product of vector j and, unless ``step`` is None, vector j + 1."""
+        with self.A.phases(UPDATES):
+            super().advance(Q, AQ, j, step)
+
+    def precondition(self, v, out) -> None:
+        """Compute ``out = M v`` on this rank alone."""
+        with self.A.phases(PRECONDITION):
+            super().precondition(v, out)
+
+    def copy(self, source, target) -> None:
+        """Copy a vector."""
+        with self.A.phases(UPDATES):
+            super().copy(source, target)
+
+    def combine(self, a, v, g, w, out) -> None:
+        """Compute ``out = a v + g w``."""
+        with self.A.phases(UPDATES):
+            super().combine(a, v, g, w, out)
+
+    def update(self, old, fresh, beta, alpha, out) -> None:
+        """Update a block, x and r by the coefficients of the moments."""
+        with self.A.phases(UPDATES):
+            super().update(old, fresh, beta, alpha, out)
+
+    def project(self, old, fresh, C, a, out) -> None:
+        """Update a block, x and r by the coefficients of the Gram matrix."""
+        with self.A.phases(UPDATES):
+            super().project(old, fresh, C, a, out)
+
+    def dots(self, *pairs) -> list[float]:
+        """Return dot products; one reduction."""
+        with self.A.phases(SUMS):
+            return [float(total) for total in super().dots(*pairs)]
+
+    def moments(self, block, r) -> np.ndarray:
+        """Return the 2 s moments and r·r; one reduction."""
+        with self.A.phases(SUMS):
+            return super().moments(block, r)
+
+    def sums(self, old, fresh, r, out) -> None:
+        """Take this rank's sums of a pass."""
+        with self.A.phases(SUMS):
+            super().sums(old, fresh, r, out)
+
+
+class RankRoom(Clocked, Room):
     """This rank's parts of the vectors; products fetch the halo, and sums are taken over all ranks.
 
     Parameters
@@ -93,50 +148,3 @@ class RankRoom(Room):
     def fused(self, previous, current, step, product, out) -> None:
         """Multiply and go on to the next vector in one sweep."""
         self.A.recurrence(self.ops, previous, current, step, product, out)
-
-    # ---- the same as on one rank, with a clock
-
-    def advance(self, Q, AQ, j, step) -> None:
-        """Compute the product of vector j and, unless ``step`` is None, vector j + 1."""
-        with self.A.phases(UPDATES):
-            super().advance(Q, AQ, j, step)
-
-    def precondition(self, v, out) -> None:
-        """Compute ``out = M v`` on this rank alone."""
-        with self.A.phases(PRECONDITION):
-            super().precondition(v, out)
-
-    def copy(self, source, target) -> None:
-        """Copy a vector."""
-        with self.A.phases(UPDATES):
-            super().copy(source, target)
-
-    def combine(self, a, v, g, w, out) -> None:
-        """Compute ``out = a v + g w``."""
-        with self.A.phases(UPDATES):
-            super().combine(a, v, g, w, out)
-
-    def update(self, old, fresh, beta, alpha, out) -> None:
-        """Update a block, x and r by the coefficients of the moments."""
-        with self.A.phases(UPDATES):
-            super().update(old, fresh, beta, alpha, out)
-
-    def project(self, old, fresh, C, a, out) -> None:
-        """Update a block, x and r by the coefficients of the Gram matrix."""
-        with self.A.phases(UPDATES):
-            super().project(old, fresh, C, a, out)
-
-    def dots(self, *pairs) -> list[float]:
-        """Return dot products; one reduction."""
-        with self.A.phases(SUMS):
-            return [float(total) for total in super().dots(*pairs)]
-
-    def moments(self, block, r) -> np.ndarray:
-        """Return the 2 s moments and r·r; one reduction."""
-        with self.A.phases(SUMS):
-            return super().moments(block, r)
-
-    def sums(self, old, fresh, r, out) -> None:
-        """Take this rank's sums of a pass."""
-        with self.A.phases(SUMS):
-            super().sums(old, fresh, r, out)

@@ -14,7 +14,7 @@ import numpy as np
 
 from course_pkg.core import CourseError
 from course_pkg.core.checks import require_count
-from course_pkg.distributed.communicator import Communicator, Pending
+from course_pkg.distributed.communicator import Communicator, Pending, require_message
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +188,8 @@ class SerialRank(Communicator):
     def start(self, sends: Sequence[tuple], receives: Sequence[tuple]) -> Pending:
         """Begin to send and to receive; what is sent is copied at once."""
         world = self.world
+        for _, array in [*sends, *receives]:
+            require_message(array)
         for peer, array in sends:
             data = np.array(array)
             world.messages.append(

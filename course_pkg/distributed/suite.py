@@ -12,7 +12,7 @@ from math import prod
 
 from course_pkg.bench import Measurement, cpu, progress
 from course_pkg.bench.measurement import EXCEEDS, WARM
-from course_pkg.core import CourseError, Implementation, Library
+from course_pkg.core import Implementation, Library
 from course_pkg.core.host import available_cores
 from course_pkg.distributed.launch import launch, share
 from course_pkg.distributed.phases import NAMES
@@ -49,20 +49,28 @@ def counts(cores: int | None = None) -> tuple[int, ...]:
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     """Yield the measurements of each number of ranks; with ``quick``, of a small grid on 1 and 2 ranks."""
-    if device != "cpu":
-        raise CourseError("`course bench scaling` measures ranks of a CPU so far: use --device cpu.")
+    if device == "gpu":
+        from course_pkg.distributed import suite_gpu
+
+        yield from suite_gpu.run(quick=quick)
+        return
     ranks = counts(2) if quick else counts()
     threads = share(ranks[-1])
     with progress(len(ranks)) as step:
         for count in ranks:
             step(f"{count} ranks" if count > 1 else "1 rank")
             tasks = list(tasks_of(count, quick=quick))
-            printed = launch(
-                (*PROGRAM, json.dumps([task for task, _ in tasks])), count, timeout_s=LIMIT_S, threads=threads
-            )
-            results = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
-            for (task, parameters), result in zip(tasks, results, strict=True):
+            for task, parameters, result in results(PROGRAM, tasks, count, threads):
                 yield measurement(task, parameters, result, threads)
+
+
+def results(program, tasks, ranks: int, threads: int) -> Iterator[tuple[dict, dict, dict]]:
+    """Let ranks carry out tasks; yield each with its parameters, and what rank 0 printed."""
+    command = (*program, json.dumps([task for task, _ in tasks]))
+    printed = launch(command, ranks, timeout_s=LIMIT_S, threads=threads)
+    found = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    for (task, parameters), result in zip(tasks, found, strict=True):
+        yield task, parameters, result
 
 
 def tasks_of(ranks: int, *, quick: bool) -> Iterator[tuple[dict, dict]]:
@@ -99,7 +107,7 @@ def measurement(task: dict, parameters: dict, result: dict, threads: int) -> Mea
         observed = {
             "iterations": result["iterations"],
             "threads": threads,
-            **{_key(k): v for k, v in result["phases"].items()},
+            **{phase_key(k): v for k, v in result["phases"].items()},
         }
         footprint = 8 * FIELDS * n
     elif task["task"] == "halo":
@@ -118,46 +126,57 @@ def measurement(task: dict, parameters: dict, result: dict, threads: int) -> Mea
     )
 
 
-def _key(phase: str) -> str:
+def phase_key(phase: str) -> str:
     """Return the name of a phase's time in a record."""
     return f"t_{phase.replace(' ', '_')}_s"
 
 
 def phases_of(m: Measurement) -> dict[str, float]:
-    """Return the seconds of each phase in an iteration of a recorded solve."""
-    return {name: m.observed[_key(name)] for name in NAMES}
+    """Return the seconds of each phase in an iteration of a recorded solve; none if they were not measured."""
+    return {name: m.observed[phase_key(name)] for name in NAMES if phase_key(name) in m.observed}
 
 
 def summary(measurements) -> list[dict]:
     """Return the rows of a table: microseconds of each phase in an iteration, and the speed-up over one rank."""
-    solves = [m for m in measurements if m.operation in {name for name, _ in METHODS}]
-    rows, shown = [], [name for name in NAMES if any(phases_of(m)[name] for m in solves)]
+    solves = [m for m in measurements if "scaling" in m.parameters]
+    rows, shown = [], [name for name in NAMES if any(phases_of(m).get(name) for m in solves)]
     for m in solves:
-        alone = {**m.parameters, "ranks": 1, "scaling": "strong"}
-        if m.parameters["scaling"] == "weak":
-            alone["shape"] = [m.parameters["shape"][0] // m.parameters["ranks"], *m.parameters["shape"][1:]]
-        one = [o for o in solves if o.what == m.what and o.parameters == alone]
-        row = {
-            "method": m.label if "s" not in m.parameters else f"{m.label}, s = {m.parameters['s']}",
-            "scaling": m.parameters["scaling"],
-            "ranks": str(m.parameters["ranks"]),
-            "iterations": str(m.observed["iterations"]),
-            "an iteration": f"{_iteration_s(m) * 1e6:,.0f} µs",
-            **{name: f"{phases_of(m)[name] * 1e6:,.0f} µs" for name in shown},
-            "speed-up": f"{_speed_up(one[0], m):.2f}" if one else "unknown",
-        }
-        rows.append(row)
+        one, phases = alone(m, solves), phases_of(m)
+        rows.append(
+            {
+                "method": m.label if "s" not in m.parameters else f"{m.label}, s = {m.parameters['s']}",
+                "grid": " × ".join(map(str, m.parameters["shape"])),
+                "scaling": m.parameters["scaling"],
+                "ranks": str(m.parameters["ranks"]),
+                "iterations": str(m.observed.get("iterations", "")),
+                "an iteration": f"{iteration_s(m) * 1e6:,.0f} µs",
+                **{name: f"{phases[name] * 1e6:,.0f} µs" if phases else "" for name in shown},
+                "speed-up": f"{_speed_up(one, m):.2f}" if one else "unknown",
+            }
+        )
     return rows
 
 
-def _iteration_s(m: Measurement) -> float:
-    return m.median_s / m.observed["iterations"]
+def alone(m: Measurement, measurements) -> Measurement | None:
+    """Return the same on one rank: of the whole grid for strong scaling, of a rank's part for weak scaling."""
+    sought = {**m.parameters, "ranks": 1, "scaling": "strong"}
+    if m.parameters["scaling"] == "weak":
+        sought["shape"] = [m.parameters["shape"][0] // m.parameters["ranks"], *m.parameters["shape"][1:]]
+    if "overlap" in sought:
+        sought["overlap"] = True  # one rank has nothing to wait for
+    found = [o for o in measurements if o.what == m.what and o.parameters == sought]
+    return found[0] if found else None
+
+
+def iteration_s(m: Measurement) -> float:
+    """Return the seconds of an iteration, from those of a solve or of a graph of some iterations."""
+    return m.median_s / (m.parameters.get("iterations") or m.observed["iterations"])
 
 
 def _speed_up(one: Measurement, m: Measurement) -> float:
     """Return how many times as many points pass an iteration in a second as on one rank: the scaled speed-up."""
     points = prod(m.parameters["shape"]) / prod(one.parameters["shape"])
-    return points * _iteration_s(one) / _iteration_s(m)
+    return points * iteration_s(one) / iteration_s(m)
 
 
 def observations(measurements) -> list[tuple[Work, float]]:
@@ -165,11 +184,12 @@ def observations(measurements) -> list[tuple[Work, float]]:
     found = []
     for m in measurements:
         p = m.parameters
-        if m.what == HALO_EXCHANGE:
+        if m.operation == HALO_EXCHANGE.operation:
             found.append((Work.halo(m.observed["bytes"]), m.median_s))
-        elif m.what == ALLREDUCE:
+        elif m.operation == ALLREDUCE.operation:
             found.append((Work.allreduce(p["n"], p["ranks"]), m.median_s))
         else:
-            work = Work.of(m.operation, p["shape"], p["ranks"], p.get("s"), p["dtype"])
-            found.append((work, _iteration_s(m)))
+            method = "_".join(filter(None, (m.operation, m.variant)))
+            work = Work.of(method, p["shape"], p["ranks"], p.get("s"), p["dtype"], p.get("overlap", True))
+            found.append((work, iteration_s(m)))
     return found

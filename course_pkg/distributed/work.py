@@ -5,13 +5,16 @@ from math import ceil, log2, prod
 
 import numpy as np
 
+from course_pkg.cg.variants import VARIANTS as FUSED
 from course_pkg.core import CourseError
 from course_pkg.core.checks import require_count
 from course_pkg.sstep.variants import VARIANTS
 
 COEFFICIENTS = ("byte_s", "sweep_s", "reduction_s", "halo_s", "halo_byte_s", "round_s", "round_byte_s")
 BYTE, HALO, HALO_BYTE = (COEFFICIENTS.index(name) for name in ("byte_s", "halo_s", "halo_byte_s"))
-PRODUCT_FIELDS = 2  # that the product with the Laplacian reads and writes: the halo travels meanwhile
+# fields that are read and written while the halo travels: by the product, and by the second kernel of fused methods
+PRODUCT_FIELDS, ADVANCE_FIELDS = 2, 5
+ON_GPUS = ("cg_two_kernel", "cg_deferred_x")
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,10 @@ class Work:
 
     @classmethod
     def of(cls, method: str, grid, ranks: int, s: int | None = None, dtype="float64", overlap=True) -> "Work":
-        """Return the work of an iteration of a method of ``sstep`` on a grid of slabs, without a preconditioner."""
+        """Return the work of an iteration of a method on a grid of slabs, without a preconditioner.
+
+        Methods are those of ``sstep``, and of ``cg`` those of two kernels.
+        """
         require_count(ranks=ranks)
         nz = grid[0]
         if not 1 <= ranks <= nz:
@@ -57,7 +63,12 @@ class Work:
         count, numbers, sweeps = _messages(method, s)
         itemsize, plane = np.dtype(dtype).itemsize, prod(grid[1:])
         points = ceil(nz / ranks) * plane
-        its_cost = VARIANTS[method].cost(points, **({"s": s} if s else {}), dtype=dtype)
+        fused = method in ON_GPUS
+        its_cost = (
+            FUSED[method].cost((1, 1, points), dtype)
+            if fused
+            else VARIANTS[method].cost(points, **({"s": s} if s else {}), dtype=dtype)
+        )
         rounds = ceil(log2(ranks))
         return cls(
             bytes=its_cost.bytes,
@@ -67,7 +78,9 @@ class Work:
             halo_bytes=min(ranks - 1, 2) * plane * itemsize,
             rounds=count * rounds,
             round_bytes=8 * numbers * rounds,
-            hidden_bytes=PRODUCT_FIELDS * points * itemsize if overlap and ranks > 1 else 0.0,
+            hidden_bytes=(ADVANCE_FIELDS if fused else PRODUCT_FIELDS) * points * itemsize
+            if overlap and ranks > 1
+            else 0.0,
         )
 
     @classmethod
@@ -118,9 +131,11 @@ def _messages(method: str, s: int | None) -> tuple[float, float, float]:
         return 2, 3, 8  # a product, a copy, three dots and three updates
     if method == "pfcg":
         return 1, 9, 4
+    if method in ON_GPUS:
+        return 2, 2, 2
     if method not in ("pcg_sstep", "pcg_sstep_moments"):
         raise CourseError(
-            f"There is no model of {method!r}: choose pcg, pfcg, pcg_sstep_moments or pcg_sstep."
+            f"There is no model of {method!r}: choose pcg, pfcg, pcg_sstep_moments, pcg_sstep, {' or '.join(ON_GPUS)}."
         )
     if s is None or s < 1:
         raise CourseError(f"s is {s}: pass the iterations of a pass, at least 1.")

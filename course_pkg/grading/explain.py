@@ -20,6 +20,11 @@ class Failed(AssertionError):
         What is wrong: one of a fixed set of sentences, none of which an answer can influence.
     hazard : Hazard, optional
         The hazard that the message tells.
+
+    Examples
+    --------
+    >>> str(Failed("found 3, expected 4"))
+    'found 3, expected 4'
     """
 
     def __init__(self, message: str, about: str = "", verdict: str = "", hazard=None):
@@ -32,7 +37,7 @@ class Failed(AssertionError):
 
 
 @contextmanager
-def explained(kernel, *arrays: str) -> Iterator[None]:
+def explained(kernel, *arrays: str, atomics: bool = True) -> Iterator[None]:
     """If a test fails within a ``with`` block, name the NumPy habit that is the likely cause, if there is one.
 
     An error of the interpreter becomes a failed check, so that a notebook shows its sentence without a traceback.
@@ -43,6 +48,8 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
         The learner's kernel.
     *arrays : str
         Names of the kernel's parameters that are arrays.
+    atomics : bool
+        False if the exercise forbids atomic operations of each thread, or limits them: then none is advised.
 
     Raises
     ------
@@ -78,7 +85,7 @@ def explained(kernel, *arrays: str) -> Iterator[None]:
         if said := habits.first(program, frozenset(arrays)):
             raise Failed(said) from None
         hazard = getattr(error, "hazard", None)
-        if hazard is not None and (said := updates.take_turns(program, hazard)):
+        if hazard is not None and (said := updates.take_turns(program, hazard, atomics)):
             raise Failed(f"Line {hazard.line}, {quotes.quoted(program, hazard.line)}: {said}.") from None
         told = quotes.placed(program, str(error))
         profile = next(reversed(PROFILES.get()), None)

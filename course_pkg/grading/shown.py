@@ -2,22 +2,28 @@
 
 import ast
 import re
+import symtable
 from dataclasses import dataclass
 
-from course_pkg.grading.cells import loaded, parse
+from course_pkg.grading.cells import loaded, parse, without_magics
 from course_pkg.simt.front.source import split_lines
 
 _SHOWS = re.compile(
     r"print|print_\w+|simt\.profile"
 )  # what is called only to look at what it prints or returns
 _WORD = re.compile(r"\w+")
+_LOOKS_UP = re.compile(
+    r"\b(globals|locals|vars|dir|eval|exec|getattr|get_ipython|import_module|modules|_getframe|f_globals|__\w+__)\b"
+)
 
 
 def without_shown(cells: list, answers: dict) -> list:
     """Return a solution's cells, and leave out the statements of the given ones that only show something.
 
     These are calls of ``print``, ``print_…`` or ``simt.profile`` whose value is dropped, loops of such calls, and
-    assignments to names that neither the rest of the exercise nor an answer mentions. Line numbers do not change.
+    assignments to names that neither the rest of the exercise nor an answer mentions. A statement that passes a
+    variable to a function stays if something else reads this variable: the function may have filled it. Line numbers do
+    not change.
 
     Parameters
     ----------
@@ -30,22 +36,33 @@ def without_shown(cells: list, answers: dict) -> list:
     --------
     >>> cell = {"cell_type": "code", "metadata": {}, "source": "n = 3\\nt = slow(n)\\nprint(t)\\nrun(n)"}
     >>> without_shown([cell], {})[0]["source"]
-    'n = 3\\n\\n\\nrun(n)'
+    'n = 3\\nt = slow(n)\\n\\nrun(n)'
     """
     given = {k: _parts(cell["source"]) for k, cell in enumerate(cells) if _is_given(cell)}
-    mentioned = set()
+    mentioned, asked = set(), set()
     for k, cell in enumerate(cells):
         about = cell["metadata"].get("nbgrader", {})
         if about.get("solution") and about["grade_id"] in answers:
-            mentioned.update(*map(_WORD.findall, answers[about["grade_id"]].sources))
+            for source in answers[about["grade_id"]].sources:
+                mentioned.update(_WORD.findall(source))
+                asked |= _asked(source)
         elif cell["cell_type"] == "code" and k not in given:
             mentioned |= loaded(parse(cell["source"]))
-    parts = [part for k in given for part in given[k] if not part.shows]
-    mentioned |= {name for part in parts if not part.binds for name in part.reads}
-    for part in reversed(parts):
+            asked |= _asked(cell["source"], unbound=True)  # a test binds names before it reads them
+    parts = [part for k in given for part in given[k]]
+    for part in parts:
+        if not part.binds and not part.shows:
+            mentioned |= part.reads
+            asked |= part.asks
+    defined = set().union(*(_defined(cells[k]["source"]) for k in given))
+    asked -= defined
+    for k, part in reversed(list(enumerate(parts))):
         part.shows |= bool(part.binds) and not part.binds & mentioned
+        if part.shows and _behind(part.changes, parts[:k]) & asked:
+            part.shows = False
         if not part.shows:
             mentioned |= part.reads
+            asked |= part.asks - defined
     return [
         {**cell, "source": _kept(cell["source"], given[k])} if k in given else cell
         for k, cell in enumerate(cells)
@@ -54,12 +71,27 @@ def without_shown(cells: list, answers: dict) -> list:
 
 @dataclass
 class _Part:
-    """A statement outside functions and blocks: its lines, what it reads and binds, whether it only shows."""
+    """A statement outside functions and blocks.
+
+    Attributes
+    ----------
+    lines : range
+    reads, binds : set of str
+        Names that it reads anywhere, and those that it binds if it is an assignment.
+    shows : bool
+        Whether it only shows something.
+    asks : set of str
+        Variables of the cell's own level that it reads, also within functions.
+    changes : set of str
+        Variables that functions which it calls may change.
+    """
 
     lines: range
     reads: set[str]
     shows: bool
     binds: set[str]
+    asks: set[str]
+    changes: set[str]
 
 
 def _is_given(cell) -> bool:
@@ -76,10 +108,62 @@ def _parts(source: str) -> list[_Part]:
         if parts and place[0] < parts[-1].lines.stop:
             before = parts.pop()
             place = range(before.lines.start, place.stop)
-            parts.append(_Part(place, before.reads | loaded(node), False, set()))
+            reads, asks = before.reads | loaded(node), before.asks | _asked(ast.unparse(node))
+            parts.append(_Part(place, reads, False, set(), asks, set()))
         else:
-            parts.append(_Part(place, loaded(node), _is_shown(node), _bound(node)))
+            asks = _asked(ast.unparse(node))
+            parts.append(_Part(place, loaded(node), _is_shown(node), _bound(node), asks, _changed(node)))
     return parts
+
+
+def _asked(source: str, unbound: bool = False) -> set[str]:
+    """Return the names of its own level that a cell reads, also within functions; all words if it looks names up.
+
+    If ``unbound``, leave out the names that the cell binds at its own level.
+    """
+    if _LOOKS_UP.search(source):
+        return set(_WORD.findall(source))
+    try:
+        top = symtable.symtable(without_magics(source), "<cell>", "exec")
+    except Exception:  # the cell will not run either
+        return set(_WORD.findall(source))
+    scopes, asked = [top], set()
+    while scopes:
+        scope = scopes.pop()
+        names = (one for one in scope.get_symbols() if one.is_referenced())
+        asked |= {one.get_name() for one in names if scope is top or one.is_global()}
+        scopes += scope.get_children()
+    return asked - {one.get_name() for one in top.get_symbols() if unbound and one.is_assigned()}
+
+
+def _defined(source: str) -> set[str]:
+    """Return the names of a cell's functions, classes and imports, which no function fills."""
+    found = set()
+    for node in parse(source).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(one.asname or one.name).partition(".")[0] for one in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+    return found
+
+
+def _changed(node: ast.stmt) -> set[str]:
+    """Return the names that a statement passes to functions other than ``print``, or whose methods it calls."""
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call) and ast.unparse(n.func) != "print"]
+    given = [one for call in calls for one in (*call.args, *call.keywords)]
+    owners = [
+        call.func.value for call in calls if isinstance(call.func, ast.Attribute) and not _is_shown_by(call)
+    ]
+    return set().union(*map(loaded, [*given, *owners]))
+
+
+def _behind(names: set[str], parts: list[_Part]) -> set[str]:
+    """Return names and those from which earlier assignments made them: they may stand for the same arrays."""
+    names = set(names)
+    for part in reversed(parts):
+        if part.binds & names:
+            names |= part.reads
+    return names
 
 
 def _kept(source: str, parts: list[_Part]) -> str:
@@ -95,6 +179,10 @@ def _is_shown(node: ast.stmt) -> bool:
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call) or any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)):
         return False
+    return _is_shown_by(call)
+
+
+def _is_shown_by(call: ast.Call) -> bool:
     return bool(_SHOWS.fullmatch(ast.unparse(call.func)))
 
 

@@ -43,13 +43,15 @@ def in_order(hazard) -> list:
     return sorted(hazard.threads, key=lambda thread: (thread.block[::-1], thread.thread[::-1]))
 
 
-def take_turns(program: Program, hazard) -> str | None:
+def take_turns(program: Program, hazard, atomics: bool = True) -> str | None:
     """Return the sentence on a race of threads that each read an element and write it again; None of another race.
 
     Parameters
     ----------
     program : Program
     hazard : Hazard
+    atomics : bool
+        Whether an atomic operation of each thread is a way to mend it: some exercises forbid atomics, or count them.
 
     Examples
     --------
@@ -76,9 +78,12 @@ def take_turns(program: Program, hazard) -> str | None:
             f"{who} and {whom} both change {what}, for every thread goes through the whole loop of line {loop.lineno}; "
             "let each thread take its own part of the loop"
         )
+    cure = f"update it with cuda.atomic.{lacks}, so that they take turns"
+    if not atomics:
+        cure = "let the threads bring their numbers together in shared memory or by shuffles, and one thread store it"
     return (
         f"{who} and {whom} both change {what}: each reads it and then writes it, and the other may come between; "
-        f"update it with cuda.atomic.{lacks}, so that they take turns"
+        f"{cure}"
     )
 
 

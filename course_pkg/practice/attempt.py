@@ -16,7 +16,7 @@ import numpy as np
 
 from course_pkg import simt
 from course_pkg.core import CourseError
-from course_pkg.practice import apart
+from course_pkg.practice import apart, on_ranks
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.step import RESULT, Step, Trial
 from course_pkg.simt import Kernel, KernelProfile, Launch, api
@@ -46,6 +46,10 @@ class Outcome:
         A sentence that says what stopped the trial; empty if nothing stopped it.
     printed : str
         What the answer printed, up to ``MOST_PRINTED`` characters.
+    done : list of list
+        What each rank did, of a function that runs on several.
+    complaint : str
+        A sentence on messages and sums that are not as the trial wants them; empty if there is nothing to say.
     """
 
     after: dict[str, Any] = field(default_factory=dict)
@@ -53,6 +57,8 @@ class Outcome:
     held: list[dict[str, np.ndarray]] = field(default_factory=list)
     error: str = ""
     printed: str = ""
+    done: list[list[on_ranks.Done]] = field(default_factory=list)
+    complaint: str = ""
 
 
 @dataclass(frozen=True)
@@ -142,7 +148,10 @@ def _called(answer: Answer, trial: Trial) -> Outcome:
     outcome = Outcome(dict(trial.arguments))
     try:
         function = _with_interpreter(answer.function, outcome)
-        outcome.after[RESULT] = _plain(function(*trial.arguments.values()))
+        if trial.ranks:
+            outcome.after[RESULT] = _on_ranks(function, trial, outcome)
+        else:
+            outcome.after[RESULT] = _plain(function(*trial.arguments.values()))
     except MemoryError:
         outcome.error = SENTENCES[apart.MEMORY]
     except RecursionError:
@@ -154,6 +163,13 @@ def _called(answer: Answer, trial: Trial) -> Outcome:
     except BaseException as error:  # a SystemExit, too
         outcome.error = _told(answer, error)
     return outcome
+
+
+def _on_ranks(function: types.FunctionType, trial: Trial, outcome: Outcome):
+    """Call a function on all ranks; keep what they did, also if one of them fails."""
+    results, heard = on_ranks.call(function, trial.ranks, trial.arguments, outcome.done)
+    outcome.complaint = trial.heard(heard) if trial.heard else ""
+    return _plain(on_ranks.joined(results))
 
 
 def _told(answer: Answer, error: BaseException) -> str:

@@ -11,14 +11,16 @@ from course_pkg.practice.step import RESULT, Step, Trial
 from course_pkg.practice.verdict import unwritten_elements, wrong_elements
 from course_pkg.simt import KernelProfile
 from course_pkg.simt.report.touches import touches
-from course_pkg.viz import Picture, access_strip
+from course_pkg.viz import Picture, access_strip, deeds_picture
 from course_pkg.viz.threads import threads_picture
 from course_pkg.viz.threads_layout import fits
 from course_pkg.viz.threads_scene import Cells, Link, Scene
 
 
 def picture(step: Step, trial: Trial, outcome: Outcome) -> Picture | None:
-    """Return the picture of the last launch, or None if nothing was launched or the launch is too large to draw."""
+    """Return the picture of the last launch, or of what ranks did; None if nothing was launched or it is too large."""
+    if any(outcome.done):
+        return deeds_picture({f"rank {rank}": done for rank, done in enumerate(outcome.done)})
     if not outcome.profiles:
         return None
     scene = scene_of(step, trial, outcome)
@@ -89,7 +91,6 @@ def _shared(found: list[Touches], blocks: int) -> list[Cells]:
         size = prod(shape)
         texts = tuple(map(str, range(size)))
         title = f"{name}: shared memory of block 0{' alone' * (blocks > 1)}, by index"
-        title += "; each block has its own" * (blocks > 1)
         made.append(Cells(name, shape, texts, _touched(mine, size), "shared", title))
     return made
 

@@ -31,6 +31,12 @@ class Trial:
     mistakes : dict of str to dict
         Each key is a sentence that names a likely mistake; each value holds the wrong results of this mistake, in the
         form of ``expected``. If an answer gives exactly these results, the verdict ends with the sentence.
+    ranks : int, optional
+        The answer is a function that runs on so many ranks, in turn in one process. It is called with a communicator,
+        and then with each argument: of a tuple, a rank gets its own entry. The results of all ranks are joined to one.
+    heard : callable, optional
+        With ``ranks``: takes what the ranks did (:class:`~course_pkg.practice.on_ranks.Heard`), and returns a sentence
+        on what is wrong with it, or an empty string. It is asked once the results are right.
 
     Examples
     --------
@@ -48,6 +54,8 @@ class Trial:
     needed: dict[str, float] = field(default_factory=dict)
     dynamic_shared: int = 0
     mistakes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    ranks: int | None = None
+    heard: Callable[[Any], str] | None = None
 
     @property
     def is_launch(self) -> bool:

@@ -57,6 +57,7 @@ def judge(step: Step, answer: Answer, trials: list[Trial], outcomes: list[Outcom
             or hazards.told(answer, trial, outcome)
             or _wrong(step, trial, outcome)
             or _changed(trial, outcome)
+            or outcome.complaint
         )
         if fault:
             return Verdict(WRONG, fault if number == 0 else f"{_elsewhere(trial)}: {_lower(fault)}")
@@ -69,6 +70,8 @@ def judge(step: Step, answer: Answer, trials: list[Trial], outcomes: list[Outcom
 
 def _elsewhere(trial: Trial) -> str:
     """Return the beginning of a sentence: the answer is right on the inputs of the picture, but fails at this size."""
+    if trial.ranks:
+        return f"Right on the ranks drawn here, but with {trial.ranks} rank{'s' * (trial.ranks > 1)}"
     shapes = [a.shape for a in trial.arrays.values()]
     if not shapes:
         values = ", ".join(f"{name} = {value}" for name, value in trial.arguments.items())
@@ -116,7 +119,7 @@ def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:
             check.close(found, expected, what, rtol=step.rtol, atol=step.rtol)
         except check.Failed as failed:
             if not isinstance(expected, np.ndarray) or np.shape(found) != expected.shape:
-                return _capital(str(failed))
+                return f"{_capital(str(failed))} {_mistake(step, trial, outcome)}".rstrip()
             first = _first_wrong(trial, step, name, found, expected, outcome)
             also = _mistake(step, trial, outcome) or _changed(trial, outcome)
             if also in first:

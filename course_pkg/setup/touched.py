@@ -8,7 +8,7 @@ test files that import one; test files of the same folder; then test files that 
 modules. The bootstrap sets the time at which this must end (`COURSE_CHECK_UNTIL`). What is then left to `make test` is
 named, here and by `tests/conftest.py`.
 
-This module runs in the environment. It uses `grimp`, which import-linter installs.
+It runs in the environment, and uses `grimp`, which import-linter installs.
 """
 
 import ast
@@ -29,6 +29,7 @@ CHANGED, MIRROR, IMPORTS, ROOM, INDIRECT = range(5)
 NOTEBOOKS = ("lectures", "solutions", "exercises")
 INTERRUPTED, NO_TESTS = 2, 5  # exit statuses of pytest: interrupted; no test was collected
 WORTH_S = 15.0  # with less time left, a run is not even started
+MOST_FILES = 30  # of one run: pytest starts no test before it has imported all files of a run
 END_S = 4.0  # time that pytest needs to write its summary after an interrupt
 
 
@@ -241,16 +242,13 @@ def run(options: list[str], files: list[str], root: Path, until: float) -> int:
     if left < WORTH_S:
         say(f"The time is up. Left to `make test`: {named(files)}.")
         return 0
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *options, *files], cwd=root, start_new_session=True
-    )
+    command = [sys.executable, "-m", "pytest", *options, *files]
+    process = subprocess.Popen(command, cwd=root, start_new_session=True)
     late = False
     try:
         process.wait(None if left == float("inf") else left - END_S)
-    except (
-        subprocess.TimeoutExpired
-    ):  # tests stop by themselves when the time is up, so pytest still collects, or hangs
-        late = True
+    except subprocess.TimeoutExpired:
+        late = True  # tests stop by themselves when the time is up, so pytest still collects, or hangs
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)
@@ -260,14 +258,24 @@ def run(options: list[str], files: list[str], root: Path, until: float) -> int:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     code = process.returncode
-    return (
-        0 if code == NO_TESTS or (late and code in (INTERRUPTED, -signal.SIGINT, -signal.SIGKILL)) else code
-    )
+    ended = late and code in (INTERRUPTED, -signal.SIGINT, -signal.SIGKILL)
+    return 0 if ended or code == NO_TESTS else code
+
+
+def run_in_turn(options: list[str], runs: list[list[str]], root: Path, until: float) -> int:
+    """Run the files of each run, at most `MOST_FILES` at a time; return the exit status that is farthest from 0."""
+    parts, worst = [f[k : k + MOST_FILES] for f in runs for k in range(0, len(f), MOST_FILES)], 0
+    for number, files in enumerate(parts):
+        if until - time.time() < WORTH_S:
+            run(options, [file for part in parts[number:] for file in part], root, until)  # only names them
+            break
+        worst = max(worst, run(options, files, root, until), key=abs)
+    return worst
 
 
 def main(options: list[str]) -> int:
     """Choose the tests, print the choice, and run them; return the exit status."""
-    root = Path(ROOT)
+    root, until = Path(ROOT), float(os.environ.get("COURSE_CHECK_UNTIL", "inf"))
     try:
         changed, base = changed_files(root)
     except OSError:
@@ -276,18 +284,15 @@ def main(options: list[str]) -> int:
     tests = Tests(root)
     runs, unseen = chosen(changed, tests)
     seen, room, indirect = map(len, runs)
-    say(
-        f"{len(changed)} files changed since {base}. Test files to run: {seen} that test them directly, {room} of the "
-        f"same folders, {indirect} that reach them through other modules."
-    )
+    say(f"{len(changed)} files changed since {base}. Test files to run: {seen} that test them directly,")
+    say(f"{room} of the same folders, {indirect} that reach them through other modules.")
     if unseen:
         say(f"No tests were found for: {', '.join(unseen)}.")
     spared = sorted(tests.untouched_stems(changed))
     if spared:
         say(f"Left out, because the changes do not affect them: {', '.join(spared)}.")
         options = [*options, "-k", " and ".join(f"not {stem}" for stem in spared)]
-    until = float(os.environ.get("COURSE_CHECK_UNTIL", "inf"))
-    return max([run(options, files, root, until) for files in runs], key=abs)
+    return run_in_turn(options, runs, root, until)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ Names and arguments are Numba's. So a program that runs here also runs on a GPU,
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from importlib import import_module as _import_module
 
 import numpy as np
 
@@ -235,7 +236,7 @@ _GPU_ONLY = {
                     "links code that is written in another language"),
     **dict.fromkeys(("open_ipc_array", "external_stream", "from_cuda_array_interface"),
                     "takes over what another program has on a GPU"),
-    **dict.fromkeys(("libdevice", "fp16", "bf16"), "calls a GPU's own instructions"),
+    **dict.fromkeys(("fp16", "bf16"), "calls a GPU's own instructions"),
 }  # fmt: skip
 
 
@@ -246,6 +247,8 @@ def __getattr__(name: str):
         from course_pkg.simt import vectorizing  # Numba takes a second to import
 
         return getattr(vectorizing, _LATER[name])
+    if name == "libdevice":
+        return _import_module("course_pkg.simt.libdevice")
     if name in ("types", "boolean") or isinstance(getattr(np, name, None), type):
         from numba.core import types
 

@@ -6,6 +6,7 @@ import runpy
 from pathlib import Path
 
 from course_pkg.viz import Picture
+from course_pkg.viz.picture import FOLLOWS_THEME
 
 
 def gallery(root: Path) -> str:
@@ -19,7 +20,7 @@ def gallery(root: Path) -> str:
     shown = "\n".join(
         _figure(name, picture, _lectures_with(root, name)) for name, picture in pictures(root).items()
     )
-    return f'<div class="gallery">\n{shown}\n</div>\n'
+    return f'<div class="gallery">\n{shown}\n</div>{FOLLOWS_THEME}\n'
 
 
 def pictures(root: Path) -> dict[str, Picture]:

@@ -12,8 +12,8 @@ from course_pkg.topics import topics
 
 # heading: whether the column is sorted by number
 COLUMNS = {
-    "topic": False, "device": False, "variant": False, "library": False, "size": True, "settings": False,
-    "time": True, "bound": True, "time / bound": True, "T_eff, GB/s": True,
+    "topic": False, "device": False, "variant": False, "library": False, "size": True,
+    "time": True, "bound": True, "time / bound": True, "T_eff, GB/s": True, "settings": False,
 }  # fmt: skip
 UNKNOWN = "–"
 CHOICES = ("topic", "device", "variant", "library", "size")
@@ -58,11 +58,11 @@ def row(m: Measurement, topic: str, bounds: Limits | None) -> str:
         (lookup.function_name(m), None),
         (m.library, None),
         (lookup.size_of(m), prod(size) if isinstance(size, list) else size),
-        (_settings(m), None),
         (format_time(m.median_s), m.median_s),
         (format_time(bound_s) if bounded else UNKNOWN, bound_s),
         (f"{m.median_s / bound_s:.2f}×" if bounded else UNKNOWN, m.median_s / bound_s if bounded else None),
         (UNKNOWN if m.t_eff_gb_s is None else f"{m.t_eff_gb_s:,.0f}", m.t_eff_gb_s),
+        (_settings(m), None),  # the least of it: in a narrow window, the last column lies beyond the border
     ]
     return f"<tr>{''.join(_cell(text, value) for text, value in cells)}</tr>"
 

@@ -164,7 +164,7 @@ def is_figure(cell: "NotebookNode") -> bool:
     """Return whether a cell shows a figure or a widget, which fills the space that the text leaves."""
     for output in cell.get("outputs", []):
         data = output.get("data", {})
-        if _FIGURE_TYPES & set(data) or "course-figure" in data.get("text/html", ""):
+        if _FIGURE_TYPES & set(data) or 'class="course-figure' in data.get("text/html", ""):
             return True
     return False
 

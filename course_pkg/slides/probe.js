@@ -1,7 +1,7 @@
 // Runs in the browser for the slide that is shown, with all its fragments. Returns what is wrong with it:
 // [{kind, element, detail}]. Lengths are in px of the 1280 by 720 design.
 () => {
-  const FOOTER = 46, EDGE = 20, TOLERANCE = 2, LEAST_TEXT = 16;
+  const FOOTER = 46, EDGE = 20, TOLERANCE = 2, LEAST_TEXT = 12;
   const found = [];
   const slide = Reveal.getCurrentSlide();
   const scale = Reveal.getScale();
@@ -94,11 +94,69 @@
     }
   }
 
+  // The handle of a slider, at whichever end, lies within the slider and beside its value.
+  for (const slider of slide.querySelectorAll('.frame .widget-hslider')) {
+    const [box, track, handle] = [slider, slider.querySelector('.slider-container'), slider.querySelector('.noUi-handle')]
+      .map((element) => element?.getBoundingClientRect());
+    if (!track?.width || !handle) continue;
+    const value = slider.querySelector('.widget-readout')?.getBoundingClientRect();
+    const [first, last] = [track.left - handle.width / 2, track.right + handle.width / 2];
+    if (first < box.left) report('slider', slider, `cuts ${Math.round((box.left - first) / scale)} px of its handle`);
+    if (value?.width && (value.left - last) / scale < 6) report('slider', slider, 'has a handle that touches its value');
+  }
+
+  // Words of a figure that its border cuts, or that lie on each other. The picture of an <img> is laid out in the page
+  // for this moment; all frames of a slider are.
+  const words = (svg) => {
+    const frame = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
+    const unit = frame.width / view.width;
+    return [...svg.querySelectorAll('text')].filter((text) => text.textContent.trim()).map((text) => {
+      const box = text.getBoundingClientRect(), size = parseFloat(getComputedStyle(text).fontSize) * unit;
+      // a line of text is higher than its letters, above and, where none reaches down, below
+      const said = text.textContent.trim(), high = 0.17 * size, low = (/[gjpqy,;()[\]|Q_]/.test(said) ? 0.02 : 0.2) * size;
+      const upright = box.height <= box.width || said.length < 3;
+      return { said: said.slice(0, 30), size, left: box.left + (upright ? 0 : high), right: box.right - (upright ? 0 : low),
+        top: box.top + (upright ? high : 0), bottom: box.bottom - (upright ? low : 0) };
+    }).filter((word) => word.right > word.left);
+  };
+  const examine = (svg, element) => {
+    const frame = svg.getBoundingClientRect(), found = words(svg);
+    for (const word of found) {
+      const over = Math.max(frame.left - word.left, word.right - frame.right, frame.top - word.top, word.bottom - frame.bottom);
+      if (over > 0.06 * word.size) report('cut', element, `cuts “${word.said}”`);
+    }
+    found.forEach((one, i) => found.slice(i + 1).forEach((other) => {
+      const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+      const least = Math.min(one.size, other.size);
+      if (wide > 0.1 * least && high > 0.06 * least) report('collision', element, `writes “${one.said}” over “${other.said}”`);
+    }));
+  };
+  const table = document.createElement('div');
+  table.style.cssText = 'position: fixed; left: 0; top: 0; visibility: hidden; filter: none';
+  document.body.append(table);
+  const known = new Set();
+  for (const image of slide.querySelectorAll('.frame img[src^="data:image/svg+xml;base64,"]')) {
+    if (known.has(image.src)) continue;
+    known.add(image.src);
+    const svg = new TextDecoder().decode(Uint8Array.from(atob(image.src.split(',')[1]), (c) => c.charCodeAt(0)));
+    const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
+    if (parsed.tagName !== 'svg' || !parsed.viewBox?.baseVal?.width) continue;
+    parsed.setAttribute('width', '1000');
+    parsed.removeAttribute('height');
+    table.replaceChildren(document.importNode(parsed, true));
+    examine(table.firstElementChild, image);
+  }
+  table.remove();
+  for (const svg of slide.querySelectorAll('.frame :is(.course-steps, .course-threads) svg')) {
+    if (svg.getBoundingClientRect().width) examine(svg, svg);
+  }
+
   // The smallest letters: of a figure by its size on the slide, of the rest by its style.
   const small = (element, px) => {
     if (px < LEAST_TEXT - 0.25) report('small', element, `has letters of ${px.toFixed(1)} px: fewer than ${LEAST_TEXT}`);
   };
-  const smallest = (svg) => Math.min(...[...svg.matchAll(/<text[^>]*font-size:? ?"?([\d.]+)/g)].map((found) => Number(found[1])));
+  const smallest = (svg) => Math.min(...[...svg.matchAll(/<text[^>]*font-size[:=] ?"?([\d.]+)/g)].map((found) => Number(found[1])));
   for (const image of slide.querySelectorAll('.frame img[src^="data:image/svg+xml;base64,"]')) {
     const svg = new TextDecoder().decode(Uint8Array.from(atob(image.src.split(',')[1]), (c) => c.charCodeAt(0)));
     const [, , wide, tall] = (svg.match(/viewBox="([^"]+)"/)?.[1] ?? '0 0 0 0').split(/\s+/).map(Number);

@@ -145,6 +145,10 @@ class Room:
         """Return sums over all points of the system, from those of the points that this room holds."""
         return sums
 
+    def collect(self, sums) -> np.ndarray:
+        """Return sums over all points of the system in host memory, from those where the vectors live."""
+        return self.total(self.to_host(sums))
+
     def dots(self, *pairs) -> list[float]:
         """Return the dot products of pairs of vectors: one reduction."""
         self.reductions += 1
@@ -193,7 +197,7 @@ class Room:
         out = self.zeros(len(block) + 1, np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             self.ops.moments(block, r, out)
-        return self.total(self.to_host(out))
+        return self.collect(out)
 
     def gram(self, old, fresh, r) -> np.ndarray:
         """Return the Gram matrix, in whose last column are the sums with r: one reduction."""
@@ -202,7 +206,7 @@ class Room:
         out = self.zeros((m + 1, m + 1), np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             self.sums(old, fresh, r, out)
-        upper = np.triu(self.total(self.to_host(out)))
+        upper = np.triu(self.collect(out))
         return upper + np.triu(upper, 1).T
 
     def sums(self, old, fresh, r, out) -> None:

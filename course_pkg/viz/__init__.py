@@ -6,6 +6,7 @@ from course_pkg.viz.against import t_eff_against
 from course_pkg.viz.areas import areas_picture
 from course_pkg.viz.clocks import clock_bars
 from course_pkg.viz.curves import curves_picture
+from course_pkg.viz.deeds import deeds_picture
 from course_pkg.viz.dots import dots_picture
 from course_pkg.viz.graph import graph_picture
 from course_pkg.viz.images import images_picture
@@ -21,6 +22,7 @@ from course_pkg.viz.permutation_explorer import PermutationExplorer
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.planner import free_planner, plan_picture, planner
 from course_pkg.viz.predictions import Estimate, Prediction
+from course_pkg.viz.ranks import Panel, ranks_picture
 from course_pkg.viz.relative import relative_bars
 from course_pkg.viz.roofline_explorer import roofline_explorer
 from course_pkg.viz.rules import Rule, rules_picture
@@ -37,6 +39,7 @@ __all__ = [
     "Event",
     "Intuition",
     "Level",
+    "Panel",
     "PermutationExplorer",
     "Picture",
     "Prediction",
@@ -50,6 +53,7 @@ __all__ = [
     "bars",
     "clock_bars",
     "curves_picture",
+    "deeds_picture",
     "dots_picture",
     "draw",
     "explorer",
@@ -69,6 +73,7 @@ __all__ = [
     "plan_picture",
     "planner",
     "race_picture",
+    "ranks_picture",
     "relative_bars",
     "roofline",
     "roofline_explorer",

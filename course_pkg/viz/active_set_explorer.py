@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 
 from course_pkg.core import CourseError
+from course_pkg.viz.axes import RAISED
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import COMPUTE, INK, MEMORY, MUTED, PINK, RULE
 from course_pkg.viz.widgets import Controls, explorer
@@ -21,9 +22,6 @@ FRAMES = 6  # beside the start
 SMALL = 11.5  # letters of the small axes
 WORDS = ("0, as in the solution", "free", "0, but not in the solution")
 COLORS = (RULE, MEMORY, COMPUTE)
-RAISED = str.maketrans(
-    "-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
-)  # typesetting a power takes longer than drawing its curve
 LINES = (INK, MEMORY, PINK)  # of bytes
 # left, bottom, width and height of the axes, as shares of the figure
 UNKNOWNS, RESIDUAL, OBJECTIVE, BYTES = (
@@ -131,7 +129,7 @@ def _unknowns(figure, run, at):
         words = f"{WORDS[state]}: {counts[state]:,}"
         if state == 2 and counts[state]:
             words += f"; ∇F < 0 at {run.growing[at]:,}"
-        ax.plot([], [], "s", color=COLORS[state], label=words)
+        ax.plot([], [], "s", color=COLORS[state], mec=MUTED if state == 0 else COLORS[state], label=words)
     ax.legend(
         fontsize=SMALL,
         loc="lower left",
@@ -205,6 +203,8 @@ def _over_iterations(ax, many, what):
     ax.set_xlim(0, max(1, many - 1))
     ticks = [0, *(t for t in (1, 10, 100, 1000) if t < many)]
     ax.set_xticks(ticks, [str(t) for t in ticks])
+    if ticks[-1] > 0.5 * many:
+        ax.get_xticklabels()[-1].set_ha("right")  # the border of the picture is near
     ax.xaxis.minorticks_off()
     ax.set_title(what, size=SMALL + 1, pad=3)
     ax.tick_params(labelsize=SMALL)

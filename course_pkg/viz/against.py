@@ -52,7 +52,8 @@ def t_eff_against(
         if region:
             label, low, high = region
             ax.axvspan(low, high, color=MUTED, alpha=0.13, lw=0)
-            ax.text(low, 0.99 * ax.get_ylim()[1], f" {label}", color=MUTED, fontsize=13, va="top")
+            ax.annotate(label, (low, 1), xycoords=("data", "axes fraction"), xytext=(4, -2), textcoords="offset points",
+                        color=MUTED, fontsize=13, va="top")  # fmt: skip
         if t_peak_gb_s:
             draw_bound(ax, t_peak_gb_s)
         ax.set_xticks(ticks)
@@ -66,8 +67,8 @@ def t_eff_against(
         ]
         if t_peak_gb_s:
             ends.append((t_peak_gb_s, f"{bound} {t_peak_gb_s:,.0f}", BOUND))
-        name_lines(ax, ends)
         note_below(figure, note)
+        name_lines(ax, ends)
 
     ends = "; ".join(
         f"{name}: {points[0][1].t_eff_gb_s:,.0f} GB/s at {points[0][0]:,.0f}, at most "

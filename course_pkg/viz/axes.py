@@ -7,6 +7,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from course_pkg.core import CourseError
 from course_pkg.viz.style import BOUND, MUTED
 
+RAISED = str.maketrans(
+    "-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
+)  # as text: Matplotlib takes longer to typeset a power than to draw its curve
+
 
 def plain_log(axis, base=10):
     axis.set_major_locator(LogLocator(base=base, numticks=20))
@@ -28,7 +32,7 @@ def draw_bound(ax, value) -> None:
 def name_lines(ax, ends, *, apart=17.0) -> None:
     """Write the names of lines right of the axes, each at the height at which its line ends, and none on another.
 
-    Call it when the limits of y are final.
+    Call it last: when the limits of y are final, and the note and the axes' words have taken their room.
 
     Parameters
     ----------
@@ -38,6 +42,8 @@ def name_lines(ax, ends, *, apart=17.0) -> None:
         The least distance of two names in points.
     """
     figure = ax.get_figure()
+    if (engine := figure.get_layout_engine()) is not None:
+        engine.execute(figure)
     high = ax.get_position().height * figure.get_figheight() * 72
     to_share = ax.transScale.transform
     low, top = (to_share((1, y))[1] for y in ax.get_ylim())
@@ -50,6 +56,30 @@ def name_lines(ax, ends, *, apart=17.0) -> None:
             name, (1, y), xycoords=("axes fraction", "data"), xytext=(9, found - place), textcoords="offset points",
             color=colour, weight="bold", va="center", annotation_clip=False,
         )  # fmt: skip
+
+
+def name_bars(ax, places, names, *, line=16.0) -> None:
+    """Write the names of horizontal bars left of the axes, each flush with them, line by line.
+
+    Matplotlib writes lines of one text from the left, at places that it computes with its own font: in the narrower
+    font of a page they would not end together.
+
+    Parameters
+    ----------
+    places : sequence of float
+        Where each bar lies, in data.
+    names : sequence of list of str
+        The lines of each name.
+    line : float
+        The height of a line, in points.
+    """
+    ax.set_yticks(places, [""] * len(places))
+    for place, lines in zip(places, names, strict=True):
+        for i, text in enumerate(lines):
+            ax.annotate(
+                text, (0, place), xycoords=("axes fraction", "data"), xytext=(-8, line * ((len(lines) - 1) / 2 - i)),
+                textcoords="offset points", ha="right", va="center", annotation_clip=False,
+            )  # fmt: skip
 
 
 def spread(places, apart) -> list[float]:

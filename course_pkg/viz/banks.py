@@ -180,12 +180,9 @@ def _brace(ax, access, depth):
     x, low, high = strip.LEFT - 4, WALL_TOP - depth + 0.5, WALL_TOP - 0.5
     ax.plot([x + 3, x, x, x + 3], [high, high, low, low], color=INK, lw=1.1)
     noun = "wavefront" if access.wavefronts == 1 else "wavefronts"
-    strip.side(
-        ax,
-        (low + high) / 2,
-        f"{access.wavefronts}\n{noun}" if depth > 26 else f"{access.wavefronts} {noun}",
-        size=11.5,
-    )
+    lines = [str(access.wavefronts), noun] if depth > 26 else [f"{access.wavefronts} {noun}"]
+    for i, line in enumerate(lines):  # each ends at the brace, in whichever font
+        strip.side(ax, (low + high) / 2 + 14 * ((len(lines) - 1) / 2 - i), line, size=11.5)
 
 
 def _legend(access, shared, rows):

@@ -30,7 +30,7 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
     Examples
     --------
     >>> clock_bars({"flat": (2e-6, {"memory": 0.8, "issue": 0.5})}, bound_s=1e-6).alt
-    'flat: 2.00 µs, of which memory 80 %, issue 50 %; copy: 1.00 µs.'
+    'flat: 2.00 µs, of which memory 80%, issue 50%; copy: 1.00 µs.'
     """
     if not kernels:
         raise CourseError("There is nothing to draw: pass at least one kernel.")
@@ -63,7 +63,7 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
 
     listed = "; ".join(
         f"{name}: {format_time(time_s)}, of which "
-        + ", ".join(f"{clock} {100 * share:.0f} %" for clock, share in shares.items())
+        + ", ".join(f"{clock} {100 * share:.0f}%" for clock, share in shares.items())
         for name, (time_s, shares) in kernels.items()
     )
     if bound_s:

@@ -15,7 +15,7 @@ MANY = 24  # points of a line; with more, a dot for each would be a worm
 
 
 def curves_picture(
-    series, *, xlabel, ylabel, log="", lines=None, ticks=None, yticks=None, ylim=None, note=""
+    series, *, xlabel, ylabel, log="", lines=None, ticks=None, yticks=None, ylim=None, bands=None, note=""
 ) -> Picture:
     """Draw a line for each series, with its name at its end.
 
@@ -33,6 +33,8 @@ def curves_picture(
         Where the axes have numbers.
     ylim : (float, float), optional
         What is shown of y; lines are cut there.
+    bands : dict of str to sequence of (float, float, float), optional
+        For some of the series, x and the lowest and highest y that are as likely: a shade around the line.
     note : str
         Where the numbers come from.
 
@@ -49,7 +51,9 @@ def curves_picture(
     require_points(series)
     if log not in LOGS:
         raise CourseError(f"log is {log!r}: pass one of {', '.join(map(repr, LOGS))}.")
-    lines = lines or {}
+    lines, bands = lines or {}, bands or {}
+    if strangers := sorted(set(bands) - set(series)):
+        raise CourseError(f"There is a band of {', '.join(strangers)}, but no line of this name.")
 
     def plot(figure):
         ax = figure.subplots()
@@ -57,6 +61,8 @@ def curves_picture(
         for (name, points), colour in zip(series.items(), cycle(SERIES), strict=False):
             ax.plot(*zip(*points, strict=True), "o-" if len(points) <= MANY else "-", color=colour)
             ends.append((points[-1][1], name, colour))
+            if name in bands:
+                ax.fill_between(*zip(*bands[name], strict=True), color=colour, alpha=0.2, lw=0)
         for y in lines.values():
             ax.axhline(y, color=BOUND, lw=2, ls="--")
         if "x" in log:
@@ -78,16 +84,20 @@ def curves_picture(
         ax.set(xlabel=xlabel, ylabel=ylabel)
         low, high = ax.get_ylim()
         ax.set_ylim(low, high)
+        note_below(figure, note)
         with mpl.rc_context({"font.size": TEXT}):
             name_lines(ax, [(min(max(y, low), high), name, colour) for y, name, colour in ends], apart=20.0)
-        note_below(figure, note)
 
     told = "; ".join(
         f"{name}: from {_number(p[0][1])} at {_number(p[0][0])} to {_number(p[-1][1])} at {_number(p[-1][0])}"
         for name, p in ((name, list(points)) for name, points in series.items())
     )
     dashed = "".join(f" {name}: {_number(y)}." for name, y in lines.items())
-    return draw(plot, f"{ylabel} against {xlabel}. {told}.{dashed} {note}", size=(9.6, 3.9))
+    shaded = "".join(
+        f" The band of {name} at {_number(b[-1][0])} is from {_number(b[-1][1])} to {_number(b[-1][2])}."
+        for name, b in ((name, list(band)) for name, band in bands.items())
+    )
+    return draw(plot, f"{ylabel} against {xlabel}. {told}.{dashed}{shaded} {note}", size=(9.6, 3.9))
 
 
 def _fits_plain(series):

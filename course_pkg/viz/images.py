@@ -60,6 +60,8 @@ def images_picture(
             ax.set(xticks=list(ticks or []), yticks=[], xlabel=xlabel, ylabel="" if place else ylabel)
             if ticks:
                 ax.set_xticklabels(ticks.values())
+                if max(ticks) > 0.9 * a.shape[1]:
+                    ax.get_xticklabels()[-1].set_ha("right")  # the first number of the next image is near
         if marked:
             figure.suptitle(
                 f"\N{BLACK SQUARE} {marked}", color=COMPUTE, fontsize=14, weight="bold", x=0.99, ha="right"

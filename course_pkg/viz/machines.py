@@ -10,6 +10,8 @@ from course_pkg.viz.axes import plain_log, spread
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, INK, MEMORY, MUTED, SERIES, WASTED
 
+YEARS_PER_LETTER = 0.25  # of the memory wall's labels
+
 
 def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
     """Draw the roofline of a machine with kernels on it.
@@ -91,9 +93,8 @@ class _Roof:
         ax.loglog(slope, slope * machine.t_peak_gb_s, color=MEMORY, lw=3.5)
         ax.loglog([ridge, right], [peak, peak], color=COMPUTE, lw=3.5)
         ax.axvline(ridge, color=MUTED, lw=1, ls=":")
-        ax.text(
-            ridge, left * machine.t_peak_gb_s, f"  ridge: {ridge:.3g} flop/byte", color=MUTED, va="bottom"
-        )
+        ax.annotate(f"ridge: {ridge:.3g} flop/byte", (ridge, left * machine.t_peak_gb_s), xytext=(6, 0),
+                    textcoords="offset points", color=MUTED, va="bottom")  # fmt: skip
         ax.text(
             0.02,
             0.93,
@@ -113,7 +114,9 @@ class _Roof:
         )
         for name, x, y in self.points:
             ax.plot(x, y, "o", color=INK, ms=9, zorder=5)
-            ax.annotate(name, (x, y), xytext=(9, -14), textcoords="offset points")
+            # the dotted line of the ridge may pass here: it stops at a name
+            ground = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+            ax.annotate(name, (x, y), xytext=(9, -14), textcoords="offset points", bbox=ground)
         ax.set_ylim(top=peak * headroom)  # for the two labels, one above the other in a narrow panel
         ax.set(xlabel="arithmetic intensity, flop/byte", ylabel="GFLOP/s", title=title)
         plain_log(ax.xaxis)
@@ -173,17 +176,21 @@ def _short(name):
 def _label_beside(ax, points):
     """Put each label right of its point, or left of it where the next point to the right is in the way.
 
-    Labels of one year on one side are spread, so that none lies on another.
+    Labels that share a part of the x axis are spread, so that none lies on another.
     """
     scale = 215 / np.log(ax.get_ylim()[1] / ax.get_ylim()[0])  # points of the figure for a factor of e
-    sides: dict[tuple, list] = {}
+    columns: list[list] = []
     for x, y, text in points:
         left = any(0 < px - x <= 3.2 and max(py / y, y / py) < 1.35 for px, py, _ in points)
-        sides.setdefault((x, left), []).append((scale * np.log(y), y, text))
-    for (x, left), column in sides.items():
-        column.sort()
-        places = spread([place for place, *_ in column], 17)
-        for (place, y, text), found in zip(column, places, strict=True):
+        wide = YEARS_PER_LETTER * len(f"{text}: {y:.0f}")
+        start, end = (x - wide, x) if left else (x, x + wide)
+        met = [c for c in columns if any(start < b and a < end for a, b, *_ in c)]
+        columns = [c for c in columns if c not in met]
+        columns.append([(start, end, scale * np.log(y), x, y, text, left), *(one for c in met for one in c)])
+    for column in columns:
+        column.sort(key=lambda one: one[2])
+        places = spread([place for _, _, place, *_ in column], 17)
+        for (_, _, place, x, y, text, left), found in zip(column, places, strict=True):
             ax.annotate(
                 f"{text}: {y:.0f}", (x, y), xytext=(-9 if left else 9, found - place), textcoords="offset points",
                 ha="right" if left else "left", va="center",

@@ -86,7 +86,7 @@ def march_picture(reads, writes, *, read="read", kept="in a register", reach=1, 
 
 def _cell(ax, step, y, gid, *, loaded, text):
     x = LEFT + WIDE * step
-    inset = 4 if loaded else -4  # so that what is held is one bar
+    inset = 4 if loaded else 0  # what is held is one bar: each part begins where the one before ends
     strip.bar(ax, x + inset, y - BAR / 2, WIDE - inset, BAR, gid, facecolor=MEMORY if loaded else KEPT,
               edgecolor=MEMORY, linewidth=1.2, zorder=2 if loaded else 1.5)  # fmt: skip
     if loaded:

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from course_pkg.core.units import format_bytes, format_time, or_unknown
-from course_pkg.viz.axes import draw_bound, name_lines, note_below, plain_log, require_points
+from course_pkg.viz.axes import draw_bound, name_bars, name_lines, note_below, plain_log, require_points
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GAIN, INK, MEMORY, MUTED, SERIES, WASTED
 
@@ -57,12 +57,12 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
             draw_bound(ax, t_peak_gb_s)
             ends.append((t_peak_gb_s, f"T_peak {t_peak_gb_s:,.0f}", BOUND))
         ax.set_ylim(0, top)
-        name_lines(ax, ends)
         ax.set(xlabel="bytes moved by one call", ylabel="GB/s", title=title)
         ax.xaxis.set_major_locator(LogLocator(base=8, numticks=20))
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: format_bytes(v)))
         note_below(figure, note)
+        name_lines(ax, ends)
 
     series = {str(name): ms for name, ms in series.items()}  # an implementation is drawn by its label
     ends = "; ".join(
@@ -96,7 +96,8 @@ def bars(comparison, *, title="", note="") -> Picture:
         ax.barh(y, moved, color=WASTED, height=0.62, label="all bytes moved")
         ax.barh(y, needed, color=MEMORY, height=0.62, label="T_eff: bytes that had to move")
         for yi, m in zip(y, rows, strict=True):
-            ax.text(1.02 * widest, yi, f" {format_time(m.median_s)}", va="center", weight="bold")
+            ax.annotate(format_time(m.median_s), (1.02 * widest, yi), xytext=(4, 0), textcoords="offset points",
+                        va="center", weight="bold")  # fmt: skip
         if comparison.t_peak_gb_s:
             ax.axvline(
                 comparison.t_peak_gb_s,
@@ -105,7 +106,7 @@ def bars(comparison, *, title="", note="") -> Picture:
                 ls="--",
                 label=f"T_peak {comparison.t_peak_gb_s:,.0f} GB/s",
             )
-        ax.set_yticks(y, [_in_lines(m.label) for m in rows])
+        name_bars(ax, y, _in_lines([m.label for m in rows]))
         ax.grid(axis="y", visible=False)
         ax.set_xlim(0, widest * 1.17)
         ax.set(xlabel="GB/s", title=title)
@@ -122,10 +123,15 @@ def bars(comparison, *, title="", note="") -> Picture:
     return draw(plot, f"{title} {listed}. {note}", size=(8.6, 1.75 + 0.62 * len(rows)))
 
 
-def _in_lines(label: str) -> str:
-    """Break a long label into lines, but not within the library that it ends with."""
-    name, comma, library = label.rpartition(", ")
-    return textwrap.fill(f"{name}{comma}{library.replace(' ', chr(160))}", LABEL_LETTERS)
+def _in_lines(labels: list[str]) -> list[list[str]]:
+    """Break labels into lines, all alike, if one is long: the library that each ends with is a line of its own."""
+    if max(map(len, labels)) <= LABEL_LETTERS:
+        return [[label] for label in labels]
+    parts = (label.rpartition(", ") for label in labels)
+    return [
+        [*textwrap.wrap(f"{name},", LABEL_LETTERS), library] if name else [library]
+        for name, _, library in parts
+    ]
 
 
 def _throughputs(m) -> tuple[float | None, float | None]:
@@ -158,19 +164,20 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         ax.axhline(1, color=BOUND, lw=2, ls="--")
         ax.set(
             xlabel="flops for each element (one read, one write)",
-            ylabel=f"time, relative to {first} flops",
+            ylabel=f"time, {first} flops: 1",
             title=title,
         )
         plain_log(ax.xaxis, base=2)
         plain_log(ax.yaxis, base=2)
         ax.set_ylim(0.5, max(4, 1.5 * ax.get_ylim()[1]))
         colours = cycle((COMPUTE, MEMORY, GAIN))
+        least, most = ax.get_ylim()  # a name stands at its line's end, or at the edge if that lies outside
         last = [
-            (ms[-1].median_s / ms[0].median_s, name, c)
+            (min(max(ms[-1].median_s / ms[0].median_s, least), most), name, c)
             for (name, ms), c in zip(series.items(), colours, strict=False)
         ]
-        name_lines(ax, last)
         note_below(figure, note)
+        name_lines(ax, last)
 
     listed = "; ".join(
         f"{n}: "

@@ -147,7 +147,7 @@ class _Column:
         pale = tuple(0.22 * c + 0.78 for c in to_rgb(hue))
         strip.bar(ax, x + 5, y + 1.2, width - 10, tall - 2.4, f"block-{name}", facecolor=pale if light else hue,
                   edgecolor=hue, linewidth=1.4, zorder=2)  # fmt: skip
-        ax.text(x + width / 2, y + tall / 2, name, size=min(13.5, 0.82 * tall), weight="bold", zorder=4,
+        ax.text(x + width / 2, y + 0.56 * tall, name, size=min(13.5, 0.82 * tall), weight="bold", zorder=4,
                 color=INK if light else "white", ha="center", va="center_baseline")  # fmt: skip
 
     def said(self) -> str:

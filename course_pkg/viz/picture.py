@@ -14,6 +14,21 @@ from course_pkg.core.files import write
 from course_pkg.viz.style import DEJAVU, MONO, RC, SANS
 
 _FAMILY = re.compile(rf"font-family: '{DEJAVU}( Mono)?'[^;\"]*")
+# How a page says that it is dark: JupyterLab; Colab; VS Code, twice; Sphinx and this course's site.
+DARK_PAGES = (
+    "[data-jp-theme-light=false]",
+    "html[theme=dark]",
+    ".vscode-dark",
+    ".vscode-high-contrast:not(.vscode-high-contrast-light)",
+    "[data-theme=dark]",
+)
+_FIGURES = ":is(.course-figure,.course-here,.course-threads):not(.reveal *)"  # a deck has rules of its own
+# Lightness is inverted and the hue kept; blending by screen turns the white ground into that of the page.
+_TURNED = "{filter:invert(1) hue-rotate(180deg);mix-blend-mode:screen}"
+FOLLOWS_THEME = (
+    f"<style>:is({','.join(DARK_PAGES)}) {_FIGURES}{_TURNED}"
+    f"@media (prefers-color-scheme:dark){{[data-theme=auto] {_FIGURES}{_TURNED}}}</style>"
+)
 _STEP = re.compile(r'<g id="step-(\d+)[^"]*"')
 
 
@@ -57,10 +72,10 @@ class Picture:
     def _repr_html_(self):
         data = base64.b64encode(self.svg.encode()).decode()
         alt = html.escape(self.alt, quote=True)
-        # figures are drawn in ink: a notebook's dark theme needs a light ground beneath them; slides blend it away
+        # figures are drawn in ink, on a light ground: what turns them in a dark page may be missing there, as on GitHub
         # a slider's picture lies outside the style sheet that keeps a notebook's pictures within their column
         ground = 'style="background:#fff;max-width:100%;height:auto"'
-        return f'<img class="course-figure" {ground} src="data:image/svg+xml;base64,{data}" alt="{alt}">'
+        return f'<img class="course-figure" {ground} src="data:image/svg+xml;base64,{data}" alt="{alt}">{FOLLOWS_THEME}'
 
 
 class Steps(Picture):
@@ -72,7 +87,7 @@ class Steps(Picture):
     def _repr_html_(self):
         alt = html.escape(self.alt, quote=True)
         svg = self.svg[self.svg.index("<svg") :].replace("<svg ", f'<svg role="img" aria-label="{alt}" ', 1)
-        return f'<div class="course-figure course-steps" style="background:#fff">{svg}</div>'
+        return f'<div class="course-figure course-steps" style="background:#fff">{svg}</div>{FOLLOWS_THEME}'
 
 
 def draw(plot, alt: str, *, size=None, steps=False, layout="constrained") -> Picture:

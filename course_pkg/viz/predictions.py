@@ -12,12 +12,14 @@ import ipywidgets as W
 from IPython.display import HTML, display
 
 from course_pkg.core import CourseError
+from course_pkg.viz.axes import RAISED
 from course_pkg.viz.guesses import Guesses
 from course_pkg.viz.widgets import Controls
 
-STEPS_PER_DECADE = 20  # of an estimate's slider: neighbours differ by 12 %
+STEPS_PER_DECADE = 20  # of an estimate's slider: neighbours differ by 12%
 MAX_STEPS = 80
 CLOSE = 1.1  # times: a slider cannot do much better
+COUNTABLE = 1e7  # from here on nobody counts digits
 UNDECIDED = "move the slider"
 
 
@@ -249,9 +251,19 @@ def missed(guess: float, value: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """Return a number of at most three digits, or of all its whole ones, with its unit."""
-    number = f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
-    return f"{number} {unit}".strip()
+    """Return a number of at most three digits, of all its whole ones, or with a power of ten, with its unit.
+
+    Examples
+    --------
+    >>> quantity(1234, "GB/s"), quantity(2.3e10, ""), quantity(1e15, ""), quantity(22.71, "% faster")
+    ('1,234 GB/s', '2.3 · 10¹⁰', '10¹⁵', '22.7% faster')
+    """
+    if value >= COUNTABLE:
+        digits, power = f"{value:.2e}".split("e")
+        number = f"{float(digits):g} · 10{str(int(power)).translate(RAISED)}".removeprefix("1 · ")
+    else:
+        number = f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
+    return f"{number}{unit}" if unit.startswith("%") else f"{number} {unit}".strip()
 
 
 def _scale(low: float, high: float) -> list[float]:

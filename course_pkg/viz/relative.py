@@ -47,7 +47,8 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
             y = np.arange(len(things))[::-1] + (0.5 * (len(relative) - 1) - k) * height
             ax.barh(y, values, color=colour, height=0.9 * height, label=name)
             for yi, value in zip(y, values, strict=True):
-                ax.text(value, yi, f" {value:.2f}×", va="center", fontsize=11.5)
+                ax.annotate(f"{value:.2f}×", (value, yi), xytext=(5, 0), textcoords="offset points", va="center",
+                            fontsize=11.5)  # fmt: skip
         ax.axvline(1, color=BOUND, lw=1)
         ax.set_yticks(np.arange(len(things))[::-1], things)
         ax.grid(axis="y", visible=False)

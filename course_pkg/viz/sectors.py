@@ -95,7 +95,7 @@ def headline(access: WarpAccess, memory: Touched) -> str:
     if access.kind != "load":
         what = what.removeprefix("for ")
     return (
-        f"{who} {what}: {strip.count(sectors, 'sector')}, {moved:,} B moved, {100 * used / moved:.3g} % used"
+        f"{who} {what}: {strip.count(sectors, 'sector')}, {moved:,} B moved, {100 * used / moved:.3g}% used"
     )
 
 

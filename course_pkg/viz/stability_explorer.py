@@ -12,14 +12,14 @@ from math import floor, isfinite, log10
 from matplotlib.ticker import NullLocator
 
 from course_pkg.core import CourseError
+from course_pkg.viz.axes import RAISED
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GAIN, MEMORY, MUTED, PINK
 from course_pkg.viz.widgets import Controls, explorer
 
 SIZE = (8.6, 4.5)  # inches
 SMALL = 11.5
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-LEFT, ABOVE, BELOW = (0.105, 0.15, 0.44, 0.75), (0.66, 0.5, 0.32, 0.34), (0.66, 0.15, 0.32, 0.17)
+LEFT, ABOVE, BELOW = (0.105, 0.15, 0.42, 0.75), (0.66, 0.5, 0.32, 0.34), (0.66, 0.15, 0.32, 0.17)
 FLOOR = 1e-17  # of residuals that are drawn
 HIGHEST = 1e19  # of conditions that are drawn
 NOTHING_LEFT = 1e16  # a condition that leaves no digit of a double

@@ -7,9 +7,9 @@ not. No script and no kernel is needed, so it works in a notebook, on a slide an
 from html import escape
 from itertools import count
 
-from course_pkg.viz.picture import Picture
+from course_pkg.viz.picture import FOLLOWS_THEME, Picture
 from course_pkg.viz.style import COMPUTE_TEXT, GAIN_TEXT, INK, MEMORY, MEMORY_WRITE, MUTED, SERIES, WASTED
-from course_pkg.viz.threads_layout import WIDTH, Placed, arrange
+from course_pkg.viz.threads_layout import TEXT, WIDTH, Placed, arrange
 from course_pkg.viz.threads_scene import Link, Scene, what, who, whose
 
 MOST_LINKS = 4000
@@ -40,7 +40,7 @@ class LivePicture(Picture):
 
     def _repr_html_(self):
         style = f"background:#fff;max-width:{WIDTH}px;overflow-x:auto"
-        return f'<div class="course-threads" style="{style}">{self.svg}</div>'
+        return f'<div class="course-threads" style="{style}">{self.svg}</div>{FOLLOWS_THEME}'
 
 
 def threads_picture(scene: Scene, alt: str) -> LivePicture:
@@ -140,7 +140,7 @@ def _number(box, text, state, longest):
     """Write into a cell, over the lines, with an edge of the cell's colour: a line that passes leaves it legible."""
     fill, ink, _ = FILLS[state]
     x, y, width, height = box
-    size = min(11.5, 1.62 * (width - 3) / max(1, longest))
+    size = min(TEXT, 1.62 * (width - 3) / max(1, longest))
     return (
         f'<text x="{x + width / 2:.1f}" y="{y + height / 2 + size * 0.36:.1f}" font-size="{size:.1f}" fill="{ink}" '
         f'stroke="{fill}" stroke-width="3" paint-order="stroke" text-anchor="middle" pointer-events="none">'
@@ -193,7 +193,7 @@ def _titles(placed: Placed):
     for x, y, text, bold in placed.titles:
         weight = ' font-weight="600"' if bold else ""
         parts.append(
-            f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{INK}"{weight} stroke="white" stroke-width="4" '
+            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{TEXT}" fill="{INK}"{weight} stroke="white" stroke-width="4" '
             f'paint-order="stroke" pointer-events="none">{escape(text)}</text>'
         )
     return "".join(parts)
@@ -230,10 +230,10 @@ def _legend(scene: Scene, placed: Placed):
                 f'stroke-dasharray="{DASHES[kind]}"/>'
             )
             x = _word(parts, x + 23, y, word)
-    x = _word(parts, x, y, "point at a thread or an element", MUTED)
+    x = _word(parts, x, y, "point at a cell", MUTED)
     return "".join(parts), x - GAP
 
 
 def _word(parts, x, y, word, ink=INK):
-    parts.append(f'<text x="{x:.1f}" y="{y + 10.5:.1f}" font-size="11.5" fill="{ink}">{escape(word)}</text>')
-    return x + 6.6 * len(word) + GAP
+    parts.append(f'<text x="{x:.1f}" y="{y + 11:.1f}" font-size="{TEXT}" fill="{ink}">{escape(word)}</text>')
+    return x + 0.575 * TEXT * len(word) + GAP

@@ -6,9 +6,11 @@ from math import prod
 WIDTH = 900.0  # of the sheet, in its own unit
 HEIGHT = 22.0  # of a cell
 LARGEST, SMALLEST = 26.0, 9.0  # width of a cell
+INDEX = 31.0  # width of a thread's cell with an index of several numbers
 TITLE, BAND, GAP, PAD = 16.0, 40.0, 26.0, 4.0
 ROW = 32  # cells in a row of a one-dimensional array, or of a block: a warp
-LETTER = 7.4  # width of a letter of a title
+TEXT = 14.0  # size of letters: on a slide, where pictures are shown larger, 16 px
+LETTER, DIGIT = 8.8, 8.0  # width of a letter of a title, and of what stands in a cell
 MOST = 1024  # threads, or elements of all arrays
 
 
@@ -116,7 +118,7 @@ def _band(placed: Placed, arrays, y: float, left: float = PAD) -> float:
 
 def _breadth(columns: int, texts) -> float:
     """Return the width of a cell: room for its text, and not more than the sheet has."""
-    room = LETTER * max((len(text) for text in texts), default=1) + 7
+    room = DIGIT * max((len(text) for text in texts), default=1) + 7
     return min(max(room, 22.0), 48.0, (WIDTH - 2 * PAD) / columns)
 
 
@@ -124,7 +126,7 @@ def _threads(placed: Placed, scene, y: float, left: float = PAD) -> float:
     """Place the blocks, each in a frame; one row of the grid begins a new line."""
     nx, ny, nz = scene.block
     columns, rows = (min(ROW, nx), -(-nx // ROW)) if ny == nz == 1 else (nx, ny * nz)
-    width = min(LARGEST if ny == nz == 1 else 28.0, (WIDTH - 4 * PAD) / columns)
+    width = min(LARGEST if ny == nz == 1 else INDEX, (WIDTH - 4 * PAD) / columns)
     frame_w, frame_h = columns * width + 2 * PAD, rows * HEIGHT + 2 * PAD
     x = left
     gx, gy, gz = scene.grid

@@ -12,6 +12,7 @@ from course_pkg.witness.ncu import Counters
 
 LARGEST_CACHE = 128 * 2**20  # bytes: no GPU has a larger cache
 EXCEPTIONS = Path(__file__).with_name("exceptions.toml")
+UNEXPLAINED = ("Supposed, not read in machine code yet", "Not explained yet")  # how such reasons begin
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,11 @@ class Inexact:
 
     quantities: tuple[str, ...]
     reason: str
+
+    @property
+    def explained(self) -> bool:
+        """Whether the reason was read in machine code."""
+        return not self.reason.startswith(UNEXPLAINED)
 
 
 def exceptions(path: Path = EXCEPTIONS) -> dict[str, Inexact]:

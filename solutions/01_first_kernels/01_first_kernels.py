@@ -109,21 +109,22 @@ def mirrored(image):
     ### END SOLUTION
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "negative"}
-@cuda.jit
-def negative_kernel(image, out):  # tests let mirrored launch this kernel in place of yours, too
-    x, y = cuda.grid(2)
-    if x < image.shape[1] and y < image.shape[0]:
-        out[y, x] = 1 - image[y, x]
-
-
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirrored", "points": 1}
 # 20 rows of 40 pixels; and the kernel does the work: with another kernel in its place, the result is another one.
+@cuda.jit
+def turned_kernel(image, out):  # what becomes of a pixel depends on its place: only a launch of the whole grid gives the result
+    x, y = cuda.grid(2)
+    ny, nx = image.shape
+    if x < nx and y < ny:
+        out[y, x] = image[ny - 1 - y, x] + 3 * x + y
+
+
 with check.explained(mirror_kernel, "image", "out"):
     image = check.rng().random((20, 40))
     check.close(mirrored(image), np.fliplr(image), "the mirrored image")
-    negative = check.using(mirrored, mirror_kernel=negative_kernel)(image)
-    check.close(negative, 1 - image, "the image that mirrored returns if mirror_kernel makes a negative")
+    turned = check.using(mirrored, mirror_kernel=turned_kernel)(image)
+    expected = image[::-1] + 3 * np.arange(40) + np.arange(20)[:, None]
+    check.close(turned, expected, "the image that mirrored returns if turned_kernel takes the place of mirror_kernel")
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirrored_hidden", "points": 1}
@@ -136,17 +137,17 @@ for ny, nx in ((long, 5), (3, long), (8, 16)):
 
 
 @cuda.jit
-def turned_kernel(image, out):  # what becomes of a pixel depends on its place: only a launch of the whole grid gives the result
+def shifted_kernel(image, out):
     x, y = cuda.grid(2)
     ny, nx = image.shape
     if x < nx and y < ny:
-        out[y, x] = image[ny - 1 - y, x] + 3 * x + y
+        out[y, x] = image[y, (x + 3) % nx] * (2 * y + 1) - x * x
 
 
 image = check.rng().random((9, 20))
-turned = check.using(mirrored, mirror_kernel=turned_kernel)(image)
-expected = image[::-1] + 3 * np.arange(20) + np.arange(9)[:, None]
-check.close(turned, expected, "the image that mirrored returns if mirror_kernel does something else")
+shifted = check.using(mirrored, mirror_kernel=shifted_kernel)(image)
+expected = np.roll(image, -3, axis=1) * (2 * np.arange(9)[:, None] + 1) - np.arange(20) ** 2
+check.close(shifted, expected, "the image that mirrored returns if mirror_kernel does something else")
 ### END HIDDEN TESTS
 
 # %% [markdown]

@@ -44,12 +44,13 @@ def test_recorded_files_are_whole(path):
     for m in data.measurements:
         # a run of Numba's simulator takes seconds, and a billion unknowns more
         whole_solve = "rtol" in m.parameters
-        assert len(m.samples_s) >= (1 if path.stem in ("simt", "cg") or whole_solve else 20), m.label
-        assert len(m.warmup_s) >= (0 if path.stem == "simt" else 1)
+        few = {"simt": 1, "cg": 1, "scaling": 3}  # runs that start anew for each number of GPUs
+        assert len(m.samples_s) >= (1 if whole_solve else few.get(path.stem, 20)), m.label
+        assert len(m.warmup_s) >= (0 if path.stem in ("simt", "scaling") else 1)
         assert min(m.samples_s) > 0
         assert m.cache_state in ("exceeds", "warm", "flushed")
-        if path.stem == "cg" or whole_solve:
-            continue  # a call works on the same arrays many times
+        if path.stem in ("cg", "scaling") or whole_solve:
+            continue  # a call works on the same arrays many times; messages move nothing in memory
         assert m.cost.bytes > 0
         footprint_exceeds = m.cost.bytes > 4 * data.device.llc_bytes
         assert m.cache_state == "exceeds" or not footprint_exceeds, (m.label, m.parameters)
@@ -91,7 +92,7 @@ PITFALLS_OF = {
 
 LAUNCH = (
     *("padding", "threads_per_block", "max_registers", "blocks_per_sm", "iterations", "rtol", "order"),
-    *("rows", "unroll"),
+    *("rows", "unroll", "ranks", "scaling", "overlap"),
 )
 
 
@@ -117,21 +118,27 @@ def test_what_is_recorded_is_of_a_variant_that_is_listed_with_the_cost_that_it_h
     everything = [v for topic in topics() for v in variants_of(topic)]
     listed = {(v.operation, v.name): v for v in everything}
     for m in Recorded(path).measurements:
+        if path.stem == "scaling" and m.operation in ("halo_exchange", "allreduce"):
+            continue  # messages
         variant = listed[m.operation, m.variant]
         if path.stem != "simt":  # whose libraries are the interpreter and Numba's simulator
             assert variant.by(m.library) == m.what
         size = {k: v for k, v in m.parameters.items() if k not in LAUNCH}
         if (variant.topic == "vector" and path.stem != "vector") or m.operation == "copy":
             size = {"n": prod(size.get("shape", [size.get("n", 1)])), "dtype": size["dtype"]}
+        if "rtol" in m.parameters and m.cost is None:
+            continue  # a whole solve, of as many iterations as it takes
         if "matrix" in size:
             expected = cost_of_product(variant.cost_by(m.library), m)
             assert m.cost.flops == expected.flops, (m.label, m.parameters)
             assert m.cost.bytes == pytest.approx(expected.bytes, rel=2e-4), (m.label, m.parameters)
             continue
         its_cost, calls = variant.cost_by(m.library), m.parameters.get("iterations", 1)
+        if path.stem == "scaling" and "rtol" in m.parameters:
+            calls = m.observed["iterations"]
+        if "shape" in size and "n" in inspect.signature(its_cost).parameters:
+            size["n"] = prod(size.pop("shape"))
         known = inspect.signature(its_cost).parameters
-        if "rtol" in m.parameters and m.cost is None:
-            continue  # a whole solve, of as many iterations as it takes
         if "inactive" in size:
             active = size["n"] - int(size.pop("inactive") * size["n"])
             size |= {"active": active} if "active" in known else {}
@@ -164,7 +171,8 @@ def test_no_recorded_stream_beats_the_datasheet():
     """From memory nothing is faster than the memory; a wrong byte count would show here."""
     for m in (m for topic in H200 for m in recorded(topic).measurements):
         if m.cost is not None and m.cost.bytes > 2**30:
-            assert 0.01 < m.throughput_gb_s / machine("h200").bandwidth_gb_s < 1, (m.label, m.parameters)
+            bandwidth = m.parameters.get("ranks", 1) * machine("h200").bandwidth_gb_s
+            assert 0.01 < m.throughput_gb_s / bandwidth < 1, (m.label, m.parameters)
 
 
 def test_the_recorded_stencils_are_on_a_grid_of_512_cubed():

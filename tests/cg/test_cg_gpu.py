@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow(50)
 
 ITERATIONS = gpu_numba.ITERATIONS
 METHODS = tuple(v.function_name for v in variants.METHODS if Library.NUMBA_CUDA in v.libraries)
-SHAPES = ((3, 3, 3), (8, 10, 13), (7, 5, 16), (3, 4, 70))
+SHAPES = ((3, 3, 3), (8, 10, 13), (3, 4, 70))
 TOLERANCES = {
     "float64": (1e-5, 1e-9),
     "float32": (1e-4, 1e-4),
@@ -41,7 +41,7 @@ def test_each_method_has_its_iteration():
 @each_method
 @pytest.mark.parametrize(
     ("shape", "dtype"),
-    [*((shape, "float64") for shape in SHAPES), (SHAPES[0], "float32"), (SHAPES[3], "float32")],
+    [*((shape, "float64") for shape in SHAPES), (SHAPES[0], "float32"), (SHAPES[2], "float32")],
 )  # in single precision: rows shorter and longer than a cache line
 def test_each_variant_does_what_the_textbook_does(method, shape, dtype):
     p, (rtol, distance) = problem(shape, dtype), TOLERANCES[dtype]
@@ -86,8 +86,10 @@ def test_it_ends_at_maxiter_and_x_is_that_of_the_last_iteration(method, maxiter)
 @each_method
 def test_two_runs_give_the_same_digits(method):
     p = problem((8, 10, 13))
-    first, second = (solve(method, p.b, rtol=ROUGHLY) for _ in range(2))
-    assert first.iterations > 10
+    # an order that changes from run to run is a GPU's; the interpreter has one order in every iteration
+    many = 15 if cuda.is_available() else 4
+    first, second = (solve(method, p.b, maxiter=many) for _ in range(2))
+    assert first.iterations == many
     assert first.residual_norms == second.residual_norms
     np.testing.assert_array_equal(first.x.copy_to_host(), second.x.copy_to_host())
 

@@ -1,87 +1,15 @@
 """`course sync` makes the two files of a lecture agree, and never loses an edit."""
 
-import errno
 import json
-import os
 import tomllib
 from pathlib import Path
 
 import nbformat
-import pytest
+from paired_cases import contents, edit_notebook, edit_source, notebook, run_cells
 
 from course_pkg import cli
 from course_pkg.commands import pairing
-from course_pkg.commands import sync as room
 from course_pkg.commands.pairing import tidy
-from course_pkg.core import files
-from course_pkg.core.errors import CourseError
-
-LECTURE = """\
-# ---
-# jupyter:
-#   kernelspec:
-#     display_name: Python 3 (ipykernel)
-#     language: python
-#     name: python3
-#   title: First steps
-# ---
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# # First steps
-
-# %% tags=["setup"]
-import math
-
-# %%
-print(math.pi)
-
-# %%
-print(math.pi)
-"""
-
-
-@pytest.fixture
-def lectures(tmp_path, monkeypatch):
-    """A course with two synced lectures, 01 and 02."""
-    folder = tmp_path / "lectures"
-    folder.mkdir()
-    monkeypatch.setattr(room, "repo_root", lambda: tmp_path)
-    for name in ("01_first.py", "02_second.py"):
-        (folder / name).write_text(LECTURE, encoding="utf-8")
-    assert cli.main(["sync"]) == 0
-    return folder
-
-
-def notebook(path: Path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def edit_source(folder: Path, old: str = "import math", new: str = "import math  # mine") -> None:
-    path = folder / "01_first.py"
-    path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
-
-
-def edit_notebook(folder: Path, text: str = "my own words") -> None:
-    path = folder / "01_first.ipynb"
-    nb = notebook(path)
-    nb["cells"][0]["source"] = [text]
-    path.write_text(json.dumps(nb), encoding="utf-8")
-
-
-def run_cells(folder: Path) -> None:
-    """Do to the notebook what Jupyter does: outputs, counts, and metadata nobody asked for."""
-    path = folder / "01_first.ipynb"
-    nb = notebook(path)
-    for count, cell in enumerate(c for c in nb["cells"] if c["cell_type"] == "code"):
-        cell["execution_count"] = count + 1
-        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [f"{count}\n"]}]
-        cell["metadata"]["collapsed"] = True
-    nb["metadata"]["language_info"] = {"name": "python", "version": "3.11.2"}
-    path.write_text(json.dumps(nb), encoding="utf-8")
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_a_synced_notebook_is_clean_and_stable(lectures):
@@ -195,19 +123,6 @@ def test_from_source_keeps_every_notebook(lectures):
     assert cli.main(["sync", "--check"]) == 0
 
 
-@pytest.mark.parametrize("damage", [b"", b'{"cells": [', b"[1]", b"\xff\xfe", b'{"nbformat": 4}'])
-def test_a_corrupt_notebook(lectures, capsys, damage):
-    path = lectures / "01_first.ipynb"
-    path.write_bytes(damage)
-    assert cli.main(["sync"]) == 1
-    line = capsys.readouterr().out
-    assert line.count("\n") == 1 and "course sync --from py 01" in line
-    assert path.read_bytes() == damage
-    assert cli.main(["sync", "--from", "py", "01"]) == 0
-    assert (lectures / "01_first.ipynb.orig").read_bytes() == damage
-    assert cli.main(["sync", "--check"]) == 0
-
-
 def test_one_lectures_trouble_does_not_stop_the_others(lectures):
     (lectures / "01_first.ipynb").write_text("{", encoding="utf-8")
     (lectures / "02_second.ipynb").unlink()
@@ -244,55 +159,6 @@ def test_check_names_the_trouble(lectures, capsys):
     path.write_text(json.dumps(nb), encoding="utf-8")
     assert cli.main(["sync", "--check"]) == 1
     assert "ids" in capsys.readouterr().out
-
-
-def test_strip_does_not_hide_an_edit(lectures):
-    run_cells(lectures)
-    edit_notebook(lectures)
-    assert cli.main(["sync", "--strip"]) == 0
-    nb = notebook(lectures / "01_first.ipynb")
-    assert nb["cells"][0]["source"] == ["my own words"]
-    assert not any(cell.get("outputs") for cell in nb["cells"])
-    assert pairing.Pair(lectures / "01_first.py").state() is pairing.State.IPYNB_CHANGED
-
-
-def test_a_full_disk_leaves_the_old_file(lectures, capsys, monkeypatch):
-    edit_source(lectures)
-    before = contents(lectures)
-
-    def full(descriptor):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(files.os, "fsync", full)
-    assert cli.main(["sync"]) == 1
-    assert "free space" in capsys.readouterr().out
-    assert contents(lectures) == before
-
-
-def test_an_unwritable_backup_changes_nothing(lectures, capsys, monkeypatch):
-    edit_notebook(lectures)
-    before = contents(lectures)
-
-    def refuse(path):
-        raise CourseError("could not be backed up")
-
-    monkeypatch.setattr(room, "backup", refuse)
-    assert cli.main(["sync", "--from", "py", "01"]) == 1
-    assert contents(lectures) == before
-
-
-def test_a_broken_header_costs_nothing(lectures, capsys):
-    edit_source(lectures, "#   title: First steps", "#   title: [First: steps")
-    before = contents(lectures)
-    for command in (["sync"], ["sync", "--from", "py", "01"]):
-        assert cli.main(command) == 1
-        assert "header" in capsys.readouterr().out
-        assert contents(lectures) == before
-
-
-def test_an_unknown_lecture_is_named(lectures, capsys):
-    assert cli.main(["sync", "07"]) == 1
-    assert capsys.readouterr().err == "No lecture starts with '07'; there are: 01_first, 02_second.\n"
 
 
 def test_lab_and_sync_filter_alike():

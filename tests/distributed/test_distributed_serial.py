@@ -140,3 +140,16 @@ def test_ranks_that_disagree_are_named():
         Serial(2).run(lambda comm: comm.exchange([np.ones(1)]))
     with pytest.raises(CourseError, match="at least one rank"):
         Serial(0)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_column_is_neither_sent_nor_received(which):
+    """Numbers received into a column would be lost: it is filled through a copy."""
+
+    def columns(comm):
+        field, plain = np.zeros((3, 3)), np.zeros(3)
+        sends, receives = (field[:, 1], plain) if which == 0 else (plain, field[:, 0])
+        comm.start([(1 - comm.rank, sends)], [(1 - comm.rank, receives)]).wait()
+
+    with pytest.raises(CourseError, match="rank 0 of 2: Messages are C-contiguous arrays"):
+        Serial(2).run(columns)

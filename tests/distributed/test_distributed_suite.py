@@ -108,5 +108,8 @@ def test_numbers_of_ranks_are_powers_of_two_up_to_the_cores():
 
 
 def test_a_gpu_is_refused_in_a_sentence():
-    with pytest.raises(CourseError, match="measures ranks of a CPU so far: use --device cpu"):
+    with pytest.raises(
+        CourseError,
+        match="There is no NVIDIA GPU here: `course bench scaling --device cpu` measures ranks of a CPU",
+    ):
         next(suite.run("gpu"))

@@ -165,7 +165,7 @@ def test_the_frames_of_the_moving_strip_need_nothing_of_each_other():
     assert not [
         name for one in root.iter() for name, value in one.items() if "url(" in value or name.endswith("href")
     ]
-    assert "Stride 32: 32 lanes ask for 256 B: 32 sectors, 1,024 B moved, 25 % used." in moving.alt
+    assert "Stride 32: 32 lanes ask for 256 B: 32 sectors, 1,024 B moved, 25% used." in moving.alt
 
 
 def test_a_dark_figure_has_its_hues():

@@ -1,10 +1,13 @@
-"""A judge that is quick, and a sandbox that several attacks share."""
+"""A judge that is quick, one that does not wait long, and a sandbox that several attacks share."""
+
+from functools import partial
 
 import pytest
 from sandbox_cases import contained
 
 from course_pkg.core import CourseError
-from course_pkg.grading import alone, archive
+from course_pkg.grading import alone, archive, judge
+from course_pkg.grading.sandbox import Limits
 
 
 @pytest.fixture
@@ -33,3 +36,9 @@ def shared():
     """A sandbox for attacks that must not end it; each test that uses it finds it alive."""
     with contained() as sandbox:
         yield sandbox
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Wait three seconds for a learner's code, not ten."""
+    monkeypatch.setattr(judge, "Sandbox", partial(judge.Sandbox, Limits(call_s=3.0)))

@@ -1,11 +1,13 @@
 """Submissions for tests: a solution with some answers replaced; by default that of exercise 2."""
 
 import copy
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
 
 import nbformat
+import notebooks
 
 from course_pkg.grading import exercise, judge
 
@@ -21,18 +23,13 @@ def released(source=SOURCE):
 
 
 @cache
-def _solution(source):
-    return exercise.read_solution(source)
-
-
-@cache
 def _release(source):
     return nbformat.read(released(source), as_version=4)
 
 
 def solved(source=SOURCE):
     """The solution as a notebook."""
-    return copy.deepcopy(_solution(source))
+    return copy.deepcopy(notebooks.solution(source))
 
 
 def untouched(source=SOURCE):
@@ -51,7 +48,7 @@ def submission(answers, release=(), source=SOURCE):
     A list of texts is a cell that was split in JupyterLab, which copies its metadata.
     """
     nb = untouched(source)
-    cells, right = by_id(nb), by_id(_solution(source))
+    cells, right = by_id(nb), by_id(notebooks.solution(source))
     for name, cell in cells.items():
         if right[name].metadata.nbgrader.solution and name not in release:
             cell.source = right[name].source
@@ -71,10 +68,22 @@ def exercise_of(path):
     return SOURCES[path.parent.name]
 
 
+@cache
+def about(path):
+    """What a recipe says: answers, and what they deserve; not to be changed."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
 def recipe(path):
     """A submission and what it deserves."""
-    about = tomllib.loads(path.read_text(encoding="utf-8"))
-    return submission(about["answers"], about.get("untouched", ()), exercise_of(path)), about
+    said = about(path)
+    return submission(said["answers"], said.get("untouched", ()), exercise_of(path)), said
+
+
+def touched(path) -> set[str]:
+    """The cells that a recipe answers, leaves empty, calls or costs points in."""
+    said = about(path)
+    return {*said["answers"], *said.get("untouched", ()), *said.get("uses", ()), *said["lost"]}
 
 
 def packs() -> list[list[Path]]:
@@ -85,31 +94,57 @@ def packs() -> list[list[Path]]:
     """
     found: list[tuple[str, set, list]] = []
     for path in RECIPES:
-        about = recipe(path)[1]
-        touched = {*about["answers"], *about.get("untouched", ()), *about.get("uses", ()), *about["lost"]}
+        mine = touched(path)
         for exercise_name, taken, paths in found:
-            if exercise_name == path.parent.name and not taken & touched:
-                taken |= touched
+            if exercise_name == path.parent.name and not taken & mine:
+                taken |= mine
                 paths.append(path)
                 break
         else:
-            found.append((path.parent.name, touched, [path]))
+            found.append((path.parent.name, set(mine), [path]))
     return [paths for _, _, paths in found]
 
 
 def packed(paths):
     """One submission with the wrong answers of a pack."""
-    abouts = [recipe(path)[1] for path in paths]
-    answers = {name: text for about in abouts for name, text in about["answers"].items()}
-    untouched_cells = [name for about in abouts for name in about.get("untouched", ())]
+    abouts = [about(path) for path in paths]
+    answers = {name: text for said in abouts for name, text in said["answers"].items()}
+    untouched_cells = [name for said in abouts for name in said.get("untouched", ())]
     return submission(answers, untouched_cells, exercise_of(paths[0]))
+
+
+@cache
+def parts(source) -> dict[str, int]:
+    """The number of the part to which each answer and each test of an exercise belongs: answers, then their tests."""
+    found, number, tested = {}, 0, True
+    for name, cell in by_id(notebooks.solution(source)).items():
+        marks = cell.metadata.nbgrader
+        number += marks.solution and tested
+        tested = marks.grade or (tested and not marks.solution)
+        if marks.solution or marks.grade:
+            found[name] = number
+    return found
+
+
+def unchanged(paths) -> set[str]:
+    """The tests of parts that a pack has nothing to do with: with the solution's answers, others grade them, too."""
+    source = exercise_of(paths[0])
+    part, mine, cells = parts(source), set().union(*map(touched, paths)), by_id(notebooks.solution(source))
+    names = {
+        name for cell in mine & cells.keys() for name in re.findall(r"^def (\w+)", cells[cell].source, re.M)
+    }
+    met = {part[cell] for cell in mine & part.keys()}
+    for cell, number in part.items():
+        if names & set(re.findall(r"\w+", cells[cell].source)):
+            met.add(number)  # it calls what the pack answers
+    return {cell for cell in points(source) if part[cell] not in met}
 
 
 def points(source=SOURCE):
     """The points of each test cell."""
     return {
         n: c.metadata.nbgrader.points
-        for n, c in by_id(_solution(source)).items()
+        for n, c in by_id(notebooks.solution(source)).items()
         if c.metadata.nbgrader.grade
     }
 
@@ -130,12 +165,19 @@ PARTS = {
 PARTS["three"] = (*PARTS["gain"], *PARTS["triad"], "test_window_hidden")
 
 
-def grade(nb, source=SOURCE, *, part="", **options):
-    """Grade a notebook in this process: all of it, or one of ``PARTS``."""
+def grade(nb, source=SOURCE, *, part="", without=(), **options):
+    """Grade a notebook in this process: all of it, or one of ``PARTS``, or all ``without`` some tests."""
     if not part:
-        return judge.grade_cells(nb.cells, _solution(source).cells, exercise=source.stem, **options)
+        wanted = [
+            c
+            for c in notebooks.solution(source).cells
+            if c.metadata.get("nbgrader", {}).get("grade_id") not in without
+        ]
+        return judge.grade_cells(nb.cells, wanted, exercise=source.stem, **options)
     kept = {"setup", *PARTS[part]}
-    cells = [c for c in _solution(source).cells if c.metadata.get("nbgrader", {}).get("grade_id") in kept]
+    cells = [
+        c for c in notebooks.solution(source).cells if c.metadata.get("nbgrader", {}).get("grade_id") in kept
+    ]
     return judge.grade_cells(nb.cells, cells, exercise=source.stem, **options)
 
 

@@ -215,6 +215,19 @@ def test_a_race_of_updates_is_told_which_atomic_lets_threads_take_turns(body, at
     assert f"; update it with cuda.atomic.{atomic}, so that they take turns" in str(caught.value)
 
 
+@pytest.mark.parametrize("body", UPDATES)
+def test_where_atomics_are_forbidden_a_race_of_updates_is_told_another_way(body):
+    text = f"def kernel(a, box):\n    i = cuda.grid(1)\n    {body}"
+    kernel = simt.Kernel.from_source(text, "kernel", {"cuda": cuda})
+    with (
+        pytest.raises(check.Failed, match="and one thread store it") as caught,
+        check.explained(kernel, "a", atomics=False),
+    ):
+        check.no_hazards(simt.profile(kernel[2, 32], np.arange(64.0), np.full(2, 9.0)))
+    assert "both change box[0]: " in str(caught.value)
+    assert "atomic" not in str(caught.value)
+
+
 def test_a_race_of_one_block_is_not_told_to_wait_where_waiting_does_not_help():
     text = "def kernel(a, box):\n    if a[0] > 0:\n        box[0] = cuda.threadIdx.x"
     kernel = simt.Kernel.from_source(text, "kernel", {"cuda": cuda})

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import submissions as s
 
-pytestmark = pytest.mark.slow(110)
+pytestmark = pytest.mark.slow(125)
 
 SEED = 2
 EXERCISES = pytest.mark.parametrize("source", s.SOURCES.values(), ids=lambda path: path.stem)
@@ -37,7 +37,7 @@ def test_there_are_enough_wrong_submissions():
 
 @EXERCISES
 def test_each_point_is_lost_by_some_wrong_submission(source):
-    lost = [s.recipe(path)[1]["lost"] for path in s.RECIPES if s.exercise_of(path) == source]
+    lost = [s.about(path)["lost"] for path in s.RECIPES if s.exercise_of(path) == source]
     assert set().union(*lost) == set(s.points(source))
 
 
@@ -52,12 +52,15 @@ def _name(value):
 def test_a_wrong_submission_gets_what_it_deserves(seed, paths):
     """Wrong answers to different parts are graded as one submission; what differs is told of each of them.
 
-    Each pack has a seed of its own: marks must not depend on it.
+    Each pack has a seed of its own: marks must not depend on it. A part that no answer of a pack touches or calls is
+    left out: larger packs and the solution grade it with the same answer.
     """
     source = s.exercise_of(paths[0])
-    abouts = {path.stem: s.recipe(path)[1] for path in paths}
+    abouts = {path.stem: s.about(path) for path in paths}
     owner = {test: stem for stem, about in abouts.items() for test in about["lost"]}
-    report = s.grade(s.packed(paths), source, seed=seed)
+    left_out = s.unchanged(paths)
+    report = s.grade(s.packed(paths), source, seed=seed, without=left_out)
+    assert {cell.grade_id for cell in report.cells} == s.points(source).keys() - left_out
     lost, said, wrong = s.lost(report), s.said(report), {}
     for test in lost.keys() | owner.keys():
         stem = owner.get(test, "none of them")
@@ -65,7 +68,7 @@ def test_a_wrong_submission_gets_what_it_deserves(seed, paths):
         if lost.get(test, 0) != deserved:
             wrong.setdefault(stem, []).append((test, lost.get(test, 0), deserved, said[test]))
     assert not wrong, f"seed {seed}, (test, lost, deserved, said) by wrong answer: {wrong}"
-    assert report.points == 20 - sum(sum(about["lost"].values()) for about in abouts.values())
+    assert report.points == report.max_points - sum(sum(about["lost"].values()) for about in abouts.values())
     for stem, about in abouts.items():
         for test, pattern in about.get("says", {}).items():
             assert re.search(pattern, said[test]), (stem, test, said[test])
@@ -74,6 +77,18 @@ def test_a_wrong_submission_gets_what_it_deserves(seed, paths):
 
 def test_each_wrong_submission_is_in_one_pack():
     assert sorted(path for paths in s.packs() for path in paths) == s.RECIPES
+
+
+@EXERCISES
+def test_each_test_is_graded_in_some_pack_and_with_each_wrong_answer_to_its_part(source):
+    packs = [paths for paths in s.packs() if s.exercise_of(paths[0]) == source]
+    assert set().union(*(s.points(source).keys() - s.unchanged(paths) for paths in packs)) == set(
+        s.points(source)
+    )
+    part = s.parts(source)
+    for paths in packs:
+        answered = {part[cell] for path in paths for cell in s.touched(path) & part.keys()}
+        assert not answered & {part[cell] for cell in s.unchanged(paths)}
 
 
 def check_feedback(report):

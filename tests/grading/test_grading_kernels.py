@@ -4,6 +4,8 @@ import pytest
 from test_grading_judge_small import code, graded
 
 from course_pkg.grading import judge
+from course_pkg.grading.feedback import in_the_judges_words
+from course_pkg.simt.front.instead import FALLBACK, PLAIN
 
 STUB = "@cuda.jit\ndef f(x):\n    x[cuda.grid(1)] = 1.0"
 TEST = "x = cuda.to_device(np.zeros(40))\nf[2, 32](x)\ncheck.close(x.copy_to_host(), np.ones(40), 'x')"
@@ -58,9 +60,9 @@ REFUSED = {
         f"class A:\n    one = 1.0\n@cuda.jit\ndef f{BODY.replace('1.0', 'A.one')}",
         "a name of its own",
     ),
-    "a construct of no name": (
+    "a construct that only a GPU has": (
         f"@cuda.jit\ndef f{BODY.replace('1.0', 'cuda.fp16.hadd(1, 1)')}",
-        "For the judge, write it",
+        "write a + b and its like",
     ),
     "an argument by name only": (
         f"@cuda.jit\ndef f{BODY.replace('(x)', '(x, *, k=1)')}",
@@ -78,6 +80,11 @@ def test_what_the_judge_does_not_read_says_what_to_write(name):
     said = report.cells[0].feedback
     assert way in said, said
     assert "CUDASIM" not in said
+
+
+def test_what_only_a_simulator_may_run_is_told_otherwise_to_who_is_judged():
+    said = in_the_judges_words(f"f, line 5: this is new. {FALLBACK}.")
+    assert said == f"f, line 5: this is new. For the judge, {PLAIN}."
 
 
 SIGNATURES = {

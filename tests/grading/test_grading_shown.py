@@ -21,7 +21,7 @@ def kept(*sources, test="", answer=""):
 @pytest.mark.parametrize(
     ("source", "left"),
     [
-        ("a = 1\nprint(\n    slow(a),\n)\nuse(a)\n", "a = 1\n\n\n\nuse(a)\n"),
+        ("a = 1\nprint(\n    slow(2),\n)\nuse(a)\n", "a = 1\n\n\n\nuse(a)\n"),
         ("simt.profile(k[1, 32], x)\nprint_loads(k)", "\n"),
         ("for line in found():\n    print(line)\n    print_more(line)", "\n\n"),
         ("t, u = slow()\nprint(t, u)", "\n"),
@@ -59,6 +59,40 @@ def test_what_a_test_or_an_answer_mentions_stays():
     assert kept(made, answer="sectors = found.sectors") == ["small = 3\nfound = slow(small)\n"]
     assert kept(made, answer="sectors = globals()['found']") == ["small = 3\nfound = slow(small)\n"]
     assert kept("small = 3", made, answer="found") == ["small = 3", "small = 3\nfound = slow(small)\n"]
+
+
+FILLED = "a = start()\nout = zeros()\nsimt.profile(k[1, 32], a, out)"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["x = out.sum()", "def f():\n    return out[0]", "x = globals()['out']", "x = [out for _ in 'a']"],
+)
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "simt.profile(k[1, 32], a, out)",
+        "print(simt.profile(k[1, 32], a, out))",
+        "print_loads(k, out=out)",
+        "for hazard in simt.profile(k[1, 32], a, out).hazards:\n    print(hazard)",
+        "p = simt.profile(k[1, 32], a, out)\nprint(p)",
+        "print(out.sort())",
+        "same = (a, out)\nsimt.profile(k[1, 32], *same)",
+        "same = out\nsimt.profile(k[1, 32], a, same)",
+    ],
+)
+def test_a_call_that_may_fill_an_array_stays_if_the_array_is_read(shown, answer):
+    left = kept(f"a = start()\nout = zeros()\n{shown}", answer=answer)[0].split("\n")
+    assert [line for line in shown.split("\n") if "out" in line and line not in left] == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["def f(out):\n    return out", "def f():\n    out = 1\n    return out", "x = 'out'", "simt.x = np"],
+)
+def test_a_call_that_fills_what_only_other_names_stand_for_is_left_out(answer):
+    assert kept(FILLED, answer=answer)[0].endswith("\n")
+    assert "simt.profile" not in kept(FILLED, answer=answer)[0]
 
 
 @pytest.mark.parametrize("strange", ["\u2028", "\x0c", "\x0b", "\x85", "\x1c"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import jupytext
+import notebooks
 
 GAP = "{…}"  # stands for what code fills in
 LEAST_WORDS = 4  # of a text in code that is a sentence, and no key or label
@@ -75,7 +75,7 @@ class Source:
         self.sentences: list[Sentence] = []
         self.checks: set[str] = set()
         heading = ""
-        for cell in jupytext.read(path, fmt="py:percent").cells:
+        for cell in notebooks.read(path).cells:
             if cell.cell_type == "markdown":
                 for text in of_markdown(cell.source):
                     if text.startswith("#"):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import jupytext
+import notebooks
 
 from course_pkg.paths import repo_root
 
@@ -85,7 +85,7 @@ def prose(lecture: Path) -> list[str]:
     """Return the texts that learners read in order, without title and promise, which explain nothing yet."""
     return [
         cell.source
-        for cell in jupytext.read(lecture, fmt="py:percent").cells
+        for cell in notebooks.read(lecture).cells
         if cell.cell_type == "markdown"
         and cell.metadata.get("slideshow", {}).get("slide_type") != "notes"
         and "title-slide" not in cell.metadata.get("tags", [])

@@ -2,7 +2,7 @@
 
 import re
 
-import jupytext
+import notebooks
 import pytest
 from glossary_words import GLOSSARY, METRIC, Word, first_uses, links, prose, words
 
@@ -68,7 +68,7 @@ def unlinked(uses):
 
 @pytest.mark.parametrize("source", SOURCES, ids=name)
 def test_cells_use_the_names_of_profiles_and_not_metrics(source):
-    cells = [cell.source for cell in jupytext.read(source, fmt="py:percent").cells]
+    cells = [cell.source for cell in notebooks.read(source).cells]
     found = [(metrics, cell) for cell in cells if (metrics := METRIC.findall(cell))]
     said = "\n".join(f"  {', '.join(metrics)} in the cell {cell[:60]!r}" for metrics, cell in found)
     assert not found, f"{name(source)}:\n{said}"

@@ -1,14 +1,13 @@
 """Every lecture is paired, contains little code, and runs from top to bottom without a warning; its slides fit."""
 
-import os
-
-import jupytext
 import nbformat
+import notebooks
 import pytest
+from needs import need_browser
 
 from course_pkg.commands import sync
 from course_pkg.paths import repo_root
-from course_pkg.slides import build, find_chromium
+from course_pkg.slides import build
 
 pytestmark = pytest.mark.slow(100)
 
@@ -33,7 +32,7 @@ def test_a_sync_would_change_nothing(lecture):
 
 @pytest.mark.parametrize("lecture", LECTURES, ids=name)
 def test_cells_are_short(lecture):
-    for cell in jupytext.read(lecture).cells:
+    for cell in notebooks.read(lecture).cells:
         if cell.cell_type != "code":
             continue
         lines = cell.source.count("\n") + 1
@@ -45,7 +44,7 @@ def test_cells_are_short(lecture):
 
 @pytest.mark.parametrize("lecture", LECTURES, ids=name)
 def test_lecture_has_its_parts(lecture):
-    cells = jupytext.read(lecture).cells
+    cells = notebooks.read(lecture).cells
     text = "\n".join(cell.source for cell in cells)
     tags = [tag for cell in cells for tag in cell.metadata.get("tags", [])]
     kinds = [cell.metadata.get("slideshow", {}).get("slide_type") for cell in cells]
@@ -66,9 +65,6 @@ def test_lecture_runs_from_top_to_bottom(lecture, executed):
 
 @pytest.mark.browser
 def test_slides_of_all_lectures_fit():
-    if find_chromium() is None:
-        if os.environ.get("CI"):
-            pytest.fail("CI needs a browser to check the slides: install chromium.")
-        pytest.skip("no browser found: whether the slides fit was not checked")
+    need_browser()
     decks = build(LECTURES, repo_root() / "build" / "slides")  # raises what does not fit, with deck and slide
     assert [deck.slides > 5 for deck in decks] == [True] * len(LECTURES)

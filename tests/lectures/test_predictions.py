@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-import jupytext
+import notebooks
 import pytest
 
 from course_pkg.paths import repo_root
@@ -31,7 +31,7 @@ def code_of_lectures():
     """Return the code of each lecture, by its number."""
     found = {}
     for path in sorted((repo_root() / "lectures").glob("[0-9][0-9]_*.py")):
-        cells = jupytext.read(path).cells
+        cells = notebooks.read(path).cells
         found[path.stem[:2]] = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     return found
 

@@ -7,7 +7,7 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-import jupytext
+import notebooks
 import numpy as np
 from numba import float64
 
@@ -82,7 +82,7 @@ def skeletons():
     """Return the cells of all lectures that end with a check, without that line: by lecture and step."""
     found = {}
     for path in sorted((repo_root() / "lectures").glob("[0-9][0-9]_*.py")):
-        for cell in jupytext.read(path).cells:
+        for cell in notebooks.read(path).cells:
             check = _CHECK.search(cell.source) if cell.cell_type == "code" else None
             if check:
                 found[path.stem, check["step"]] = cell.source[: check.start()].rstrip("\n") + "\n"

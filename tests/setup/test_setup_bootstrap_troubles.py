@@ -229,7 +229,7 @@ def test_make_check_passes_options_on_that_leave_no_test_out(venv, monkeypatch):
     assert bootstrap.check(venv, 10.0) == 0
     assert (handed[:3], os.environ["COURSE_CHECK_UNTIL"]) == (
         ["python", "-m", "course_pkg.setup.touched"],
-        "100.0",
+        str(10.0 + bootstrap.CHECK_S),
     )
     assert handed[3:] == bootstrap.OPTIONS
     assert not {"-m", "-k", "pytest"} & set(bootstrap.OPTIONS), "pytest takes -m for a choice of marks"

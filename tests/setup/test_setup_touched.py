@@ -172,6 +172,31 @@ def test_what_would_not_begin_in_time_is_named(root, capsys):
     assert capsys.readouterr().out == "The time is up. Left to `make test`: tests/test_cli.py.\n"
 
 
+@pytest.fixture
+def ran(monkeypatch):
+    """The files of each run, of which none is run; a file called failing makes its run fail."""
+    calls = []
+
+    def run(options, files, root, until):
+        calls.append(files)
+        return int("failing" in files)
+
+    monkeypatch.setattr(touched, "run", run)
+    return calls
+
+
+def test_many_files_run_in_parts_so_that_tests_begin_soon(ran):
+    files = ["failing", *map(str, range(69))]
+    assert touched.run_in_turn([], [files, [], ["last"]], None, float("inf")) == 1
+    assert [len(part) for part in ran] == [30, 30, 10, 1]
+    assert [file for part in ran for file in part] == [*files, "last"]
+
+
+def test_when_the_time_is_up_all_that_is_left_is_named_at_once(ran):
+    assert touched.run_in_turn([], [["a"] * 40, ["b"]], None, time.time() + 1) == 0
+    assert ran == [["a"] * 40 + ["b"]]
+
+
 def test_many_files_are_named_by_their_folders():
     files = [f"tests/a/test_{k}.py" for k in range(5)] + [f"tests/b/test_{k}.py" for k in range(4)]
     assert touched.named(files) == "tests/a (5 files), tests/b (4 files)"

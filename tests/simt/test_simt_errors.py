@@ -261,3 +261,24 @@ def test_jupyter_asks_the_error_what_to_show(capsys):
     told = capsys.readouterr().out
     assert "In kernel, line 2:  x[40] = 2\n" in told and "run_launch" not in told
     assert len(told.strip().splitlines()) == 3
+
+
+def test_an_assertion_runs_what_it_calls_and_stops_the_launch_where_it_fails():
+    """Numba compiles the call; a thread whose assertion fails would leave the kernel without a message."""
+
+    @jit(device=True)
+    def noted(x, i):
+        x[i] += 1.0
+        return x[i] < 9.0
+
+    @jit
+    def kernel(x):
+        assert noted(x, cuda.grid(1)), "large"
+
+    x = np.arange(4.0)
+    kernel[1, 4](x)
+    np.testing.assert_array_equal(x, np.arange(4.0) + 1)
+    with pytest.raises(
+        SimtError, match=r"^kernel, line \d+: the assertion noted\(x, cuda.grid\(1\)\) fails\.$"
+    ):
+        kernel[1, 4](x + 6)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from mutants import barriers, reductions, scans, scatter, stencils, tiles
+from mutants import barriers, reductions, scans, scatter, stencils, stencils_3d, tiles
 from mutants.algorithm import Case, xyz
 from recorded_arrays import Thread
 from thread_by_thread import Run, unordered
@@ -15,7 +15,8 @@ from course_pkg.simt.run.kernel import Kernel
 
 pytestmark = pytest.mark.slow(30)
 
-ALGORITHMS = [a for room in (reductions, tiles, stencils, scans, scatter, barriers) for a in room.ALGORITHMS]
+ROOMS = (reductions, tiles, stencils, stencils_3d, scans, scatter, barriers)
+ALGORITHMS = [a for room in ROOMS for a in room.ALGORITHMS]
 FIXED = [Case(a) for a in ALGORITHMS]
 BROKEN = [Case(a, m) for a in ALGORITHMS for m in a.mutants]
 RAISING = [case for case in BROKEN if case.mutant.kind in ("out_of_bounds", "divergent_barrier")]

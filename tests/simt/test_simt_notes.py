@@ -1,6 +1,9 @@
 """Notes: what looks like a hazard and does no harm is told, and fails no grade unless one asks for it."""
 
+import ast
+import gc
 import json
+import weakref
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from course_pkg.grading import check
 from course_pkg.grading.kernels import JudgedLaunch
 from course_pkg.simt import HazardError, Kernel
 from course_pkg.simt.memory.notes import lost_stores
+from course_pkg.simt.run.leaving import last_branches
 
 N = 100  # in two blocks of 64 threads, so that 28 threads lie beyond the end
 HEAD = (
@@ -215,3 +219,12 @@ def test_blocks_that_did_the_same_and_then_do_not_keep_their_records():
     body = "if i < 64:\n    s[t] = t\ncuda.syncthreads()\nx[i] = s[t]"
     found = simt.profile(launch_of(body), np.ones(128), N).hazards
     assert [(h.kind, str(h.threads[0])) for h in found] == [("uninitialised", "thread 0 of block 1")]
+
+
+def test_the_branches_of_a_kernel_are_forgotten_with_it():
+    tree = ast.parse("def k(x):\n    if x:\n        x[0] = 1").body[0]
+    assert last_branches(tree) == {tree.body[0]} and last_branches(tree) is last_branches(tree)
+    gone = weakref.ref(tree)
+    del tree
+    gc.collect()
+    assert gone() is None

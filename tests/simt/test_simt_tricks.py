@@ -13,6 +13,7 @@ import tricks_atomics
 import tricks_flags
 import tricks_names
 import tricks_order
+import tricks_swaps
 import tricks_together
 import tricks_views
 from trick import CLEAN, REFUSED
@@ -22,7 +23,7 @@ from course_pkg.device.pairs import load_pair, store_pair
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.run.kernel import Kernel
 
-ROOMS = tricks_names, tricks_order, tricks_atomics, tricks_flags, tricks_together, tricks_views
+ROOMS = tricks_names, tricks_order, tricks_atomics, tricks_flags, tricks_swaps, tricks_together, tricks_views
 TRICKS = {name: trick for room in ROOMS for name, trick in room.TRICKS.items()}
 HELPERS = """
 def ident(q):

@@ -137,12 +137,12 @@ STATEMENTS = {
     ],
     ast.Return: [Way("if {r} > 2.0:\n    return\nout[i] = 2.0"), _one("first({a}, {i})")],
     ast.Expr: [Way("put(out, i + 0 * int({r}))")],
+    ast.Assert: [Way("assert {r} < 9.0\nx = 1.0"), Way("assert first({a}, {i}) < 9.0, 'large'\nx = 1.0")],
     ast.Raise: [Way("if {r} > 2.0:\n    raise ValueError('large')\nx = 1.0")],
 }  # fmt: skip
 DECIDED_ELSEWHERE = {
     ast.Break: "the branch around it reads", ast.Continue: "the branch around it reads", ast.Pass: "does nothing",
     ast.Global: "does nothing",
-    ast.Assert: "compiled kernels drop it",
 }  # fmt: skip
 
 _ARGUMENTS = {
@@ -162,8 +162,19 @@ _ARGUMENTS = {
     "print": [Way("print('text', {r})"), Way("if i < 40:\n    print({r}, i)", "int32")],
 }
 BUILTIN_CALLS = {name: _ARGUMENTS[name] for name in BUILTINS.values()}
+
+
+def _module_of(scalar):
+    """Return which module Numba takes a type from: numba.float16 has no constructor."""
+    return "np" if scalar == "float16" else "numba"
+
+
 TYPE_CALLS = {
-    name: [_one(f"abs(numba.{name}({{r}}))"), _one(f"abs(numba.{name}({{r}}))", "int32")] for name in SCALARS
+    name: [
+        _one(f"abs({_module_of(name)}.{name}({{r}}))"),
+        _one(f"abs({_module_of(name)}.{name}({{r}}))", "int32"),
+    ]
+    for name in SCALARS
 }
 TYPE_CALLS |= {name: [_one(f"abs({name}({{r}}))")] for name in ("int", "float", "complex")}
 TYPE_CALLS["bool"] = [_one("bool({r})")]

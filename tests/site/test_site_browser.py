@@ -1,16 +1,16 @@
 """A small site in a browser: nothing leaves the machine, and its widgets answer without a kernel."""
 
-import os
 import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from needs import need_browser, need_scripts
 
 from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
-from course_pkg.slides import SlidesError, assets, browser
+from course_pkg.slides import browser
 
 pytestmark = [pytest.mark.slow(30), pytest.mark.browser]
 
@@ -74,23 +74,13 @@ TEXTS = {
 }
 
 
-def needed(reason):
-    if os.environ.get("CI"):
-        pytest.fail(f"on CI this is needed: {reason}")
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The folder of a small site, built and looked at as by `course site`."""
     from course_pkg.site import build
 
-    if missing := browser.why_no_browser():
-        needed(missing)
-    try:
-        assets.fetch()
-    except SlidesError as error:
-        needed(str(error))
+    need_browser()
+    need_scripts()
     root = tmp_path_factory.mktemp("course")
     for name, text in TEXTS.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -112,8 +102,7 @@ def site(tmp_path_factory):
 def test_a_page_that_asks_another_machine_or_complains_is_found(tmp_path, monkeypatch):
     from course_pkg.site.look import look, require_clean
 
-    if missing := browser.why_no_browser():
-        needed(missing)
+    need_browser()
     (tmp_path / "a.html").write_text(
         '<img src="https://example.org/x.png" alt=""><script>console.error("broken")</script>'
         '<div style="width: 600px">wide</div>'
@@ -170,6 +159,30 @@ def test_a_lecture_works_without_a_kernel(site, opened):
     page.close()
 
 
+def test_figures_turn_dark_with_the_page_and_a_slider_can_be_seen(site, opened):
+    page = opened.new_page(color_scheme="dark")
+    for name, figure in (
+        ("lectures/01_small.html", "img[alt='20 wide.']"),
+        ("gallery.html", "img[alt='A sheet.']"),
+    ):
+        page.goto((site[0] / name).as_uri())
+        shown = page.locator(figure)
+        shown.wait_for()
+        look = "(e) => [getComputedStyle(e).filter, getComputedStyle(e).mixBlendMode].join(' ')"
+        assert shown.evaluate(look) == "invert(1) hue-rotate(180deg) screen"
+        page.emulate_media(color_scheme="light")
+        assert shown.evaluate(look) == "none normal"
+        page.emulate_media(color_scheme="dark")
+    page.emulate_media(color_scheme="light")
+    page.goto((site[0] / "lectures" / "01_small.html").as_uri())
+    handle = page.locator(".noUi-handle").first
+    handle.wait_for()
+    assert handle.evaluate("(e) => getComputedStyle(e).backgroundColor") == "rgb(0, 105, 165)", (
+        "not white on white"
+    )
+    page.close()
+
+
 def test_records_are_chosen_and_sorted(site, opened):
     page = opened.new_page()
     page.goto((site[0] / "records.html").as_uri())
@@ -183,7 +196,7 @@ def test_records_are_chosen_and_sorted(site, opened):
     assert page.locator(".plot circle").count() == rows.locator("td.bar").count() > 0
     for order in (sorted, lambda values: sorted(values, reverse=True)):
         page.get_by_role("button", name="time", exact=True).click()
-        cells = rows.locator("td:nth-child(7)")
+        cells = rows.locator("td:nth-child(6)")
         times = [float(cell) for cell in cells.evaluate_all("all => all.map(one => one.dataset.value)")]
         assert times == order(times)
     page.reload()

@@ -1,11 +1,9 @@
 """Small lectures, and the programs that the tests of the slides need."""
 
-import os
 from pathlib import Path
 
 import pytest
-
-from course_pkg.slides import SlidesError, assets, browser
+from needs import need_browser, need_scripts
 
 HEADER = """\
 # ---
@@ -33,25 +31,13 @@ def write_lecture():
     return write
 
 
-def _skip_or_fail(reason: str) -> None:
-    if os.environ.get("CI"):
-        pytest.fail(f"on CI this is needed: {reason}")
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="session")
 def chromium() -> Path:
     """The browser; without one the test is skipped visibly, on CI it fails."""
-    missing = browser.why_no_browser()
-    if missing:
-        _skip_or_fail(missing)
-    return browser.find_chromium()
+    return need_browser()
 
 
 @pytest.fixture(scope="session")
 def fetched() -> Path:
     """The fetched JavaScript; without a network and without a cache the test is skipped."""
-    try:
-        return assets.fetch()
-    except SlidesError as error:
-        _skip_or_fail(str(error))
+    return need_scripts()

@@ -53,6 +53,25 @@ def svg_of(size):
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
+def words_of(*words):
+    """Return a figure with words, each at its place; they are letters of 16."""
+    texts = "".join(f'<text style="font-size: 16px" x="{x}" y="{y}">{said}</text>' for x, y, said in words)
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="500" height="250" viewBox="0 0 500 250">{texts}</svg>'
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+CELL = '<text font-size="6" x="20" y="40">cell</text>'
+PUZZLE = f'<div class="course-threads"><svg viewBox="0 0 500 99">{CELL}</svg></div>'
+
+
+def slider_of(before, behind):
+    """Return a slider's parts as html-manager writes them, with this room before and behind its track."""
+    track = f'<div class="slider-container" style="width:400px;height:6px;margin:0 {behind}px 0 {before}px">'
+    handle = '<div class="noUi-handle" style="width:26px;height:26px"></div></div>'
+    readout = '<div class="widget-readout">value</div>'
+    return f'<div class="widget-hslider" style="display:flex;width:600px">{track}{handle}{readout}</div>'
+
+
 @pytest.mark.browser
 def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
     copy_assets(tmp_path)
@@ -74,18 +93,34 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
         shows('<p style="font-size: 15px">words</p>'),
         shows(f'<img class="course-figure" src="{svg_of(6)}" alt="letters of 6 in a figure of 500">'),
         shows(f'<img class="course-figure" src="{svg_of(16)}" alt="larger letters">'),
+        shows(PUZZLE),
+        shows(slider_of(5, 30)),
+        shows(slider_of(20, 15)),
+        shows(slider_of(20, 30)),
+        shows(
+            f'<img class="course-figure" src="{words_of((470, 99, "beyond"))}" alt="a word at the border">'
+        ),
+        shows(
+            f'<img class="course-figure" src="{words_of((9, 40, "one"), (9, 48, "two"))}" alt="two words">'
+        ),
+        shows(
+            f'<img class="course-figure" src="{words_of((9, 40, "one"), (9, 60, "two"))}" alt="two lines">'
+        ),
     )
     [report] = check_decks([page])
     found = {(problem.slide, problem.kind) for problem in report.problems}
     wanted = {(2, "alt"), (3, "alt"), (4, "overflow"), (5, "overflow"), (6, "mathematics"), (7, "image"),
               (8, "image"), (10, "overflow"), (11, "overflow"), (12, "small"), (13, "small"),
-              (0, "outbound"), (0, "console"), *((n, "heading") for n in range(2, 15))}  # fmt: skip
+              (15, "small"), (16, "slider"), (17, "slider"), (19, "cut"), (20, "collision"),
+              (0, "outbound"), (0, "console"), *((n, "heading") for n in range(2, 22))}  # fmt: skip
     assert found == wanted
     assert report.outbound == ["https://example.org/picture.png"]
     said = "\n".join(map(str, report.problems))
     assert "slide 4: <pre> “x = value_0" in said
     assert "oh no" in said
     assert "slide 2: <img> has no alt text" in said
+    assert "cuts “beyond”" in said and "writes “one” over “two”" in said
+    assert "cuts 8 px of its handle" in said and "has a handle that touches its value" in said
 
 
 @pytest.mark.browser

@@ -81,6 +81,10 @@ def test_hide_tags():
 
 def test_figures_grow():
     assert is_figure(code("", html='<img class="course-figure" alt="x" src="x">'))
+    rules = "<style>.course-figure{filter:none}</style>"
+    assert not is_figure(code("", html=f'<img class="course-here" alt="x" src="x">{rules}')), (
+        "it lies in a corner"
+    )
     assert not is_figure(code("", html='<table class="course-table"></table>'))
     assert 'class="fragment grows"' in skeleton(
         text("A", "slide"), code("f", "fragment", html='<img class="course-figure">')

@@ -1,11 +1,10 @@
 """A widget on a slide, which has no kernel, in a browser."""
 
-import os
 from contextlib import contextmanager
 
-import pytest
+from needs import need_browser, need_scripts
 
-from course_pkg.slides import SlidesError, assets, browser, build
+from course_pkg.slides import browser, build
 from course_pkg.slides.check import open_deck
 
 LECTURE = """\
@@ -31,13 +30,8 @@ from course_pkg import viz
 @contextmanager
 def slide_with(cell, folder):
     """Build a deck whose slide shows what a cell returns, check it, and yield its page; skip without a browser."""
-    missing = browser.why_no_browser()
-    try:
-        assets.fetch()
-    except SlidesError as error:
-        missing = str(error)
-    if missing:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+    need_browser()
+    need_scripts()
     source = folder / "02_widget.py"
     source.write_text(LECTURE + cell, encoding="utf-8")
     [deck] = build([source], folder / "out")

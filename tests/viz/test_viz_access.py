@@ -145,11 +145,11 @@ def test_used_and_unused_bytes_add_up_to_what_is_moved(one, moved, used, lines):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("coalesced", "32 lanes ask for 256 B: 8 sectors, 256 B moved, 100 % used."),
-        ("misaligned by one", "32 lanes ask for 256 B: 9 sectors, 288 B moved, 88.9 % used."),
-        ("stride 32", "32 lanes ask for 256 B: 32 sectors, 1,024 B moved, 25 % used."),
-        ("broadcast", "32 lanes ask for the same 8 B: 1 sector, 32 B moved, 25 % used."),
-        ("half off", "16 lanes ask for 128 B: 4 sectors, 128 B moved, 100 % used."),
+        ("coalesced", "32 lanes ask for 256 B: 8 sectors, 256 B moved, 100% used."),
+        ("misaligned by one", "32 lanes ask for 256 B: 9 sectors, 288 B moved, 88.9% used."),
+        ("stride 32", "32 lanes ask for 256 B: 32 sectors, 1,024 B moved, 25% used."),
+        ("broadcast", "32 lanes ask for the same 8 B: 1 sector, 32 B moved, 25% used."),
+        ("half off", "16 lanes ask for 128 B: 4 sectors, 128 B moved, 100% used."),
     ],
 )
 def test_the_headline_carries_the_numbers(name, said):
@@ -167,7 +167,7 @@ def test_the_headline_names_what_a_lane_does():
 
 
 def test_sectors_are_those_of_the_profile():
-    assert "16 sectors, 512 B moved, 50 % used" in access_strip(access(8 * LANE, sectors=16)).alt
+    assert "16 sectors, 512 B moved, 50% used" in access_strip(access(8 * LANE, sectors=16)).alt
 
 
 def test_gaps_are_told():
@@ -191,7 +191,7 @@ def test_words_of_local_memory_lie_side_by_side():
     # the same element of every lane: 32 pairs of words
     picture = access_strip(access(0 * LANE + 8, space="local", sectors=8))
     assert count(marks(picture)[0], r"sector-\d+") == 8
-    assert picture.alt.startswith("32 lanes ask for 256 B: 8 sectors, 256 B moved, 100 % used.")
+    assert picture.alt.startswith("32 lanes ask for 256 B: 8 sectors, 256 B moved, 100% used.")
     assert sectors.pieces(access(0 * LANE + 8, space="local"))[:4] == [
         (0, 256, 4),
         (0, 384, 4),

@@ -60,7 +60,7 @@ def test_unknowns_are_drawn_where_and_as_what_they_are(monkeypatch):
         for of, how in drawn
         if "mec" in how
     }
-    assert [*points.values()] == [[(2, 0.0)], [(0, 0.25), (1, 0.5), (3, 1.0)], [(4, 0.0), (5, 0.0)]]
+    assert [*points.values()] == [[(0, 0.25), (1, 0.5), (3, 1.0)], [(2, 0.0)], [(4, 0.0), (5, 0.0)]]
     assert len({*points}) == 3, "each state has a colour of its own"
 
 

@@ -14,9 +14,9 @@ TILED = (900e-6, {"memory": 0.5, "issue": 0.8})
 def test_the_text_says_what_the_picture_shows():
     picture = viz.clock_bars({"flat": FLAT, "tiled": TILED}, bound_s=500e-6, bound="a copy", note="a note")
     for said in (
-        "flat: 600 µs, of which memory 80 %, L2 60 %, L1 50 %, issue 40 %",
+        "flat: 600 µs, of which memory 80%, L2 60%, L1 50%, issue 40%",
         "tiled: 900 µs",
-        "issue 80 %",
+        "issue 80%",
     ):
         assert said in picture.alt
     assert picture.alt.endswith("a copy: 500 µs. a note")

@@ -37,3 +37,12 @@ def test_a_line_that_leaves_the_picture_keeps_its_name():
 def test_what_cannot_be_drawn_is_said(series, log, says):
     with pytest.raises(CourseError, match=says):
         curves_picture(series, **AXES, log=log)
+
+
+def test_a_band_lies_around_its_line():
+    band = {"CG": [(0, 0.5, 2.0), (8, 1e-7, 1e-5)]}
+    picture = curves_picture(FALLS, **AXES, log="y", bands=band)
+    assert picture.alt.endswith("The band of CG at 8 is from 1e-07 to 1e-05. ".strip())
+    assert len(picture.svg) > len(curves_picture(FALLS, **AXES, log="y").svg)
+    with pytest.raises(CourseError, match="band of s = 8, but no line"):
+        curves_picture(FALLS, **AXES, bands={"s = 8": [(0, 1, 2)]})

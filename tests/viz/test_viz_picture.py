@@ -8,6 +8,9 @@ import pytest
 
 from course_pkg.core import CourseError
 from course_pkg.viz import Picture, draw, style
+from course_pkg.viz.memories import Here
+from course_pkg.viz.picture import Steps
+from course_pkg.viz.threads import LivePicture
 
 
 def line(figure):
@@ -52,9 +55,28 @@ def test_alternative_text_is_one_line_and_escaped():
     picture = Picture("<svg/>", 'two\n  lines, 3 < 4 & "quoted"')
     assert picture.alt == 'two lines, 3 < 4 & "quoted"'
     assert repr(picture) == '<Picture: two lines, 3 < 4 & "quoted">'
-    image = ElementTree.fromstring(picture._repr_html_().replace('">', '"/>'))
+    image = ElementTree.fromstring(picture._repr_html_().partition("<style>")[0].replace('">', '"/>'))
     assert image.get("alt") == picture.alt
     assert image.get("class") == "course-figure"
+
+
+@pytest.mark.parametrize("kind", [Picture, Steps, LivePicture, Here])
+def test_a_figure_turns_dark_with_its_page_whichever_program_shows_it(kind):
+    """The rules stand beside the figure: where `course lab` is not, nothing else would bring them."""
+    one = Picture("<svg ></svg>", "A picture.")
+    shown = kind(one) if kind is Here else kind(one.svg, one.alt)
+    figure, rules = shown._repr_html_().split("<style>")
+    assert re.search(r'class="course-(figure|threads|here)\b', figure)
+    named = re.findall(r"\.(course-\w+)", rules)
+    assert {"course-figure", "course-threads", "course-here"} == set(named)
+    jupyterlab, colab, vs_code, sphinx = (
+        "[data-jp-theme-light=false]",
+        "html[theme=dark]",
+        ".vscode-dark",
+        "[data-theme=dark]",
+    )
+    assert all(page in rules for page in (jupyterlab, colab, vs_code, sphinx))
+    assert "invert(1)" in rules and ":not(.reveal *)" in rules
 
 
 def test_the_html_holds_the_svg():

@@ -1,13 +1,13 @@
 """The picture of threads: its cells, its connections, its words, and what pointing at a cell shows."""
 
-import os
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 from math import prod
 
 import pytest
+from needs import need_browser
 
-from course_pkg.slides.browser import chromium, why_no_browser
+from course_pkg.slides.browser import chromium
 from course_pkg.viz.threads import FILLS, LINES, threads_picture
 from course_pkg.viz.threads_layout import WIDTH, arrange, fits
 from course_pkg.viz.threads_scene import Cells, Link, Scene
@@ -107,10 +107,7 @@ def test_two_pictures_in_one_page_have_names_of_their_own():
 
 @pytest.mark.browser
 def test_pointing_at_a_thread_shows_its_lines_and_hides_the_others():
-    if missing := why_no_browser():
-        if os.environ.get("CI"):
-            pytest.fail(f"On CI the picture is tested in a browser: {missing}.")
-        pytest.skip(missing)
+    need_browser()
     visible = """() => [...document.querySelectorAll('.l')].filter(g => getComputedStyle(g).opacity === '1')
         .map(g => g.getAttribute('class').split(' ').filter(c => c !== 'l' && c !== 'd').join(' '))"""
     with chromium() as browser:

@@ -61,7 +61,7 @@ def test_the_picture_says_times_shares_and_origin(rungs):
     for variant, name in ((FLAT, "flat"), (TILED, "by a tile")):
         issue = rungs.clocks(variant).shares["issue"]
         assert f"{name}: {bench.format_time(rungs.measured(variant).median_s)}, of which memory" in alt
-        assert f"issue {100 * issue:.0f} %" in alt
+        assert f"issue {100 * issue:.0f}%" in alt
     assert f"copy: {bench.format_time(rungs.copy().median_s)}" in alt and rungs.found.origin in alt
 
 

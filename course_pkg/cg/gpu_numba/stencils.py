@@ -9,7 +9,8 @@ Kernels:
     residual_kernel      r = b - A x, and the part of <r, r>: before the first iteration and after the last
 
 Fields are vectors of ``pitch`` elements per row: the first nx are the grid's, and the others stay zero. Points outside
-the grid are zero. When the solver has stopped, kernels change nothing. How threads march is explained in
+the grid are zero. Kernels with a *halo* work on a part of a grid: its first and last plane belong to others, and are
+only read. When the solver has stopped, kernels change nothing. How threads march is explained in
 ``stencil/gpu_numba/marching.py``, the casts ``np.uint32`` in ``stencil/gpu_numba/indexing.py``, and the numbers of the
 steps in ``cg/reference.py``.
 """
@@ -39,6 +40,12 @@ def column(pitch, ny, nz, planes, shift):
     first = np.uint32(chunk * planes)
     last = min(np.uint32(first + planes), nz)
     return i, j, first, last, np.uint32(np.uint32(np.uint32(first * ny) + j) * pitch + i)
+
+
+@cuda.jit(device=True)
+def without_halo(first, last, c, plane, nz):
+    """Return where a column lies if the first and the last of nz planes are a halo."""
+    return np.uint32(first + 1), min(np.uint32(last + 1), np.uint32(nz - 1)), np.uint32(c + plane)
 
 
 @cuda.jit(device=True)
@@ -155,44 +162,59 @@ def map_stencil_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, s):
             c = np.uint32(c + plane)
 
 
-# By itself the compiler chooses 44 registers, and loads the next plane only when it is needed; with 56, it loads early.
-@cuda.jit(max_registers=56)
-def search_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, partial):
-    """As map_stencil, but with the block's part of step 3 instead of s: A p2 is used for the sum and not stored.
+@cache
+def search_kernel_of(halo):
+    """Return the search kernel for a grid, or for a part of one that has a halo."""
 
-    Two fields are read for each one that is written, so more loads must be in flight: before it computes a plane, each
-    thread requests r and p1 of the plane after the next one.
-    """
-    i, j, first, last, c = column(pitch, ny, nz, planes, shift)
-    total = 0.0
-    if i < nx and j < ny and state[STOPPED] == RUNNING:
-        beta, six, plane = r.dtype.type(state[BETA]), r.dtype.type(6), np.uint32(pitch * ny)
-        below0 = below1 = r0 = r1 = p0 = p1_ = r.dtype.type(0)
-        if first > 0:
-            below0, below1 = direction(r, p1, beta, np.uint32(c - plane))
-        centre0, centre1 = direction(r, p1, beta, c)
-        if np.uint32(first + 1) < nz:
-            r0, r1 = load_pair(r, np.uint32(c + plane))
-            p0, p1_ = load_pair(p1, np.uint32(c + plane))
-        top = min(last, np.uint32(nz - 1))
-        for k in range(first, last):
-            above0, above1 = r0 + beta * p0, r1 + beta * p1_
-            r0 = r1 = p0 = p1_ = r.dtype.type(0)
-            if np.uint32(k + 1) < top:
-                r0, r1 = load_pair(r, np.uint32(c + plane + plane))
-                p0, p1_ = load_pair(p1, np.uint32(c + plane + plane))
-            beside0, beside1 = around_direction(r, p1, beta, c, i, j, nx, pitch, ny)
-            store_pair(p2, c, centre0, centre1)
-            s0 = six * centre0 - below0 - above0 - centre1 - beside0
-            s1 = six * centre1 - below1 - above1 - centre0 - beside1
-            total += np.float64(centre0) * np.float64(s0) + np.float64(centre1) * np.float64(s1)
-            below0, below1, centre0, centre1 = centre0, centre1, above0, above1
-            c = np.uint32(c + plane)
-    leave_total(total, partial)
+    # by itself the compiler chooses 44 registers and loads the next plane when it is needed; with 56, it loads early
+    @cuda.jit(max_registers=56)
+    def search_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, partial):
+        """As map_stencil, but with the block's part of step 3 instead of s: A p2 is used for the sum and not stored.
+
+        Two fields are read for each one that is written, so more loads must be in flight: before it computes a plane,
+        each thread requests r and p1 of the plane after the next one.
+        """
+        i, j, first, last, c = column(pitch, ny, nz, planes, shift)
+        total = 0.0
+        if halo:
+            first, last, c = without_halo(first, last, c, np.uint32(pitch * ny), nz)
+        if i < nx and j < ny and state[STOPPED] == RUNNING:
+            beta, six, plane = r.dtype.type(state[BETA]), r.dtype.type(6), np.uint32(pitch * ny)
+            below0 = below1 = r0 = r1 = p0 = p1_ = r.dtype.type(0)
+            if first > 0:
+                below0, below1 = direction(r, p1, beta, np.uint32(c - plane))
+                if halo and first == 1:  # the halo of p2 is computed here, too, so it need not be sent
+                    store_pair(p2, np.uint32(c - plane), below0, below1)
+            centre0, centre1 = direction(r, p1, beta, c)
+            if np.uint32(first + 1) < nz:
+                r0, r1 = load_pair(r, np.uint32(c + plane))
+                p0, p1_ = load_pair(p1, np.uint32(c + plane))
+            top = min(last, np.uint32(nz - 1))
+            for k in range(first, last):
+                above0, above1 = r0 + beta * p0, r1 + beta * p1_
+                r0 = r1 = p0 = p1_ = r.dtype.type(0)
+                if np.uint32(k + 1) < top:
+                    r0, r1 = load_pair(r, np.uint32(c + plane + plane))
+                    p0, p1_ = load_pair(p1, np.uint32(c + plane + plane))
+                beside0, beside1 = around_direction(r, p1, beta, c, i, j, nx, pitch, ny)
+                store_pair(p2, c, centre0, centre1)
+                if halo and np.uint32(k + 2) == nz:
+                    store_pair(p2, np.uint32(c + plane), above0, above1)
+                s0 = six * centre0 - below0 - above0 - centre1 - beside0
+                s1 = six * centre1 - below1 - above1 - centre0 - beside1
+                total += np.float64(centre0) * np.float64(s0) + np.float64(centre1) * np.float64(s1)
+                below0, below1, centre0, centre1 = centre0, centre1, above0, above1
+                c = np.uint32(c + plane)
+        leave_total(total, partial)
+
+    return search_kernel
+
+
+search_kernel = search_kernel_of(halo=False)
 
 
 @cache
-def advance_kernel(terms):
+def advance_kernel(terms, halo=False):
     """Return the kernel that adds ``terms`` directions to x: none, one (p2), or two (also p1 of the last iteration)."""
 
     @cuda.jit
@@ -200,6 +222,8 @@ def advance_kernel(terms):
         """As matvec, but A p2 is used at once, for steps 6 and 8, and so is not stored; step 5 is done as well."""
         i, j, first, last, c = column(pitch, ny, nz, planes, shift)
         total = 0.0
+        if halo:
+            first, last, c = without_halo(first, last, c, np.uint32(pitch * ny), nz)
         if i < nx and j < ny and state[STOPPED] == RUNNING:
             alpha, six, plane = p2.dtype.type(state[ALPHA]), p2.dtype.type(6), np.uint32(pitch * ny)
             below0 = below1 = p2.dtype.type(0)
@@ -231,29 +255,41 @@ def advance_kernel(terms):
     return advance
 
 
-@cuda.jit
-def residual_kernel(b, x, nx, pitch, ny, nz, planes, shift, r, partial):
-    """As matvec, but for step 1 and the final check. The rows of b have no gaps, so b has an offset of its own."""
-    i, j, first, last, c = column(pitch, ny, nz, planes, shift)
-    total = 0.0
-    if i < nx and j < ny:
-        six, plane = x.dtype.type(6), np.uint32(pitch * ny)
-        below0 = below1 = x.dtype.type(0)
-        if first > 0:
-            below0, below1 = load_pair(x, np.uint32(c - plane))
-        centre0, centre1 = load_pair(x, c)
-        for k in range(first, last):
-            above0 = above1 = x.dtype.type(0)
-            if np.uint32(k + 1) < nz:
-                above0, above1 = load_pair(x, np.uint32(c + plane))
-            beside0, beside1 = around(x, c, i, j, nx, pitch, ny)
-            at = np.uint32(np.uint32(np.uint32(k * ny) + j) * nx + i)
-            r0 = b[at] - (six * centre0 - below0 - above0 - centre1 - beside0)
-            r1 = x.dtype.type(0)
-            if np.uint32(i + 1) < nx:
-                r1 = b[np.uint32(at + 1)] - (six * centre1 - below1 - above1 - centre0 - beside1)
-            store_pair(r, c, r0, r1)
-            total += np.float64(r0) * np.float64(r0) + np.float64(r1) * np.float64(r1)
-            below0, below1, centre0, centre1 = centre0, centre1, above0, above1
-            c = np.uint32(c + plane)
-    leave_total(total, partial)
+@cache
+def residual_kernel_of(halo):
+    """Return the kernel of the residual for a grid, or for a part of one, where x and r have a halo, but not b."""
+    before = 1 if halo else 0  # planes of x that b does not have
+
+    @cuda.jit
+    def residual_kernel(b, x, nx, pitch, ny, nz, planes, shift, r, partial):
+        """As matvec, but for step 1 and the final check. The rows of b have no gaps, so b has an offset of its own."""
+        i, j, first, last, c = column(pitch, ny, nz, planes, shift)
+        total = 0.0
+        if halo:
+            first, last, c = without_halo(first, last, c, np.uint32(pitch * ny), nz)
+        if i < nx and j < ny:
+            six, plane = x.dtype.type(6), np.uint32(pitch * ny)
+            below0 = below1 = x.dtype.type(0)
+            if first > 0:
+                below0, below1 = load_pair(x, np.uint32(c - plane))
+            centre0, centre1 = load_pair(x, c)
+            for k in range(first, last):
+                above0 = above1 = x.dtype.type(0)
+                if np.uint32(k + 1) < nz:
+                    above0, above1 = load_pair(x, np.uint32(c + plane))
+                beside0, beside1 = around(x, c, i, j, nx, pitch, ny)
+                at = np.uint32(np.uint32(np.uint32(np.uint32(k - before) * ny) + j) * nx + i)
+                r0 = b[at] - (six * centre0 - below0 - above0 - centre1 - beside0)
+                r1 = x.dtype.type(0)
+                if np.uint32(i + 1) < nx:
+                    r1 = b[np.uint32(at + 1)] - (six * centre1 - below1 - above1 - centre0 - beside1)
+                store_pair(r, c, r0, r1)
+                total += np.float64(r0) * np.float64(r0) + np.float64(r1) * np.float64(r1)
+                below0, below1, centre0, centre1 = centre0, centre1, above0, above1
+                c = np.uint32(c + plane)
+        leave_total(total, partial)
+
+    return residual_kernel
+
+
+residual_kernel = residual_kernel_of(halo=False)

@@ -56,12 +56,14 @@ class Workspace:
     (16, 192, False, True)
     """
 
+    HALO = 0  # planes before the first and after the last of a field, if it is a part of a grid
+
     def __init__(self, b, *, swaps_p: bool, stores_s: bool, stored=None, at_once=AT_ONCE):
         self.shape, self.dtype = b.shape, np.dtype(b.dtype)
         self.stored = np.dtype(stored or b.dtype)
         nz, ny, nx = b.shape
         self.pitch = row_pitch(nx, self.stored)
-        self.size = nz * ny * self.pitch
+        self.size = (nz + 2 * self.HALO) * ny * self.pitch
         self.sizes = tuple(np.uint32(n) for n in (nx, self.pitch, ny, nz))
         if self.size >= MOST_POINTS:
             raise CourseError(
@@ -93,17 +95,21 @@ class Workspace:
         """Write zeros."""
         self.over_pairs(fill_kernel, 0, np.dtype(field.dtype).type(0), field)
 
+    def own(self, field):
+        """Return a field without its halo."""
+        return field
+
     def take(self, grid, field) -> None:
         """Copy a grid in GPU memory to a field."""
         nx, pitch = self.sizes[:2]
         source = cuda.as_cuda_array(grid).reshape(grid.size)
-        copy_rows_kernel[BLOCKS_ROWS, THREADS_MAP](source, nx, nx, field, pitch)
+        copy_rows_kernel[BLOCKS_ROWS, THREADS_MAP](source, nx, nx, self.own(field), pitch)
 
     def grid(self, field):
         """Return a field as a new grid of b's shape."""
         nx, pitch = self.sizes[:2]
         out = cuda.device_array(self.b.size, self.dtype)
-        copy_rows_kernel[BLOCKS_ROWS, THREADS_MAP](field, pitch, nx, out, nx)
+        copy_rows_kernel[BLOCKS_ROWS, THREADS_MAP](self.own(field), pitch, nx, out, nx)
         return out.reshape(self.shape)
 
     def over_pairs(self, kernel, stream, *args) -> int:

@@ -98,7 +98,7 @@ def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
                         add(f"flops.{precision}.{kind}", "at most", program.name, node.lineno, reason)
     for where, made in counters.flops.items():
         for (precision, kind), threads in made.counts.items():
-            if kind == "special" and threads:
+            if kind == "special" and threads > made.counts.get((precision, "known"), 0):
                 for one in ("add", "mul", "fma"):
                     add(f"flops.{precision}.{one}", "at least", *where, EXPANDED)
                 for field in ACCESSES[:2]:  # a table of coefficients, which lies in global memory

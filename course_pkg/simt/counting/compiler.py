@@ -153,7 +153,7 @@ def passes(trips: np.ndarray, together: int, rest_first: bool):
 
 def hoist(run, frame, node: ast.If, mask) -> None:
     """Move loads with which both branches begin before the branch: they then count once, for all lanes."""
-    compared = _compared(node.test)
+    compared = _compared(frame.program, node.test)
     for one, other in zip(_events(node.body), _events(node.orelse), strict=False):
         if ast.dump(one) != ast.dump(other):
             return
@@ -207,7 +207,9 @@ def sunk(frame, node: ast.If) -> tuple | None:
         if not (isinstance(last, ast.Assign) and len(last.targets) == 1 and _stores(last)):
             return None
     target = first.targets[0]
-    if ast.dump(target) != ast.dump(second.targets[0]) or _compared(node.test) & _names(target):
+    if ast.dump(target) != ast.dump(second.targets[0]) or _compared(frame.program, node.test) & _names(
+        target
+    ):
         return None
     if (id(frame.program), id(node)) not in _SUNK:
         name = f".value {node.lineno}"  # not a valid Python name, so no variable of the kernel can have it
@@ -253,6 +255,9 @@ def _stores(statement) -> bool:
 def _events(body: list):
     """Yield the loads and operations at the start of a branch, up to its first store, in the order of evaluation."""
     for statement in body:
+        if isinstance(statement, ast.If):
+            yield from _in_order(statement.test)
+            return
         if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or statement.value is None:
             return
         yield from _in_order(statement.value)
@@ -270,11 +275,13 @@ def _in_order(node):
         yield node
 
 
-def _compared(test) -> set:
-    """Return the names that a condition compares by size: inside a branch the compiler knows a range for them."""
+def _compared(program, test) -> set:
+    """Return the names whose size a condition compares with constants: in a branch the compiler knows their sign."""
     found: set = set()
     for part in ast.walk(test):
-        if isinstance(part, ast.Compare) and not all(isinstance(op, (ast.Eq, ast.NotEq)) for op in part.ops):
+        if not isinstance(part, ast.Compare) or all(isinstance(op, (ast.Eq, ast.NotEq)) for op in part.ops):
+            continue
+        if any(not _names(side) & program.assigned for side in (part.left, *part.comparators)):
             found |= _names(part)
     return found
 

@@ -13,6 +13,8 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.simt.counting.compiler import hoist, speculated
+from course_pkg.simt.counting.expanded import count_function
+from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, never_alike
 from course_pkg.simt.counting.no_ledger import NoLedger
 from course_pkg.simt.counting.operations import count_operation, use
 from course_pkg.simt.run.values import Origin, Product
@@ -33,17 +35,24 @@ class Ledger(NoLedger):
         A number for the state of each memory; the run changes the dict in place.
     """
 
+    counts = True
+
     def __init__(self, counters, numbering, versions):
         self.counters, self._numbering, self._versions = counters, numbering, versions
         self.straight = 0
         self.hoisted: set = set()
         self._available: list[dict] = [{}]
-        self._depth_of_loops = 0
+        self._depth_of_loops = self._branches = 0
         self._open: list[Origin] = []
         self._speculating: Any = None
         self._held: tuple | None = None
         self._halves: dict[int, tuple] = {}  # elements that were loaded in pairs: value and lanes
         self._products: dict[int, Product] = {}
+        self._trip: tuple | None = (
+            None  # of the innermost loop: lanes, those that entered, branches around, values
+        )
+        self._loaded: dict = {}  # places in shared memory that were loaded
+        self._near = Neighbours(numbering, self._count_access)
 
     # where the run is
 
@@ -52,20 +61,23 @@ class Ledger(NoLedger):
         self.flush()
 
     @contextmanager
-    def one_pass(self, keep_all: bool):
+    def one_pass(self, keep_all: bool, lanes=None, entering=None):
         if keep_all:
             yield
             return
         self._depth_of_loops += 1
+        branches, outer = self._branches, self._trip
+        self._trip = (lanes, entering, branches, len(self._numbering.birth)) if lanes is not None else None
         begun = len(self._numbering.birth)
         active: dict = {}
         self._available.append(active)
         yield
-        self._depth_of_loops -= 1
+        self._depth_of_loops, self._trip = self._depth_of_loops - 1, outer
         self._available.pop()
         birth = self._numbering.birth
         for key, entry in active.items():
-            if birth[key] < begun and entry[0].data is None:
+            moves = lanes is not None and entry[1] == branches and lanes.within(entry[0])
+            if birth[key] < begun and (moves or entry[0].data is None):
                 self._available[-1].setdefault(key, entry)
 
     @contextmanager
@@ -77,7 +89,9 @@ class Ledger(NoLedger):
         if outer is None and speculated(self, frame, node):
             self._speculating = mask
         self.new_block()
+        self._branches += 1
         yield
+        self._branches -= 1
         self.new_block()
         self._speculating = outer
 
@@ -155,11 +169,11 @@ class Ledger(NoLedger):
                 if new:
                     entry[0] = entry[0].union(mask)
                 return new
-        self._available[-1][key] = [mask]
+        self._available[-1][key] = [mask, self._branches]
         return mask
 
     def holds(self, key: int, lanes) -> None:
-        self._available[-1][key] = [lanes]
+        self._available[-1][key] = [lanes, self._branches]
 
     # arithmetic
 
@@ -184,13 +198,20 @@ class Ledger(NoLedger):
 
         self.originate(value, count, operands, mask)
 
+    def function(self, name: str, precision: str, value, argument, where, mask) -> None:
+        count_function(self, name, precision, value, argument, where, mask)
+
+    def product(self, value, instead: str) -> Product:
+        """Note that a value is made by a multiplication, which a later addition may fuse into a multiply-add."""
+        value.product = self._products.setdefault(value.key, Product(self.straight, instead))
+        return value.product
+
     def multiply(self, value, precision: str, where, operands, mask, instead="mul") -> None:
         """Count a multiplication, which a later addition may fuse into a multiply-add.
 
         If no addition fuses it, it counts as an operation of the kind ``instead``.
         """
-        product = self._products.setdefault(value.key, Product(self.straight, instead))
-        value.product = product
+        product = self.product(value, instead)
 
         def count(lanes):
             new = self.first_time(value.key, lanes)
@@ -213,18 +234,32 @@ class Ledger(NoLedger):
                 lanes = lanes.narrow(place.inside.full)
             if unwritten is not None:
                 unwritten.used_by(lanes)
+            if place.array.space == "global":
+                lanes = self._before_the_loop(value.key, lanes)
+                if place.inside is not None:
+                    lanes = lanes.narrow(place.inside.full)
             new = self.first_time(value.key, lanes) if lanes else lanes
             if new:
                 self._access(place, "load", new)
 
         if value.key not in self._available[-1]:
-            self.flush()
+            self._count_held()
+        if place.array.space == "shared":
+            self._loaded[place.key] = place
         self.originate(value, count, (), place.inside, place.array.space)
         return value
 
+    def _before_the_loop(self, key: int, lanes):
+        """Return the lanes that make a load: all that enter the loop, if each trip certainly makes it alike."""
+        if self._trip is None or not lanes:
+            return lanes
+        trip, entering, branches, begun = self._trip
+        alike = self._numbering.birth[key] < begun and self._branches == branches
+        return entering.union(lanes) if entering is not None and alike and trip.within(lanes) else lanes
+
     def load_pair(self, places, values, once: int, lanes) -> None:
         if once not in self._available[-1]:
-            self.flush()
+            self._count_held()
         for value in values:
 
             def count(lanes, value=value):
@@ -248,14 +283,31 @@ class Ledger(NoLedger):
         held = self._held
         if held is not None and held[0] in vain and lanes.union(held[1]) is lanes:
             self._held = None
-        self.flush()
+        self._count_held()
         self._held = key, lanes, count
 
     def flush(self) -> None:
+        self._count_held()
+        self._near.flush()
+
+    def _count_held(self) -> None:
         if self._held is not None:
             _, lanes, count = self._held
             self._held = None
             count(lanes)
+
+    def untouched(self, place, version: int):
+        if place.array.space != "shared":
+            return  # arrays in global memory may overlap
+        for key, other in list(self._loaded.items()):
+            lanes = self.known_to(self._numbering.of(("load", version), key))
+            if lanes is None:
+                del self._loaded[key]
+            elif never_alike(self._numbering, place, other):
+                yield key, lanes
+
+    def known_to(self, key: int):
+        return next((layer[key][0] for layer in reversed(self._available) if key in layer), None)
 
     def atomic(self, place, name: str) -> None:
         narrow = place.array.type in (types.int32, types.uint32)
@@ -269,6 +321,9 @@ class Ledger(NoLedger):
     def _access(self, place, kind: str, lanes, width=1) -> None:
         """Count an access; an access to a complex number counts as two, one for each part."""
         array = place.array
+        if array.space == "shared" and array.dtype.itemsize in MERGED_SIZES and array.dtype.kind != "c":
+            self._near.add(place, kind, lanes)
+            return
         if array.dtype.kind != "c":
             self.counters.access(array, kind, place.where, place.offset, lanes, width=width)
             return
@@ -276,6 +331,9 @@ class Ledger(NoLedger):
         halves = replace(array, dtype=part, flat=array.flat.view(part), extent=2 * array.extent)
         for which in (0, 1):
             self.counters.access(halves, kind, place.where, 2 * place.offset + which, lanes)
+
+    def _count_access(self, place, kind: str, lanes, width: int) -> None:
+        self.counters.access(place.array, kind, place.where, place.offset, lanes, width=width)
 
 
 def _nothing(lanes) -> None:

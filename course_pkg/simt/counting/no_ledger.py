@@ -6,13 +6,16 @@ from contextlib import nullcontext
 class NoLedger:
     """Ignores every entry: for launches that are not profiled, and for sketches of a run."""
 
+    counts = False
+
     def new_block(self) -> None:
         """Begin another basic block of the program: operations of different basic blocks are not fused."""
 
-    def one_pass(self, keep_all: bool):
+    def one_pass(self, keep_all: bool, lanes=None, entering=None):
         """Enclose one trip of a loop, after which values that depend on the trip are forgotten.
 
-        ``keep_all``: forget nothing, since the loop is fully unrolled.
+        ``keep_all``: forget nothing, since the loop is fully unrolled. ``lanes``: the lanes that make this trip, if
+        what does not change from trip to trip is computed before the loop, by the lanes ``entering`` it.
         """
         return nullcontext()
 
@@ -24,7 +27,7 @@ class NoLedger:
         """Count what has not been counted yet, at the end of the run."""
 
     def flush(self) -> None:
-        """Count the store that was held back: another thread may read the element from now on."""
+        """Count the accesses that were held back: another thread may touch the elements from now on."""
 
     def demand(self, value, mask) -> None:
         """Note that lanes use a value, in the basic block that computed it or in a later branch."""
@@ -53,6 +56,9 @@ class NoLedger:
         ``kind`` is one of the profile's kinds of flops, such as ``"fma"``, or a tuple of them.
         """
 
+    def function(self, name: str, precision: str, value, argument, where, mask) -> None:
+        """Count a function that the compiler expands, such as exp (:mod:`.expanded`)."""
+
     def load(self, place, value, unwritten=None):
         """Count the load of an element; return the value to use, which an earlier load of a pair may have brought.
 
@@ -73,6 +79,17 @@ class NoLedger:
 
     def holds(self, key: int, lanes) -> None:
         """Note that lanes have a value in a register: to load it again costs nothing."""
+
+    def known_to(self, key: int):
+        """Return the lanes that have a value in a register; None if no lane has it."""
+        return None
+
+    def untouched(self, place, version: int):
+        """Return ``(number, lanes)`` of elements that lanes have in registers and a store certainly does not change.
+
+        ``version`` is the state of the memory before the store.
+        """
+        return ()
 
     def atomic(self, place, name: str) -> None:
         """Count an atomic operation."""

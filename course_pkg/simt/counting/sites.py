@@ -11,6 +11,7 @@ from course_pkg.simt.front.source import SourceLine
 
 KEPT_BLOCKS = 64
 KEPT_PASSES = 32
+NO_REGION = -1
 SECTOR_SHIFT = SECTOR_BYTES.bit_length() - 1
 
 
@@ -30,8 +31,9 @@ def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tupl
         Byte addresses in shared memory; negative for a lane that is switched off.
     itemsize : int
         Bytes per lane. Accesses of 8 bytes are served by half-warps, those of 16 bytes by quarter-warps. Both halves of
-        a load are served together if each lane has a neighbour, one or two lanes away, that is switched off or reads
-        the same word. At best, each half or quarter with an active lane needs one wavefront.
+        a load, or both quarters of a half, are served together if each of their lanes has a neighbour, one or two lanes
+        away (of 16 bytes, also four), that is switched off or reads the same word. At best, each half or quarter with
+        an active lane needs one wavefront.
     kind : str
         ``"load"`` or ``"store"``.
     """
@@ -44,13 +46,19 @@ def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tupl
     by_part = pieces.reshape(len(word) * words, -1)
     parts = _tallest_bank(by_part).reshape(len(word), words)
     passes, least = parts.sum(axis=1), np.count_nonzero(parts, axis=1)
-    if words > 2:
-        return passes, least
     if kind == "store":
         return passes, least
-    together = _paired(word, 1) | _paired(word, 2)
-    whole = _tallest_bank(pieces.reshape(len(word), -1))
-    return np.where(together, whole, passes), np.where(together, np.minimum(whole, 1), least)
+    # the parts of a load go together by two: halves of the warp, or quarters of each half
+    lanes = np.repeat(word, words // 2, axis=0).reshape(len(word), words // 2, WARP)
+    shares = np.arange(WARP) // (2 * WARP // words) == np.arange(words // 2)[:, None]
+    lanes = np.where(shares, lanes, NOBODY).reshape(-1, WARP)
+    apart = (1, 2) if words == 2 else (1, 2, 4)
+    together = np.logical_or.reduce([_paired(lanes, by) for by in apart]).reshape(len(word), words // 2)
+    whole = _tallest_bank(pieces.reshape(len(word) * words // 2, -1)).reshape(together.shape)
+    by_two = parts.reshape(len(word), words // 2, 2)
+    passes = np.where(together, whole, by_two.sum(axis=2))
+    least = np.where(together, np.minimum(whole, 1), np.count_nonzero(by_two, axis=2))
+    return passes.sum(axis=1), least.sum(axis=1)
 
 
 def _paired(word: np.ndarray, by: int) -> np.ndarray:
@@ -124,6 +132,13 @@ class Counters:
         """Count a floating-point operation."""
         self.flops[where].counts[precision, kind] += threads
 
+    def table(self, where: SourceLine, requests: int, sectors: int) -> None:
+        """Count loads of a function's coefficients, which no array of the kernel holds."""
+        name = "global", "load", "coefficients", where, 16, 1
+        site = self.sites.setdefault(name, Site(*name, NO_REGION))
+        site.requests += requests
+        site.sectors += sectors
+
     def access(self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1) -> None:
         """Count one access of the lanes in ``mask`` to elements ``offset`` of an array's memory.
 
@@ -159,7 +174,9 @@ class Counters:
         self._keep(site, rows, array, wave, box)
 
     def _shared(self, site, rows, times):
-        needed, least = wavefronts(np.where(rows < 0, -1, rows * site.itemsize), site.itemsize, site.kind)
+        needed, least = wavefronts(
+            np.where(rows < 0, -1, rows * site.itemsize), site.itemsize * site.width, site.kind
+        )
         site.wavefronts += int(needed.sum()) * times
         site.bank_conflicts += int((needed - least).sum()) * times
 
@@ -233,6 +250,9 @@ class Uncounted(Counters):
 
     def operation(self, precision: str, kind: str, where: SourceLine, threads: int) -> None:
         """Ignore a floating-point operation."""
+
+    def table(self, where: SourceLine, requests: int, sectors: int) -> None:
+        """Ignore loads of coefficients."""
 
     def access(self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1) -> None:
         """Ignore an access."""

@@ -36,6 +36,67 @@ def effects(run, frame, body: list) -> frozenset:
 
 
 @cache
+def staying(body: tuple) -> tuple:
+    """Return statements without the branches that leave the loop or the function: nothing comes after them."""
+    found = []
+    for node in body:
+        if isinstance(node, ast.If):
+            ways = [() if _leaves(way) else staying(tuple(way)) for way in (node.body, node.orelse)]
+            found.append(ast.Expr(node.test))
+            found += [*ways[0], *ways[1]]
+        else:
+            found.append(node)
+    return tuple(found)
+
+
+@cache
+def waits_outside(node: ast.If) -> bool:
+    """Return whether a branch stores numbers and leaves its loop: a compiler moves the stores out of the loop."""
+    *first, last = node.body
+    return (
+        bool(first)
+        and isinstance(last, ast.Break)
+        and all(isinstance(one, ast.Assign) for one in first)
+        and not any(isinstance(part, ast.Call) for one in first for part in ast.walk(one))
+    )
+
+
+@cache
+def free_of_waiting(node: ast.For | ast.While) -> bool:
+    """Return whether no thread can wait for another one in a loop: it calls functions of numbers alone."""
+    calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    return all(
+        getattr(getattr(function, "value", None), "id", "") in ("math", "np", "numpy")
+        or getattr(function, "id", "") in ("range", "min", "max", "abs", "int", "float", "len", "round")
+        for function in calls
+    )
+
+
+@cache
+def kept_element(node: ast.For | ast.While) -> ast.Subscript | None:
+    """Return the only element that a loop changes, if it is the same in each trip and each trip stores it."""
+    stored, called, assigned = _parts(tuple(node.body))
+    targets = [
+        one.target if isinstance(one, ast.AugAssign) else one.targets[0]
+        for one in node.body
+        if isinstance(one, (ast.Assign, ast.AugAssign))
+    ]
+    targets = [one for one in targets if isinstance(one, ast.Subscript)]
+    parts = [p for statement in node.body for p in ast.walk(statement)]
+    changed = [p for p in parts if isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store)]
+    if len(changed) != 1 or changed != targets or (called and not free_of_waiting(node)):
+        return None
+    counter = ast.walk(node.target) if isinstance(node, ast.For) else ()
+    moving = assigned | {n.id for n in counter if isinstance(n, ast.Name)}
+    names = {n.id for n in ast.walk(targets[0]) if isinstance(n, ast.Name)}
+    return None if names & moving or stored == (None,) else targets[0]
+
+
+def _leaves(body: list) -> bool:
+    return bool(body) and isinstance(body[-1], (ast.Break, ast.Return))
+
+
+@cache
 def unused_calls(function: ast.FunctionDef) -> frozenset:
     """Return the calls whose results are not used: calls as statements, or assigned to a name that is never read."""
     read = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}

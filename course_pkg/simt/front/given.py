@@ -7,7 +7,7 @@ from course_pkg.core.limits import CONSTANT_BYTES
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.memory.regions import Array, Region, row_major, shape_values
-from course_pkg.simt.run.refusals import THREE
+from course_pkg.simt.run.needed import THREE
 from course_pkg.simt.run.values import Intrinsic
 
 

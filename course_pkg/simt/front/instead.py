@@ -68,7 +68,8 @@ INSTEAD = {  # the beginning of a construct's name: what to write
     "operator.inv": "write ~x",
     "numpy.where": "write `a if condition else b`",
     "numpy.clip": "write min(max(x, low), high)",
-    "numpy.float16": "use numba.float32",
+    "cuda.fp16": "write a + b and its like, which Numba computes in half precision if all numbers are numba.float16",
+    "cuda.bf16": "use numba.float32: only a GPU has this type",
 }
 _NO_SCALARS = {  # functions of NumPy that Numba has for a GPU only under another name, or for arrays alone
     **{
@@ -90,7 +91,7 @@ INSTEAD |= {
 
 
 _COMPILED = (  # the beginnings of what Numba does compile
-    *("cuda.", "numpy.float16", "nonlocal", "recursion", "the str", "a string", "round to a number"),
+    *("cuda.", "nonlocal", "recursion", "the str", "a string", "round to a number"),
     *("the builtin_function_or_method 'isinstance'", "the builtin_function_or_method 'breakpoint'"),
     *("a copy of records", "a choice between", "a name that stands for", "an array or a function chosen"),
     *(

@@ -13,8 +13,9 @@ import numba
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt import random
+from course_pkg.simt import libdevice, random
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front import vectors
 from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.given import constant_array, index_value
 from course_pkg.simt.front.source import SourceLine
@@ -121,6 +122,8 @@ def _in_these_lanes(run, frame, node, variable, mask):
     value, known = variable.number or variable.value, variable.mask
     if isinstance(value, Torn):
         raise unsupported(frame, node, f"in {node.id!r}, {value.reason}")
+    if variable.newest is not None and not run.dry and mask.within(variable.newest[1]):
+        return variable.newest[0]
     if known is None or run.dry or mask.within(known):
         return value
     return _known_in(run, frame, node, value, known, mask)
@@ -224,6 +227,10 @@ def member(run, frame, node, owner, mask):
             return index_value(run, whole)
         if whole == "random":
             return Module("numba.cuda.random", random)
+        if whole == "libdevice":
+            return Module("numba.cuda.libdevice", libdevice)
+        if vectors.parts_of(whole):
+            return Intrinsic(whole)
         if id(getattr(types, whole, None)) in TYPES:
             return TypeName(TYPES[id(getattr(types, whole))])
         if whole.startswith("_") or _is_for_the_host(whole):
@@ -246,6 +253,8 @@ def member(run, frame, node, owner, mask):
             return found
     if isinstance(owner, TypeName) and name == "type":
         return owner
+    if isinstance(owner, tuple) and name in vectors.PARTS[: len(owner)]:
+        return owner[vectors.PARTS.index(name)]
     if isinstance(owner, Grid) and name == "sync":
         return Method(name, owner)
     if isinstance(owner, Value) and name in ("real", "imag") and owner.data.dtype.kind == "c":
@@ -292,6 +301,11 @@ def _module_member(run, frame, node, owner, name):
         )
     if owner.name not in MODULES.values() and thing is not None:
         return entity(run, frame, node, thing)
+    if thing is None and owner.name == "numba.cuda.libdevice":
+        raise SimtError(
+            f"{where}: cuda.libdevice.{name} is an instruction of its own, which only a GPU has: use a function of "
+            "math, or round and cast by yourself."
+        )
     raise unsupported(frame, node, f"{owner.name}.{name}")
 
 

@@ -1,5 +1,7 @@
 """Ask Numba for its typing rules: the type of ``int32 + uint32``, or of a variable that holds one of two types."""
 
+import math
+import operator
 from functools import cache
 from importlib import import_module
 
@@ -14,8 +16,26 @@ from course_pkg.simt.errors import Unsupported
 
 SCALARS = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float32", "float64", "complex64", "complex128"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
 )
+# what Numba computes in half precision on a GPU; on a CPU, which is asked for all other types, it has none of them
+_COMPARISONS = {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
+_HALVES = {
+    *_COMPARISONS,
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, abs),
+    *(
+        math.sqrt,
+        math.exp,
+        math.log,
+        math.log2,
+        math.log10,
+        math.sin,
+        math.cos,
+        math.floor,
+        math.ceil,
+        math.trunc,
+    ),
+}
 INT64, FLOAT64, BOOL = types.int64, types.float64, types.boolean
 
 
@@ -42,6 +62,8 @@ def signature(function, *arguments):
     Unsupported
         If Numba has no version for these types.
     """
+    if arguments and all(one == types.float16 for one in arguments) and function in _HALVES:
+        return arguments, BOOL if function in _COMPARISONS else types.float16
     if getattr(function, "__module__", "") == "cmath":
         _know_complex_functions()
     try:

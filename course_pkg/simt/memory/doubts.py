@@ -10,6 +10,9 @@ exchanges, is watched, even if nobody has changed the element yet. If another th
 between the two, the value is in doubt from then on; if it has been stored by then, that is a race. When a branch uses
 the value, it is not known yet what that thread will put there. So the branch ends the watch only if any other number
 would have led to the other side: a test of one bit, or of the sign, would let half of all numbers pass.
+
+All that is about integers. A floating-point number is data, and no branch ends its doubt: what a thread does because of
+it is in doubt, too (:mod:`course_pkg.simt.run.sway`).
 """
 
 from dataclasses import dataclass
@@ -81,13 +84,26 @@ class Doubts:
         self._known.append(Doubt(place, dict(zip(threads.tolist(), entries.tolist(), strict=True))))
         return -len(self._known)
 
-    def watch(self, watched: Watched) -> int:
-        """Watch what an atomic read; return the number of the doubt that may come of it."""
+    def watch(self, watched: Watched, known: dict) -> int:
+        """Watch what an atomic read; return the number of the doubt that may come of it, or is ``known`` already."""
         number = min(self._watched, default=WATCH) - 1
         live = sorted(n for n, (one, doubt) in self._watched.items() if one.open.any() or doubt.entries)
-        self._watched = {n: self._watched[n] for n in live[: MOST_WATCHED - 1]}
-        self._watched[number] = watched, Doubt(watched.place, {})
+        floats = [n for n in live if self.is_float(n)]
+        integers = [n for n in live if not self.is_float(n)]
+        self._watched = {n: self._watched[n] for n in (*floats, *integers[: MOST_WATCHED - 1])}
+        self._watched[number] = watched, Doubt(watched.place, known)
         return number
+
+    def is_float(self, event: int) -> bool:
+        """Tell whether a doubt is about a floating-point number."""
+        return event in self._watched and self._watched[event][0].way[2]
+
+    def same_place(self, event: int, region, threads, units):
+        """Tell which threads have read, in a doubt about floats, the unit that is given for them."""
+        watched = self._watched[event][0]
+        read = dict(zip(watched.threads.tolist(), watched.units.tolist(), strict=True))
+        same = [read.get(t) == u for t, u in zip(threads.tolist(), units.tolist(), strict=True)]
+        return np.array(same, bool) & (watched.region is region)
 
     def changed(self, wave, region, units, entries, stamps, way: tuple, unordered):
         """Note that threads change elements by an atomic of a kind; yield the place, thread and entry of each race.
@@ -102,7 +118,8 @@ class Doubts:
         by_unit = np.argsort(units, kind="stable")
         inner = units[by_unit]
         for watched, doubt in self._watched.values():
-            if watched.region is not region or watched.wave is not wave or watched.way == way:
+            alike = watched.way == way and not way[2]
+            if watched.region is not region or watched.wave is not wave or alike:
                 continue
             for side, step in (
                 ("left", 0),

@@ -221,7 +221,10 @@ class Races:
             Entries of the other threads' updates; ``NONE`` where there is no doubt.
         """
         mine, doubt, whom = threads * SITES, np.zeros(len(threads), bool), np.full(len(threads), NONE)
-        for other, crowd in region.shadow.updaters.items():
+        crowds = region.shadow.updaters
+        if way[2]:  # of floats, only those that were swapped have changed: other updates are races already
+            crowds = {("cas",): region.shadow.swappers_of(self.order)}
+        for other, crowd in crowds.items():
             if other == way:
                 continue
             alike = other[0] == way[0] and way[0] != "exch"

@@ -72,6 +72,9 @@ class Array:
         In a sketch of a run: names of other arrays that this one may stand for.
     outer : tuple of Value
         The indices that led to a record, for messages.
+    aligned : int
+        What the compiler knows of ``offset`` where it varies: it is a multiple of so many elements; 0 where it does
+        not vary.
     floating : bool
         Whether the elements are floating-point numbers, or would be if they were not seen as elements of another type.
     """
@@ -91,6 +94,7 @@ class Array:
     others: frozenset = frozenset()
     outer: tuple = ()
     floating: bool = False
+    aligned: int = 0
 
     def __post_init__(self):
         self.floating |= self.dtype.kind in "fc"

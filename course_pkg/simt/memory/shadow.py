@@ -42,6 +42,7 @@ class Shadow:
         )
         self.replaced = self.writer_of_replaced = None
         self.updaters: dict[tuple, Crowd | WholeCrowd] = {}
+        self.swappers: Crowd | WholeCrowd | None = None  # threads whose comparison of floats did swap them
 
     def readers_of(self, order: Order) -> Crowd | WholeCrowd:
         """Return the crowd of the readers; create it at the first call."""
@@ -76,6 +77,12 @@ class Shadow:
         if way not in self.updaters:
             self.updaters[way] = self._crowd(self.units, order)
         return self.updaters[way]
+
+    def swappers_of(self, order: Order) -> Crowd | WholeCrowd:
+        """Return the crowd of threads that have swapped floats; create it at the first call."""
+        if self.swappers is None:
+            self.swappers = self._crowd(self.units, order)
+        return self.swappers
 
     def write(self, units, entry, stamps):
         """Note writes; return for each lane the entry that stays, which is another lane's if several write one unit."""

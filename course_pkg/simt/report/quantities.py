@@ -84,6 +84,10 @@ class FlopCounts:
         Fused multiply-adds, a multiplication and an addition in one instruction: ``…_dfma_…``, ``…_ffma_…``.
     div, sqrt, special : int
         Divisions, square roots and transcendental functions in the source; each takes several instructions on a GPU.
+    known : int
+        Those of the transcendental functions whose instructions are counted in the following.
+    inside_add, inside_mul, inside_fma : int
+        Instructions inside of transcendental functions; :attr:`total` takes each function as one flop.
 
     Examples
     --------
@@ -97,6 +101,10 @@ class FlopCounts:
     div: int = 0
     sqrt: int = 0
     special: int = 0
+    known: int = field(default=0, repr=False)
+    inside_add: int = field(default=0, repr=False)
+    inside_mul: int = field(default=0, repr=False)
+    inside_fma: int = field(default=0, repr=False)
 
     @property
     def total(self) -> int:
@@ -135,7 +143,7 @@ class Flops:
     def instructions(self, precision: str, kind: str) -> int:
         """Return how many additions, multiplications or multiply-adds a GPU executes.
 
-        This includes the instructions that compute divisions and square roots.
+        This includes the instructions that compute divisions, square roots, exp, log, sin and cos.
 
         Parameters
         ----------
@@ -144,7 +152,7 @@ class Flops:
         kind : str
             ``"add"``, ``"mul"`` or ``"fma"``.
         """
-        total = getattr(self[precision], kind)
+        total = getattr(self[precision], kind) + getattr(self[precision], f"inside_{kind}")
         for (source, operation), made in EXPANDED.items():
             total += getattr(self[source], operation) * made.get((precision, kind), 0)
         return total

@@ -15,9 +15,9 @@ from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
 from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
 from course_pkg.simt.run.lanes import Mask
-from course_pkg.simt.run.needed import require_numbers
-from course_pkg.simt.run.refusals import no_index
+from course_pkg.simt.run.needed import no_index, require_numbers
 from course_pkg.simt.run.sketch import note_store
+from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.tuples import part_of_tuple
 from course_pkg.simt.run.values import Value
 from course_pkg.simt.run.views import fill, is_view, view
@@ -249,10 +249,15 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
     inside = place.inside
     if inside:
         if run.races is not None:
+            value = swayed(run, value)
             run.log.access(run, place, "store", VERBS["store"], inside, stored=value)
-            require_no_doubt(run, value, inside)
+            require_no_doubt(run, value, inside, place)
             remember(run, place, value)
         run.ledger.store(place)
         write(run, array, place.at, value.data, inside)
+    before = run.versions[array.space]
     run.kill(array.space)
-    run.ledger.holds(run.numbering.of(("load", run.versions[array.space]), place.key), inside)
+    now = run.versions[array.space]
+    run.ledger.holds(run.numbering.of(("load", now), place.key), inside)
+    for key, lanes in run.ledger.untouched(place, before):
+        run.ledger.holds(run.numbering.of(("load", now), key), lanes)

@@ -17,6 +17,7 @@ from course_pkg.simt.run.elements import note_change
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import Strand, memory_name, require_no_doubt
 from course_pkg.simt.run.sketch import note_store
+from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.values import Value, undefined
 
 COMMUTING = {"sub": "add"}
@@ -53,10 +54,10 @@ def atomic(run, frame, node, name, arguments, mask):
             f"{', '.join(TYPES[name])}, and {array.name} holds {array.dtype.name}."
         )
     place = locate(run, frame, node, array, index, mask)
-    for v in values:
-        if not isinstance(v, Value):
-            raise unsupported(frame, node, f"cuda.atomic.{name} with something else than a number")
-        require_no_doubt(run, v, place.inside)
+    if not all(isinstance(v, Value) for v in values):
+        raise unsupported(frame, node, f"cuda.atomic.{name} with something else than a number")
+    for v in (swayed(run, one) for one in values):
+        require_no_doubt(run, v, place.inside, place if name == "cas" else None)
     operands = [cast(run, v, array.type).data for v in values]
     if run.dry:
         note_store(run, array)
@@ -96,11 +97,15 @@ def _otherwise(run, place, old, way):
         every = units, threads, found, left, first, might, fences, row, lane
         events.add(run.races.handovers.atomics(way[0], array.region, *every))
     stamps = run.clock.stamps()[row, lane]
+    if array.floating:
+        site = run.races.site(Access(*place.where, VERBS["atomic"], *way))
+        swaps = units[changed], (threads * SITES + site)[changed], stamps[changed]
+        array.region.shadow.swappers_of(run.races.order).add(*swaps)
     _tell_changes(run, place, changed, units, threads, stamps, way)
     watched = way[1] and (way[0] == "exch" or not changed.all())
     if way[1]:
         doubt, whom = run.races.fetched(array.region, units, threads, stamps, way, ~changed)
-        if doubt.any():
+        if doubt.any() and not array.floating:
             events.add(run.races.doubts.add(place, threads[doubt], whom[doubt]))
     by, there = wave.thread_numbers.reshape(wave.shape), tuple(one[order] for one in np.nonzero(lanes))
 
@@ -115,7 +120,8 @@ def _otherwise(run, place, old, way):
         seen = Watched(
             place, wave, array.region, units, threads, stamps, way, ~unused, np.zeros(len(units), bool)
         )
-        strands[run.races.doubts.watch(seen)] = strand(_others(found))
+        known = zip(threads[doubt].tolist(), whom[doubt].tolist(), strict=True) if array.floating else ()
+        strands[run.races.doubts.watch(seen, dict(known))] = strand(_others(found))
     return strands or None
 
 

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 from numba.core import types
 
+from course_pkg.simt.counting.expanded import INSIDE
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
 from course_pkg.simt.front.names import ARRAY_FUNCTIONS
@@ -264,8 +265,11 @@ def _number_function(run, frame, node, function, arguments, mask):
     if value.constant:
         return value
     if function.counts:
-        where = SourceLine(frame.program.name, node.lineno)
-        run.ledger.flop(value, function.counts, dtype_of(result).name, where, numbers, mask)
+        where, precision = SourceLine(frame.program.name, node.lineno), dtype_of(result).name
+        if (function.name, precision) in INSIDE:
+            run.ledger.function(function.name, precision, value, numbers[0], where, mask)
+        else:
+            run.ledger.flop(value, function.counts, precision, where, numbers, mask)
     return value
 
 

@@ -21,6 +21,7 @@ from course_pkg.simt.run.hindsight import decide, follow
 from course_pkg.simt.run.merge import merge
 from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.sketch import any_of
+from course_pkg.simt.run.sway import scope, swayed
 from course_pkg.simt.run.values import Value
 
 
@@ -142,11 +143,12 @@ def _other_where(run, frame, test, one, other, mask):
     if test.constant:
         return evaluate(run, frame, other, mask) if test.number else one
     run.ledger.demand(test, mask)
-    decide(run, test, mask)
-    yes, no = mask.split(test.data)
-    if not yes:
-        return one
-    value = evaluate(run, frame, other, yes)
+    with scope(run):
+        decide(run, test, mask)
+        yes, no = mask.split(test.data)
+        if not yes:
+            return swayed(run, one)
+        value = swayed(run, evaluate(run, frame, other, yes))
     return merge(run, yes if yes.data is not None else mask, value, one) if no else value
 
 
@@ -208,9 +210,12 @@ def _chosen(run, frame, node, test, mask):
     if test.constant:
         return evaluate(run, frame, node.body if test.number else node.orelse, mask)
     run.ledger.demand(test, mask)
-    decide(run, test, mask)
-    yes, no = mask.split(test.data)
-    if not yes or not no:
-        return evaluate(run, frame, node.body, yes) if yes else evaluate(run, frame, node.orelse, no)
-    one, other = evaluate(run, frame, node.body, yes), evaluate(run, frame, node.orelse, no)
+    with scope(run):
+        decide(run, test, mask)
+        yes, no = mask.split(test.data)
+        if not yes or not no:
+            only = evaluate(run, frame, node.body, yes) if yes else evaluate(run, frame, node.orelse, no)
+            return swayed(run, only)
+        one, other = evaluate(run, frame, node.body, yes), evaluate(run, frame, node.orelse, no)
+        one, other = swayed(run, one), swayed(run, other)
     return merge(run, yes if yes.data is not None else mask, one, other)

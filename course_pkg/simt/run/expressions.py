@@ -7,13 +7,12 @@ from functools import lru_cache
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt.errors import SimtError, Unsupported
+from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
 from course_pkg.simt.run.constructs import construct, unsupported
 from course_pkg.simt.run.hindsight import follow
-from course_pkg.simt.run.needed import require_numbers
-from course_pkg.simt.run.refusals import no_numbers, what_it_is
+from course_pkg.simt.run.needed import no_numbers, require_numbers
 from course_pkg.simt.run.values import Value
 
 OPERATORS = {
@@ -108,7 +107,7 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
     if isinstance(left, tuple) and isinstance(op, ast.Mult) and isinstance(right, Value) and right.constant:
         return left * right.number
     if not isinstance(left, Value) or not isinstance(right, Value):
-        raise no_numbers(frame, node, op, left, right)
+        raise no_numbers(frame, node, left, right)
     kind = type(op)
     if kind is ast.Pow and right.constant and isinstance(right.type, types.Integer):
         return _power(run, frame, node, left, right, mask)
@@ -167,7 +166,32 @@ def _key(run, kind, function, result, a, b, keys) -> int:
             return run.numbering.plus(b.key, a.number)
         if kind is ast.Sub and b.constant:
             return run.numbering.plus(a.key, -b.number)
-    return run.numbering.of((function.__name__, result), *keys)
+    key = _multiple_of_sum(run, kind, function, result, a, b)
+    key = run.numbering.of((function.__name__, result), *keys) if key is None else key
+    if kind in (ast.Mult, ast.LShift) and isinstance(result, types.Integer):
+        _note_multiple(run, kind, key, a, b)
+    return key
+
+
+def _multiple_of_sum(run, kind, function, result, a, b) -> int | None:
+    """Return the number of ``(x + 2) * 3`` as that of ``x * 3 + 6``; None for anything else."""
+    if kind is not ast.Mult or not isinstance(result, types.Integer) or a.constant == b.constant:
+        return None
+    one, factor = (a, b) if b.constant else (b, a)
+    base, amount = run.numbering.as_sum(one.key)
+    if not amount or result.bitwidth < 64:
+        return None
+    product = run.numbering.of((function.__name__, result), *sorted((base, factor.key)))
+    run.numbering.scaled(product, base, factor.number)
+    return run.numbering.plus(product, amount * factor.number)
+
+
+def _note_multiple(run, kind, key, a, b) -> None:
+    if kind is ast.LShift and b.constant and 0 <= b.number < 32:
+        run.numbering.scaled(key, a.key, 1 << b.number)
+    elif kind is ast.Mult and (a.constant or b.constant):
+        one, other = (a, b) if b.constant else (b, a)
+        run.numbering.scaled(key, one.key, other.number)
 
 
 def _power(run, frame, node, base, exponent, mask):
@@ -226,7 +250,7 @@ def unary(run, frame, node, op, operand, mask) -> Value:
     if isinstance(op, ast.Not):
         return negated(run, truth(run, frame, operand, node))
     if not isinstance(operand, Value):
-        raise no_numbers(frame, node, op, operand)
+        raise no_numbers(frame, node, operand)
     function, ufunc = OPERATORS[type(op)]
     (wanted,), result = _signature(frame, node, function, operand.type)
     a = cast(run, operand, wanted)
@@ -250,9 +274,7 @@ def negated(run, test: Value) -> Value:
 def truth(run, frame, value, node) -> Value:
     """Return whether a number counts as true in an ``if``."""
     if not isinstance(value, Value):
-        raise SimtError(
-            f"{frame.program.name}, line {getattr(node, 'lineno', 0)}: the condition is {what_it_is(value)}"
-        )
+        raise no_numbers(frame, node, value)
     if value.type == BOOL:
         return value
     run.ledger.use(value)
@@ -269,7 +291,12 @@ def cast(run, value: Value, numba_type) -> Value:
     run.ledger.use(value)
     dtype = dtype_of(numba_type)
     same = _keeps_its_number(value.type, numba_type)
-    key = value.key if same else run.numbering.of(("cast", numba_type), value.key)
+    if same:
+        key = value.key
+    elif isinstance(numba_type, types.Integer) and isinstance(value.type, types.Integer):
+        key = run.numbering.narrowed(value.key, numba_type)
+    else:
+        key = run.numbering.of(("cast", numba_type), value.key)
     converted = run.view(value, _convert(value.data, dtype), numba_type, key)
     return follow(converted, lambda data: _convert(data, dtype), value)
 

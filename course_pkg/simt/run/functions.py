@@ -74,7 +74,9 @@ def call_function(run, frame, node, function, arguments: list, named: dict, mask
     inner = Frame(program, mask, variables, outer=function.frame if inside else None)
     run.calling.append(program)
     run.path += (id(node),)
+    run.scopes.append(inner.scope)
     execute(run, inner, program.tree.body, mask)
+    run.scopes.pop()
     run.path = run.path[:-1]
     run.calling.pop()
     if inner.raised is not None and inner.result is None:

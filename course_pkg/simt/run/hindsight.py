@@ -19,6 +19,7 @@ from course_pkg.simt.run.values import Value
 
 FOLLOWED = ("global", "shared", "local")
 TOGETHER = 1 << 62  # the key of the world in which all atomics that change nothing were done earlier
+_NO_THREAD = np.full((1,) * 6, -2)  # unlike ANYBODY
 MOST = 16  # atomics that one value is followed for; no thread learns from an older one
 
 
@@ -56,6 +57,19 @@ def follow(value: Value, compute, *operands: Value) -> Value:
             value.otherwise[TOGETHER] = Strand(
                 compute(*map(_together, operands)), np.array(ANYBODY).reshape((1,) * 6)
             )
+    return value
+
+
+def follow_either(value: Value, choose, pick, new: Value, old: Value) -> Value:
+    """Follow a value that is one of two in each lane; a lane is in no doubt because of the other one.
+
+    ``choose`` makes the value's data from theirs; ``pick`` does the same and converts no type.
+    """
+    follow(value, choose, new, old)
+    for event in [e for e in value.otherwise or () if e < 0]:
+        ways = ((o.otherwise or {}).get(event) for o in (new, old))
+        by = pick(*(_NO_THREAD if strand is None else strand.by for strand in ways))
+        value.otherwise[event] = replace(value.otherwise[event], by=by)
     return value
 
 
@@ -110,7 +124,10 @@ def _newest(events) -> list:
 
 
 def _common(by, other):
-    return by if by is other else np.where(by == other, by, ANYBODY)
+    if by is other:
+        return by
+    both = np.where(by == other, by, ANYBODY)
+    return np.where(by == _NO_THREAD, other, np.where(other == _NO_THREAD, by, both))
 
 
 def decide(run, test: Value, mask) -> None:
@@ -130,6 +147,8 @@ def decide(run, test: Value, mask) -> None:
                 # each of two atomics may change `a ^ b` alone, while both together do not
                 decided &= np.stack([run.wave.spread(one)[lanes] for one in all_of_them.data]) != way
             run.races.handovers.learn(threads, decided, by, event)
+        elif run.races.doubts.is_float(event):
+            run.scopes[-1][event] = strand.by
         else:
             # numbers that an atomic might find later are not known: only a test that rejects all others is a test of it
             certain = decided.all(axis=0) if event < WATCH else decided.any(axis=0)
@@ -149,14 +168,23 @@ def may_be_a_branch(trips: Value) -> bool:
     return max(int(data.max()) for data in (trips.data, *(s.data for s in strands)) if data.size) <= 1
 
 
-def require_no_doubt(run, value: Value, lanes) -> None:
-    """Report lanes that store a value in doubt: an atomic found it while others changed it, and no branch used it."""
+def require_no_doubt(run, value: Value, lanes, place=None) -> None:
+    """Report lanes that store a value in doubt: an atomic found it while others changed it, and no branch used it.
+
+    A float may be compared and swapped with one that was found in the same element. ``place`` is where it is stored.
+    """
     if run.dry or not value.otherwise or run.races is None:
         return
     for event in (e for e in value.otherwise if e < 0):
         chosen = run.wave.spread(lanes.full)
         by = run.wave.spread(value.otherwise[event].by)[chosen]
         threads = np.where(by == ANYBODY, run.wave.thread_numbers[chosen], by)
+        if place is not None and run.races.doubts.is_float(event):
+            if place.array.space == "local":
+                continue  # no other thread sees it; it is followed from there
+            units = place.array.units(run.wave.spread(place.at)[chosen])
+            other = ~run.races.doubts.same_place(event, place.array.region, threads, units)
+            threads = threads[other]
         found = run.races.doubts.of(event, threads)
         if found is not None:
             run.log.fetched(run, *found)

@@ -10,6 +10,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.given import index_value
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, type_of, unify
+from course_pkg.simt.front.vectors import parts_of
 from course_pkg.simt.memory.regions import (
     Array,
     Region,
@@ -22,6 +23,7 @@ from course_pkg.simt.run import atomics, hindsight, hints, pairs, warp
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.expressions import cast
+from course_pkg.simt.run.tuples import vector
 from course_pkg.simt.run.values import TypeName, Value
 
 
@@ -31,7 +33,7 @@ def intrinsic(run, frame, node, name, arguments, named, mask):
         return atomics.atomic(run, frame, node, name.removeprefix("atomic."), arguments, mask)
     if name in warp.FUNCTIONS:
         return warp.FUNCTIONS[name](run, frame, node, name, arguments, mask)
-    handler = _INTRINSICS.get(name)
+    handler = _INTRINSICS.get(name) or (vector if parts_of(name) else None)
     if handler is None:
         raise unsupported(frame, node, f"a call of cuda.{name}")
     return handler(run, frame, node, name, arguments, named, mask)

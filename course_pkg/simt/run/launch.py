@@ -116,6 +116,7 @@ def _run_launch(launch, arguments, counters, check, steps) -> State:
 def _run(run, program, arguments, memory) -> None:
     """Run the kernel for one wave."""
     frame = Frame(program, run.wave.everyone, is_kernel=True)
+    run.scopes.append(frame.scope)
     for name, argument in zip(program.parameters, arguments, strict=False):
         frame.variables[name] = Variable(bind_argument(run, name, argument, memory), None)
     for name in program.parameters[len(arguments) :]:

@@ -6,7 +6,7 @@ the lanes beyond ``n`` have left in the second form, and are on their way out in
 
 import ast
 from contextlib import contextmanager
-from functools import cache
+from weakref import WeakKeyDictionary
 
 
 @contextmanager
@@ -31,9 +31,17 @@ def leaving(run, frame, node: ast.If, lanes, side: list):
         run.leaving = before
 
 
-@cache
 def last_branches(function: ast.FunctionDef) -> frozenset:
     """Return the ``if`` statements after which a function does nothing, whichever side a thread takes."""
+    if function not in _FOUND:
+        _FOUND[function] = _search(function)
+    return _FOUND[function]
+
+
+_FOUND: WeakKeyDictionary = WeakKeyDictionary()  # a notebook defines a kernel anew each time that a cell runs
+
+
+def _search(function: ast.FunctionDef) -> frozenset:
     found, bodies = set(), [function.body]
     while bodies:
         busy = [statement for statement in bodies.pop() if not _is_idle(statement)]

@@ -4,11 +4,14 @@ import ast
 from functools import cache
 
 import numpy as np
+from numba.core import types
 
 from course_pkg.simt.counting.compiler import passes, unrolled_by
+from course_pkg.simt.counting.unrolling import moves_before, written_out_of
 from course_pkg.simt.errors import SimtError
-from course_pkg.simt.front.effects import effects
+from course_pkg.simt.front.effects import effects, free_of_waiting, kept_element, staying
 from course_pkg.simt.front.typing import INT64, dtype_of
+from course_pkg.simt.run.access import place_of
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.endless import Watch, leaves
@@ -18,9 +21,8 @@ from course_pkg.simt.run.iteration import counted_by, item_of, sequence_of, writ
 from course_pkg.simt.run.sketch import of_one_type, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
+from course_pkg.simt.run.sway import leave
 from course_pkg.simt.run.values import Value, Variable
-
-UNROLLED = 128  # a compiler fully unrolls a loop with up to so many trips, if it knows their number
 
 
 @runs(ast.While)
@@ -32,13 +34,13 @@ def _while(run, frame, node, mask):
     test = condition(run, frame, node.test, mask)
     written_out = test.constant and bool(_assigned(node) & _read(node.test))  # a `while True` is not unrolled
     loop = _begin_loop(run, frame, node, mask, written_out)
-    watch = Watch(run, frame, node)
+    watch, moves = Watch(run, frame, node), moves_before(node)
     while current:
         run.step()
         watch.begin(current)
         if not written_out:
             run.ledger.new_block()
-        with run.ledger.one_pass(keep_all=written_out):
+        with run.ledger.one_pass(keep_all=written_out, lanes=current if moves else None):
             test = condition(run, frame, node.test, current)
             written_out = written_out and test.constant
             run.ledger.demand(test, current)
@@ -87,13 +89,22 @@ def _for(run, frame, node, mask):
     counts_from = (start, step) if counted.otherwise and may_be_a_branch(counted) else (start, stop, step)
     for end in counts_from:
         require_no_doubt(run, end, mask)
-    constant = start.constant and stop.constant and step.constant and int(trips.max()) <= UNROLLED
-    together = 1 if constant or trips.size == 1 else unrolled_by(node)
+    constant, together = start.constant and stop.constant and step.constant, 1
+    if constant:
+        most = int(trips.max())
+        together = written_out_of(node, most, False)
+        if together < most and _touches_local_array(frame, node):
+            together = written_out_of(node, most, True)
+        constant = together >= most
+    elif trips.size > 1:
+        together = unrolled_by(node)
+    rest_first = not start.constant and not _counts_from_a_constant(frame, node)
     loop, returned = _begin_loop(run, frame, node, mask, constant), frame.returned
-    gone = run.wave.nobody
+    entering = mask.narrow(trips > 0)
+    gone, moves = run.wave.nobody, moves_before(node)
     if trips.size and trips.max() > run.patience and not leaves(node):
         raise endless(run)
-    for at, wanted in passes(trips, together, not start.constant):
+    for at, wanted in passes(trips, together, rest_first):
         stay = mask.narrow(wanted) if wanted is not None else mask
         stay = stay.minus(gone) if gone else stay
         if not stay:
@@ -102,7 +113,7 @@ def _for(run, frame, node, mask):
         decide_by_trips(run, counted, at, stay)
         if not constant:
             run.ledger.new_block()
-        with run.ledger.one_pass(keep_all=constant):
+        with run.ledger.one_pass(keep_all=constant, lanes=stay if moves else None, entering=entering):
             number = _loop_value(run, start, step, at, constant, stay)
             bind(run, frame, node.target, item_of(run, frame, node, sequence, number, stay), stay)
             if constant and sequence is numbers and isinstance(node.target, ast.Name):
@@ -132,10 +143,40 @@ def _for_each(run, frame, node, mask, sequence):
 def _begin_loop(run, frame, node, mask, constant=False):
     if not constant:
         run.ledger.flush()
-        run.kill(*effects(run, frame, node.body))
+        kept = _kept(run, frame, node, mask)
+        run.kill(*effects(run, frame, staying(tuple(node.body))))
+        if kept is not None:
+            run.ledger.holds(run.numbering.of(("load", run.versions[kept.array.space]), kept.key), mask)
         _forget(run, frame, node, _is_number)
-    frame.loops.append(Loop(run.wave.nobody, run.wave.nobody))
+    may_wait = not run.dry and free_of_waiting(node)
+    frame.loops.append(Loop(run.wave.nobody, run.wave.nobody, may_wait))
+    run.scopes.append(frame.loops[-1].scope)
     return frame.loops[-1]
+
+
+def _counts_from_a_constant(frame, node) -> bool:
+    """Tell whether an integer that the loop changes is a constant before: then the trips without a group come last."""
+    held = (frame.variables.get(name) for name in _carried(node))
+    values = (variable.value for variable in held if variable)
+    return any(isinstance(v, Value) and v.constant and isinstance(v.type, types.Integer) for v in values)
+
+
+@cache
+def _carried(node) -> frozenset:
+    """Return the names that a trip changes by an operation on what they were."""
+    parts = (part for statement in node.body for part in ast.walk(statement))
+    targets = (part.target for part in parts if isinstance(part, ast.AugAssign))
+    return frozenset(target.id for target in targets if isinstance(target, ast.Name))
+
+
+def _kept(run, frame, node, mask):
+    """Return the place of the element that a loop changes in each trip, if all lanes have it in a register before."""
+    target = kept_element(node)
+    if target is None or not run.ledger.counts:
+        return None
+    place = place_of(run, frame, target, mask)
+    lanes = run.ledger.known_to(run.numbering.of(("load", run.versions[place.array.space]), place.key))
+    return place if lanes is not None and mask.within(lanes) else None
 
 
 def _one_pass(run, frame, loop, node, mask, written_out):
@@ -166,6 +207,17 @@ def _is_constant(value) -> bool:
     return isinstance(value, Value) and value.constant
 
 
+def _touches_local_array(frame, node) -> bool:
+    """Tell whether a loop's body names an array of the thread's own."""
+    held = (frame.variables.get(name) for name in _named(node))
+    return any(getattr(variable.value, "space", "") == "local" for variable in held if variable)
+
+
+@cache
+def _named(node) -> set:
+    return {n.id for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Name)}
+
+
 @cache
 def _assigned(node) -> set:
     names = (n for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Name))
@@ -177,9 +229,12 @@ def _read(test) -> set:
 
 
 def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
-    frame.loops.pop()
     if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id in frame.variables:
         frame.variables[node.target.id].number = None  # after the loop, other lanes have other numbers
+    for branch, lanes in loop.later.items():
+        execute(run, frame, branch.body, lanes)
+    frame.loops.pop()
+    run.scopes.pop()
     if not constant:
         run.kill(*effects(run, frame, node.body))
         run.ledger.new_block()
@@ -216,6 +271,7 @@ def _loop_value(run, start, step, at, constant, mask) -> Value:
 def _break(run, frame, node, mask):
     frame.loops[-1].breaking.append(frame.variables)
     frame.loops[-1].broken = frame.loops[-1].broken.union(mask)
+    leave(run, frame.loops[-1].scope)
     return run.wave.nobody
 
 
@@ -223,4 +279,5 @@ def _break(run, frame, node, mask):
 def _continue(run, frame, node, mask):
     frame.loops[-1].continuing.append(frame.variables)
     frame.loops[-1].continued = frame.loops[-1].continued.union(mask)
+    leave(run, frame.loops[-1].scope)
     return run.wave.nobody

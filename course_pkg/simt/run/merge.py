@@ -5,7 +5,7 @@ import numpy as np
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.typing import dtype_of, unify
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.hindsight import follow
+from course_pkg.simt.run.hindsight import follow_either
 from course_pkg.simt.run.values import Value
 from course_pkg.simt.run.views import merge_views
 
@@ -15,12 +15,16 @@ def merge(run, mask, new, old):
     if isinstance(new, Value) and isinstance(old, Value):
         if new is old:
             return new
+
+        def pick(a, b):
+            return _choose(mask, a, b)
+
         if new.key == old.key and new.type == old.type:
             # lanes of one branch may have changed memory before they loaded: each lane keeps the number that it loaded
             data = new.data if new.data is old.data else _choose(mask, new.data, old.data)
             constant = new.constant and old.constant
             value = run.derived(data, new.type, new.key, (new, old), mask, constant)
-            return follow(value, lambda a, b: _choose(mask, a, b), new, old)
+            return follow_either(value, pick, pick, new, old)
         for value in (new, old):
             run.ledger.use(value)
             run.ledger.settle(value)
@@ -30,7 +34,8 @@ def merge(run, mask, new, old):
         def choose(a, b):
             return _choose(mask, a.astype(dtype, copy=False), b.astype(dtype, copy=False))
 
-        return follow(run.fresh(choose(new.data, old.data), numba_type), choose, new, old)
+        value = run.fresh(choose(new.data, old.data), numba_type)
+        return follow_either(value, choose, pick, new, old)
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
         return tuple(merge(run, mask, a, b) for a, b in zip(new, old, strict=True))
     if new is old:

@@ -2,11 +2,11 @@
 
 import ast
 
-from course_pkg.simt.errors import Unsupported
+from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.values import Intrinsic, Value
+from course_pkg.simt.run.values import Builtin, Intrinsic, Method, Module, Range, TypeName, Value
 
-_THREE = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+THREE = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _CALLED = {"grid": "cuda.grid(1)", "gridsize": "cuda.gridsize(1)"}
 
 
@@ -26,38 +26,81 @@ def require_numbers(frame, *operands) -> None:
     if all(isinstance(thing, tuple) for _, thing in operands):
         return  # tuples can be joined
     for node, thing in operands:
-        said = no_number(node, thing)
-        if said:
-            raise Unsupported(f"{frame.program.name}, line {node.lineno}: {said}.")
+        if not isinstance(
+            thing, Value
+        ):  # nearly always it is one, and the text takes longer than the operation
+            said = no_number(node, thing)
+            if said:
+                raise Unsupported(f"{frame.program.name}, line {node.lineno}: {said}.")
 
 
-def no_number(node: ast.expr, thing) -> str:
+def no_numbers(frame, node, *operands) -> SimtError:
+    """Return the error for an operation whose operands are not all numbers; ``node`` is the whole operation."""
+    thing = next(one for one in operands if not isinstance(one, Value))
+    said = no_number(None, thing) or "something is no number here"
+    return SimtError(f"{frame.program.name}, line {getattr(node, 'lineno', 0)}: {said}.")
+
+
+def no_index(frame, node, array, d: int, part) -> SimtError:
+    """Return the error for an index that is no integer."""
+    what = f"a {part.type}: indices are integers" if isinstance(part, Value) else "no integer"
+    return SimtError(f"{frame.program.name}, line {node.lineno}: index {d} of {array.name} is {what}.")
+
+
+def no_number(node: ast.expr | None, thing) -> str:
     """Return why something is no single number, and what to write; empty if it is one, or where nothing is known.
+
+    Parameters
+    ----------
+    node : ast.expr, optional
+        How the kernel wrote it; by default, the thing is called by its own name.
 
     Examples
     --------
     >>> no_number(ast.parse("i", mode="eval").body, Intrinsic("threadIdx"))
     'i is cuda.threadIdx, which has a part for each direction: write cuda.threadIdx.x'
+    >>> no_number(None, Intrinsic("gridsize"))
+    'cuda.gridsize is a function and no number: call it, as in cuda.gridsize(1)'
     """
-    if not isinstance(thing, (Intrinsic, tuple, Array)):
-        return ""  # nearly always: the text below takes longer than the operation itself
-    text = ast.unparse(node)
-    if isinstance(thing, Intrinsic) and thing.name:
-        whole = f"cuda.{thing.name}"
-        named = "" if text.endswith(whole) else f"{text} is {whole}, which "
-        if thing.name in _THREE:
-            return f"{named or f'{text} '}has a part for each direction: write {whole}.x"
-        if thing.name in _CALLED:
-            return f"{text} is a function and no number: call it, as in {_CALLED[thing.name]}"
-    if isinstance(thing, tuple) and thing and all(isinstance(part, Value) for part in thing):
-        if len(thing) == 1:
-            return f"{text} is a tuple that holds one number: take it out by {text}[0]"
-        return f"{text} is {len(thing)} numbers, and one is needed: choose one of them, such as {text}[0]"
+    if isinstance(thing, Value):
+        return ""
+    text = "" if node is None else ast.unparse(node)
+    if isinstance(thing, Intrinsic):
+        return _intrinsic(text, thing.name)
+    if isinstance(thing, tuple):
+        return _tuple(text or "a tuple", thing)
     if isinstance(thing, Array):
         if isinstance(node, ast.Subscript):
             return f"{text} is a whole row, and one number is needed: {_indices(thing.ndim)} missing"
-        return f"{text} is a whole array, and one number is needed: choose an element of it"
+        return f"{text or thing.name} is a whole array, and one number is needed: choose an element of it"
+    if thing is None:
+        return f"{text or 'this'} is None and no number: give the name its value, or the function its return"
+    if isinstance(thing, (Builtin, Method)) or hasattr(thing, "py_func"):
+        name = text or getattr(thing, "name", getattr(thing, "__name__", "f"))
+        return f"{name} is a function and no number: call it, as in {name}(…)"
+    if isinstance(thing, TypeName):
+        return f"{text or thing.type} is a type and no number: call it, as in {text or thing.type}(x)"
+    if isinstance(thing, Module):
+        return f"{text or thing.name} is a module and no number"
+    if isinstance(thing, Range):
+        return f"{text or 'this'} is a range and no number: loop over it"
     return ""
+
+
+def _intrinsic(text: str, name: str) -> str:
+    if not name:
+        return ""
+    whole = f"cuda.{name}"
+    if name in THREE:
+        named = "" if not text or text.endswith(whole) else f"{text} is {whole}, which "
+        return f"{named or f'{text or whole} '}has a part for each direction: write {whole}.x"
+    return f"{text or whole} is a function and no number: call it, as in {_CALLED.get(name, f'{whole}(…)')}"
+
+
+def _tuple(text: str, things: tuple) -> str:
+    if len(things) == 1:
+        return f"{text} is a tuple that holds one number: take it out by {text}[0]"
+    return f"{text} is {len(things)} numbers, and one is needed: choose one of them, such as {text}[0]"
 
 
 def _indices(count: int) -> str:

@@ -9,6 +9,7 @@ from course_pkg.simt.run.elements import Place, read, write
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import require_no_doubt
 from course_pkg.simt.run.sketch import note_store
+from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.values import Value
 
 
@@ -48,7 +49,7 @@ def store_pair(run, frame, node, name, arguments, named, mask):
             continue
         if run.races is not None:
             run.log.access(run, place, "store", VERBS["store"], place.inside)
-            require_no_doubt(run, value, place.inside)
+            require_no_doubt(run, swayed(run, value), place.inside)
         write(run, array, place.at, value.data, place.inside)
     inside = places[1].inside
     if inside:

@@ -30,6 +30,7 @@ class Frame:
     returned: int = 0
     raised: SimtError | None = None  # the error that a sketch of the function would raise
     loops: list = field(default_factory=list)
+    scope: dict = field(default_factory=dict)  # see run/sway.py
     is_kernel: bool = False
     outer: "Frame | None" = None  # where a function inside a function was defined
 
@@ -40,9 +41,14 @@ class Loop:
 
     broken: Mask
     continued: Mask
+    may_wait: bool = False
+    later: dict = field(
+        default_factory=dict
+    )  # what lanes do after the loop, before they go on: {branch: lanes}
     # in a sketch: the variables at each break and at each continue
     breaking: list = field(default_factory=list)
     continuing: list = field(default_factory=list)
+    scope: dict = field(default_factory=dict)  # see run/sway.py
 
 
 class Run:
@@ -80,6 +86,7 @@ class Run:
         self.patience = launch.patience if launch.steps is None else launch.steps
         self.types: dict = {} if self.dry else launch.types
         self.path: tuple = ()
+        self.scopes: list[dict] = []  # the floats in doubt that decide what is run: see run/sway.py
         self.watching: list = []  # for each loop that is watched, the regions whose contents have changed in this trip
 
     # values

@@ -1,10 +1,11 @@
 """Statements. Each takes the lanes that run it, and returns those that go on to the next statement."""
 
 import ast
+from functools import cache
 
 from course_pkg.simt.counting.compiler import sunk
 from course_pkg.simt.errors import SimtError, Unsupported
-from course_pkg.simt.front.effects import effects
+from course_pkg.simt.front.effects import effects, staying, waits_outside
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run import access, iteration
@@ -17,6 +18,7 @@ from course_pkg.simt.run.merge import merge
 from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.sketch import any_of, sketch_if, widen
 from course_pkg.simt.run.state import Frame, Run
+from course_pkg.simt.run.sway import leave, scope, swayed
 from course_pkg.simt.run.values import Value, Variable
 
 STATEMENTS: dict = {}
@@ -93,6 +95,7 @@ def bind(run, frame, target, value, mask):
 
 def assign_name(run, frame, name, value, mask):
     """Give a variable a new value in the active lanes; the others keep the old one."""
+    value = swayed(run, value)
     old = frame.variables.get(name)
     whole = mask.data is None or mask is frame.entry or mask.threads == frame.entry.threads
     if old is None or whole or mask is old.mask:
@@ -103,7 +106,8 @@ def assign_name(run, frame, name, value, mask):
     known = None if old.mask is None else old.mask.union(mask)
     if known is not None and known.threads == frame.entry.threads:
         known = None
-    frame.variables[name] = Variable(merge(run, mask, value, old.value), known)
+    newest = (value, mask) if isinstance(value, Value) else None
+    frame.variables[name] = Variable(merge(run, mask, value, old.value), known, newest=newest)
 
 
 @runs(ast.AugAssign)
@@ -136,22 +140,43 @@ def _if(run, frame, node, mask):
         branch, store = lowered
         return _assign(run, frame, store, _if(run, frame, branch, mask))
     run.ledger.demand(test, mask)
-    decide(run, test, mask)
     yes, no = mask.split(test.data)
-    with run.ledger.branch(run, frame, node, mask):
-        changed = effects(run, frame, node.body) | effects(run, frame, node.orelse)
+    with scope(run), run.ledger.branch(run, frame, node, mask):
+        decide(run, test, mask)
+        changed = effects(run, frame, staying((node,))[1:])  # without the condition, which comes before
         before = dict(run.versions)
         with leaving(run, frame, node, no, node.orelse):
-            after_yes = execute(run, frame, node.body, yes) if yes else yes
+            if not yes or _put_off(frame, node, yes):
+                after_yes = run.wave.nobody
+            else:
+                after_yes = execute(run, frame, node.body, yes)
         run.versions.update(before)
         run.ledger.new_block()
         with leaving(run, frame, node, yes, node.body):
             after_no = execute(run, frame, node.orelse, no) if no else no
     run.kill(*changed)
     widen(run, frame, node)
+    for name in _assigned(node):
+        if name in frame.variables:
+            frame.variables[name].newest = None
     if after_yes is yes and after_no is no:
         return mask
     return after_yes.union(after_no)
+
+
+def _put_off(frame, node, lanes) -> bool:
+    """Put off what lanes do on their way out of a loop: they wait there for each other. Return whether it can wait."""
+    if not frame.loops or not waits_outside(node) or not frame.loops[-1].may_wait:
+        return False
+    later = frame.loops[-1].later
+    later[node] = later[node].union(lanes) if node in later else lanes
+    return True
+
+
+@cache
+def _assigned(node: ast.If) -> frozenset:
+    names = (n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return frozenset(n.id for n in names)
 
 
 @runs(ast.Return)
@@ -161,7 +186,7 @@ def _return(run, frame, node, mask):
             raise SimtError(
                 f"{frame.program.name}, line {node.lineno}: a kernel returns nothing; write its result to an array."
             )
-        value = evaluate(run, frame, node.value, mask)
+        value = swayed(run, evaluate(run, frame, node.value, mask))
         earlier = frame.result_mask
         if run.dry and earlier is not None and isinstance(value, Value) and isinstance(frame.result, Value):
             value = run.blank(unify(value.type, frame.result.type))
@@ -170,6 +195,7 @@ def _return(run, frame, node, mask):
         frame.result = value if earlier is None or run.dry else merge(run, mask, value, frame.result)
         frame.result_mask = mask if earlier is None else earlier.union(mask)
     frame.returned += 1
+    leave(run, frame.scope)
     if frame.is_kernel:
         run.exited = run.exited.union(mask)
     return run.wave.nobody
@@ -201,7 +227,16 @@ def _global(run, frame, node, mask):
 
 @runs(ast.Assert)
 def _assert(run, frame, node, mask):
-    return mask  # compiled kernels drop assertions unless they are compiled for debugging
+    """Stop the launch if an assertion fails; in a compiled kernel, the thread leaves without a message."""
+    test = condition(run, frame, node.test, mask)
+    if run.dry:
+        return mask
+    run.ledger.demand(test, mask)
+    decide(run, test, mask)
+    if mask.narrow(test.data) is not mask:
+        text = ast.unparse(node.test)
+        raise SimtError(f"{frame.program.name}, line {node.lineno}: the assertion {text} fails.")
+    return mask
 
 
 @runs(ast.Raise)

@@ -1,9 +1,12 @@
-"""Tuples: their parts, chosen by a number that may differ between threads."""
+"""Tuples: their parts, chosen by a number that may differ between threads, and CUDA's short vectors."""
 
 import numpy as np
+from numba.core import types
 
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.vectors import parts_of
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.sketch import any_of, of_one_type
 from course_pkg.simt.run.values import Value
@@ -77,3 +80,12 @@ def _chosen(run, frame, node, values, index, mask):
         choose(index.data, *(v.data for v in values)), values[0].type, key, (index, *values), mask
     )
     return follow(value, choose, index, *values)
+
+
+def vector(run, frame, node, name, arguments, named, mask):
+    """Make a short vector of numbers and shorter vectors, which give its parts in order."""
+    kind, count = parts_of(name)
+    parts = [part for one in arguments for part in (one if isinstance(one, tuple) else (one,))]
+    if named or len(parts) != count or not all(isinstance(part, Value) for part in parts):
+        raise SimtError(f"{frame.program.name}, line {node.lineno}: cuda.{name} takes {count} number(s).")
+    return tuple(cast(run, part, getattr(types, kind)) for part in parts)

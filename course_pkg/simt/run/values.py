@@ -130,12 +130,14 @@ class Variable:
     """The value of a variable, and the lanes that have assigned it.
 
     In a trip of a loop that is written out, ``number`` is the constant that the loop's variable is in all lanes of the
-    trip: outside of it, other lanes may have another number, which the compiler keeps apart.
+    trip: outside of it, other lanes may have another number, which the compiler keeps apart. ``newest`` is what lanes
+    have assigned in the branch that is being run, and these lanes: there, the compiler knows it by its own number.
     """
 
     value: Any
     mask: Any
     number: Value | None = None
+    newest: tuple | None = None
 
 
 def numba_type_of(thing):
@@ -166,6 +168,7 @@ class Numbering:
         self._known: dict[tuple, int] = {}
         self.birth: list[int] = []
         self._sums: dict[int, tuple[int, int]] = {}
+        self._multiples: dict[int, int] = {}
 
     def fresh(self) -> int:
         """Return a number for a value that equals no other one."""
@@ -181,9 +184,32 @@ class Numbering:
             self.birth.append(max((self.birth[k] for k in keys), default=-1))
         return number
 
+    def as_sum(self, key: int) -> tuple[int, int]:
+        """Return ``(base, amount)`` of a number that is known as ``base + amount``."""
+        return self._sums.get(key, (key, 0))
+
+    def multiple(self, key: int) -> int:
+        """Return the power of 2 of which an integer is known to be a multiple."""
+        return self._multiples.get(key, 1)
+
+    def scaled(self, key: int, of: int, factor: int) -> None:
+        """Note that an integer is ``factor`` times another one."""
+        power = self.multiple(of) * (factor & -factor)
+        if power > 1:
+            self._multiples[key] = power
+
+    def narrowed(self, key: int, what) -> int:
+        """Return the number of an integer that is cast to fewer bits, where an addition without a carry stays one."""
+        base, amount = self.as_sum(key)
+        if 0 < amount < self.multiple(base):
+            return self.plus(self.narrowed(base, what), amount)
+        number = self.of(("cast", what), key)
+        self.scaled(number, key, 1)
+        return number
+
     def plus(self, key: int, amount: int) -> int:
         """Return the number of ``key + amount``; ``(i + 1) - 1`` then has the number of ``i``."""
-        base, already = self._sums.get(key, (key, 0))
+        base, already = self.as_sum(key)
         total = already + amount
         if not total:
             return base

@@ -3,6 +3,7 @@
 import ast
 from dataclasses import dataclass, replace
 from itertools import product
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -87,12 +88,13 @@ def view(run, frame, node, array: Array, index, mask) -> Array:
             form.append("number")
             keys += [one.key] if isinstance(one, Value) else []
         d += 1
-    offset, inside = array.offset, mask
+    offset, inside, aligned = array.offset, mask, array.aligned
     if numbers:
         at = [d for d, _ in numbers]
         some = replace(array, shape=_those(array.shape, at), strides=_those(array.strides, at))
         place = locate(run, frame, _numbers_only(node), some, tuple(one for _, one in numbers), mask)
         offset, inside = place.offset, place.inside
+        aligned = gcd(aligned, *(some.strides))
     shape, strides = [], []
     for d, one in sliced:
         if one is None:
@@ -103,11 +105,12 @@ def view(run, frame, node, array: Array, index, mask) -> Array:
         shape.append(extent)
         strides.append(array.strides[d] * step)
         offset = offset + first * array.strides[d]
+        aligned = aligned if not any(one.form) else 1
     if inside is not mask and not run.dry:
         shape[0] = _nothing_outside(run, shape[0], inside)
     whole = not numbers and all(one is not None and not any(one.form) for _, one in sliced)
     key = array.key if whole else run.numbering.of(("view", tuple(form)), array.key, *keys)
-    return replace(array, shape=tuple(shape), strides=tuple(strides), offset=offset, key=key)
+    return replace(array, shape=tuple(shape), strides=tuple(strides), offset=offset, key=key, aligned=aligned)
 
 
 def _complete(frame, node, array, indices) -> list:

@@ -12,10 +12,11 @@ import sys
 from course_pkg.core import Solution
 from course_pkg.sstep import solver
 from course_pkg.sstep.gpu_numba.room import DeviceRoom
+from course_pkg.sstep.room import room_for
 
 
 def _room(*arguments) -> DeviceRoom:
-    return DeviceRoom(sys.modules["course_pkg.sstep.gpu_numba"], *arguments)
+    return room_for(DeviceRoom, sys.modules["course_pkg.sstep.gpu_numba"], *arguments)
 
 
 def pcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:

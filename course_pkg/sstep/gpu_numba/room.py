@@ -109,6 +109,11 @@ class DeviceRoom(Room):
         target.copy_to_device(source)
 
     @property
+    def longest(self) -> int:
+        """Numbers of the longest vector that takes part in a dot product."""
+        return self.stored
+
+    @property
     def rows(self):
         """The operator with its rows in host memory, for Gershgorin's circles."""
         if isinstance(self.A, Laplacian):
@@ -137,11 +142,11 @@ class DeviceRoom(Room):
     def dots(self, *pairs) -> list[float]:
         """Return the dot products of pairs of vectors: one reduction, for which the host waits once."""
         self.reductions += 1
-        blocks = min(DOT_BLOCKS, -(-self.stored // (2 * THREADS_MAP)))
+        blocks = min(DOT_BLOCKS, -(-self.longest // (2 * THREADS_MAP)))
         partial = cuda.device_array((len(pairs), blocks), np.float64)
         for k, (u, v) in enumerate(pairs):
             dot_kernel[blocks, THREADS_MAP](u, v, partial[k])
-        return [float(row.sum()) for row in partial.copy_to_host()]
+        return [float(row.sum()) for row in self.collect(partial)]
 
     def residual(self, x, out) -> float:
         """Compute ``out = b - A x`` and return its norm; one reduction."""
@@ -154,7 +159,7 @@ class DeviceRoom(Room):
         self.reductions += 1
         out = cuda.device_array(len(block) + 1, np.float64)
         self.ops.moments(block, r, out, self.partial)
-        return self.to_host(out)
+        return self.collect(out)
 
     def sums(self, old, fresh, r, out) -> None:
         """Take the sums of a pass."""

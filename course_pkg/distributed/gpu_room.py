@@ -1,0 +1,147 @@
+"""The Laplacian and the vectors of a solve by ``sstep`` on one GPU among several."""
+
+from math import ceil, prod
+
+import numpy as np
+
+from course_pkg.cg.gpu_numba import row_pitch
+from course_pkg.core import CourseError
+from course_pkg.distributed.halo import slab_plan
+from course_pkg.distributed.links import Link
+from course_pkg.distributed.partition import Slab
+from course_pkg.distributed.phases import ALLREDUCE, HALO, PRODUCT, Phases
+from course_pkg.distributed.room import Clocked
+from course_pkg.sstep.gpu_numba.room import DeviceRoom
+from course_pkg.sstep.problem import LARGEST, Laplacian
+
+THINNEST = 3  # planes of a slab
+
+
+class DeviceSlab(Laplacian):
+    """This rank's planes of the 7-point Laplacian: what the methods of ``sstep/gpu_numba`` take as A.
+
+    Parameters
+    ----------
+    grid : (nz, ny, nx)
+        Of the whole grid, the same on all ranks.
+    link : Link
+
+    Attributes
+    ----------
+    shape : (planes, ny, nx)
+        Of this rank's part of a vector.
+    phases : Phases
+        Where the time of the host goes.
+
+    Examples
+    --------
+    >>> from course_pkg import cuda
+    >>> from course_pkg.distributed.links import Staged
+    >>> from course_pkg.distributed.serial import Serial
+    >>> from course_pkg.sstep.gpu_numba import pcg
+    >>> b = cuda.to_device(np.ones((3, 4, 4)))
+    >>> Serial(2).run(lambda comm: pcg(DeviceSlab((6, 4, 4), Staged(comm)), b).iterations)
+    [9, 9]
+    """
+
+    def __init__(self, grid, link: Link):
+        grid = tuple(grid)
+        link.comm.agree("the shape of the grid", *grid)
+        slab = Slab(grid, link.comm.rank, link.comm.ranks)
+        if grid[0] // slab.ranks < THINNEST:
+            raise CourseError(
+                f"{grid[0]} planes on {slab.ranks} GPUs leave one with fewer than {THINNEST}: start fewer ranks, or "
+                "take a larger problem."
+            )
+        self.slab, self.link, self.grid = slab, link, grid
+        super().__init__(slab.shape)
+        self.phases = Phases()
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)  # a Laplacian is frozen; this one has a clock
+
+    @property
+    def room(self):
+        """What makes the room of a solve."""
+        return RankDeviceRoom
+
+
+class RankDeviceRoom(Clocked, DeviceRoom):
+    """This rank's parts of the vectors, in GPU memory: halos travel beside products, and sums are added on the GPUs.
+
+    Parameters
+    ----------
+    A : DeviceSlab
+    b, x0 : device array
+        This rank's parts.
+
+    Examples
+    --------
+    >>> from course_pkg import cuda
+    >>> from course_pkg.distributed.links import Staged
+    >>> from course_pkg.distributed.serial import Serial
+    >>> from course_pkg.sstep import gpu_numba
+    >>> def first_residual(comm):
+    ...     A = DeviceSlab((6, 4, 4), Staged(comm))
+    ...     room = RankDeviceRoom(gpu_numba, A, cuda.to_device(np.ones(A.shape)), None, None, 1e-6, 0.0, None)
+    ...     return room.residual(room.x, room.r)
+    >>> [round(norm, 6) for norm in Serial(2).run(first_residual)]
+    [9.797959, 9.797959]
+    """
+
+    def __init__(self, ops, A, b, x0, M, rtol, atol, maxiter):
+        if M is not None:
+            raise CourseError("On several GPUs there is no preconditioner so far: leave M out.")
+        self.plane = A.shape[1] * row_pitch(A.shape[2], b.dtype)
+        self.plan = slab_plan(A.slab)
+        super().__init__(ops, A, b, x0, M, rtol, atol, maxiter)
+        self.halo = {peer: self.zeros(self.plane) for peer, _ in self.plan.sends}
+
+    @property
+    def unknowns(self) -> int:
+        """Number of unknowns of all ranks."""
+        return prod(self.A.grid)
+
+    @property
+    def longest(self) -> int:
+        """Numbers of the vectors of the rank with the most planes: all ranks send as many parts of a sum."""
+        return ceil(self.A.grid[0] / self.A.slab.ranks) * self.plane
+
+    def circles(self) -> tuple[float, float]:
+        """Return (0, 12)."""
+        return 0.0, LARGEST
+
+    def drawn(self, seed: int):
+        """Return this rank's part of the vector that one rank would draw."""
+        rng, mine = np.random.default_rng(seed), np.empty(self.shape)
+        for _ in range(self.A.slab.first):  # planes that others own
+            rng.standard_normal(self.A.slab.plane)
+        rng.standard_normal(out=mine)
+        return self.take(mine.astype(self.dtype))
+
+    def collect(self, sums) -> np.ndarray:
+        """Add up sums of all ranks on the GPUs, and copy them to the host: the one wait of a pass."""
+        with self.A.phases(ALLREDUCE):
+            self.A.link.add(sums.reshape(sums.size), 0)
+            self.A.link.finish()
+            return self.to_host(sums)
+
+    def fused(self, previous, current, step, product, out) -> None:
+        """Multiply and go on to the next vector in one sweep, while the halo travels; then correct the outer planes."""
+        link, below, size = self.A.link, self.A.slab.below, self.plane
+        edges = {
+            peer: slice(0, size) if peer == below else slice(self.stored - size, self.stored)
+            for peer in self.halo
+        }
+        with self.A.phases(PRODUCT):
+            link.start([(p, current[where]) for p, where in edges.items()], list(self.halo.items()), 0)
+            super().fused(previous, current, step, product, out)
+            with self.A.phases(HALO):
+                link.join(0)
+            for peer, where in edges.items():
+                self._subtract(1.0, self.halo[peer], product[where])
+                if step is not None:  # the next vector holds the product times the first coefficient
+                    self._subtract(step[0], self.halo[peer], out[where])
+
+    def _subtract(self, factor, plane, out) -> None:
+        self.ops.recurrence(plane, plane, out, 1.0, 0.0, factor, out)

@@ -1,0 +1,125 @@
+"""What GPUs say to each other: messages and sums that are queued on a stream like kernels.
+
+``Staged`` takes them through host memory, by any communicator: it needs nothing but MPI, runs in the interpreter, and
+makes the host wait. ``nccl.py`` sends from one GPU to the other.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.distributed.communicator import Communicator, Pending
+
+
+class Link(ABC):
+    """The GPUs of a run, as the rank of one of them sees them.
+
+    Attributes
+    ----------
+    comm : Communicator
+        Of the same ranks, for arrays in host memory.
+    captures : bool
+        Whether a CUDA graph can hold what is queued: whether the host never waits.
+
+    Examples
+    --------
+    >>> from course_pkg.distributed.serial import Serial
+    >>> def add(comm):
+    ...     mine = cuda.to_device(np.array([comm.rank + 1.0]))
+    ...     Staged(comm).add(mine, 0)
+    ...     return mine.copy_to_host()
+    >>> Serial(2).run(add)
+    [array([3.]), array([3.])]
+    """
+
+    comm: Communicator
+    captures: bool
+
+    @abstractmethod
+    def start(self, sends: Sequence[tuple], receives: Sequence[tuple], stream) -> None:
+        """Queue messages behind what ``stream`` holds now; they travel beside what it gets from now on.
+
+        Parameters
+        ----------
+        sends, receives : sequence of (rank, device array)
+            C-contiguous. They must not be used by anything that is queued before :meth:`join`, except for reading
+            those of ``sends``.
+        stream : stream
+        """
+
+    @abstractmethod
+    def join(self, stream) -> None:
+        """Let ``stream`` wait for the messages that :meth:`start` has queued."""
+
+    @abstractmethod
+    def add(self, array, stream) -> None:
+        """Queue the sum of a device array of float64 over all ranks, in place; the same bits on every rank."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Let the host wait for all that is queued.
+
+        Raises
+        ------
+        CourseError
+            If it takes longer than the communicator's limit: the sentence names ranks that do not answer.
+        """
+
+
+class Staged(Link):
+    """Messages by way of host memory.
+
+    Parameters
+    ----------
+    comm : Communicator
+
+    Examples
+    --------
+    >>> from course_pkg.distributed.serial import Serial
+    >>> def swap(comm):
+    ...     link, other = Staged(comm), 1 - comm.rank
+    ...     theirs = cuda.device_array(1)
+    ...     link.start([(other, cuda.to_device(np.array([10.0 * comm.rank])))], [(other, theirs)], 0)
+    ...     link.join(0)
+    ...     return theirs.copy_to_host()
+    >>> Serial(2).run(swap)
+    [array([10.]), array([0.])]
+    """
+
+    captures = False
+
+    def __init__(self, comm: Communicator):
+        self.comm = comm
+        self._pending: Pending | None = None
+        self._come: list = []
+
+    def start(self, sends, receives, stream) -> None:
+        """Copy to the host, and begin to send."""
+        self._come = [(array, np.empty(array.shape, array.dtype)) for _, array in receives]
+        out = [(peer, array.copy_to_host(stream=stream)) for peer, array in sends]
+        if stream:
+            stream.synchronize()
+        come = [(peer, host) for (peer, _), (_, host) in zip(receives, self._come, strict=True)]
+        self._pending = self.comm.start(out, come)
+
+    def join(self, stream) -> None:
+        """Wait for the messages, and copy them to the GPU."""
+        if self._pending is None:
+            return
+        self._pending.wait()
+        self._pending = None
+        for array, host in self._come:
+            array.copy_to_device(host, stream=stream)
+
+    def add(self, array, stream) -> None:
+        """Add up in host memory."""
+        mine = array.copy_to_host(stream=stream)
+        if stream:
+            stream.synchronize()
+        array.copy_to_device(self.comm.sum(mine), stream=stream)
+
+    def finish(self) -> None:
+        """Wait for the GPU alone: the host has waited for the other ranks already."""
+        cuda.synchronize()

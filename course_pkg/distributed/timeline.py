@@ -1,0 +1,186 @@
+"""When each rank computes, waits for its halo and waits for a sum: the model's iteration, drawn out in time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_pkg.core import CourseError
+from course_pkg.core.checks import require_count
+from course_pkg.distributed.partition import Slab
+from course_pkg.distributed.work import COEFFICIENTS, PRODUCT_FIELDS, Work
+
+PRODUCT, HALO_WAIT, BOUNDARY, VECTORS, SUM = (
+    "product",
+    "waits for its halo",
+    "boundary",
+    "vectors",
+    "waits for a sum",
+)
+HALO = "halo"  # on the wire
+BOUNDARY_FIELDS = 3  # for each halo point: it is read, and what it is added to is read and written
+
+
+@dataclass(frozen=True)
+class Span:
+    """What a rank does from one time to another.
+
+    Attributes
+    ----------
+    kind : str
+        One of this module's names.
+    start, end : float
+        In seconds.
+
+    Examples
+    --------
+    >>> Span(PRODUCT, 0.0, 2e-6).end
+    2e-06
+    """
+
+    kind: str
+    start: float
+    end: float
+
+
+def machine(**known: float) -> dict[str, float]:
+    """Return coefficients of the model of which some are known and all others are 0.
+
+    Parameters
+    ----------
+    **known : float
+        In seconds, by their names in ``work.COEFFICIENTS``.
+
+    Raises
+    ------
+    CourseError
+        If a name is no coefficient.
+
+    Examples
+    --------
+    >>> machine(round_s=5e-6)["byte_s"]
+    0.0
+    """
+    if unknown := sorted(set(known) - set(COEFFICIENTS)):
+        raise CourseError(f"{', '.join(unknown)} is no coefficient: choose from {', '.join(COEFFICIENTS)}.")
+    return {name: float(known.get(name, 0.0)) for name in COEFFICIENTS}
+
+
+def timeline(
+    method: str,
+    grid,
+    ranks: int,
+    coefficients: Mapping[str, float],
+    *,
+    s: int | None = None,
+    overlap: bool = True,
+    iterations: int = 4,
+    shown=None,
+) -> dict[int, list[Span]]:
+    """Return what ranks do in some iterations, one list of spans for each.
+
+    All ranks begin together and wait at each sum for the last of them. The first and the last rank have one neighbour,
+    and slabs may differ by a plane, so these wait longer.
+
+    Parameters
+    ----------
+    method : str
+        Of ``sstep``.
+    grid : (nz, ny, nx)
+    ranks : int
+    coefficients : dict of str to float
+        Seconds, from :class:`~course_pkg.distributed.model.Fit` or :func:`machine`.
+    overlap : bool
+        Whether the product runs while the halo is on its way.
+    iterations : int
+        A multiple of s.
+    shown : sequence of int, optional
+        Which ranks are returned; all by default.
+
+    Raises
+    ------
+    CourseError
+        If the iterations are no whole rounds.
+
+    Notes
+    -----
+    A rank that is as large as any and has two neighbours takes the time of ``Fit.predict``, and besides it that of the
+    boundary, which the model leaves out.
+
+    Examples
+    --------
+    >>> alone = timeline("pcg", (8, 8, 8), 1, machine(byte_s=1e-12, reduction_s=1e-6), iterations=1)
+    >>> [span.kind for span in alone[0]]
+    ['product', 'vectors', 'waits for a sum', 'vectors', 'waits for a sum']
+    """
+    require_count(ranks=ranks, iterations=iterations)
+    theta = machine(**coefficients)
+    rounds = iterations // (s or 1)
+    if iterations % (s or 1):
+        raise CourseError(f"{iterations} iterations are no whole rounds of {s}: pass a multiple of {s}.")
+    whole = Work.of(method, grid, ranks, s)
+    stretches = round(whole.reductions * (s or 1))  # between sums, in a round
+    sum_s = theta["reduction_s"] + (
+        whole.rounds * theta["round_s"] + whole.round_bytes * theta["round_byte_s"]
+    ) / max(whole.reductions, 1e-300)
+    wanted = range(ranks) if shown is None else shown
+    lanes = {rank: _Lane(Slab(tuple(grid), rank, ranks), whole, theta, overlap) for rank in range(ranks)}
+    for _ in range(rounds):
+        for stretch in range(stretches):
+            for lane in lanes.values():
+                for _ in range((s or 1) if stretch == 0 else 0):
+                    lane.product()
+                lane.vectors((s or 1) / stretches)
+            last = max(lane.now for lane in lanes.values())
+            for lane in lanes.values():
+                lane.until(SUM, last + sum_s)
+    return {rank: lanes[rank].spans for rank in wanted}
+
+
+class _Lane:
+    """A rank's spans so far."""
+
+    def __init__(self, slab: Slab, whole: Work, theta, overlap: bool):
+        points, most = slab.shape[0], -(-slab.grid[0] // slab.ranks)
+        share = points / most
+        neighbours = sum(peer is not None for peer in (slab.below, slab.above))
+        itemsize = whole.hidden_bytes / (PRODUCT_FIELDS * most * slab.plane) if whole.hidden_bytes else 8.0
+        self.product_s = PRODUCT_FIELDS * points * slab.plane * itemsize * theta["byte_s"]
+        halo_bytes = neighbours * slab.plane * itemsize
+        self.halo_s = theta["halo_s"] + halo_bytes * theta["halo_byte_s"] if neighbours else 0.0
+        self.boundary_s = BOUNDARY_FIELDS * halo_bytes * theta["byte_s"]
+        kernels = share * whole.bytes * theta["byte_s"] + whole.sweeps * theta["sweep_s"]
+        self.vectors_s, self.overlap = kernels - self.product_s, overlap
+        self.now, self.spans = 0.0, []
+
+    def until(self, kind: str, end: float) -> None:
+        """Do one thing until a time; nothing, if it is past."""
+        if end > self.now:
+            self.spans.append(Span(kind, self.now, end))
+            self.now = end
+
+    def product(self) -> None:
+        """Multiply, beside the halo or after it."""
+        begun = self.now
+        if self.halo_s:
+            self.spans.append(Span(HALO, begun, begun + self.halo_s))
+        if not self.overlap:
+            self.until(HALO_WAIT, begun + self.halo_s)
+        self.until(PRODUCT, self.now + self.product_s)
+        self.until(HALO_WAIT, begun + self.halo_s)
+        self.until(BOUNDARY, self.now + self.boundary_s)
+
+    def vectors(self, iterations: float) -> None:
+        """Do the work on vectors of so many iterations."""
+        self.until(VECTORS, self.now + iterations * self.vectors_s)
+
+
+def seconds(spans) -> float:
+    """Return when the last of some spans ends.
+
+    Examples
+    --------
+    >>> seconds([Span(PRODUCT, 0.0, 1.0), Span(HALO, 0.0, 2.0)])
+    2.0
+    """
+    return float(np.max([span.end for span in spans]))

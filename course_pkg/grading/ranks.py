@@ -1,0 +1,229 @@
+"""Functions of an exercise that run on several ranks: the judge carries their messages, wherever their code runs.
+
+The code of a learner runs in a sandbox, which takes and returns plain values only, and whose word nobody trusts. So
+:func:`.on_each_rank` makes of a function ``f(comm, …)`` one that takes plain values and runs one rank as far as its
+next message; :func:`play` passes these messages on by a :class:`~course_pkg.distributed.serial.Serial` of its own. A
+rank gets the halo only when it waits for it, and says then what its arrays hold: what is right by then was computed
+before.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course_pkg.core import CourseError
+from course_pkg.distributed.serial import Message, Serial
+from course_pkg.grading.check import Out
+from course_pkg.grading.explain import Failed
+from course_pkg.grading.one_rank import on_each_rank
+
+__all__ = ["Moment", "Played", "on_each_rank", "play"]
+
+COURSE = Path(__file__).parents[1]
+MOST_MOMENTS = 600  # of one rank: right answers have less than a fifth
+MOST_NUMBERS = 1 << 20  # in one message
+STUCK = "The ranks wait for each other without end, or their messages do not fit each other."
+ENDLESS = "A rank sends messages without end."
+NO_RANK = "Keep the line @on_each_rank above the def of your function."
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """What a rank did, and what its arrays held then.
+
+    Attributes
+    ----------
+    kind : str
+        ``"start"``, ``"wait"`` or ``"sum"``: what it is about to do; ``"end"`` when the function has returned.
+    arrays : list
+        A copy of each argument that is an array, None for the others.
+
+    Examples
+    --------
+    >>> Moment("wait", [np.zeros(2), None]).kind
+    'wait'
+    """
+
+    kind: str
+    arrays: list
+
+
+@dataclass(eq=False)
+class Played:
+    """What happened on all ranks.
+
+    Attributes
+    ----------
+    results : list
+        What the function returned on each rank.
+    moments : list of list of Moment
+        For each rank, in their order.
+    messages : list of Message
+    reductions : list of int
+        How many numbers each sum over all ranks had.
+
+    Examples
+    --------
+    >>> Played([1.0], [[Moment("end", [])]], [], [1]).reductions
+    [1]
+    """
+
+    results: list
+    moments: list[list[Moment]]
+    messages: list[Message] = field(default_factory=list)
+    reductions: list[int] = field(default_factory=list)
+
+
+def play(function: Callable, arguments: Sequence[tuple]) -> Played:
+    """Call a function that :func:`on_each_rank` has made, on as many ranks as there are tuples of arguments.
+
+    Results go into arrays that ``check.out`` has made. All others are inputs, and have to stay as they are.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(comm, *arguments)`` as it was written.
+    arguments : sequence of tuple
+        Those of each rank, without ``comm``.
+
+    Raises
+    ------
+    Failed
+        If ranks wait without end, messages do not fit, or an input has changed. What the function itself raises is
+        raised as it is.
+
+    Examples
+    --------
+    >>> @on_each_rank
+    ... def mean(comm, part):
+    ...     total, count = comm.sum([part.sum(), part.size])
+    ...     return total / count
+    >>> played = play(mean, [(np.ones(3),), (np.full(1, 5.0),)])
+    >>> [float(value) for value in played.results], played.reductions
+    ([2.0, 2.0], [2])
+    """
+    if not _is_ready(function):
+        raise Failed(NO_RANK, verdict=NO_RANK)
+    world, raised = Serial(len(arguments)), []
+    moments: list[list[Moment]] = [[] for _ in arguments]
+
+    def one(comm):
+        pending: dict[int, tuple] = {}
+        given = [a.view(np.ndarray) if isinstance(a, Out) else a for a in arguments[comm.rank]]
+        order, value = "begin", [comm.ranks, given]
+        while True:
+            try:
+                event = function(order, comm.rank, value)
+            except BaseException as error:
+                raised.append((error, _after_the_course(error)))
+                raise
+            kind, about, arrays = _checked(event, arguments[comm.rank])
+            moments[comm.rank].append(Moment(kind, arrays))
+            if len(moments[comm.rank]) > MOST_MOMENTS:
+                raise Failed(f"{ENDLESS} Do all ranks stop, in the same iteration?", verdict=ENDLESS)
+            if kind == "end":
+                return about
+            order, value = "go on", _carried_out(comm, kind, about, pending)
+
+    try:
+        results = world.run(one)
+    except BaseException as error:
+        if raised:  # the Serial makes another error of some; a judge wants to know what it was
+            raise raised[0][0].with_traceback(raised[0][1]) from None
+        if isinstance(error, CourseError):
+            raise Failed(_advised(str(error)), verdict=STUCK) from None
+        raise
+    name = getattr(function, "__name__", "The function")
+    for given, its in zip(arguments, moments, strict=True):
+        _take_over(name, given, its[-1].arrays)
+    return Played(results, moments, world.messages, world.reductions)
+
+
+# ------------------------------------------------------------------------------------------- where the judge is
+
+
+def _is_ready(function) -> bool:
+    """Ask in the thread of the caller, which may have to start a sandbox first: it would end with another thread."""
+    if getattr(function, "using", None) is None:  # not the judge's stand-in
+        return getattr(function, "by_turns", False) and function("ready") == "ready"
+    try:
+        return function("ready") == "ready"
+    except CourseError as error:
+        if getattr(error, "kind", "") in ("TypeError", "AttributeError", "NotPlain"):
+            return False
+        raise
+
+
+def _checked(event, arguments) -> tuple[str, Any, list]:
+    """Return kind, details and arrays of what a rank says, if it is what the code above says."""
+    try:
+        kind, about, arrays = event["kind"], event["about"], event["arrays"]
+        honest = kind in ("start", "wait", "sum", "end") and type(arrays) is list
+        for given, now in zip(arguments, arrays, strict=True):
+            honest &= isinstance(given, np.ndarray) == isinstance(now, np.ndarray)
+            if isinstance(given, np.ndarray):
+                honest &= given.shape == now.shape and given.dtype == now.dtype
+        if kind == "start":
+            number, sends, receives = about
+            honest &= type(number) is int and max(len(sends), len(receives)) <= MOST_MOMENTS
+            honest &= all(type(peer) is int and isinstance(a, np.ndarray) for peer, a in sends)
+            honest &= all(
+                type(peer) is int and type(n) is int and 0 <= n <= MOST_NUMBERS for peer, n, _ in receives
+            )
+            for *_, dtype in receives:
+                honest &= np.dtype(dtype).kind in "biuf"
+        elif kind == "wait":
+            honest &= type(about) is int
+        elif kind == "sum":
+            honest &= isinstance(about, np.ndarray) and about.dtype == np.float64
+    except (TypeError, ValueError, KeyError):
+        honest = False
+    if not honest:
+        raise Failed(NO_RANK, verdict=NO_RANK)
+    return kind, about, arrays
+
+
+def _carried_out(comm, kind: str, about, pending: dict):
+    """Do what a rank asks for, and return the answer."""
+    if kind == "sum":
+        return comm.sum(about)
+    if kind == "start":
+        number, sends, receives = about
+        arrays = [np.empty(n, dtype) for _, n, dtype in receives]
+        peers = [peer for peer, *_ in receives]
+        pending[number] = comm.start([tuple(s) for s in sends], list(zip(peers, arrays, strict=True))), arrays
+        return None
+    if about not in pending:
+        raise Failed(NO_RANK, verdict=NO_RANK)
+    waiting, arrays = pending.pop(about)
+    waiting.wait()
+    return arrays
+
+
+def _take_over(name: str, given, now) -> None:
+    """Copy results from where they are, and check that inputs are what they were."""
+    for number, (before, after) in enumerate(zip(given, now, strict=True), start=1):
+        if isinstance(before, Out):
+            before[...] = after
+        elif isinstance(before, np.ndarray) and before.tobytes() != after.tobytes():
+            raise Failed(
+                f"{name} changes its argument {number} after comm, which is an input: work on a copy of it.",
+                verdict="An input is changed: work on a copy of it.",
+            )
+
+
+def _after_the_course(error):
+    """Return the traceback from the learner's function on, if the learner's code runs here: a notebook shows it."""
+    trace = error.__traceback__
+    while trace is not None and Path(trace.tb_frame.f_code.co_filename).is_relative_to(COURSE):
+        trace = trace.tb_next
+    return trace or error.__traceback__
+
+
+def _advised(said: str) -> str:
+    if "never received" in said:
+        return f"{said} Is there a wait() for each start, and does each rank receive all that is sent to it?"
+    return said

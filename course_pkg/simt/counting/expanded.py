@@ -1,0 +1,58 @@
+"""The instructions that exp, log, sin and cos are made of, read in machine code for compute capability 9.0.
+
+The counts hold for numbers that need no special treatment: results of exp that are neither 0 nor infinite, logarithms
+of normal numbers, angles whose quadrant is found without a table. Of the quadrant depends which of two polynomials is
+computed, and whether the result changes its sign. In double precision their coefficients are loaded from a table.
+"""
+
+import numpy as np
+
+INSIDE = {
+    ("exp", "float64"): {"add": 1, "fma": 14},
+    ("exp", "float32"): {"add": 1, "fma": 4},  # and a last product, which an addition may fuse
+    ("log", "float64"): {"add": 8, "mul": 4, "fma": 16},
+    ("log", "float32"): {"add": 1, "mul": 1, "fma": 11},
+    ("sin", "float64"): {"mul": 2, "fma": 10},
+    ("sin", "float32"): {"mul": 2, "fma": 7},
+}
+INSIDE |= {("cos", precision): INSIDE["sin", precision] for precision in ("float64", "float32")}
+RANGES = {
+    ("exp", "float64"): (-708, 709), ("exp", "float32"): (-87, 88),
+    ("log", "float64"): (2.3e-308, 1.7e308), ("log", "float32"): (1.2e-38, 3.4e38),
+    **{(name, "float64"): (-2.1e9, 2.1e9) for name in ("sin", "cos")},
+    **{(name, "float32"): (-1e5, 1e5) for name in ("sin", "cos")},
+}  # fmt: skip
+TABLE_LOADS = 3  # of 16 bytes each, from one of two tables that lie 64 bytes apart
+
+
+def count_function(ledger, name: str, precision: str, value, argument, where, mask) -> None:
+    """Count a call of exp, log, sin or cos, and the instructions inside it."""
+    counters, angle = ledger.counters, name in ("sin", "cos")
+    low, high = RANGES[name, precision]
+    data = argument.data
+    usual = mask.narrow((data >= low) & (data <= high)) is mask
+    product = ledger.product(value, "inside_mul") if (name, precision) == ("exp", "float32") else None
+
+    def count(lanes):
+        new = ledger.first_time(value.key, lanes)
+        if not new:
+            return
+        counters.issue(new)
+        counters.operation(precision, "special", where, new.threads)
+        if not usual:
+            return
+        counters.operation(precision, "known", where, new.threads)
+        for kind, times in INSIDE[name, precision].items():
+            counters.operation(precision, f"inside_{kind}", where, times * new.threads)
+        if product is not None:
+            counters.operation(precision, "inside_mul", where, new.threads)
+            counters.products.append((product, precision, where, new.threads))
+        if angle:
+            quadrant = np.rint(data * (2 / np.pi)).astype(np.int64) + (name == "cos")
+            odd, turned = new.narrow(quadrant % 2 == 1), new.narrow(quadrant & 2 != 0)
+            counters.operation(precision, "inside_fma", where, odd.threads + turned.threads)
+            if precision == "float64":
+                tables = odd.warps + new.minus(odd).warps
+                counters.table(where, TABLE_LOADS * new.warps, TABLE_LOADS * tables)
+
+    ledger.originate(value, count, (argument,), mask)

@@ -1,0 +1,134 @@
+"""Accesses to neighbours in shared memory, which the compiler merges into accesses of 64 or 128 bits.
+
+It does so between two barriers, within one basic block, where the constant distance of the elements is known and the
+first of them is known to lie at a multiple of the access' width. A signed index that varies says nothing about its
+multiples: even ``2 * i`` may be wrapped if it is negative. Known are the pitch of the rows, and of which number an
+unsigned index is a multiple.
+"""
+
+from dataclasses import dataclass, field
+from math import gcd
+
+MERGED_SIZES = 4, 8  # bytes of the elements that are merged
+WIDEST = 16  # bytes of one access of a thread
+
+
+@dataclass
+class Group:
+    """Accesses of the same lanes to elements at constant distances: the place of each, by its distance."""
+
+    lanes: object
+    aligned: int
+    places: dict = field(default_factory=dict)
+
+
+class Neighbours:
+    """Holds accesses to shared memory back until it is known which of them are neighbours.
+
+    Parameters
+    ----------
+    numbering : Numbering
+        The value numbers of the run.
+    count : callable
+        Takes a place, the kind of access, lanes, and the number of neighbouring elements; counts one access.
+    """
+
+    def __init__(self, numbering, count):
+        self._numbering, self._count = numbering, count
+        self._groups: dict[tuple, list[Group]] = {}
+        self._kind = ""
+
+    def add(self, place, kind: str, lanes) -> None:
+        """Hold an access back; first count those of the other kind, whose order must stay."""
+        if kind != self._kind:
+            self.flush()
+            self._kind = kind
+        base, fixed, aligned = apart(self._numbering, place)
+        groups = self._groups.setdefault(base, [])
+        group = next((g for g in groups if _same(g.lanes, lanes)), None)
+        if group is None:
+            group = Group(lanes, aligned)
+            groups.append(group)
+        if fixed in group.places:  # written or read twice, with something in between
+            self.flush()
+            self.add(place, kind, lanes)
+        else:
+            group.places[fixed] = place
+
+    def flush(self) -> None:
+        """Count all that is held back."""
+        held, self._groups = self._groups, {}
+        for groups in held.values():
+            for group in groups:
+                for first, width in merged(group.places, group.aligned):
+                    self._count(group.places[first], self._kind, group.lanes, width)
+
+
+def merged(places: dict, aligned: int):
+    """Yield the first distance and the number of elements of each access.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> place = SimpleNamespace(array=SimpleNamespace(dtype=SimpleNamespace(itemsize=4), byte0=0))
+    >>> list(merged(dict.fromkeys(range(1, 11), place), 16))
+    [(1, 1), (2, 2), (4, 4), (8, 2), (10, 1)]
+    >>> list(merged(dict.fromkeys(range(4), place), 17))
+    [(0, 1), (1, 1), (2, 1), (3, 1)]
+    """
+    left = dict.fromkeys(sorted(places))
+    for first in list(left):
+        if first not in left:
+            continue
+        array = places[first].array
+        width = WIDEST // array.dtype.itemsize
+        while width > 1 and not (
+            array.byte0 % WIDEST == first % width == aligned % width == 0
+            and all(first + more in left for more in range(width))
+        ):
+            width //= 2
+        for more in range(width):
+            del left[first + more]
+        yield first, width
+
+
+def apart(numbering, place) -> tuple[tuple, int, int]:
+    """Split the number of an element into a part that varies and a constant one.
+
+    Returns
+    -------
+    base : tuple
+        What the varying part is made of: equal for elements at a constant distance.
+    fixed : int
+        The constant part, in elements.
+    aligned : int
+        The varying part is known to be a multiple of so many elements; 0 if there is none.
+    """
+    array = place.array
+    base, fixed, aligned = [array.key], 0, array.aligned
+    if isinstance(array.offset, int):
+        fixed = array.offset
+    indices = place.indices[len(place.indices) - array.ndim :]
+    for part, stride in zip(indices, array.strides, strict=True):
+        if part.constant:
+            fixed += part.number * stride
+        else:
+            key, more = numbering.as_sum(part.key)
+            base.append((key, stride))
+            fixed += more * stride
+            aligned = gcd(aligned, stride if part.type.signed else stride * numbering.multiple(key))
+    return tuple(base), fixed, aligned
+
+
+def never_alike(numbering, place, other) -> bool:
+    """Tell whether two places in shared memory are certainly different elements."""
+    if place.array.region.number != other.array.region.number:
+        return True
+    if place.array.dtype != other.array.dtype:
+        return False
+    (base, fixed, _), (other_base, other_fixed, _) = (apart(numbering, p) for p in (place, other))
+    return base == other_base and fixed != other_fixed
+
+
+def _same(one, other) -> bool:
+    return one is other or (one.threads == other.threads and one.within(other))

@@ -1,0 +1,167 @@
+"""What is recorded of solves on several ranks of one device: times by phase, messages, and the model that fits them.
+
+A record may hold only a part of what ``course bench scaling`` measures: what it does not hold is None here.
+"""
+
+from functools import cached_property
+from math import prod
+
+from course_pkg.bench import Measurement
+from course_pkg.core import CourseError
+from course_pkg.distributed import model
+from course_pkg.distributed.phases import SUMS
+from course_pkg.distributed.suite import (
+    ALLREDUCE,
+    HALO_EXCHANGE,
+    METHODS,
+    iteration_s,
+    observations,
+    phases_of,
+)
+from course_pkg.distributed.work import ON_GPUS
+from course_pkg.witness.on_device import OnDevice
+
+STRONG, WEAK = "strong", "weak"
+NAMES = {*ON_GPUS, *(name for name, _ in METHODS)}
+
+
+class Scaling(OnDevice):
+    """What is recorded of the topic ``scaling`` on one device.
+
+    Parameters
+    ----------
+    found : Recorded
+        The device's measurements of that topic.
+    """
+
+    @cached_property
+    def solves(self) -> list[Measurement]:
+        """All recorded solves and graphs of iterations, by methods that the model knows, with overlap."""
+        return [
+            m
+            for m in self.found.measurements
+            if name_of(m) in NAMES
+            and m.parameters.get("scaling") in (STRONG, WEAK)
+            and m.parameters.get("overlap", True)
+        ]
+
+    @property
+    def ranks(self) -> list[int]:
+        """On how many ranks was solved, rising."""
+        return sorted({m.parameters["ranks"] for m in self.solves})
+
+    @property
+    def edges(self) -> list[int]:
+        """Points along an edge of the cubes that were solved, rising."""
+        shapes = [m.parameters["shape"] for m in self.solves]
+        return sorted({shape[0] for shape in shapes if len(set(shape)) == 1})
+
+    def solve(
+        self, method: str, edge: int, ranks: int, *, s=None, scaling=STRONG, whole=False
+    ) -> Measurement | None:
+        """Return a recorded solve; ``edge`` is that of the whole cube, or in weak scaling that of each rank's.
+
+        A graph of some iterations is preferred, since it holds no more than iterations; unless ``whole``.
+        """
+        shape = [edge * ranks, edge, edge] if scaling == WEAK and ranks > 1 else [edge] * 3
+        wanted = {"shape": shape, "ranks": ranks, "s": s, "scaling": scaling if ranks > 1 else STRONG}
+        found = [
+            m
+            for m in self.solves
+            if name_of(m) == method and all(m.parameters.get(k) == v for k, v in wanted.items())
+        ]
+        return next(
+            (m for m in found if ("iterations" in m.parameters) != whole),
+            None if whole else next(iter(found), None),
+        )
+
+    def methods(self, edge: int, ranks: int) -> list[tuple[str, int | None]]:
+        """Return the methods, with their s, of which a cube was solved on one rank and on so many."""
+        chosen = [
+            *((name, None) for name in ON_GPUS),
+            *((name, options.get("s")) for name, options in METHODS),
+        ]
+        return [
+            (name, s)
+            for name, s in chosen
+            if self.solve(name, edge, 1, s=s) and self.solve(name, edge, ranks, s=s)
+        ]
+
+    def efficiency(self, method: str, edge: int, ranks: int, *, s=None, scaling=STRONG) -> float | None:
+        """Return the efficiency of an iteration: points per second and rank, over those of one rank."""
+        one = self.solve(method, edge, 1, s=s)
+        many = self.solve(method, edge, ranks, s=s, scaling=scaling)
+        if not one or not many:
+            return None
+        points = prod(many.parameters["shape"]) / prod(one.parameters["shape"])
+        return points * iteration_s(one) / (ranks * iteration_s(many))
+
+    def messages(self, ranks: int) -> list[tuple[float, float]]:
+        """Return bytes and seconds of the exchanges of a halo between so many ranks, the smallest first."""
+        found = [
+            m
+            for m in self.found.measurements
+            if m.operation == HALO_EXCHANGE.operation and m.parameters["ranks"] == ranks
+        ]
+        return sorted((float(m.observed["bytes"]), m.median_s) for m in found)
+
+    def sums(self, ranks: int) -> list[tuple[int, float]]:
+        """Return how many numbers were summed over so many ranks, and the seconds, the fewest first."""
+        found = [
+            m
+            for m in self.found.measurements
+            if m.operation == ALLREDUCE.operation and m.parameters["ranks"] == ranks
+        ]
+        return sorted((m.parameters["n"], m.median_s) for m in found)
+
+    @cached_property
+    def iterations(self) -> list[Measurement]:
+        """Recorded iterations of the methods of ``cg`` on GPUs, in the middle of a solve."""
+        return [m for m in self.found.measurements if "overlap" in m.parameters]
+
+    def iteration(self, variant: str, shape, ranks: int, overlap=True) -> Measurement | None:
+        """Return recorded iterations of a method of ``cg``; on one rank, also of a part of a grid."""
+        wanted = {"shape": list(shape), "ranks": ranks, "overlap": overlap}
+        for m in self.iterations:
+            if m.variant == variant and all(m.parameters[k] == v for k, v in wanted.items()):
+                return m
+        return None
+
+    def forecast(self, variant: str, shape, ranks: int) -> float | None:
+        """Return the seconds of an iteration that follow from one rank's part alone, and from two sums of one number.
+
+        None if one of them is not recorded. The halo is taken as hidden.
+        """
+        nz, *plane = shape
+        part, sums = self.iteration(variant, (nz // ranks, *plane), 1), dict(self.sums(ranks))
+        return iteration_s(part) + 2 * sums[1] if part and 1 in sums else None
+
+    @cached_property
+    def fit(self) -> model.Fit | None:
+        """The model's coefficients, fitted to what is recorded; None if that does not determine them.
+
+        Where the methods of ``cg`` ran as CUDA graphs, to their iterations on one rank and to messages: the solves by
+        ``sstep`` wait for the host, which the model does not know. A sweep then costs at least a short kernel.
+        """
+        alone = [m for m in self.iterations if m.parameters["ranks"] == 1]
+        apart = [m for m in self.iterations if phases_of(m)]
+        talks = [m for m in self.found.measurements if "scaling" not in m.parameters]
+        try:
+            if not alone or not apart:
+                return model.fit(observations([*self.solves, *talks]))
+            short = min(phases_of(m)[SUMS] for m in apart) / 2
+            return model.fit(observations(alone + talks), held={"sweep_s": short})
+        except CourseError:
+            return None
+
+
+def name_of(m: Measurement) -> str:
+    """Return the method's name as the model has it."""
+    return "_".join(filter(None, (m.operation, m.variant)))
+
+
+def shares(solved: Measurement) -> dict[str, float]:
+    """Return the share of each phase in the time of a recorded solve."""
+    phases = phases_of(solved)
+    whole = sum(phases.values())
+    return {name: took / whole for name, took in phases.items()}

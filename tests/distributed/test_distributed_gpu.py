@@ -1,0 +1,192 @@
+"""Conjugate gradients on several GPUs: in the interpreter by way of host memory, and by NCCL where there are GPUs."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from course_pkg import cuda
+from course_pkg.cg import gpu_numba as cg
+from course_pkg.core import CourseError, Status
+from course_pkg.distributed import gpu_cg, gpu_job, launch, suite, suite_gpu
+from course_pkg.distributed.gpu_fields import RankWorkspace
+from course_pkg.distributed.gpu_room import DeviceSlab
+from course_pkg.distributed.links import Staged
+from course_pkg.distributed.nccl import select_gpu
+from course_pkg.distributed.partition import Slab
+from course_pkg.distributed.phases import ALLREDUCE, HALO, PRODUCT
+from course_pkg.distributed.serial import Serial
+from course_pkg.sstep import gpu_numba as sstep
+from course_pkg.sstep.problem import Laplacian
+
+GRID = (6, 3, 4)
+ROUGHLY = 1e-3  # as rtol: some iterations fewer
+SIMT = getattr(cuda, "BACKEND", "") == "simt"
+GPUS = 0 if SIMT else len(cuda.gpus)
+
+
+def field(grid=GRID):
+    return np.random.default_rng(3).standard_normal(grid)
+
+
+def mine(comm, b):
+    slab = Slab(b.shape, comm.rank, comm.ranks)
+    return cuda.to_device(b[slab.first : slab.last].copy())
+
+
+def joined(parts):
+    return np.concatenate([part.copy_to_host() for part in parts])
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+@pytest.mark.parametrize(("method", "ranks"), [("two_kernel", 1), ("two_kernel", 2), ("deferred_x", 2)])
+def test_two_kernels_take_the_iterations_of_one_gpu(method, ranks, overlap):
+    b = field()
+    alone = getattr(cg, f"cg_{method}")(cuda.to_device(b), rtol=ROUGHLY)
+    world = Serial(ranks)
+
+    def solve(comm):
+        link = Staged(comm)
+        return gpu_cg.solution(
+            gpu_cg.RankSolver(method, mine(comm, b), GRID, link, overlap=overlap, rtol=ROUGHLY)
+        )
+
+    found = world.run(solve)
+    assert {f.iterations for f in found} == {alone.iterations} and found[0].status is Status.CONVERGED
+    np.testing.assert_allclose(joined(f.x for f in found), alone.x.copy_to_host(), rtol=1e-12, atol=1e-13)
+    pitch = cg.row_pitch(GRID[2], "float64")
+    faces = {m.count for m in world.messages}
+    assert faces == ({GRID[1] * pitch} if ranks > 1 else set()), "planes of r or x, and nothing else"
+    if (
+        ranks == 2
+    ):  # x, r, in each iteration r, at the end x and r; the host looks after every second iteration
+        queued = alone.iterations + alone.iterations % 2
+        assert len(world.messages) == 2 * (2 + queued + 2)
+
+
+def test_the_sums_of_an_iteration_are_two_messages_of_one_number():
+    b, world = field((6, 3, 3)), Serial(2)
+
+    def two(comm):
+        solver = gpu_cg.RankSolver("two_kernel", mine(comm, b), b.shape, Staged(comm), rtol=1e-30)
+        before = len(world.reductions)
+        solver.two()
+        return before
+
+    before = world.run(two)
+    assert world.reductions[min(before) :] == [1] * 4
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("pcg", {}),
+        ("pfcg", {}),
+        ("pcg_sstep_moments", {"s": 2}),
+        ("pcg_sstep", {"s": 3, "bounds": "lanczos"}),
+    ],
+)
+def test_the_methods_of_sstep_run_unchanged(name, options):
+    b = field()
+    alone = getattr(sstep, name)(Laplacian(GRID), cuda.to_device(b), rtol=ROUGHLY, **options)
+
+    def solve(comm):
+        return getattr(sstep, name)(DeviceSlab(GRID, Staged(comm)), mine(comm, b), rtol=ROUGHLY, **options)
+
+    found = Serial(2).run(solve)
+    assert {f.iterations for f in found} == {alone.iterations} and found[0].status is alone.status
+    np.testing.assert_allclose(joined(f.x for f in found), alone.x.copy_to_host(), rtol=1e-7, atol=1e-9)
+
+
+def test_bad_input_is_named():
+    def run(function, ranks=2):
+        with pytest.raises(CourseError) as caught:
+            Serial(ranks).run(function)
+        return str(caught.value)
+
+    whole = cuda.to_device(field())
+    said = run(lambda comm: gpu_cg.solve("two_kernel", whole, GRID, Staged(comm)))
+    assert "of 2 owns (3, 3, 4) of the grid (6, 3, 4)" in said and "b has shape (6, 3, 4)" in said
+    said = run(lambda comm: gpu_cg.solve("baseline", mine(comm, field()), GRID, Staged(comm)))
+    assert "runs on one GPU only: choose two_kernel or deferred_x" in said
+    said = run(lambda comm: DeviceSlab((5, 4, 4), Staged(comm)))
+    assert "5 planes on 2 GPUs leave one with fewer than 3" in said
+    said = run(lambda comm: DeviceSlab((6 + 3 * comm.rank, 4, 4), Staged(comm)))
+    assert "Ranks disagree about the shape of the grid" in said
+    said = run(lambda comm: sstep.pcg(DeviceSlab((6, 4, 4), Staged(comm)), whole, M=len))
+    assert "no preconditioner so far" in said
+    said = run(lambda comm: RankWorkspace(whole, Staged(comm), GRID, swaps_p=False, stores_s=True))
+    assert "owns (3, 3, 4)" in said
+
+
+@pytest.mark.skipif(not SIMT, reason="the interpreter has one GPU; a host may have more")
+def test_more_ranks_than_gpus_of_a_host():
+    with pytest.raises(CourseError, match=r"rank 1 of 3 has no GPU: its host has 1, and 3 ranks"):
+        Serial(3).run(select_gpu)
+
+
+def test_what_the_suite_asks_of_ranks_can_be_done(monkeypatch):
+    monkeypatch.setattr(suite_gpu, "QUICK_EDGE", 6)
+    monkeypatch.setattr(suite_gpu, "HALO_EDGES", (3, 5))
+    monkeypatch.setattr(suite, "METHODS", (("pfcg", {}),))
+    found = []
+    for ranks in (1, 2):
+        for task, parameters in suite_gpu.tasks_of(ranks, quick=True):
+            given = {
+                **json.loads(json.dumps(task)),
+                "samples": 1,
+                **({"calls": 1} if "calls" in task else {}),
+            }
+            function = gpu_job.TASKS[given.pop("task")]
+            result = Serial(ranks, keep=False).run(lambda comm, f=function, g=given: f(Staged(comm), **g))[0]
+            found.append(suite_gpu.measurement(task, parameters, json.loads(json.dumps(result))))
+    kinds = {(m.operation, m.variant, m.parameters["ranks"], m.parameters.get("scaling")) for m in found}
+    assert {
+        ("cg", "two_kernel", 1, "part"),
+        ("cg", "deferred_x", 2, "weak"),
+        ("pfcg", "", 2, "strong"),
+    } <= kinds
+    apart = next(m for m in found if m.parameters.get("overlap") is False)
+    phases = suite.phases_of(apart)
+    assert phases[PRODUCT] > 0 and phases[ALLREDUCE] > 0 and phases[HALO] > 0
+    rows = suite.summary(found)
+    assert len(rows) == sum("scaling" in m.parameters for m in found)
+    assert {row["speed-up"] == "unknown" for row in rows if row["scaling"] in ("strong", "weak")} == {False}
+    works = [work for work, _ in suite.observations(found)]
+    assert any(w.halo_bytes == 2 * 0 + 6 * 6 * 8 and w.reductions == 2 for w in works), (
+        "of two kernels on two GPUs"
+    )
+
+
+@pytest.mark.skipif(GPUS < 2, reason="needs two NVIDIA GPUs: run it where there are some")
+def test_two_gpus_by_nccl_take_the_iterations_of_one():
+    grid = (24, 20, 22)
+    tasks = [{"task": "solve", "grid": grid, "method": m, "rtol": 1e-6, "samples": 1} for m in gpu_cg.METHODS]
+    tasks += [
+        {"task": "passes", "grid": grid, "method": m, "options": o, "rtol": 1e-6, "samples": 1}
+        for m, o in (("pfcg", {}), ("pcg_sstep", {"s": 4}))
+    ]
+    counts = []
+    for ranks in (1, 2):
+        said = launch.launch((*suite_gpu.PROGRAM, json.dumps(tasks)), ranks, timeout_s=300)
+        counts.append([json.loads(line)["iterations"] for line in said.splitlines() if line.startswith("{")])
+    assert counts[0] == counts[1] and len(counts[0]) == len(tasks)
+
+
+@pytest.mark.skipif(GPUS < 2, reason="needs two NVIDIA GPUs: run it where there are some")
+def test_a_rank_that_dies_between_gpus_ends_the_others_with_its_name():
+    program = (
+        "import os, signal, numpy as np\n"
+        "from course_pkg import cuda\n"
+        "from course_pkg.distributed.nccl import open_nccl\n"
+        "from course_pkg.distributed.mpi import ends_all\n"
+        "link = open_nccl(timeout_s=20)\n"
+        "with ends_all(link.comm):\n"
+        "    one = cuda.to_device(np.ones(1)); link.add(one, 0); link.finish()\n"
+        "    if link.comm.rank == 1: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    link.add(one, 0); link.finish()\n"
+    )
+    with pytest.raises(CourseError, match="rank 1"):
+        launch.launch(("-c", program), 2, timeout_s=60)
+    assert os.environ.get("NCCL_NVLS_ENABLE", "0") == "0"
