@@ -90,9 +90,12 @@ class Channel:
             text, data = protocol.sizes(
                 self._read(protocol.HEADER.size, deadline), self._limits.message_bytes
             )
-            return protocol.decode(bytes(self._read(text, deadline)), self._read(data, deadline))
+            value = protocol.decode(bytes(self._read(text, deadline)), self._read(data, deadline))
         except protocol.Malformed as error:
             raise Ended(f"your code sent something that is not a result ({error})") from None
+        if self.watch.reason:  # the watch has given it up, but the process was quicker than its end
+            raise Ended(self.watch.reason)
+        return value
 
     def _read(self, size: int, deadline: float) -> bytearray:
         data = bytearray()  # not allocated in advance: the announced size may be a lie

@@ -1,7 +1,7 @@
 // Runs in the browser for the slide that is shown, with all its fragments. Returns what is wrong with it:
 // [{kind, element, detail}]. Lengths are in px of the 1280 by 720 design.
 () => {
-  const FOOTER = 46, EDGE = 20, TOLERANCE = 2, LEAST_TEXT = 12;
+  const FOOTER = 46, EDGE = 20, TOLERANCE = 2, LEAST_TEXT = 16;
   const found = [];
   const slide = Reveal.getCurrentSlide();
   const scale = Reveal.getScale();

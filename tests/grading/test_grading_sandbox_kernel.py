@@ -69,6 +69,14 @@ for _ in range(8):
             sandbox.names()
 
 
+def test_an_answer_that_is_quicker_than_the_end_of_its_process_does_not_count():
+    with contained() as sandbox:
+        sandbox.run("x = 1", "cell")
+        sandbox._channel.watch.reason = "your code took too much"  # its processes have not ended yet
+        with pytest.raises(SandboxLost, match=r"^your code took too much$"):
+            sandbox.names()
+
+
 def test_pages_that_forked_processes_share_count_once():
     source = """
 import os, time
