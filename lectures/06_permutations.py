@@ -658,7 +658,7 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## A random order asks for the most sectors, and takes the most time
+# ## A random order: the most sectors, the most time
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.relative_bars(
@@ -733,8 +733,8 @@ bench.Table(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"This holds for all four kernels of the notebook. Between mesh and RCM the count does not decide: x has {x_bytes / 1e6:.0f} MB and fits into the L2, "
-    "so one sector more need not be a trip to memory."
+    f"This holds for all four kernels of the notebook. Between mesh and RCM the count does not decide: the {x_bytes / 1e6:.0f} MB of x "
+    "fit into the L2, so one sector more need not be a trip to memory."
 )
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]

@@ -495,7 +495,7 @@ def rungs_of(on):
     whole = on.update("update", CUPY)
     found = {"sectors per request": "–", "threads": "–", "time": bench.format_time(whole.median_s)}
     rungs.append(viz.Rung("CuPy, Q⁺ and Q⁻", on.of_copy(whole), found))
-    return viz.ladder_picture(rungs, note=f"{N:,} unknowns, float64. Sectors: counted on {SMALL}. {on.origin}")
+    return viz.ladder_picture(rungs, note=f"n = {N:,}; sectors: {SMALL}. {on.origin}")
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -515,8 +515,8 @@ assert by_columns.binds == "none" and by_rows.binds == "memory" and max(by_colum
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"By columns and by rows, memory sends the same {by_rows.bytes_read / 1e9:.2f} GB, and by columns no clock binds. Probably too few [bytes are in flight](glossary.md#bytes-in-flight): "
-    f"{blocks} blocks for {h200.sms} SMs, and 256 B for a request, not 1,024. **Rows**: a block for {gpu.ROWS} rows, {N // gpu.ROWS:,} blocks."
+    f"Columns and rows read {by_rows.bytes_read / 1e9:.2f} GB; by columns no clock binds. Probably too few [bytes are in flight](glossary.md#bytes-in-flight): "
+    f"{blocks} blocks for {h200.sms} SMs. **Rows**: {N // gpu.ROWS:,} blocks."
 )
 
 # %% slideshow={"slide_type": "skip"}
@@ -524,7 +524,7 @@ viz.source(gpu.update_rows_kernel(gpu.ROWS, gpu.UNROLL))
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Nine minutes with the three slides before. The expected wrong answer is a quarter of the time. Ask for the three clocks:
-# > memory, L2, instructions: none of them explains ten times the time. A request of the naive kernel has four times the bytes
+# > memory, L2, instructions: none of them explains ten times the time. A request is for 256 B by columns and for 1,024 by the naive kernel: it has four times the bytes
 # > on their way, and its next three find theirs in L1. That this is the reason is likely, and not measured. In float32 the naive kernel is the slower one.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -655,7 +655,7 @@ def zeros_of(on):
             "time": {titles[name]: times[name] for name in skipped},
         },
         xlabel=f"relative to an update that reads all; {INACTIVE:.0%} of x are 0",
-        note=f"Sectors: counted on 1,024 unknowns. Time: {N:,}. {on.origin}",
+        note=f"Sectors: counted, n = 1,024. Time: {N:,}. {on.origin}",
     )
 
 

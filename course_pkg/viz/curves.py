@@ -15,7 +15,18 @@ MANY = 24  # points of a line; with more, a dot for each would be a worm
 
 
 def curves_picture(
-    series, *, xlabel, ylabel, log="", lines=None, ticks=None, yticks=None, ylim=None, bands=None, note=""
+    series,
+    *,
+    xlabel,
+    ylabel,
+    log="",
+    lines=None,
+    ticks=None,
+    yticks=None,
+    ylim=None,
+    bands=None,
+    height=3.9,
+    note="",
 ) -> Picture:
     """Draw a line for each series, with its name at its end.
 
@@ -35,6 +46,8 @@ def curves_picture(
         What is shown of y; lines are cut there.
     bands : dict of str to sequence of (float, float, float), optional
         For some of the series, x and the lowest and highest y that are as likely: a shade around the line.
+    height : float
+        In inches, of 9.6 in width: less where several lines of text stand below, so that letters stay large.
     note : str
         Where the numbers come from.
 
@@ -97,7 +110,7 @@ def curves_picture(
         f" The band of {name} at {_number(b[-1][0])} is from {_number(b[-1][1])} to {_number(b[-1][2])}."
         for name, b in ((name, list(band)) for name, band in bands.items())
     )
-    return draw(plot, f"{ylabel} against {xlabel}. {told}.{dashed}{shaded} {note}", size=(9.6, 3.9))
+    return draw(plot, f"{ylabel} against {xlabel}. {told}.{dashed}{shaded} {note}", size=(9.6, height))
 
 
 def _fits_plain(series):

@@ -48,7 +48,7 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
             ax.barh(y, values, color=colour, height=0.9 * height, label=name)
             for yi, value in zip(y, values, strict=True):
                 ax.annotate(f"{value:.2f}×", (value, yi), xytext=(5, 0), textcoords="offset points", va="center",
-                            fontsize=11.5)  # fmt: skip
+                            fontsize=13)  # fmt: skip
         ax.axvline(1, color=BOUND, lw=1)
         ax.set_yticks(np.arange(len(things))[::-1], things)
         ax.grid(axis="y", visible=False)
@@ -62,4 +62,4 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
         for name, values in relative.items()
     )
     rows = len(things) * len(relative)
-    return draw(plot, f"{title} {told} ({xlabel}). {note}", size=(8.6, 1.6 + 0.27 * rows))
+    return draw(plot, f"{title} {told} ({xlabel}). {note}", size=(9.6, 1.6 + 0.27 * rows))
