@@ -668,7 +668,7 @@ bench.Table(
         for v, planes in depth.items()
     ],
     "Counted by Nsight Compute: what memory sends, as a multiple of the grid; and its speed at 1024³, as a share of the copy's. "
-    + rungs.traffic.origin,
+    + " ".join(on.traffic.origin for on in (h100_rungs, rungs)),
 )  # fmt: skip
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -695,7 +695,7 @@ Markdown(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. *flat* looks slow, and memory is nearly as busy as in the copy: it moves what need not move. That is what
-# > T_eff is for. The last column says who could still gain by fewer bytes, and who, as the tile, has another bound besides. A tile does not help:
+# > T_eff is for. Whose memory is as fast as in the copy could still gain by fewer bytes; the tile, on the H200, has another bound besides. A tile does not help:
 # > shared memory vanishes when its block ends.
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -10,6 +10,7 @@ from course_pkg.witness import record
 from course_pkg.witness.clocks import INSTRUCTIONS, OF_PEAK, READ, TIME, WRITTEN, Clocks, clocks
 from course_pkg.witness.compare import by_name
 
+L2_READS = "lts__t_sectors_op_read.sum"
 CYCLES, WAVEFRONTS = "sm__cycles_elapsed.max", "l1tex__data_pipe_lsu_wavefronts"
 EDGE, SMALL = 512, 64  # of the cubes that are measured, and that are counted
 
@@ -73,6 +74,14 @@ class Ladder:
         """Return the bytes read from memory and written to it, and the seconds that the kernel took meanwhile."""
         counted = self.traffic.counters[f"{variant.function_name}_{edge}"]
         return counted[READ], counted[WRITTEN], counted[TIME] / 1e9
+
+    def l2_reads(self, variant: Variant, edge: int = EDGE) -> int:
+        """Return how many sectors were read in L2.
+
+        A copy counts 1.5 times its sectors, as if half of them were counted in both halves of L2: compare kernels by
+        this count, and do not take it for bytes.
+        """
+        return self.traffic.counters[f"{variant.function_name}_{edge}"][L2_READS]
 
     def seen(self, variant: Variant) -> dict[str, float | None]:
         """Return what the hardware counted on 64³ points, by the profile's names, and instructions and bytes read."""
