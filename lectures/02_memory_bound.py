@@ -864,7 +864,7 @@ def left_to_gain(gpu):
         for m, share in zip(gain[gpu], shares, strict=True)
     ]
     rungs = [viz.Rung(*found) for found in zip(NAMES, shares, shown, strict=True)]
-    return viz.ladder_picture(rungs, bound="T_peak", note=gpu_stencils[gpu].origin)
+    return viz.ladder_picture(rungs, bound="T_peak", steps=False, note=gpu_stencils[gpu].origin)
 
 
 viz.slider(left_to_gain, list(gpus), label="GPU", start="H200")
