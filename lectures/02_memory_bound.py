@@ -167,8 +167,8 @@ bench.Table(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. A common wrong idea: "both matter, so time is the sum". It is the sum only where nothing overlaps; with
-# > enough threads in flight the processor overlaps them. By this formula, the knee lies where the two terms are equal. A third clock, the
-# > *instructions* that are issued, comes in lecture 4.
+# > enough threads in flight the processor overlaps them. By this formula, the knee lies where the two terms are equal. Clocks of the caches and of
+# > the *instructions* that are issued come in lecture 3.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Balance: flops for each number moved
@@ -871,7 +871,7 @@ viz.slider(left_to_gain, list(gpus), label="GPU", start="H200")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. On the H200 the naive Laplacian could still become more
-# > than twice as fast, though it moves no byte too many. Lecture 4 finds a third clock that is longer than memory's, and takes the stencil near the bound.
+# > than twice as fast, though it moves no byte too many. Lecture 4 finds a clock that is longer than memory's, and takes the stencil near the bound.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
@@ -1084,7 +1084,7 @@ bench.Table(
             *((gpu, found, on_gpu) for gpu, found in on_gpus.items()),
         )
     ],
-    f"This CPU: live, {bench.cpu().name}, {date.today()}. GPUs: recorded by `course bench stencil`.",
+    " ".join([this_machine, *(found.origin for found in gpu_stencils.values())]),
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["statement"]
