@@ -166,7 +166,7 @@ viz.on_each(
     lambda found: viz.memories_picture(
         memories(Ladder(found)),
         note=f"{found.device.name}, {h200.sms} multiprocessors (SM). Pipes: what copies of 128³ and of 512³ doubles reach; L1: 128 B per cycle and SM. "
-        f"Memory answers so where few threads ask. {found.origin}",
+        f"Memory's answer is timed with 64 threads per SM. {found.origin}",
     ),
     gpus,
 )
