@@ -451,8 +451,8 @@ def resident(on):
         m = on.measured(laplacian[v])
         found = m.observed["registers"], f"{m.observed['shared_bytes']:,} B", f"{fitting(laplacian[v], m).share:.0%}"
         counters = dict(zip(("registers per thread", "shared memory", "warps that fit"), map(str, found), strict=True))
-        rungs.append(viz.Rung(laplacian[v].title, on.of_copy(m), counters))
-    return viz.ladder_picture(rungs, note=on.found.origin)
+        rungs.append(viz.Rung(v.replace("_", " "), on.of_copy(m), counters, on.longest_clock(laplacian[v])))
+    return viz.ladder_picture(rungs, note=on.origin)
 
 
 viz.on_each(lambda found: resident(Ladder(found)), gpus)
@@ -460,7 +460,7 @@ viz.on_each(lambda found: resident(Ladder(found)), gpus)
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 assert all(fit.share == 1 for fit in fits.values()) and naive.median_s > 2 * vectorised.median_s
 Markdown(
-    f"In all of these, 64 warps *fit*, and their times differ by a factor of {naive.median_s / vectorised.median_s:.1f}."
+    f"In all of these, 64 warps *fit*, and on the H200 their times differ by a factor of {naive.median_s / vectorised.median_s:.1f}."
 )
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
@@ -892,7 +892,7 @@ practice.check("paired_axpy", axpy_by_pairs)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 5. Little's law, backwards.** How many threads must wait on each multiprocessor, so that a copy reaches `t_eff_gb_s`? Each thread waits for
+# **Step 5. Little's law, backwards.** How many threads must wait on each multiprocessor, at the least, so that a copy reaches `t_eff_gb_s`? Each thread waits for
 # `bytes_per_thread` bytes at a time. Threads come in warps of 32.
 
 # %% slideshow={"slide_type": "skip"}

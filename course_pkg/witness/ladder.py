@@ -70,6 +70,20 @@ class Ladder:
         counted = self.traffic.counters[f"{variant.function_name}_{EDGE}"]
         return clocks(counted, self.copy().t_eff_gb_s)
 
+    def longest_clock(self, variant: Variant) -> str:
+        """Return the name of the longest clock on 512³ doubles, and the share of the time that it fills.
+
+        Examples
+        --------
+        >>> from course_pkg import bench
+        >>> from course_pkg.stencil.variants import VARIANTS
+        >>> Ladder(bench.recorded("stencil")).longest_clock(VARIANTS["laplacian_tiled"])
+        'issue 79%'
+        """
+        shares = self.clocks(variant).shares
+        name = max(shares, key=shares.get)
+        return f"{name} {shares[name]:.0%}"
+
     def moved(self, variant: Variant, edge: int = EDGE) -> tuple[int, int, float]:
         """Return the bytes read from memory and written to it, and the seconds that the kernel took meanwhile."""
         counted = self.traffic.counters[f"{variant.function_name}_{edge}"]
@@ -92,14 +106,12 @@ class Ladder:
         """Draw the shares of the copy that variants reach, rung by rung, with counters and the longest clock."""
         rungs = []
         for name, v in variants.items():
-            seen, shares = self.seen(v), self.clocks(v).shares
-            nearest = max(shares, key=shares.get)
+            seen = self.seen(v)
             counters = {
                 "instructions per warp": f"{32 * seen['instructions'] / SMALL**3:.0f}",
                 "loads per point": f"{32 * seen['global load requests'] / SMALL**3:.1f}",
             }
-            longest = f"{nearest} {shares[nearest]:.0%}"
-            rungs.append(viz.Rung(name, self.of_copy(self.measured(v)), counters, longest))
+            rungs.append(viz.Rung(name, self.of_copy(self.measured(v)), counters, self.longest_clock(v)))
         return viz.ladder_picture(rungs, note=f"{EDGE}³ doubles; counters: {SMALL}³. {self.origin}")
 
     def latency_ns(self, strided: Variant, sms: int) -> float:
