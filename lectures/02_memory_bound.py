@@ -1058,7 +1058,7 @@ bench.live(
 #
 # - **Fewer passes per [iteration](glossary.md#iteration)**: fuse more, keep results on the chip (lectures 3 to 5).
 # - **Better order of the data**, so that no fetched byte is wasted (lecture 6).
-# - **Fewer iterations, or several per pass**: other algorithms (lectures 7 and 8).
+# - **Fewer iterations, or several per [sweep](glossary.md#sweep)**: other algorithms (lectures 7 and 8).
 # - **More memories**: several GPUs (lecture 9).
 
 # %% [markdown] slideshow={"slide_type": "slide"}

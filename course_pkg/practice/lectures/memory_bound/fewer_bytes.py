@@ -194,7 +194,7 @@ STEPS = (
     ),
     Step(
         name="two_steps",
-        title="Break an assumption: two steps in one pass",
+        title="Break an assumption: two steps in one sweep",
         ask="On a ring, a step replaces u[i] by the mean of u[i - 1], u[i], u[i + 1]: let out be u after two steps.",
         trial=_two_steps,
         sizes=(40, 32, 5),
