@@ -26,7 +26,9 @@ if importlib.util.find_spec("course_pkg") is None:
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg import bench, viz
-from course_pkg.vector import peak
+from course_pkg.core import Library
+from course_pkg.vector import here, peak
+from course_pkg.vector.variants import VARIANTS
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One minute: what does arithmetic cost?
@@ -66,8 +68,21 @@ guess.reveal(
 # %% [markdown] slideshow={"slide_type": "-"}
 # Where the line is nearly flat, your processor does not wait for arithmetic.
 
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The same on a GPU
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input", "live"]
+horner = VARIANTS["horner"].by(Library.NUMBA_CUDA)
+recorded = [found.one(horner, degree=d) for found in reversed(bench.records("vector")) for d in (1, 2, 4)]
+assert all(abs(eight.median_s / two.median_s - 1) < 0.01 for two, eight in zip(recorded[::3], recorded[2::3], strict=True))
+table = bench.live(lambda: here.flops_on_this_gpu((1, 2, 4)), recorded)
+bench.Table([{column: row[column] for column in ("what", "where", "time")} for row in table.rows], f"Degree d: 2 d flops. {table.caption}")
+
+# %% [markdown] slideshow={"slide_type": "-"}
+# On both recorded GPUs, eight flops take as long as two, to a hundredth.
+
 # %% [markdown] slideshow={"slide_type": "skip"}
-# Lecture 2 asks what it waits for, and how much more arithmetic a GPU can do in that time.
+# Lecture 2 asks what processors wait for, and how much more arithmetic a GPU can do in that time.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. Let everybody run the cell before any explanation. Expected question: "is the compiler cheating?" No: each

@@ -53,7 +53,6 @@ from course_pkg.stencil import gpu_numba as gpu
 from course_pkg.stencil.tuning import planes_for
 from course_pkg.stencil.variants import VARIANTS
 from course_pkg.vector import gpu_numba as vector_gpu
-from course_pkg.vector.peak import recorded_t_peak
 from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import clocks
 from course_pkg.witness.ladder import Ladder, profile
@@ -154,18 +153,19 @@ Markdown(
 # How many instructions each of the three costs, we have not counted apart.
 #
 # **What holds *flat* back** on an H200, the clocks do not say. The link between the two halves of its L2, through which the far half answers, is active
-# nearly all the time. But this counter is no rate: it counts the cycles in which something is under way, and in a copy these are many, too:
+# nearly all the time. But this counter is no rate: it counts the cycles in which something is under way, and in a copy these are many, too.
+# On an H100 it is much the same, and there memory binds *flat*:
 
 # %% slideshow={"slide_type": "skip"}
 for name in ("vector_copy_two_large", "laplacian_flat_512"):
-    there = rungs.traffic.counters[name]
-    print(f"{name}: the link is active in {there[clocks.LINK]:.0f} % of the cycles")
-    assert there[clocks.LINK] > 90
+    there, on_h100 = (on.traffic.counters[name][clocks.LINK] for on in (rungs, h100_rungs))
+    print(f"{name}: the link is active in {there:.0f} % of the cycles of an H200, {on_h100:.0f} % of those of an H100")
+    assert there > 90 and on_h100 > 80
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Six minutes with the question. Most say "as fast": the bytes are the same. Drag the slider to the H100: its memory is slower, so the same
-# > instructions hide better there. Then, on the H200, ask: no bar fills the grey one, so what does *flat* wait for?
+# > **For the speaker.** Six minutes with the question. Most say "as fast": the bytes are the same. Drag the slider to the H100: *naive* takes as long there, as it has as many
+# > instructions; *flat* takes longer, as memory is slower. So the gain is smaller. Then, on the H200, ask: no bar fills the grey one, so what does *flat* wait for?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Waiting for memory
@@ -198,7 +198,7 @@ read_gb_s = few.t_eff_gb_s / 2  # half of T_eff is read
 latency_ns = h200.sms * 512 / read_gb_s  # 512 bytes in each SM
 enough = rungs.copy().t_eff_gb_s / 2 * latency_ns / h200.sms
 print(f"few threads: {latency_ns:.0f} ns per load")
-print(f"as fast as the copy: {enough:,.0f} bytes in each")
+print(f"as fast as the copy: at least {enough:,.0f} bytes in each")
 
 # %% slideshow={"slide_type": "skip"}
 assert 200 < latency_ns < 1000
@@ -238,8 +238,19 @@ guess_flight.reveal(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Eight minutes with the law and the question: the slides that explain why a copy needs many threads, or few with much each. Between two
-# > loads of a thread stands a store, and the compiler cannot know that it does not change what the next load reads: so a thread waits for one
-# > load at a time. Two kernels in two precisions lie on about one curve: what counts is not the number of threads but the bytes in flight.
+# > loads of a thread stands a store, and the compiler cannot know that it does not change what the next load reads. A thread's instructions start in order, and the
+# > store needs the load before it: so a thread waits for one load at a time. Two kernels in two precisions lie on about one curve: what counts is not the number of threads but the bytes in flight.
+
+# %% slideshow={"slide_type": "skip"}
+by_law = 6144  # bytes in flight in each multiprocessor: nearly what the law asks for
+at_work = dict(waiting)[by_law]
+loaded_ns = h200.sms * by_law / (at_work.t_eff_gb_s / 2)
+assert abs(by_law / enough - 1) < 0.05 and loaded_ns > 1.3 * latency_ns and rungs.of_copy(at_work) < 0.75
+Markdown(
+    f"**Why is the law's number not enough?** With {by_law:,} bytes in each multiprocessor of the H200, the kernel reaches {rungs.of_copy(at_work):.0%} of the copy. "
+    f"The law holds, but its latency is not a constant: with few threads a load took {latency_ns:.0f} ns, and with these it takes {loaded_ns:.0f} ns. "
+    "A memory at work answers later, so that the last part of the bandwidth takes far more bytes in flight."
+)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Let threads march
@@ -440,8 +451,8 @@ def resident(on):
         m = on.measured(laplacian[v])
         found = m.observed["registers"], f"{m.observed['shared_bytes']:,} B", f"{fitting(laplacian[v], m).share:.0%}"
         counters = dict(zip(("registers per thread", "shared memory", "warps that fit"), map(str, found), strict=True))
-        rungs.append(viz.Rung(laplacian[v].title, on.of_copy(m), counters))
-    return viz.ladder_picture(rungs, note=on.found.origin)
+        rungs.append(viz.Rung(v.replace("_", " "), on.of_copy(m), counters, on.longest_clock(laplacian[v])))
+    return viz.ladder_picture(rungs, note=on.origin)
 
 
 viz.on_each(lambda found: resident(Ladder(found)), gpus)
@@ -449,7 +460,7 @@ viz.on_each(lambda found: resident(Ladder(found)), gpus)
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 assert all(fit.share == 1 for fit in fits.values()) and naive.median_s > 2 * vectorised.median_s
 Markdown(
-    f"In all of these, 64 warps *fit*, and their times differ by a factor of {naive.median_s / vectorised.median_s:.1f}."
+    f"In all of these, 64 warps *fit*, and on the H200 their times differ by a factor of {naive.median_s / vectorised.median_s:.1f}."
 )
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
@@ -531,16 +542,15 @@ rates = {v: [found.one(v.by(CUDA), n=2**28).throughput_gb_s for found in reverse
 
 
 def summed(found):
-    """Draw the share of T_peak that each sum reads at, beside what it asks of a block."""
-    rungs = []
+    """Draw the rate of each sum as a share of the fastest one that only reads, beside what it asks of a block."""
+    rungs, reads = [], max(m.throughput_gb_s for m in found.all(STREAMS["dot"].by(CUDA)))
     for v, p in sums.items():
         requests = p.shared_load.requests + p.shared_store.requests
         counters = {"barriers": f"{p.barriers:,}", "shared requests": f"{requests:,}"}
         gb_s = found.one(v.by(CUDA), n=2**28).throughput_gb_s
-        rungs.append(viz.Rung(v.title if v.name else "dot: a share, then the tree", gb_s / recorded_t_peak(found), counters))
-    return viz.ladder_picture(
-        rungs, bound="T_peak", note=f"Counted on 2¹⁶ numbers (dot: on two vectors of them), timed on 2²⁸. {found.origin}"
-    )
+        rungs.append(viz.Rung(v.title if v.name else "dot: a share, then the tree", gb_s / reads, counters))
+    note = f"Read only: {reads:,.0f} GB/s, the fastest dot of any length. Counted on 2¹⁶ numbers (dot: two vectors), timed on 2²⁸. {found.origin}"
+    return viz.ladder_picture(rungs, bound="read only", note=note)
 
 
 viz.on_each(summed, vectors)
@@ -552,7 +562,7 @@ assert (
     and by_name["shuffle"] < 1.25 * by_name["tree"]
 )
 Markdown(
-    f"The **stride** wins: {by_name['grid_stride'] / by_name['shuffle']:.1f} times the shuffles alone. The dot wins, too."
+    f"On the H200, the **stride** reads {by_name['grid_stride'] / by_name['shuffle']:.1f} times as fast as the shuffles alone. So does the dot."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -624,7 +634,7 @@ guess_memory
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.here_picture(MEMORIES, "L2")
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 large = np.broadcast_to(np.float64(0), (1024, 1024, 1024))
 depth = {
     "flat": gpu.BLOCK_3D[2],
@@ -632,22 +642,34 @@ depth = {
     "marching": gpu.PLANES_MARCHING,
     "vectorised": planes_for(large),
 }
-moved = {(v, edge): rungs.moved(laplacian[v], edge) for v in depth for edge in (512, 1024)}
-read = {(v, edge): bytes_read / (8 * edge**3) for (v, edge), (bytes_read, *_) in moved.items()}
-busy = {v: sum(moved[v, 1024][:2]) / moved[v, 1024][2] / 1e9 / rungs.copy(1024).t_eff_gb_s for v in depth}
+
+
+def from_memory(on):
+    """Return a column for each size: how often memory sends a number; and memory's speed at 1024³, as a share of the copy's."""
+    moved = {(v, edge): on.moved(laplacian[v], edge) for v in depth for edge in (512, 1024)}
+    times = {(v, edge): bytes_read / (8 * edge**3) for (v, edge), (bytes_read, *_) in moved.items()}
+    return times, {v: sum(moved[v, 1024][:2]) / moved[v, 1024][2] / 1e9 / on.copy(1024).t_eff_gb_s for v in depth}
+
+
+seen_on = {"H100": from_memory(h100_rungs), "H200": from_memory(rungs)}
+read, busy = seen_on["H200"]
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [
-        {
-            "kernel": v,
-            "read, 512³": f"{read[v, 512]:.2f}×",
-            "1024³": f"{read[v, 1024]:.2f}×",
-            "a block reads": f"{planes + 2} planes for {planes}",
-            "memory's speed": f"{busy[v]:.0%} of copy",
+        {"kernel": v, "a block reads": f"{planes + 2} planes for {planes}"}
+        | {
+            f"{gpu}: {what}": shown
+            for gpu, (times, speed) in seen_on.items()
+            for what, shown in {
+                "512³": f"{times[v, 512]:.2f}×", "1024³": f"{times[v, 1024]:.2f}×", "speed": f"{speed[v]:.0%}"
+            }.items()
         }
         for v, planes in depth.items()
     ],
-    f"Reads as multiples of the grid; the speed at 1024³. {rungs.traffic.origin}",
-)
+    "Counted by Nsight Compute: what memory sends, as a multiple of the grid; and its speed at 1024³, as a share of the copy's. "
+    + " ".join(on.traffic.origin for on in (h100_rungs, rungs)),
+)  # fmt: skip
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 assert 1.9 < read["flat", 1024] < 2 and busy["flat"] > 0.9 and max(read[v, 512] for v in depth) < 1.01
@@ -665,15 +687,15 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Not all of L2.** The planes that pass would just fit into all of it. But a cache does not know which of its lines will be wanted; and NVIDIA's
+# **Not all of L2.** The planes that pass would fit into all of it. But a cache does not know which of its lines will be wanted; and NVIDIA's
 # white paper on the A100 (2020, section "A100 L2 cache") describes the L2 of that GPU as two parts, each of which caches for the multiprocessors
-# next to it. Whether an H200's halves hold the same lines twice, we have not measured. The times put the edge between the planes of 768³,
-# where *flat* has not fallen yet, and those of 1024³. (At 512³ *vectorised* marches 4 planes at a time and *marching* 16: both read each number
-# once.)
+# next to it. The times fit such a half. At 768³, 27 MiB pass: they fit into half of an H200's 60 MiB, and *flat* has not fallen yet; they do not fit
+# into half of an H100's 50 MiB, and there it has. Whether the halves hold the same lines twice, we have not measured. (At 512³ *vectorised* marches
+# 4 planes at a time and *marching* 16: on the H200 both read each number once.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. *flat* looks slow, and memory is nearly as busy as in the copy: it moves what need not move. That is what
-# > T_eff is for. The last column says who could still gain by fewer bytes, and who, as the tile, has another bound besides. A tile does not help:
+# > T_eff is for. Whose memory is as fast as in the copy could still gain by fewer bytes; the tile, on the H200, has another bound besides. A tile does not help:
 # > shared memory vanishes when its block ends.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -683,7 +705,7 @@ Markdown(
 Markdown(
     f"At 512³ the best kernel takes, on the H200, {vectorised.median_s / rungs.copy().median_s:.2f} times the copy. What would more take?\n\n"
     "- **Fewer passes**: fuse this stencil with what comes before and after it (lecture 5).\n"
-    "- **Several steps in one pass**: time blocking, where an algorithm allows it.\n"
+    "- **Several steps in one sweep**: time blocking, where an algorithm allows it.\n"
     f"- **Fewer bytes per number**: in single precision this kernel takes {single['vectorised'].median_s / vectorised.median_s:.0%} "
     f"of the time (the naive one {single['naive'].median_s / naive.median_s:.0%})."
 )
@@ -732,7 +754,7 @@ scans = {
 }
 measured = ("cumsum_columns", "cumsum_rows_serial", "cumsum_rows_chunked")
 scan_times = {
-    name: vectors[-1].one(STREAMS[v].by(CUDA)).median_s for name, v in zip(scans, measured, strict=True)
+    name: [found.one(STREAMS[v].by(CUDA)).median_s for found in reversed(vectors)] for name, v in zip(scans, measured, strict=True)
 }
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
@@ -742,23 +764,21 @@ bench.Table(
             "cumulative sum": name,
             "sectors per request": f"{p.global_load.sectors_per_request:.0f}",
             "threads": f"{16384 * (32 if 'warp' in name else 1):,}",
-            "time, 16384², H200": bench.format_time(scan_times[name]),
+            "H100: time": bench.format_time(scan_times[name][1]),
+            "H200: time": bench.format_time(scan_times[name][0]),
         }
         for name, p in scans.items()
     ],
-    vectors[-1].origin,
+    "16384² doubles. " + " ".join(found.origin for found in vectors),
 )
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
-columns, rows, chunks = scan_times.values()
-assert [round(p.global_load.sectors_per_request) for p in scans.values()] == [
-    8,
-    32,
-    8,
-] and columns > rows > 3 * chunks
+assert [round(p.global_load.sectors_per_request) for p in scans.values()] == [8, 32, 8]
+assert all(columns > rows > 3 * chunks for columns, rows, chunks in zip(*scan_times.values(), strict=True))
+columns, rows, chunks = (times[0] for times in scan_times.values())
 Markdown(
-    f"Rows, with four times the sectors per request, are faster than columns by {columns / rows - 1:.0%}; and 32 numbers at a time, by shuffles, "
-    f"are {rows / chunks:.1f} times faster than rows."
+    f"On the H200, columns take {columns / rows:.1f} times as long as rows, which have four times the sectors per request; and rows take {rows / chunks:.1f} times as long as "
+    "32 numbers at a time, by shuffles."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -782,6 +802,7 @@ fixed = {"shape": [512, 512, 512], "dtype": "float64", "threads_per_block": None
 viz.on_each(
     lambda found: viz.bars(
         found.compare(*others, t_peak_gb_s=Ladder(found).copy().t_eff_gb_s, **fixed),
+        bound="copy",
         note=f"512³ points, fp64, one run. {found.origin}",
     ),
     gpus,
@@ -871,7 +892,7 @@ practice.check("paired_axpy", axpy_by_pairs)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 5. Little's law, backwards.** How many threads must wait on each multiprocessor, so that a copy reaches `t_eff_gb_s`? Each thread waits for
+# **Step 5. Little's law, backwards.** How many threads must wait on each multiprocessor, at the least, so that a copy reaches `t_eff_gb_s`? Each thread waits for
 # `bytes_per_thread` bytes at a time. Threads come in warps of 32.
 
 # %% slideshow={"slide_type": "skip"}

@@ -3,7 +3,7 @@
 Calls of every length use the same vectors: a shorter call uses the first part of each.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import floor, log2
 
 import numpy as np
@@ -13,6 +13,7 @@ from course_pkg.bench import Measurement, cpu, gpu
 from course_pkg.bench.defence import CACHES
 from course_pkg.bench.pitfalls import Work
 from course_pkg.core import CourseError, Library
+from course_pkg.vector import reference
 from course_pkg.vector.peak import LEAST
 from course_pkg.vector.problem import VectorProblem
 from course_pkg.vector.variants import VARIANTS
@@ -56,8 +57,19 @@ class Vectors:
         args = (self.a[:n], self.b[:n], p.s, self.out[:n])
         return self._work(VARIANTS["triad"], n, args, lambda part: p.a[part] + p.s * p.b[part])
 
-    def _work(self, variant, n, args, expected) -> Work:
-        parameters = {"n": n, "dtype": "float64"}
+    def horner(self, n: int, degree: int) -> Work:
+        """Return the polynomial of n elements: the bytes of a copy, and 2 ``degree`` flops per element."""
+
+        def expected(part):
+            out = np.empty_like(self.host.a[part])
+            reference.horner(self.host.a[part], degree, out)
+            return out
+
+        args = (self.a[:n], degree, self.out[:n])
+        return self._work(VARIANTS["horner"], n, args, expected, degree=degree)
+
+    def _work(self, variant, n, args, expected, **more) -> Work:
+        parameters = {"n": n, "dtype": "float64", **more}
         check = self.checking(args[-1], expected)
         return Work(
             variant.function(self.library), args, variant.cost(**parameters), self.library, parameters, check
@@ -175,6 +187,19 @@ def on_this_gpu(n: int = 2**26) -> list[Measurement]:
     """
     require_free_memory(24 * n, f"Three vectors of {n} doubles")
     return list(_copy_and_triad(Vectors("gpu", n), n, samples=10))
+
+
+def flops_on_this_gpu(degrees: Iterable[int], n: int = 2**26) -> list[Measurement]:
+    """Measure the polynomials of some degrees on this machine's GPU, in the same way as the records.
+
+    Examples
+    --------
+    >>> flops_on_this_gpu([1, 2], 1024) if gpu().kind == "gpu" else []  # without a GPU there is nothing to measure
+    [...]
+    """
+    require_free_memory(24 * n, f"Three vectors of {n} doubles")
+    vectors, what = Vectors("gpu", n), VARIANTS["horner"].by(Library.NUMBA_CUDA)
+    return [vectors.horner(n, degree).measure(what, samples=10, hold=True) for degree in degrees]
 
 
 def _copy_and_triad(vectors, n, samples) -> Iterator[Measurement]:

@@ -88,7 +88,7 @@ def on_gpu(n: int) -> dict[str, Callable[[], Pair]]:
     n = min(n, fits)
     v = Vectors("gpu", n)
     large, short, cached = v.copy(n), v.copy(n // SHORTER), v.copy(min(n, size_in_cache(gpu().llc_bytes)))
-    flops = _polynomial(v)
+    flops = v.horner(v.host.a.size, MANY_FLOPS)
     return {
         "no_wait": lambda: mistime.no_wait(large),
         "first_call": lambda: mistime.first_call(_fresh_gpu, large),
@@ -114,21 +114,6 @@ def _fresh_gpu():
 
     kernel = cuda.jit()(copy_two_kernel.py_func)
     return lambda a, out: kernel[blocks_for((a.size + 1) // 2, THREADS_PER_BLOCK), THREADS_PER_BLOCK](a, out)
-
-
-def _polynomial(v) -> Work:
-    n = v.host.a.size
-    variant, a = VARIANTS["horner"], v.host.a
-    parameters = {"n": n, "dtype": "float64", "degree": MANY_FLOPS}
-
-    def expected(part):
-        out = np.empty_like(a[part])
-        reference.horner(a[part], MANY_FLOPS, out)
-        return out
-
-    check = v.checking(v.out, expected)
-    args = (v.a, MANY_FLOPS, v.out)
-    return Work(variant.function(v.library), args, variant.cost(**parameters), v.library, parameters, check)
 
 
 def _with_copies(v, n) -> Pair:

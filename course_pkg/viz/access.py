@@ -1,7 +1,8 @@
 """The course's signature picture: the 32 lanes of a warp above the memory that they touch.
 
-Global memory moves sectors of 32 bytes: used bytes are coloured, bytes that were moved for nothing are grey. Shared
-memory has 32 banks that each give one 4-byte word a wavefront: words that wait for the same bank are stacked.
+Requests to global memory are answered in sectors of 32 bytes: used bytes are coloured, bytes moved for nothing
+are grey. Shared memory has 32 banks that each give one 4-byte word a wavefront: words that wait for the same bank are
+stacked.
 """
 
 from dataclasses import dataclass

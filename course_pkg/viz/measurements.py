@@ -73,10 +73,11 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
     return draw(plot, f"Bandwidth against the bytes moved by one call. {ends}. {note}", size=(8.6, 4.0))
 
 
-def bars(comparison, *, title="", note="") -> Picture:
+def bars(comparison, *, bound="T_peak", title="", note="") -> Picture:
     """Draw T_eff of each variant of a comparison, the bound, and the throughput of all bytes that it moves.
 
-    A variant of which nobody knows what it moves has no bar.
+    A variant of which nobody knows what it moves has no bar. Pass the name of the bound if it is not T_peak, but, say,
+    the copy of a grid as large as the variants'.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def bars(comparison, *, title="", note="") -> Picture:
                 color=BOUND,
                 lw=2.5,
                 ls="--",
-                label=f"T_peak {comparison.t_peak_gb_s:,.0f} GB/s",
+                label=f"{bound} {comparison.t_peak_gb_s:,.0f} GB/s",
             )
         name_bars(ax, y, _in_lines([m.label for m in rows]))
         ax.grid(axis="y", visible=False)
@@ -119,7 +120,7 @@ def bars(comparison, *, title="", note="") -> Picture:
         for m, (moved, needed) in zip(rows, map(_throughputs, rows), strict=True)
     )
     if comparison.t_peak_gb_s:
-        listed += f"; T_peak: {comparison.t_peak_gb_s:,.0f} GB/s"
+        listed += f"; {bound}: {comparison.t_peak_gb_s:,.0f} GB/s"
     return draw(plot, f"{title} {listed}. {note}", size=(8.6, 1.75 + 0.62 * len(rows)))
 
 

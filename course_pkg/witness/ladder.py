@@ -10,6 +10,7 @@ from course_pkg.witness import record
 from course_pkg.witness.clocks import INSTRUCTIONS, OF_PEAK, READ, TIME, WRITTEN, Clocks, clocks
 from course_pkg.witness.compare import by_name
 
+L2_READS = "lts__t_sectors_op_read.sum"
 CYCLES, WAVEFRONTS = "sm__cycles_elapsed.max", "l1tex__data_pipe_lsu_wavefronts"
 EDGE, SMALL = 512, 64  # of the cubes that are measured, and that are counted
 
@@ -69,10 +70,32 @@ class Ladder:
         counted = self.traffic.counters[f"{variant.function_name}_{EDGE}"]
         return clocks(counted, self.copy().t_eff_gb_s)
 
+    def longest_clock(self, variant: Variant) -> str:
+        """Return the name of the longest clock on 512³ doubles, and the share of the time that it fills.
+
+        Examples
+        --------
+        >>> from course_pkg import bench
+        >>> from course_pkg.stencil.variants import VARIANTS
+        >>> Ladder(bench.recorded("stencil")).longest_clock(VARIANTS["laplacian_tiled"])
+        'issue 79%'
+        """
+        shares = self.clocks(variant).shares
+        name = max(shares, key=shares.get)
+        return f"{name} {shares[name]:.0%}"
+
     def moved(self, variant: Variant, edge: int = EDGE) -> tuple[int, int, float]:
         """Return the bytes read from memory and written to it, and the seconds that the kernel took meanwhile."""
         counted = self.traffic.counters[f"{variant.function_name}_{edge}"]
         return counted[READ], counted[WRITTEN], counted[TIME] / 1e9
+
+    def l2_reads(self, variant: Variant, edge: int = EDGE) -> int:
+        """Return how many sectors were read in L2.
+
+        A copy counts 1.5 times its sectors, as if half of them were counted in both halves of L2: compare kernels by
+        this count, and do not take it for bytes.
+        """
+        return self.traffic.counters[f"{variant.function_name}_{edge}"][L2_READS]
 
     def seen(self, variant: Variant) -> dict[str, float | None]:
         """Return what the hardware counted on 64³ points, by the profile's names, and instructions and bytes read."""
@@ -83,14 +106,12 @@ class Ladder:
         """Draw the shares of the copy that variants reach, rung by rung, with counters and the longest clock."""
         rungs = []
         for name, v in variants.items():
-            seen, shares = self.seen(v), self.clocks(v).shares
-            nearest = max(shares, key=shares.get)
+            seen = self.seen(v)
             counters = {
                 "instructions per warp": f"{32 * seen['instructions'] / SMALL**3:.0f}",
                 "loads per point": f"{32 * seen['global load requests'] / SMALL**3:.1f}",
             }
-            longest = f"{nearest} {shares[nearest]:.0%}"
-            rungs.append(viz.Rung(name, self.of_copy(self.measured(v)), counters, longest))
+            rungs.append(viz.Rung(name, self.of_copy(self.measured(v)), counters, self.longest_clock(v)))
         return viz.ladder_picture(rungs, note=f"{EDGE}³ doubles; counters: {SMALL}³. {self.origin}")
 
     def latency_ns(self, strided: Variant, sms: int) -> float:

@@ -44,10 +44,10 @@ from course_pkg.grading import check
 # ## Part 1: a window in a field (2 points)
 #
 # A field of `ny` rows and `nx` columns lies in memory row by row. A loop reads a window of it: in each row, the `width` elements from column
-# `first` on. Memory sends whole pieces of `piece` bytes, such as a sector, and the field begins where a piece begins. Each piece is sent once:
-# what two rows share is still in the cache.
+# `first` on. What it needs is sent in whole pieces of `piece` bytes: 32 from the L2 to a multiprocessor, 64 from the memory of an H200. The field begins
+# where a piece begins. Each piece is sent once: what two rows share is still in the cache.
 #
-# Write `bytes_sent(ny, nx, first, width, dtype, piece)`, the bytes that memory sends for the window. `dtype` is anything that `numpy.dtype` accepts,
+# Write `bytes_sent(ny, nx, first, width, dtype, piece)`, the bytes that are sent for the window. `dtype` is anything that `numpy.dtype` accepts,
 # such as `"float64"`.
 #
 # (Hint: draw a few rows of nine doubles, one behind the other, in pieces of four. In which piece does each row of the window begin, and in which does
@@ -55,7 +55,7 @@ from course_pkg.grading import check
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "window"}
 def bytes_sent(ny, nx, first, width, dtype, piece):
-    """Return the bytes that memory sends, in whole pieces, for columns first to first + width - 1 of all rows."""
+    """Return the bytes that are sent, in whole pieces, for columns first to first + width - 1 of all rows."""
     ### BEGIN SOLUTION
     itemsize, pieces = np.dtype(dtype).itemsize, set()
     for row in range(ny):

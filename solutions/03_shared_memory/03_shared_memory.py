@@ -90,7 +90,7 @@ print(simt.profile(faulty_smooth_kernel[(2, 2), (32, 8)], u, np.empty_like(u)))
 # %% [markdown]
 # Write `smooth_kernel`, the repaired kernel: copy the one above and make the two changes. Keep the tile: a test compares the
 # traffic with the sectors that all tiles and their halos need, and a kernel that reads five numbers per point from global
-# memory moves far more.
+# memory asks for far more.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "smooth"}
 @cuda.jit

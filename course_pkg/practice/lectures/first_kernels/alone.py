@@ -203,7 +203,7 @@ STEPS = (
             WhatIf(
                 "Swap the names: `y, x = cuda.grid(2)`.",
                 "On a square matrix the result stays right. What changes?",
-                "Neighbouring threads then touch elements a whole row apart, and memory moves a sector for each.",
+                "Neighbouring threads then touch elements a whole row apart, and each needs a sector of its own.",
             ),
         ),
     ),

@@ -107,9 +107,10 @@ STEPS = (
             ),
             WhatIf(
                 "All arrays become float32.",
-                "Why does the time halve, although there are just as many flops?",
+                "Why does the bound halve, although there are just as many flops?",
                 "There are half as many bytes. The flops never set the time; with 16 bytes per 3 flops they are far "
-                "below the balance of any machine in this lecture.",
+                "below the balance of any machine in this lecture. The time itself falls by less: four bytes per "
+                "thread keep fewer bytes in flight, as lecture 4 shows.",
             ),
         ),
     ),
@@ -156,8 +157,7 @@ STEPS = (
                 "Store the mask as an array of doubles, 0.0 or 1.0, and write `out[i] = u[i] * mask[i]`.",
                 "The kernel has fewer instructions. Why does it take longer on long arrays?",
                 "The mask is then 64 bits per element instead of one, a third pass of full size. Shift, `&` and the "
-                "index "
-                "cost instructions, which hide behind the traffic.",
+                "index cost instructions; as long as memory's clock is the longer one, they hide behind the traffic.",
             ),
         ),
     ),
@@ -194,7 +194,7 @@ STEPS = (
     ),
     Step(
         name="two_steps",
-        title="Break an assumption: two steps in one pass",
+        title="Break an assumption: two steps in one sweep",
         ask="On a ring, a step replaces u[i] by the mean of u[i - 1], u[i], u[i + 1]: let out be u after two steps.",
         trial=_two_steps,
         sizes=(40, 32, 5),

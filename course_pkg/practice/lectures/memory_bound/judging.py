@@ -92,14 +92,14 @@ STEPS = (
         hints=(
             "First T_eff in GB/s. What does it mean if that is above what memory can do?",
             "The time cannot fall below A_eff / T_peak. Above T_peak an assumption does not hold: the data came from "
-            "a cache, or two steps were done in one pass.",
+            "a cache, or two steps were done in one sweep.",
             '`t_eff = a_eff_bytes / t_it_s / 1e9`, then `t_peak_gb_s / t_eff`, or `float("nan")`',
         ),
         what_if=(
             WhatIf(
                 "The result is 1.02.",
                 "Is the program as fast as it can be?",
-                "As fast as a program can be that moves A_eff bytes in every step. One that does two steps per pass "
+                "As fast as a program can be that moves A_eff bytes in every step. One that does two steps per sweep "
                 "moves "
                 "half as many, as step 5 has shown.",
             ),
