@@ -93,7 +93,8 @@ def bars(comparison, *, title="", note="") -> Picture:
         y = np.arange(len(rows))[::-1]
         moved, needed = ([v or 0 for v in column] for column in zip(*map(_throughputs, rows), strict=True))
         widest = max([*moved, comparison.t_peak_gb_s or 0]) or 1
-        ax.barh(y, moved, color=WASTED, height=0.62, label="all bytes moved")
+        if moved != needed:  # a legend names only what one sees
+            ax.barh(y, moved, color=WASTED, height=0.62, label="all bytes moved")
         ax.barh(y, needed, color=MEMORY, height=0.62, label="T_eff: bytes that had to move")
         for yi, m in zip(y, rows, strict=True):
             ax.annotate(format_time(m.median_s), (1.02 * widest, yi), xytext=(4, 0), textcoords="offset points",
