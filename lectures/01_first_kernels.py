@@ -270,15 +270,11 @@ guess_copies
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 copied = timed["with_copies"]
-bench.Table(
-    [
-        {"on an H200": "the kernel alone", "time": bench.format_time(copied.right.median_s)},
-        {
-            "on an H200": "copy to the GPU, the kernel, copy back",
-            "time": bench.format_time(copied.wrong.median_s),
-        },
-    ],
-    f"A kernel that copies 2²⁶ doubles. {bench.recorded('honest', 'nvidia-h200').origin}",
+ways = {"the kernel alone": copied.right, "with its copies": copied.wrong}
+viz.relative_bars(
+    {"time": {f"{name}, {bench.format_time(m.median_s)}": m.median_s for name, m in ways.items()}},
+    xlabel="times as long as the kernel alone, on an H200",
+    note=f"A kernel that copies 2²⁶ doubles. {bench.recorded('honest', 'nvidia-h200').origin}",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -975,8 +971,8 @@ bench.Table(
 # *CUDA C++ Programming Guide*, NVIDIA, version 12: programming model and interface · *Numba documentation*, section "Numba for CUDA GPUs" ·
 # S. Rush, *GPU Puzzles*, 2022, a collection of puzzles that runs on a GPU.
 
-# %% [markdown] slideshow={"slide_type": "slide"}
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## How good is my intuition?
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 viz.intuition("01")

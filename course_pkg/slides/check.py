@@ -176,7 +176,7 @@ def _go_through(page, report: DeckReport, shots: Path | None) -> None:
 
 def _to_the_ends(page):
     """Move each slider of the slide that is shown to its first value, then to its last, and pause at each."""
-    handles = page.locator("section.present .noUi-handle")
+    handles = page.locator("section.present .noUi-handle[tabindex]")
     for number in range(handles.count()):
         for key in ("Home", "End"):
             handles.nth(number).press(key)

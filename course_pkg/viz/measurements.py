@@ -187,7 +187,7 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         )
         for n, ms in series.items()
     )
-    return draw(plot, f"Time relative to {first} flops per element. {listed}. {note}", size=(8.6, 3.6))
+    return draw(plot, f"Time relative to {first} flops per element. {listed}. {note}", size=(11.0, 3.6))
 
 
 def samples(measurements, *, title="", note="") -> Picture:
