@@ -32,6 +32,14 @@ def test_a_bar_is_as_long_as_its_share_and_a_fall_has_its_own_colour():
     assert [bar[4].upper() for bar in bars] == [MEMORY, MEMORY, COMPUTE_TEXT]
 
 
+def test_the_share_of_a_short_bar_stands_beside_it_and_not_behind_the_line_of_the_one_before():
+    svg = ladder_picture([Rung("a", 0.8), Rung("b", 0.05)]).svg
+    left, _, width, *_ = rectangle(svg, "rung-1")
+    _, _, before, *_ = rectangle(svg, "rung-0")
+    place = float(re.search(r'<text[^>]* x="([\d.]+)"[^>]*>5% ▾<', svg)[1])
+    assert left + width < place < left + width + 20 < left + before
+
+
 def test_the_text_says_shares_falls_counters_and_clocks():
     said = ladder_picture(RUNGS, bound="T_peak", note="Recorded here.").alt
     assert said.startswith(
