@@ -135,7 +135,7 @@
 
   // Words of a figure on what is painted below them, in both themes: on an area 4.5 (WCAG 2.2, 1.4.3), and on the paper,
   // where names have the colours of their lines, 3. A dark deck inverts a figure, turns its hues, and adds its own ground.
-  const colour = (text) => text?.match(/[\d.]+/g)?.map(Number) ?? [];
+  const colour = (text) => (text?.startsWith('rgb') ? text.match(/[\d.]+/g).map(Number) : []);  // not of a pattern
   const solid = (element, svg) => {
     let part = Number(getComputedStyle(element).fillOpacity);
     for (let e = element; e && e !== svg; e = e.parentElement) if (!e.matches('.fragment')) part *= Number(getComputedStyle(e).opacity);

@@ -7,8 +7,8 @@ from course_pkg.viz import strip
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE_TEXT, INK, MEMORY, MUTED
 
-WIDTH, ROW, TALL = 840.0, 31.0, 22.0  # points
-HEAD, TOP, FOOT = 38.0, 2.0, 12.0
+WIDTH, ROW, TALL = 840.0, 29.5, 22.0  # points
+HEAD, TOP, FOOT = 38.0, 2.0, 8.0
 TEXT, SMALL = 14.5, 12.5
 GAP = 18.0  # between columns
 LEAST = 190.0  # of the longest bar

@@ -63,4 +63,8 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
         for name, values in relative.items()
     )
     rows = len(things) * len(relative)
-    return draw(plot, f"{title} {told} ({xlabel}). {note}", size=(9.6, 1.6 + (0.27 if len(relative) > 1 else 0.6) * rows))
+    return draw(
+        plot,
+        f"{title} {told} ({xlabel}). {note}",
+        size=(9.6, 1.6 + (0.27 if len(relative) > 1 else 0.6) * rows),
+    )
