@@ -3,7 +3,7 @@
 from matplotlib.patches import FancyArrowPatch
 
 from course_pkg.viz import Picture, draw, strip
-from course_pkg.viz.style import COMPUTE, INK, MEMORY, MUTED
+from course_pkg.viz.style import COMPUTE_TEXT, INK, MEMORY, MUTED
 
 WIDTH, HEIGHT = 860.0, 336.0
 VALUES = (3, 1, 4, 1, 5, 9, 2, 6)  # what each rank brings
@@ -50,7 +50,7 @@ def _plot(figure):
         for rank, value in enumerate(values):
             wide, tall = BOX
             strip.cell(ax, _x(rank) - wide / 2, y - tall / 2, wide, tall, f"held-{number}-{rank}", radius=5,
-                       facecolor=COMPUTE if done else MEMORY, edgecolor="none")  # fmt: skip
+                       facecolor=COMPUTE_TEXT if done else MEMORY, edgecolor="none")  # fmt: skip
             ax.text(_x(rank), y, str(value), size=14.5, color="white", ha="center", va="center_baseline",
                     weight="bold")  # fmt: skip
         if not done:

@@ -38,8 +38,8 @@ def _plot(figure):
 
 
 def _cell(ax, x, y, k):
-    ground = colormaps["cividis"](0.12 + 0.86 * k / (2 * S - 1))
-    light = 0.3 * ground[0] + 0.59 * ground[1] + 0.11 * ground[2] > 0.5
+    # none from the middle of the map: there no word is legible in both themes
+    ground = colormaps["cividis"](0.08 + 0.8 * k / (2 * S - 1) + (0.1 if k >= S else 0))
     strip.bar(
         ax,
         x + 1.5,
@@ -55,7 +55,7 @@ def _cell(ax, x, y, k):
         y + CELL / 2,
         f"$\\mu_{k}$",
         size=21,
-        color=INK if light else "white",
+        color="black" if k >= S else "white",
         ha="center",
         va="center",
     )

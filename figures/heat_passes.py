@@ -1,7 +1,7 @@
 """The passes of one heat step: four statements against one."""
 
 from course_pkg.viz import Picture, draw
-from course_pkg.viz.style import BOUND, GAIN, INK, MEMORY, MEMORY_WRITE, MUTED, RULE
+from course_pkg.viz.style import BOUND, GAIN, INK, MEMORY, MEMORY_WRITE, MUTED, RULE, pale
 
 ARRAYS = ("T", "Cp", "qx", "qy", "dTdt", "out")
 # statement: (arrays read, arrays written)
@@ -41,7 +41,7 @@ def _plot(figure):
         for name in reads:
             _mark(ax, ARRAYS.index(name), y, "read", MEMORY)
         for name in writes:
-            _mark(ax, ARRAYS.index(name), y, "write", MEMORY_WRITE, INK)
+            _mark(ax, ARRAYS.index(name), y, "write", pale(MEMORY_WRITE), INK, MEMORY_WRITE)
         ax.text(5.8, y, str(len(reads) + len(writes)), ha="center", va="center", fontsize=15, color=INK)
     ax.text(5.8, 5.75, "passes", ha="center", va="center", color=MUTED)
     ax.plot([-4.6, 6.2], [1.35, 1.35], color=BOUND, lw=1.2, ls="--")
@@ -60,7 +60,7 @@ def _plot(figure):
     ax.axis("off")
 
 
-def _mark(ax, x, y, text, colour, ink="white"):
+def _mark(ax, x, y, text, colour, ink="white", edge="none"):
     ax.text(
         x,
         y,
@@ -70,5 +70,5 @@ def _mark(ax, x, y, text, colour, ink="white"):
         fontsize=12,
         color=ink,
         weight="bold",
-        bbox={"boxstyle": "round,pad=0.38", "facecolor": colour, "edgecolor": "none"},
+        bbox={"boxstyle": "round,pad=0.38", "facecolor": colour, "edgecolor": edge},
     )

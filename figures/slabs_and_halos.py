@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 860.0, 262.0
 GRID, RANKS = (14, 5, 5), 4  # 14 planes: slabs of 3 and of 4
 LEFT, TOP = 120.0, 228.0
 PLANE, TALL = 30.0, 62.0  # of a plane: from one to the next, and how high it is drawn
-OWN, HALO = to_rgba(MEMORY, 0.85), to_rgba(MEMORY, 0.22)
+OWN, HALO = MEMORY, to_rgba(MEMORY, 0.22)
 
 
 def slabs() -> list[Slab]:

@@ -7,7 +7,7 @@ from course_pkg import bench
 from course_pkg.bench.pitfalls import pairs
 from course_pkg.core.access import WARP
 from course_pkg.viz import Picture, draw
-from course_pkg.viz.style import COMPUTE, INK, MEMORY, MEMORY_WRITE, MUTED, RULE
+from course_pkg.viz.style import COMPUTE_TEXT, INK, MEMORY, MEMORY_WRITE, MUTED, RULE
 
 BLOCKS, WARPS = 6, 4  # of the grid, and of a block that is drawn
 BLOCK, THREAD = 2, 37  # the thread that is followed
@@ -79,10 +79,12 @@ def _levels(figure):
         "",
         (x + w / 2, 0.78),
         (x + w / 2, y - 0.03),
-        arrowprops={"arrowstyle": "-|>", "color": COMPUTE, "lw": 2},
+        arrowprops={"arrowstyle": "-|>", "color": COMPUTE_TEXT, "lw": 2},
     )
     said = f"i = {BLOCK} · {THREADS} + {THREAD} = {BLOCK * THREADS + THREAD}"
-    ax.text(x - 0.1, 0.56, said, fontsize=15, family="monospace", color=COMPUTE, weight="bold", va="center")
+    ax.text(
+        x - 0.1, 0.56, said, fontsize=15, family="monospace", color=COMPUTE_TEXT, weight="bold", va="center"
+    )
     ax.text(x + 3.1, 0.56, "one run of the kernel's body", fontsize=14, va="center")
     for y, word, what in (
         (4.36, "grid", "all blocks"),
@@ -100,7 +102,7 @@ def _row(ax, y, height, n, gap, chosen, texts=(), size=0):
     boxes = []
     for k in range(n):
         box = (LEFT + k * pitch, y, pitch - gap, height)
-        fill = (COMPUTE if n == WARP else MEMORY) if k == chosen else LIGHT
+        fill = (COMPUTE_TEXT if n == WARP else MEMORY) if k == chosen else LIGHT
         rounding = f"round,pad=0,rounding_size={0.04 if size else 0.015}"
         ax.add_artist(
             FancyBboxPatch(box[:2], *box[2:], boxstyle=rounding, facecolor=fill, edgecolor=MEMORY, lw=0.7)

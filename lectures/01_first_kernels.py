@@ -271,12 +271,16 @@ guess_copies
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 copied = {found.device.name: pair["with_copies"] for found, pair in zip(honest, timed, strict=True)}
-bench.Table(
-    [
-        {"what": what, **{gpu: bench.format_time(getattr(pair, which).median_s) for gpu, pair in copied.items()}}
-        for what, which in (("the kernel alone", "right"), ("copy to the GPU, the kernel, copy back", "wrong"))
-    ],
-    "A kernel that copies 2²⁶ doubles. " + " ".join(found.origin for found in honest),
+viz.relative_bars(
+    {
+        f"{gpu}: {bench.format_time(pair.right.median_s)}, {bench.format_time(pair.wrong.median_s)}": {
+            "the kernel alone": pair.right.median_s,
+            "with its copies": pair.wrong.median_s,
+        }
+        for gpu, pair in copied.items()
+    },
+    xlabel="relative to the kernel alone",
+    note="A kernel that copies 2²⁶ doubles. " + " ".join(found.origin for found in honest),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -975,8 +979,8 @@ bench.Table(
 # *CUDA C++ Programming Guide*, NVIDIA, version 12: programming model and interface · *Numba documentation*, section "Numba for CUDA GPUs" ·
 # S. Rush, *GPU Puzzles*, 2022, a collection of puzzles that runs on a GPU.
 
-# %% [markdown] slideshow={"slide_type": "slide"}
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## How good is my intuition?
 
-# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+# %% slideshow={"slide_type": "skip"}
 viz.intuition("01")

@@ -165,10 +165,24 @@ def _go_through(page, report: DeckReport, shots: Path | None) -> None:
         heading = page.evaluate(
             "(Reveal.getCurrentSlide().querySelector('h1, h2, h3, [role=heading]')?.textContent ?? '').trim()"
         )
-        for found in page.evaluate(_PROBE):
-            report.problems.append(Problem(report.name, index + 1, one_line(heading, 60), **found))
+        faults = page.evaluate(_PROBE)
         if shots:
             _photograph(page, Path(shots), f"{report.name}-{index + 1:02d}")
+        for _ in _to_the_ends(page):
+            faults += [fault for fault in page.evaluate(_PROBE) if fault not in faults]
+        for found in faults:
+            report.problems.append(Problem(report.name, index + 1, one_line(heading, 60), **found))
+
+
+def _to_the_ends(page):
+    """Move each slider of the slide that is shown to its first value, then to its last, and pause at each."""
+    handles = page.locator("section.present .noUi-handle[tabindex]")
+    for number in range(handles.count()):
+        for key in ("Home", "End"):
+            handles.nth(number).press(key)
+            page.evaluate(_PAINTED)
+            yield
+    page.evaluate("document.activeElement?.blur()")
 
 
 def _photograph(page, folder: Path, name: str) -> None:

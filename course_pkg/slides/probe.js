@@ -132,6 +132,58 @@
       if (wide > 0.1 * least && high > 0.06 * least) report('collision', element, `writes “${one.said}” over “${other.said}”`);
     }));
   };
+
+  // Words of a figure on what is painted below them, in both themes: on an area 4.5 (WCAG 2.2, 1.4.3), and on the paper,
+  // where names have the colours of their lines, 3. A dark deck inverts a figure, turns its hues, and adds its own ground.
+  const colour = (text) => (text?.startsWith('rgb') ? text.match(/[\d.]+/g).map(Number) : []);  // not of a pattern
+  const solid = (element, svg) => {
+    let part = Number(getComputedStyle(element).fillOpacity);
+    for (let e = element; e && e !== svg; e = e.parentElement) if (!e.matches('.fragment')) part *= Number(getComputedStyle(e).opacity);
+    return part;
+  };
+  const DARK = [18, 22, 27], TURNED = [[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]];
+  const within = (value) => Math.min(Math.max(value, 0), 255);
+  const inTheDark = (rgb) => TURNED.map((row, i) => {
+    const turned = within(row.reduce((sum, factor, k) => sum + factor * (255 - rgb[k]), 0));
+    return 255 - (255 - turned) * (255 - DARK[i]) / 255;
+  });
+  const luminance = (rgb) => rgb.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const contrast = (...pair) => {
+    const [light, dark] = pair.map(luminance).sort((a, b) => b - a);
+    return (light + 0.05) / (dark + 0.05);
+  };
+  const legible = (svg, element) => {
+    const areas = [...svg.querySelectorAll('path, rect, circle, ellipse, polygon')]
+      .filter((area) => !area.closest('defs, clipPath, pattern, marker, symbol'))
+      .map((area) => ({ area, fill: colour(getComputedStyle(area).fill), box: area.getBoundingClientRect() }))
+      .filter(({ fill, box }) => fill.length >= 3 && box.width > 2 && box.height > 2)
+      .map((found) => ({ ...found, part: solid(found.area, svg) * (found.fill[3] ?? 1) }));
+    const told = new Set();  // one word of each colour on each ground
+    for (const text of svg.querySelectorAll('text')) {
+      const said = text.textContent.trim(), box = text.getBoundingClientRect(), style = getComputedStyle(text);
+      const ink = colour(style.fill), [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+      if (!said || ink.length < 3 || !box.width) continue;
+      let ground = [255, 255, 255];
+      const edge = style.paintOrder.startsWith('stroke') && colour(style.stroke);
+      if (edge?.length >= 3) ground = edge.slice(0, 3);
+      else {
+        for (const { area, fill, part, box: around } of areas) {
+          if (x < around.left || x > around.right || y < around.top || y > around.bottom) continue;
+          if (!(area.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING)) continue;
+          if (!area.isPointInFill(new DOMPoint(x, y).matrixTransform(area.getScreenCTM().inverse()))) continue;
+          ground = ground.map((below, i) => below * (1 - part) + fill[i] * part);
+        }
+      }
+      const seen = solid(text, svg), shown = ground.map((below, i) => below * (1 - seen) + ink[i] * seen);
+      const least = Math.min(...ground) > 250 ? 3 : 4.5;
+      for (const [theme, found] of [['light', contrast(shown, ground)], ['dark', contrast(inTheDark(shown), inTheDark(ground))]]) {
+        if (found >= least - 0.05 || told.has(`${theme} ${shown} ${ground}`)) continue;
+        told.add(`${theme} ${shown} ${ground}`);
+        report('contrast', element, `writes “${said.slice(0, 30)}” with a contrast of ${found.toFixed(1)} in the ${theme} theme: fewer than ${least}`);
+      }
+    }
+  };
   const table = document.createElement('div');
   table.style.cssText = 'position: fixed; left: 0; top: 0; visibility: hidden; filter: none';
   document.body.append(table);
@@ -146,10 +198,13 @@
     parsed.removeAttribute('height');
     table.replaceChildren(document.importNode(parsed, true));
     examine(table.firstElementChild, image);
+    legible(table.firstElementChild, image);
   }
   table.remove();
   for (const svg of slide.querySelectorAll('.frame :is(.course-steps, .course-threads) svg')) {
-    if (svg.getBoundingClientRect().width) examine(svg, svg);
+    if (!svg.getBoundingClientRect().width) continue;
+    examine(svg, svg);
+    legible(svg, svg);
   }
 
   // The smallest letters: of a figure by its size on the slide, of the rest by its style.

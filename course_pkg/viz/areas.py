@@ -4,7 +4,7 @@ from course_pkg.core import CourseError
 from course_pkg.core.units import format_time
 from course_pkg.viz import strip
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.style import BOUND, INK, MEMORY, WASTED
+from course_pkg.viz.style import BOUND, INK, MEMORY, WASTED, pale
 
 WIDTH, LEFT, RIGHT = 640.0, 8.0, 632.0  # points
 ROW, TALL = 80.0, 50.0  # of a program, and of the highest throughput in it
@@ -85,8 +85,9 @@ def _program(ax, name, m, y, wide, tall, *, number):
     for start, end, fill, ink, text in areas:
         x, width = LEFT + start * wide, (end - start) * wide
         strip.bar(
-            ax, x, y, width, high, f"area-{number}-{fill}", facecolor=fill, edgecolor="white", linewidth=1
-        )
+            ax, x, y, width, high, f"area-{number}-{fill}", facecolor=pale(fill) if ink == INK else fill,
+            edgecolor=fill, linewidth=1,
+        )  # fmt: skip
         fits = strip.breadth(text, TEXT) + 10 < width
         if fits:
             ax.text(

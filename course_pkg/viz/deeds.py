@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from course_pkg.core import CourseError
 from course_pkg.viz import strip
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY, MUTED, WASTED
+from course_pkg.viz.style import COMPUTE_TEXT, GAIN_TEXT, INK, MEMORY, MUTED, WASTED, pale
 
 LEFT, GAP, LANE, TALL, TEXT = 84.0, 8.0, 44.0, 28.0, 14.0
 FILLS = {
     "computes": (MEMORY, "white"),
-    "starts": (GAIN, "white"),
-    "waits": (WASTED, INK),
-    "sums": (COMPUTE, "white"),
+    "starts": (GAIN_TEXT, "white"),
+    "waits": (pale(WASTED), INK),
+    "sums": (COMPUTE_TEXT, "white"),
 }
 MOST = 12  # deeds of a rank that are drawn
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from course_pkg.core import CourseError
 from course_pkg.viz import strip
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.style import BOUND, COMPUTE, INK, MEMORY, MUTED
+from course_pkg.viz.style import BOUND, COMPUTE_TEXT, INK, MEMORY, MUTED
 
-WIDTH, ROW, TALL = 840.0, 31.0, 22.0  # points
-HEAD, TOP, FOOT = 38.0, 2.0, 12.0
+WIDTH, ROW, TALL = 840.0, 29.5, 22.0  # points
+HEAD, TOP, FOOT = 38.0, 2.0, 8.0
 TEXT, SMALL = 14.5, 12.5
 GAP = 18.0  # between columns
 LEAST = 190.0  # of the longest bar
@@ -151,7 +151,7 @@ def _bound(ax, x, top, bottom, name):
 
 
 def _bar(ax, rung, y, left, unit, number, fell, other, before):
-    fill, wide = COMPUTE if other else MEMORY, unit * rung.share
+    fill, wide = COMPUTE_TEXT if other else MEMORY, unit * rung.share
     ax.text(left - 10, y, rung.name, size=TEXT, ha="right", va="center_baseline", parse_math=False)
     bar = strip.bar(ax, left, y - TALL / 2, wide, TALL, f"rung-{number}", facecolor=fill, edgecolor="none")
     bar.set_zorder(2)
@@ -162,7 +162,10 @@ def _bar(ax, rung, y, left, unit, number, fell, other, before):
     needed, tick = strip.breadth(text, TEXT, weight="bold") + 8, unit * (before or 0)
     start = tick if tick < needed + 8 else 0.0  # a text at the left would lie on the line
     inside = start + needed + 6 < wide
-    x = left + (start if inside else max(wide, tick)) + 8
+    end = (
+        tick if wide < tick < wide + needed + 8 else wide
+    )  # after the line, where it leaves no room before it
+    x = left + (start if inside else end) + 8
     ax.text(
         x, y, text, size=TEXT, weight="bold", color="white" if inside else INK, va="center_baseline", zorder=4
     )

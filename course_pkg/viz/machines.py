@@ -29,7 +29,7 @@ def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
     'Roofline of H200 SXM: a slope of 4,800 GB/s meets the peak of 34,000 GFLOP/s at 7.08 flop per byte.'
     """
     roof = _Roof(machine, points, dtype)
-    return draw(lambda figure: roof.plot(figure.subplots(), title), roof.alt)
+    return draw(lambda figure: roof.plot(figure.subplots(), title), roof.alt, size=(11.0, 4.0))
 
 
 def rooflines(roofs, *, dtype="float64") -> Picture:

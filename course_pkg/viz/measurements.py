@@ -94,7 +94,8 @@ def bars(comparison, *, bound="T_peak", title="", note="") -> Picture:
         y = np.arange(len(rows))[::-1]
         moved, needed = ([v or 0 for v in column] for column in zip(*map(_throughputs, rows), strict=True))
         widest = max([*moved, comparison.t_peak_gb_s or 0]) or 1
-        ax.barh(y, moved, color=WASTED, height=0.62, label="all bytes moved")
+        if moved != needed:  # a legend names only what one sees
+            ax.barh(y, moved, color=WASTED, height=0.62, label="all bytes moved")
         ax.barh(y, needed, color=MEMORY, height=0.62, label="T_eff: bytes that had to move")
         for yi, m in zip(y, rows, strict=True):
             ax.annotate(format_time(m.median_s), (1.02 * widest, yi), xytext=(4, 0), textcoords="offset points",
@@ -187,7 +188,7 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         )
         for n, ms in series.items()
     )
-    return draw(plot, f"Time relative to {first} flops per element. {listed}. {note}", size=(8.6, 3.6))
+    return draw(plot, f"Time relative to {first} flops per element. {listed}. {note}", size=(11.0, 3.6))
 
 
 def samples(measurements, *, title="", note="") -> Picture:

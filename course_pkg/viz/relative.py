@@ -54,7 +54,8 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
         ax.grid(axis="y", visible=False)
         ax.set_xlim(0, 1.12 * max(map(max, relative.values())))
         ax.set(xlabel=xlabel, title=title)
-        figure.legend(loc="outside upper center", ncols=min(4, len(relative)))
+        if len(relative) > 1:
+            figure.legend(loc="outside upper center", ncols=min(4, len(relative)))
         note_below(figure, note)
 
     told = "; ".join(
@@ -62,4 +63,8 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
         for name, values in relative.items()
     )
     rows = len(things) * len(relative)
-    return draw(plot, f"{title} {told} ({xlabel}). {note}", size=(9.6, 1.6 + 0.27 * rows))
+    return draw(
+        plot,
+        f"{title} {told} ({xlabel}). {note}",
+        size=(9.6, 1.6 + (0.27 if len(relative) > 1 else 0.6) * rows),
+    )

@@ -10,7 +10,7 @@ from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 
 from course_pkg.core.access import WARP
-from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY, MEMORY_WRITE, MUTED, RC, WASTED
+from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY, MEMORY_WRITE, MUTED, RC, WASTED, pale
 
 WIDTH, HEIGHT = 619.2, 237.6  # points: 8.6 by 3.3 inches
 LEFT, RIGHT = 84.0, 612.0
@@ -51,7 +51,8 @@ def bar(ax, x, y, width, height, gid, **style):
 
 def lanes(ax, access) -> None:
     """Draw the warp: lanes at work filled and numbered, the others hollow."""
-    fill = colour(access)
+    edge = colour(access)
+    fill, ink = (MEMORY, "white") if edge == MEMORY else (pale(edge), INK)
     for lane in range(WARP):
         on = access.offsets[lane] >= 0
         cell(
@@ -62,11 +63,10 @@ def lanes(ax, access) -> None:
             LANE_HEIGHT,
             f"lane-{lane}" if on else f"off-{lane}",
             facecolor=fill if on else "none",
-            edgecolor=fill if on else MUTED,
+            edgecolor=edge if on else MUTED,
             linewidth=0.8,
             alpha=1 if on else 0.75,
         )
-        ink = "white" if fill == MEMORY else INK
         middle = (LEFT + (lane + 0.5) * PITCH, LANE_BOTTOM + LANE_HEIGHT / 2)
         ax.text(*middle, str(lane), size=11.5, color=ink if on else MUTED, ha="center", va="center_baseline")
     side(ax, middle[1], "32 lanes")

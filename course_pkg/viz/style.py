@@ -71,6 +71,14 @@ RC = {
 }
 
 
+def pale(colour: str) -> str:
+    """Return a colour mixed with as much white: a ground of words in ink, legible also where a dark page inverts both.
+
+    On `MEMORY_WRITE`, `WASTED` and `PINK` themselves no word has a contrast of 4.5 : 1 in both themes.
+    """
+    return "#" + "".join(f"{(int(colour[i : i + 2], 16) + 255) // 2:02X}" for i in (1, 3, 5))
+
+
 def _use_bundled_fonts() -> None:
     """Let "DejaVu Sans" be Matplotlib's own file: a system's copy may be another version, with other glyphs."""
     bundled = Path(mpl.get_data_path(), "fonts", "ttf")

@@ -8,7 +8,19 @@ from html import escape
 from itertools import count
 
 from course_pkg.viz.picture import FOLLOWS_THEME, Picture
-from course_pkg.viz.style import COMPUTE_TEXT, GAIN_TEXT, INK, MEMORY, MEMORY_WRITE, MUTED, SERIES, WASTED
+from course_pkg.viz.style import (
+    COMPUTE_TEXT,
+    GAIN_TEXT,
+    INK,
+    MEMORY,
+    MEMORY_WRITE,
+    MUTED,
+    PINK,
+    SANS,
+    SERIES,
+    WASTED,
+    pale,
+)
 from course_pkg.viz.threads_layout import TEXT, WIDTH, Placed, arrange
 from course_pkg.viz.threads_scene import Link, Scene, what, who, whose
 
@@ -25,7 +37,7 @@ FILLS = {
     "right": (GAIN_TEXT, "white", "right"),
     "wrong": (COMPUTE_TEXT, "white", "wrong"),
     "nobody": ("white", COMPUTE_TEXT, "written by nobody"),
-    "two": (SERIES[3], INK, "written by two threads at once"),
+    "two": (pale(PINK), INK, "written by two threads at once"),
     "read": ("#CFE3F1", INK, "read"),
     "idle": ("white", MUTED, "not touched"),
     "thread": ("#EEF0F2", INK, "a thread"),
@@ -97,7 +109,7 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
         f'<svg id="{name}" class="threads" xmlns="http://www.w3.org/2000/svg" role="img" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="100%" '
         f'style="max-width:{MOST_ZOOM * width:.0f}px;min-width:{LEAST_ZOOM * width:.0f}px" '
-        f'font-family="DejaVu Sans, Verdana, sans-serif" '
+        f'font-family="{escape(SANS)}" '
         f'aria-label="{escape(alt, quote=True)}">{_style(name, scene, links, numbers)}{"".join(parts)}</svg>'
     )
     return LivePicture(svg, alt)
@@ -126,7 +138,7 @@ def _cell(box, state, key, said):
         COMPUTE_TEXT
         if state == "nobody"
         else MUTED
-        if state in ("idle", "thread", "resting", "read")
+        if state in ("idle", "thread", "resting", "read", "two")
         else fill
     )
     return (

@@ -43,7 +43,7 @@ def wrong_right(series, *, bounds=None, title="", note="") -> Picture:
         note_below(figure, note)
 
     listed = "; ".join(f"{device}: " + ", ".join(map(_words, pairs)) for device, pairs in series.items())
-    return draw(plot, f"{title} {listed}. {note}", size=(8.6, 1.6 + 0.36 * len(names)))
+    return draw(plot, f"{title} {listed}. {note}", size=(11.0, 1.6 + 0.36 * len(names)))
 
 
 def _words(pair) -> str:

@@ -10,6 +10,7 @@ from course_pkg.setup import system
 from course_pkg.slides import SlidesError, browser, build, check_decks, find_chromium
 from course_pkg.slides.assets import copy_assets
 from course_pkg.slides.convert import convert
+from course_pkg.viz.style import COMPUTE, INK, MEMORY_WRITE, pale
 
 TALL = '# %% [markdown] slideshow={"slide_type": "slide"}\n# ## Too much\n#\n' + "".join(
     f"# - Line {n} of a list that does not end.\n" for n in range(20)
@@ -60,6 +61,15 @@ def words_of(*words):
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
+def word_on(fill, ink):
+    """Return a figure with a word of one colour on an area of another."""
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="500" height="250" viewBox="0 0 500 250"><rect width="300" '
+        f'height="99" fill="{fill}"/><text style="font-size: 16px; fill: {ink}" x="20" y="40">seen</text></svg>'
+    )
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
 CELL = '<text font-size="6" x="20" y="40">cell</text>'
 PUZZLE = f'<div class="course-threads"><svg viewBox="0 0 500 99">{CELL}</svg></div>'
 
@@ -70,6 +80,13 @@ def slider_of(before, behind):
     handle = '<div class="noUi-handle" style="width:26px;height:26px"></div></div>'
     readout = '<div class="widget-readout">value</div>'
     return f'<div class="widget-hslider" style="display:flex;width:600px">{track}{handle}{readout}</div>'
+
+
+# Only its last value is too long. A slider moves by a key, as noUiSlider's handle does.
+LONG_VALUE = """<div class="widget-hslider" style="display:flex;width:600px"><div class="slider-container"
+style="width:400px;height:6px;margin:0 30px 0 20px"><div class="noUi-handle" tabindex="0" style="width:26px;height:26px"
+onkeydown="event.stopPropagation(); this.parentElement.nextElementSibling.textContent = event.key === 'End' ? 'the last value of all' : 'first'">
+</div></div><div class="widget-readout" style="width:99px;overflow:hidden;white-space:nowrap">first</div></div>"""
 
 
 @pytest.mark.browser
@@ -106,13 +123,22 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
         shows(
             f'<img class="course-figure" src="{words_of((9, 40, "one"), (9, 60, "two"))}" alt="two lines">'
         ),
+        shows(
+            f'<img class="course-figure" src="{word_on(MEMORY_WRITE, INK)}" alt="a word in ink on the lighter blue">'
+        ),
+        shows(
+            f'<img class="course-figure" src="{word_on(pale(MEMORY_WRITE), INK)}" alt="a word on a pale blue">'
+        ),
+        shows(f'<img class="course-figure" src="{word_on(COMPUTE, "white")}" alt="a white word on orange">'),
+        shows(LONG_VALUE),
     )
     [report] = check_decks([page])
     found = {(problem.slide, problem.kind) for problem in report.problems}
     wanted = {(2, "alt"), (3, "alt"), (4, "overflow"), (5, "overflow"), (6, "mathematics"), (7, "image"),
               (8, "image"), (10, "overflow"), (11, "overflow"), (12, "small"), (13, "small"),
               (15, "small"), (16, "slider"), (17, "slider"), (19, "cut"), (20, "collision"),
-              (0, "outbound"), (0, "console"), *((n, "heading") for n in range(2, 22))}  # fmt: skip
+              (22, "contrast"), (24, "contrast"), (25, "overflow"),
+              (0, "outbound"), (0, "console"), *((n, "heading") for n in range(2, 26))}  # fmt: skip
     assert found == wanted
     assert report.outbound == ["https://example.org/picture.png"]
     said = "\n".join(map(str, report.problems))
@@ -120,6 +146,9 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
     assert "oh no" in said
     assert "slide 2: <img> has no alt text" in said
     assert "cuts “beyond”" in said and "writes “one” over “two”" in said
+    assert "“seen” with a contrast of 2.8 in the dark theme: fewer than 4.5" in said
+    assert "“seen” with a contrast of 3.9 in the light theme: fewer than 4.5" in said
+    assert "“the last value" in said and "px too wide for its box" in said
     assert "cuts 8 px of its handle" in said and "has a handle that touches its value" in said
 
 

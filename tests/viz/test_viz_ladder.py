@@ -7,7 +7,7 @@ import pytest
 from course_pkg.bench import Device, Measurement
 from course_pkg.core import Cost, CourseError
 from course_pkg.viz import Rung, areas_picture, ladder_picture
-from course_pkg.viz.style import COMPUTE, MEMORY, WASTED
+from course_pkg.viz.style import COMPUTE_TEXT, MEMORY, WASTED
 
 CPU = Device("cpu", "A CPU", 2, 0, 0)
 RUNGS = [
@@ -29,7 +29,15 @@ def test_a_bar_is_as_long_as_its_share_and_a_fall_has_its_own_colour():
     svg = ladder_picture(RUNGS).svg
     bars = [rectangle(svg, f"rung-{i}") for i in range(3)]
     assert bars[1][2] / bars[0][2] == pytest.approx(2, rel=1e-3)
-    assert [bar[4].upper() for bar in bars] == [MEMORY, MEMORY, COMPUTE]
+    assert [bar[4].upper() for bar in bars] == [MEMORY, MEMORY, COMPUTE_TEXT]
+
+
+def test_the_share_of_a_short_bar_stands_beside_it_and_not_behind_the_line_of_the_one_before():
+    svg = ladder_picture([Rung("a", 0.8), Rung("b", 0.05)]).svg
+    left, _, width, *_ = rectangle(svg, "rung-1")
+    _, _, before, *_ = rectangle(svg, "rung-0")
+    place = float(re.search(r'<text[^>]* x="([\d.]+)"[^>]*>5% ▾<', svg)[1])
+    assert left + width < place < left + width + 20 < left + before
 
 
 def test_the_text_says_shares_falls_counters_and_clocks():
@@ -49,7 +57,11 @@ def test_problems_are_not_compared_with_each_other_but_with_the_bound():
         ],
         steps=False,
     )
-    assert [rectangle(picture.svg, f"rung-{i}")[4].upper() for i in range(3)] == [MEMORY, MEMORY, COMPUTE]
+    assert [rectangle(picture.svg, f"rung-{i}")[4].upper() for i in range(3)] == [
+        MEMORY,
+        MEMORY,
+        COMPUTE_TEXT,
+    ]
     assert "a fall" not in picture.alt and "▾" not in picture.svg
 
 

@@ -161,3 +161,8 @@ def test_steps_lie_in_the_page_and_appear_in_their_order():
 def test_text_stands_out_from_white(colour):
     """WCAG's contrast of 4.5 : 1 for text."""
     assert 1.05 / (luminance(colour) + 0.05) > 4.5
+
+
+@pytest.mark.parametrize("colour", [style.MEMORY_WRITE, style.WASTED, style.PINK])
+def test_ink_is_legible_on_a_pale_colour(colour):
+    assert (luminance(style.pale(colour)) + 0.05) / (luminance(style.INK) + 0.05) > 4.5

@@ -142,6 +142,12 @@ def test_a_long_label_of_a_bar_takes_lines_and_not_the_place_of_the_bars(label, 
 def test_other_numbers_give_another_figure():
     slower = Comparison((COMPARISON.measurements[0],), 5.0)
     assert viz.bars(slower).svg != viz.bars(COMPARISON).svg
+
+
+def test_a_legend_names_only_what_bars_show():
+    exact = Comparison((measurement("copy", [1e-3], Cost(8, 8)),), 5.0)
+    assert "all bytes moved" not in viz.bars(exact).svg
+    assert "all bytes moved" in viz.bars(COMPARISON).svg
     assert viz.roofline(machine("p100")).svg != viz.roofline(machine("p100").measured(500)).svg
 
 
