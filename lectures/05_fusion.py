@@ -841,7 +841,7 @@ assert more_halo_s > on_h200.pass_s(LARGE) / 64 and more_halo_s < on_h200.pass_s
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # Map and stencil fused save one pass and need the halo of two fields. On 64 GPUs the second takes **longer** than the pass, unless it travels while
-# the GPU computes, or not at all: lecture 9. And two sums per iteration let all GPUs wait: lectures 7 and 9.
+# the GPU computes, or need not travel at all (lecture 9). And two sums per iteration let all GPUs wait: lectures 7 and 9.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
