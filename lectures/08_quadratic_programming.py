@@ -528,6 +528,19 @@ viz.source(gpu.update_rows_kernel(gpu.ROWS, gpu.UNROLL))
 # > on their way, and its next three find theirs in L1. That this is the reason is likely, and not measured. In float32 the naive kernel is the slower one.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# **Which clock binds?** As in lecture 3: the share of a kernel's time that its bytes, its traffic in L2 and L1, and its instructions would take, each alone. Only rows are held by memory. The list is that of
+# the slide "Few bytes are not yet little time". Counters of the naive kernel are not recorded.
+
+# %% slideshow={"slide_type": "skip"}
+COUNTED = {"columns": "update_columns", "staged": "update_staged", "rows": "update_rows", "a list": "update_compacted", "a block per problem": "update_batch"}
+held = {name: on_h200.clocks(f"qp_{case}_{N}") for name, case in COUNTED.items()}
+assert [name for name, c in held.items() if c.binds == "memory"] == ["rows"] and {c.binds for c in held.values()} == {"memory", "none"}
+bench.Table(
+    [{"kernel": name, "time": bench.format_time(c.time_s), **c.row()} for name, c in held.items()],
+    f"Shares of a kernel's time; the batch has fewer problems and updates than on its slide. {on_h200.origin}",
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # **On your GPU.** If there is one, this cell measures two of the kernels on it, on a smaller matrix, beside what was recorded. Without a GPU it shows
 # the record.
 
