@@ -479,7 +479,7 @@ assert len(map_stencil_fused.plan.fields) == len(baseline.plan.fields) + 1
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **A barrier for all blocks** exists: a *cooperative launch* has one. It would fix the kernel, on one condition: all threads of the launch are
 # on the GPU at the same time, because a block that has not begun cannot come to a barrier. An H200 holds 270,336 threads, and 250³ points are
-# 15,625,000. So each thread would have to keep the new p of 58 points inside its SM from one side of the barrier to the other. They do not
+# 15,625,000. So each thread would have to keep the new p of 58 points on the chip from one side of the barrier to the other. They do not
 # fit: 250³ doubles are 125 MB, and all registers and shared memory of an H200 are 65 MB.
 
 # %% slideshow={"slide_type": "skip"}

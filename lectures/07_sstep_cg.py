@@ -512,7 +512,7 @@ for on in GPUS:
         print(on.name, NAMES[name], ", ".join(f"s = {k}: {on.of_copy(name, k):.0%}" for k in on.steps(name)))
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Three clocks** of these kernels, on an H200: the share of its time that each unit would need alone. Sums, update and projection are held by memory. For the Gram matrix no clock binds;
+# **[Three clocks](glossary.md#three-clocks)** of these kernels, on an H200: the share of its time that each unit would need alone. Sums, update and projection are held by memory. For the Gram matrix no clock binds;
 # nearest to it come the instructions, as each number takes part in many products.
 
 # %% slideshow={"slide_type": "skip"}
