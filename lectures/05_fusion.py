@@ -59,6 +59,7 @@ from course_pkg.paths import figure
 from course_pkg.stencil import gpu_numba as stencil
 from course_pkg.witness import clocks
 from course_pkg.witness.iterations import Iterations, bytes_per_point, flops_of_dots
+from course_pkg.witness.scaling import Scaling
 
 # %% slideshow={"slide_type": "skip"}
 # What is recorded, by GPU: on_h100.iteration_s(variant), on_h200.solve(variant), and so on.
@@ -379,8 +380,8 @@ bench.Table(witnesses(fused, "fused"), WHERE)
 bench.Table(witnesses(apart, "map", "stencil"), WHERE)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **In numbers.** By hand, every neighbour has a coefficient of its own; the Laplacian's are $-1$. The faces take $6 n^2$ reads from each field, which vanish as $n$ grows. The caches keep the neighbours of 512³ points: memory
-# reads at most two per cent more than a perfect cache would need.
+# **In numbers.** By hand, every neighbour has a coefficient of its own; the Laplacian's are $-1$. The faces take $6 n^2$ reads from each field, which vanish as $n$ grows. The caches of an H200 keep the neighbours of 512³ points: its
+# memory reads at most two per cent more than a perfect cache would need. An H100, whose L2 is smaller, reads seven per cent more in the fused kernel.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Write-allocate, answered.** On the H200 memory reads nothing more for these stores, which write whole sectors. On a CPU with
@@ -478,13 +479,15 @@ assert len(map_stencil_fused.plan.fields) == len(baseline.plan.fields) + 1
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **A barrier for all blocks** exists: a *cooperative launch* has one. It would fix the kernel, on one condition: all threads of the launch are
 # on the GPU at the same time, because a block that has not begun cannot come to a barrier. An H200 holds 270,336 threads, and 250³ points are
-# 15,625,000. So each thread would have to keep the new p of 58 points in registers from one side of the barrier to the other. They do not
-# fit: 250³ doubles are 125 MB, and all registers of an H200 are 35 MB.
+# 15,625,000. So each thread would have to keep the new p of 58 points on the chip from one side of the barrier to the other. They do not
+# fit: 250³ doubles are 125 MB, and all registers and shared memory of an H200 are 65 MB.
 
 # %% slideshow={"slide_type": "skip"}
 h200, h100 = (machine(key).measured(on.copy.t_eff_gb_s) for key, on in (("h200", on_h200), ("h100-sxm", on_h100)))
 resident = h200.sms * h200.max_warps_per_sm * 32
 assert resident == 270_336 and -(-(SMALL**3) // resident) == 58
+inside = h200.sms * (4 * h200.registers_per_sm + 1024 * h200.shared_kib_per_sm)
+assert round(inside / 1e6) == 65 and 8 * SMALL**3 == 125_000_000
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -717,11 +720,12 @@ bench.Table(
 must_read, must_write, is_read, is_written = on_h200.moved(SMALL, "search", "advance")
 assert is_read > must_read and is_written < must_write
 must_move, is_moved = (sum(half) for half in np.split(np.array(on_h200.moved(LARGE, "search", "advance")), 2))
+on_h100_moved = sum(on_h100.moved(LARGE, "search", "advance")[2:])
 Markdown(
     f"**Read**: {is_read / must_read - 1:.0%} more. About half of it is padding: rows of {SMALL} numbers are stored 256 apart. The rest "
     "are planes that are read twice, where two *chunks* meet (a chunk: the planes through which one block marches). "
     "**Written**: less, because the last writes are still in L2 when a kernel ends. "
-    f"At {LARGE}³, where both hardly count: {is_moved:.1f} B of {must_move:.0f}."
+    f"At {LARGE}³, where both hardly count: {is_moved:.1f} B of {must_move:.0f}; on an H100 {on_h100_moved:.1f} B, which this does not explain."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -809,6 +813,9 @@ guess_jax.reveal(f"{1 - jax_s / on_h200.whole_s(baseline):.0%} less", right="cle
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 LINK_GB_S = 450  # NVLink of an H100 or H200, in one direction
+longest = [on.messages(2)[-1] for on in map(Scaling, bench.records("scaling")) if on.messages(2)]
+by_link = "".join(f" Measured between two H200: {n / 1e6:.0f} MB in {1e6 * t:.0f} µs." for n, t in longest)
+assert all(t > n / LINK_GB_S / 1e9 for n, t in longest)
 
 
 def halo_row(gpus):
@@ -826,7 +833,7 @@ def halo_row(gpus):
 
 bench.Table(
     [halo_row(gpus) for gpus in (2, 8, 64)],
-    f"{LARGE}³ unknowns cut along z. Iteration: that of one H200, divided. Halo: what a GPU receives, at {LINK_GB_S} GB/s (NVLink, one direction).",
+    f"{LARGE}³ unknowns cut along z. Iteration: that of one H200, divided. Halo: what a GPU receives, at {LINK_GB_S} GB/s (NVLink, one direction).{by_link}",
 )
 
 # %% slideshow={"slide_type": "skip"}
@@ -834,8 +841,8 @@ more_halo_s = (cost.halo((LARGE,) * 3, 64, fields=2)[1] - cost.halo((LARGE,) * 3
 assert more_halo_s > on_h200.pass_s(LARGE) / 64 and more_halo_s < on_h200.pass_s(LARGE) / 8
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Map and stencil fused save one pass and double the halo. On 64 GPUs the additional halo takes **longer** than the pass, unless it travels while
-# the GPU computes. And two sums per iteration let all GPUs wait: lectures 7 and 9.
+# Map and stencil fused save one pass and need the halo of two fields. On 64 GPUs the second takes **longer** than the pass, unless it travels while
+# the GPU computes, or need not travel at all (lecture 9). And two sums per iteration let all GPUs wait: lectures 7 and 9.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
@@ -1082,9 +1089,11 @@ bench.live(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 best = on_h200.iteration_s(deferred_x, LARGE)
+moved_h100 = on_h100_moved / must_move
+assert 1.03 < moved_h100 < 1.05
 Markdown(
     f"At {LARGE}³ the two kernels move **{is_moved / must_move:.2f} times** the bytes that must move on the H200, and take "
-    f"**{on_h200.over_bound(two_kernel, LARGE):.2f} times** as long as a copy would ({on_h100.over_bound(two_kernel, LARGE):.2f} times on the H100). "
+    f"**{on_h200.over_bound(two_kernel, LARGE):.2f} times** as long as a copy would; on the H100, {moved_h100:.2f} and {on_h100.over_bound(two_kernel, LARGE):.2f} times. "
     "What the rest of the time goes to, we have not found. And beyond?\n\n"
     f"- **x every second iteration**: {bytes_per_point(deferred_x):g} bytes, {bench.format_time(best)} in place of "
     f"{bench.format_time(on_h200.iteration_s(two_kernel, LARGE))}.\n"

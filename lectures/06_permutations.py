@@ -263,7 +263,7 @@ guess_scatter.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# *Local*: random within 1,024 neighbours. *Strided*: every 32nd element first. A random load uses 8 bytes of a sector, and wastes 24.
+# *Local*: random within 1,024 neighbours. *Strided*: every 32nd element first. A random load uses 8 bytes of a sector's 32, and of the 64 that memory sends.
 
 # %% slideshow={"slide_type": "skip"}
 elements = in_order.parameters["n"]

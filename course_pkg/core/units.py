@@ -35,6 +35,17 @@ def three_digits(value: float) -> str:
     return f"{value:,.0f}" if value >= 999.5 else f"{value:#.3g}".rstrip(".")
 
 
+def how_many(n: int, thing: str) -> str:
+    """Return a number and the thing that is counted, in the singular for one.
+
+    Examples
+    --------
+    >>> how_many(1, "number"), how_many(1200, "number")
+    ('1 number', '1,200 numbers')
+    """
+    return f"{n:,} {thing}{'s' * (n != 1)}"
+
+
 def or_unknown(value: float | None, form: str = ".1f") -> str:
     """Return a number as text, or "unknown" for None.
 

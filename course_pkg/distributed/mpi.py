@@ -15,6 +15,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from course_pkg.core import CourseError
+from course_pkg.core.units import how_many
 from course_pkg.distributed.communicator import Communicator, Pending, require_message
 
 TIMEOUT_S = 45.0  # with the question after it, well below a minute
@@ -105,7 +106,8 @@ class MpiCommunicator(Communicator):
             self.wait_for([request], "a sum over all ranks")
         except self.MPI.Exception as error:
             raise CourseError(
-                f"{self.name} adds an array of {mine.size} numbers, and another rank one of another size ({error})."
+                f"{self.name} adds an array of {how_many(mine.size, 'number')}, and another rank one of another size "
+                f"({error})."
             ) from error
         return total
 
@@ -183,7 +185,9 @@ class _Messages(Pending):
     def wait(self) -> None:
         """Wait for all messages, and compare their sizes with what was expected."""
         comm = self.comm
-        wanted = ", ".join(f"{array.size} numbers from rank {peer}" for peer, array in self.receives)
+        wanted = ", ".join(
+            f"{how_many(array.size, 'number')} from rank {peer}" for peer, array in self.receives
+        )
         try:
             statuses = comm.wait_for(self.requests, wanted or "its messages to be taken")
         except comm.MPI.Exception as error:

@@ -5,7 +5,7 @@ time, and when all of them wait, it says who waits for whom instead of hanging.
 """
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from course_pkg.core import CourseError
 from course_pkg.core.checks import require_count
+from course_pkg.core.units import how_many
 from course_pkg.distributed.communicator import Communicator, Pending, require_message
 
 
@@ -90,6 +91,7 @@ class Serial:
 
     def _begin(self):
         self._mail: dict[tuple[int, int], deque] = {}
+        self._asked: Counter[tuple[int, int]] = Counter()  # what was started and not yet waited for
         self._sums: list[dict[int, np.ndarray]] = []
         self._totals: list[np.ndarray] = []
         self._waiting: list[tuple[Callable[[], bool], str] | None] = [None] * self.ranks
@@ -127,8 +129,10 @@ class Serial:
         left = [(pair, queue) for pair, queue in self._mail.items() if queue]
         if left:
             (source, destination), queue = left[0]
+            asked = self._asked.get((source, destination), 0)
             raise CourseError(
-                f"rank {source} sent {queue[0].size} numbers that rank {destination} never received."
+                f"rank {source} sent {how_many(queue[0].size, 'number')} that rank {destination} never received"
+                + (": it asked, and did not wait. What start returns has a wait()." if asked else ".")
             )
         return results
 
@@ -197,7 +201,7 @@ class SerialRank(Communicator):
             )
             world._mail.setdefault((self.rank, self._checked(peer)), deque()).append(data)
         for peer, _ in receives:
-            self._checked(peer)
+            world._asked[self._checked(peer), self.rank] += 1
         return _Receiving(self, list(receives))
 
     def _checked(self, peer: int) -> int:
@@ -242,12 +246,15 @@ class _Receiving(Pending):
         world, rank = self.comm.world, self.comm.rank
         for peer, array in self.receives:
             mail = world._mail.setdefault((peer, rank), deque())
-            world._wait(rank, lambda mail=mail: bool(mail), f"{array.size} numbers from rank {peer}")
+            world._wait(
+                rank, lambda mail=mail: bool(mail), f"{how_many(array.size, 'number')} from rank {peer}"
+            )
             data = mail.popleft()
+            world._asked[peer, rank] -= 1
             if data.size != array.size or data.dtype != array.dtype:
                 raise CourseError(
-                    f"rank {peer} sent {data.size} numbers of {data.dtype}, but rank {rank} expects {array.size} of "
-                    f"{array.dtype}: their plans or their problems differ."
+                    f"rank {peer} sent {how_many(data.size, 'number')} of {data.dtype}, but rank {rank} expects "
+                    f"{array.size} of {array.dtype}: their plans or their problems differ."
                 )
             array.reshape(-1)[:] = data.reshape(-1)
         self.receives = []

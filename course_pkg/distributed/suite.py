@@ -112,6 +112,11 @@ def measurement(task: dict, parameters: dict, result: dict, threads: int) -> Mea
         footprint = 8 * FIELDS * n
     elif task["task"] == "halo":
         observed = {"bytes": result["bytes"]}
+    return measured(what, cost, footprint, device, task, parameters, result, observed)
+
+
+def measured(what, cost, footprint, device, task, parameters, result, observed) -> Measurement:
+    """Return what rank 0 printed of a task as a measurement; ``footprint`` is a rank's bytes in its solve, else 0."""
     return Measurement(
         what=what,
         samples_s=tuple(result["samples_s"]),

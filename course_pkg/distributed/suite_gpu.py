@@ -5,14 +5,12 @@ also of the part that each of two GPUs has; whole solves; and on the large grid.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from math import prod
 
 import numpy as np
 
 from course_pkg import cuda
 from course_pkg.bench import Measurement, gpu, measure, progress
-from course_pkg.bench.measurement import EXCEEDS, WARM
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import VARIANTS as FUSED
 from course_pkg.core import CourseError, Implementation, Library
@@ -132,7 +130,7 @@ def _solve(ranks, scaling, grid, method, samples) -> tuple[dict, dict]:
 def measurement(task: dict, parameters: dict, result: dict) -> Measurement:
     """Return the measurement of a task from what rank 0 printed."""
     what = {"halo": HALO_EXCHANGE, "allreduce": ALLREDUCE}.get(task["task"])
-    cost, device, footprint = None, gpu(), 0
+    cost, footprint = None, 0
     if what is None:
         grid, fused = task["grid"], task["task"] != "passes"
         variant = FUSED[f"cg_{task['method']}"] if fused else VARIANTS[task["method"]]
@@ -145,15 +143,4 @@ def measurement(task: dict, parameters: dict, result: dict) -> Measurement:
     seen = {name: result[name] for name in ("iterations", "true_residual", "bytes") if name in result}
     if "iterations" in parameters:
         del seen["iterations"]
-    return Measurement(
-        what=what,
-        samples_s=tuple(result["samples_s"]),
-        warmup_s=tuple(result["warmup_s"]),
-        calls_per_sample=task.get("calls", 1),
-        cache_state=EXCEEDS if footprint > 2 * device.llc_bytes else WARM,
-        cost=cost,
-        device=device,
-        parameters=parameters,
-        date=datetime.now(UTC).strftime("%Y-%m-%d"),
-        observed={**seen, **phases},
-    )
+    return suite.measured(what, cost, footprint, gpu(), task, parameters, result, {**seen, **phases})

@@ -224,6 +224,6 @@ def _after_the_course(error):
 
 
 def _advised(said: str) -> str:
-    if "never received" in said:
+    if "never received." in said:  # otherwise the sentence itself says that a wait is missing
         return f"{said} Is there a wait() for each start, and does each rank receive all that is sent to it?"
     return said

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from course_pkg.core.units import how_many
 from course_pkg.distributed.communicator import Communicator, Pending
 from course_pkg.distributed.serial import Serial
 
@@ -90,7 +91,7 @@ class _Noting(Communicator):
     def sum(self, values):
         """Note how many numbers are added up, and add them up."""
         n = np.size(values)
-        self._done.append(Done(SUMS, f"adds {n} number{'s' * (n != 1)}"))
+        self._done.append(Done(SUMS, f"adds {how_many(n, 'number')}"))
         return self._comm.sum(values)
 
     def end(self, reason: str) -> None:
@@ -147,12 +148,22 @@ def call(
 def joined(results: list):
     """Return the results of all ranks as one array, one after the other; the first that is none, if there is one.
 
+    A tuple of numbers counts as an array, as it does where a function of the host returns it.
+
     Examples
     --------
-    >>> joined([1.0, np.array([2.0, 3.0])])
-    array([1., 2., 3.])
+    >>> joined([1.0, np.array([2.0, 3.0]), (4.0, 5.0)])
+    array([1., 2., 3., 4., 5.])
     """
+    results = [_unpacked(result) for result in results]
     for result in results:
         if not isinstance(result, (int, float, np.number, np.ndarray)):
             return result
     return np.concatenate([np.atleast_1d(result) for result in results])
+
+
+def _unpacked(result):
+    numbers = isinstance(result, tuple) and all(
+        isinstance(value, (int, float, np.number)) for value in result
+    )
+    return np.array(result) if numbers else result

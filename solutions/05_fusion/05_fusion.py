@@ -423,8 +423,8 @@ print("With a barrier:", hazards_in_place(wait=True))
 # %% [markdown]
 # The barrier removes only the hazards within a block, because it makes only the threads of one block wait for each other. A
 # neighbouring point may belong to another block. Two launches, one after the other, would have no hazard, but then we are
-# back at a separate map and stencil. (There is a barrier for all blocks, in a *cooperative launch*. But then all threads must
-# be resident at the same time, and grids are too large for that.)
+# back at a separate map and stencil. (There is a barrier for all blocks, in a *cooperative launch*. But then all blocks must be
+# on the GPU at the same time. So a thread of a large grid has many points, and nowhere to keep the new `p` of all of them until the barrier.)
 #
 # Write `map_stencil_kernel(r, beta, p1, p2, s)`, which has two fields instead of one: it reads the old `p` from `p1` and
 # writes the new `p` to `p2`. After each iteration the solver swaps the two fields. Blocks have 32 × 8 threads as before, and

@@ -409,7 +409,7 @@ for n, zeros in ((1, 0.0), (int(check.rng().integers(129, 160)), 0.7), (37, 0.0)
 # ## Part 5: a matrix of the free unknowns alone (3 points)
 #
 # A list `active` holds the numbers of the unknowns that are not 0, in rising order, as integers of four bytes. With such a list, an
-# update reads single entries of a row of Q. But memory answers by whole sectors: four entries, of which one may be needed. If the list
+# update reads single entries of a row of Q. But a load brings whole sectors: four entries, of which one may be needed. If the list
 # stays the same for many iterations, it pays to copy the entries that are needed into a smaller matrix: `packed[a, b] = Q[active[a],
 # active[b]]`.
 #

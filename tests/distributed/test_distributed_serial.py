@@ -153,3 +153,12 @@ def test_a_column_is_neither_sent_nor_received(which):
 
     with pytest.raises(CourseError, match="rank 0 of 2: Messages are C-contiguous arrays"):
         Serial(2).run(columns)
+
+
+def test_a_rank_that_asks_and_does_not_wait_is_told_so():
+    def swap(comm):
+        comm.start([(1 - comm.rank, np.ones(1))], [(1 - comm.rank, np.empty(1))])
+
+    said = r"rank 0 sent 1 number that rank 1 never received: it asked, and did not wait"
+    with pytest.raises(CourseError, match=said):
+        Serial(2).run(swap)

@@ -50,6 +50,7 @@ def test_a_right_answer_is_right_and_its_picture_shows_each_rank():
             "Line 3 raises ZeroDivisionError",
         ),
         ("comm.sum([a.sum()])", "It returns nothing"),
+        ("return [1.0, 2.0]", "It returns a list"),
         ("return 'many'", "It returns a str"),
         ("comm.start([(7, a)], []).wait()\nreturn 0.0", "there are ranks 0 to 2"),
     ],

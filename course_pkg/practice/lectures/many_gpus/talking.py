@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from course_pkg.core.units import how_many
 from course_pkg.distributed.partition import offsets
 from course_pkg.practice.on_ranks import COMPUTES, STARTS, WAITS, Heard, Part
 from course_pkg.practice.step import RESULT, Step, Trial, WhatIf
@@ -66,7 +67,7 @@ def _sums_told(heard: Heard, wanted: int) -> str:
             "enough."
         )
     return (
-        f"The result is right, but {heard.sums[0]} numbers went from rank to rank, and {wanted} "
+        f"The result is right, but {how_many(heard.sums[0], 'number')} went from rank to rank, and {wanted} "
         f"{'is' if wanted == 1 else 'are'} enough: add up a rank's own part before."
     )
 

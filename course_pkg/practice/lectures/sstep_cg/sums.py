@@ -132,8 +132,8 @@ STEPS = (
             WhatIf(
                 "Double s.",
                 "How many more numbers does a thread load, and how many more reductions does a round have?",
-                "s more numbers, which is twice as many vectors. There is still one reduction, now of twice as many "
-                "numbers, and it serves twice as many iterations.",
+                "s more numbers: the block has twice as many vectors. There is still one reduction, now of twice as "
+                "many numbers, and it serves twice as many iterations.",
             ),
         ),
     ),
