@@ -347,7 +347,7 @@ assert abs(third.T @ r_new).max() < 1e-8 * abs(mu_third).max()  # Q_i·r is 0
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_printed = viz.Prediction(
     "07-printed",
-    "The paper that this lecture follows prints the loop that fills C for j = 1 … i − 1: only what lies below the diagonal. On 10³ points CG takes "
+    "The paper that this lecture follows prints the loop that fills C for j = 1 … i − 1: only what lies below the diagonal. On 10³ points CG takes "
     "26 iterations to 1e-10. A program with that loop and s = 4 …",
     [
         "converges in a few rounds more: C is symmetric",
@@ -517,8 +517,8 @@ for on in GPUS:
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_condition = viz.Estimate(
     "07-condition",
-    f"{EDGE}³ points, a random r. The eight vectors r, Ar, …, A⁷r, each scaled to length 1 in the energy of A. The condition number of their Gram matrix is …",
-    *(10, 1e15, "(largest over smallest eigenvalue)"),
+    f"{EDGE}³ points, a random r. The eight vectors r, Ar, …, A⁷r, each scaled to length 1 in the energy of A. The condition number (largest over smallest eigenvalue) of their Gram matrix is …",
+    *(10, 1e15, ""),
 )
 guess_condition
 
@@ -573,7 +573,7 @@ viz.curves_picture(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 shown = float(f"{at_eight['monomial']:.1e}")
-guess_condition.reveal(shown, how="Computed", note=f"about {power(shown)}")
+guess_condition.reveal(shown, how="Computed")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # Each product with A enlarges what belongs to large eigenvalues. Where its [condition number](glossary.md#condition-number) meets the dashed line, the

@@ -11,7 +11,7 @@ from math import prod
 
 import ipywidgets as W
 
-from course_pkg.core import CourseError
+from course_pkg.core import CourseError, short_name
 from course_pkg.viz.picture import Picture
 
 MAX_FRAMES = 40
@@ -110,9 +110,9 @@ def on_each(draw, records) -> Controls:
     >>> from course_pkg.viz import tile_picture
     >>> box = on_each(lambda record: tile_picture((8, 8)), bench.records("stencil"))
     >>> box.children[0].options[-1][0]
-    'NVIDIA H200'
+    'H200'
     """
-    by_name = {record.device.name: record for record in records}
+    by_name = {short_name(record.device.name): record for record in records}
     if not by_name:
         raise CourseError("There is no record to draw: record one with `course bench TOPIC --record`.")
     return slider(lambda name: draw(by_name[name]), list(by_name), label="GPU", start=[*by_name][-1])
