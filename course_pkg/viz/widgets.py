@@ -89,7 +89,7 @@ def slider(draw, values, *, label: str, start=None) -> Controls:
         raise CourseError(f"start is {start!r}, which is not one of the slider's values {values}.")
     index = len(values) // 2 if start is None else values.index(start)
     frames = W.Stack([_frame(draw(v), "A slider's draw()") for v in values], selected_index=index)
-    control = _control(label, values, index, width="min(640px, 95%)")
+    control = _control(label, values, index, width="min(760px, 95%)")
     W.jslink((control, "index"), (frames, "selected_index"))
     return Controls([control, frames])
 

@@ -102,7 +102,7 @@ import ipywidgets as W
 frame = lambda value: viz.ladder_picture([viz.Rung("flat", 0.5)], note=value)
 W.VBox([
     viz.Estimate("02-x", "How many?", 1, 10_000, "multiplications per point").widget,
-    viz.slider(frame, ["no", "the neighbour to the west"], label="neighbour", start="no"),
+    viz.slider(frame, ["no", "the point itself"], label="neighbour", start="no"),
 ])
 """
 
