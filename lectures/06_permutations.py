@@ -174,7 +174,7 @@ FILM = (
     *["Columns move, and x with them"] * 3,
     "A symmetric permutation: x and y have the same order again",
 )
-STEPS_OF_FILM = [f"step {k} of 8" for k in range(9)]
+STEPS_OF_FILM = [f"step {k}" for k in range(9)]
 viz.slider(
     lambda step: viz.Picture.load(figure(f"permuted_matrix_{STEPS_OF_FILM.index(step)}.svg"), FILM[STEPS_OF_FILM.index(step)] + "."),
     STEPS_OF_FILM,
