@@ -39,7 +39,6 @@ if importlib.util.find_spec("course_pkg") is None:
 
 # %% slideshow={"slide_type": "skip"}
 # Setup, for the notebook only.
-from itertools import product
 
 import numpy as np
 from IPython.display import Markdown
