@@ -22,7 +22,7 @@
 # - **count** what each step of a solver reads, writes and multiplies,
 # - **check** such a count against the hardware's counters, and explain each difference,
 # - **decide** which steps may share a kernel, and say why others may not,
-# - **find** the race in a stencil that is fused in place,
+# - **judge** whether a stencil may be fused in place,
 # - **choose** the fusion that saves most, and say how far it is from its bound.
 #
 # It builds on lecture 1 (threads, blocks, barriers), lecture 2 (T_eff and the bound), and lecture 4 (marching, sums).

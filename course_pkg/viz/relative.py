@@ -54,7 +54,7 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
         ax.grid(axis="y", visible=False)
         ax.set_xlim(0, 1.12 * max(map(max, relative.values())))
         ax.set(xlabel=xlabel, title=title)
-        if len(relative) > 1:  # the axis says what a single quantity is
+        if len(relative) > 1:
             figure.legend(loc="outside upper center", ncols=min(4, len(relative)))
         note_below(figure, note)
 
