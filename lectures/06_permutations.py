@@ -39,7 +39,6 @@ if importlib.util.find_spec("course_pkg") is None:
 
 # %% slideshow={"slide_type": "skip"}
 # Setup, for the notebook only.
-from itertools import product
 
 import numpy as np
 from IPython.display import Markdown
@@ -174,11 +173,12 @@ FILM = (
     *["Columns move, and x with them"] * 3,
     "A symmetric permutation: x and y have the same order again",
 )
+STEPS_OF_FILM = [f"step {k}" for k in range(9)]
 viz.slider(
-    lambda k: viz.Picture.load(figure(f"permuted_matrix_{k}.svg"), FILM[k] + "."),
-    range(9),
+    lambda step: viz.Picture.load(figure(f"permuted_matrix_{STEPS_OF_FILM.index(step)}.svg"), FILM[STEPS_OF_FILM.index(step)] + "."),
+    STEPS_OF_FILM,
     label="1 → 2, 2 → 3, 3 → 1",
-    start=0,
+    start=STEPS_OF_FILM[0],
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
@@ -240,13 +240,12 @@ WAYS = {"gather": "permute_vector", "scatter": "unpermute_vector"}
 
 
 def moved(on):
-    """Draw the share of a copy's speed that a gather and a scatter reach in each order, on one GPU."""
-    rungs = []
-    for order, (what, operation) in product(PERMUTED, WAYS.items()):
-        m = on.gathered(operation, order)
-        found = {"time": bench.format_time(m.median_s), "over a copy": f"{m.median_s / on.copied.median_s:.1f}×"}
-        rungs.append(viz.Rung(f"{what}, {PERMUTED[order]}", on.copied.median_s / m.median_s, found))
-    return viz.ladder_picture(rungs, note=f"2²⁷ doubles. {on.permuted.origin}")
+    """Draw how many times as long as a copy a gather and a scatter take in each order, on one GPU."""
+    times = {
+        what: {"copy": on.copied.median_s} | {title: on.gathered(operation, order).median_s for order, title in PERMUTED.items()}
+        for what, operation in WAYS.items()
+    }
+    return viz.relative_bars(times, xlabel="time, relative to a copy", note=f"2²⁷ doubles. {on.permuted.origin}")
 
 
 each_gpu(moved)
@@ -306,7 +305,7 @@ def steps_of(on):
         }
         name = f"{form.replace('_', ' ')}, {TITLES.get(order, 'along the mesh')}"
         rungs.append(viz.Rung(name, plain.median_s / m.median_s, found))
-    return viz.ladder_picture(rungs, bound="plain", note=on.origin)
+    return viz.ladder_picture(rungs, bound="plain", note=on.origin, steps=False)
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]

@@ -344,7 +344,7 @@ assert abs(third.T @ r_new).max() < 1e-8 * abs(mu_third).max()  # Q_i·r is 0
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_printed = viz.Prediction(
     "07-printed",
-    "The paper that this lecture follows prints the loop that fills C for j = 1 … i − 1: only what lies below the diagonal. On 10³ points CG takes "
+    "The paper that this lecture follows prints the loop that fills C for j = 1 … i − 1: only what lies below the diagonal. On 10³ points CG takes "
     "26 iterations to 1e-10. A program with that loop and s = 4 …",
     [
         "converges in a few rounds more: C is symmetric",
@@ -500,10 +500,10 @@ slow_calls = [f"{m.t_eff_gb_s / on.copy.t_eff_gb_s:.0%} ({on.name})" for on, m i
 by_time = " and ".join(f"{on.over_cublas('update_block', 2):.1f}" for on, m in of_calls if m)
 assert all(on.over_cublas("update_block", 2) > 2 * by_bytes and m.t_eff_gb_s < 0.5 * on.copy.t_eff_gb_s for on, m in of_calls if m)
 Markdown(
-    "The paper reports two to three times the speed of the same calls of cuBLAS. "
+    "The paper reports factors of two to three. "
     + (
         "Ours, at the least: {:.2f} ({}, s = {}, {}). ".format(*min(ratios))
-        + f"At s = 2, bytes explain a factor of {by_bytes:.2f} of our update's {by_time}: with so few columns, the calls reach **{' and '.join(slow_calls)}** of a copy's speed."
+        + f"At s = 2, bytes explain {by_bytes:.2f} of our update's {by_time}: the calls reach **{' and '.join(slow_calls)}** of a copy's speed."
         if ratios
         else PENDING
     )
@@ -532,8 +532,8 @@ bench.Table(
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_condition = viz.Estimate(
     "07-condition",
-    f"{EDGE}³ points, a random r. The eight vectors r, Ar, …, A⁷r, each scaled to length 1 in the energy of A. The condition number of their Gram matrix is …",
-    *(10, 1e15, "(largest over smallest eigenvalue)"),
+    f"{EDGE}³ points, a random r. The eight vectors r, Ar, …, A⁷r, each scaled to length 1 in the energy of A. The condition number (largest over smallest eigenvalue) of their Gram matrix is …",
+    *(10, 1e15, ""),
 )
 guess_condition
 
@@ -588,7 +588,7 @@ viz.curves_picture(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 shown = float(f"{at_eight['monomial']:.1e}")
-guess_condition.reveal(shown, how="Computed", note=f"about {power(shown)}")
+guess_condition.reveal(shown, how="Computed")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # Each product with A enlarges what belongs to large eigenvalues. Where its [condition number](glossary.md#condition-number) meets the dashed line, the

@@ -478,6 +478,7 @@ guess_columns
 
 # %% slideshow={"slide_type": "skip"}
 THREADS = {"naive": N, "columns": N, "staged": N, "rows": N // gpu.ROWS * BLOCK}
+TIMED = f"time, n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{N:,}"
 AT_A_TIME = {"naive": 1, "columns": 1, "staged": 1, "rows": gpu.ROWS * gpu.UNROLL}
 
 
@@ -489,13 +490,13 @@ def rungs_of(on):
         found = {
             "sectors per request": f"{per_request[name]:.0f}",
             "threads": f"{THREADS[name]:,}",
-            "time": bench.format_time(m.median_s),
+            TIMED: bench.format_time(m.median_s),
         }
         rungs.append(viz.Rung(name, on.of_copy(m), found))
     whole = on.update("update", CUPY)
-    found = {"sectors per request": "–", "threads": "–", "time": bench.format_time(whole.median_s)}
+    found = {"sectors per request": "–", "threads": "–", TIMED: bench.format_time(whole.median_s)}
     rungs.append(viz.Rung("CuPy, Q⁺ and Q⁻", on.of_copy(whole), found))
-    return viz.ladder_picture(rungs, note=f"n = {N:,}; sectors: {SMALL}. {on.origin}")
+    return viz.ladder_picture(rungs, note=f"Sectors: n = {SMALL}. {on.origin}")
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]

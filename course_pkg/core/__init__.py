@@ -2,7 +2,7 @@
 
 from course_pkg.core.cost import Cost
 from course_pkg.core.errors import CourseError
-from course_pkg.core.machine import Machine, catalogue, find_machine, machine
+from course_pkg.core.machine import Machine, catalogue, find_machine, machine, short_name
 from course_pkg.core.occupancy import Occupancy, occupancy
 from course_pkg.core.solution import Solution, Status
 from course_pkg.core.variant import Implementation, Library, Variant, Variants, variant_of
@@ -22,5 +22,6 @@ __all__ = [
     "find_machine",
     "machine",
     "occupancy",
+    "short_name",
     "variant_of",
 ]

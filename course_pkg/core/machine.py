@@ -159,3 +159,16 @@ def find_machine(device_name: str) -> Machine | None:
         if asked in names or (m.kind == "cpu" and any(name in asked for name in names)):
             return m
     return None
+
+
+def short_name(device_name: str) -> str:
+    """Return a device's name as we say it; beside a slider there is no room for more.
+
+    Examples
+    --------
+    >>> short_name("NVIDIA H100 80GB HBM3"), short_name("Intel(R) Xeon(R) Processor")
+    ('H100', 'Intel Xeon')
+    """
+    if device_name.startswith("NVIDIA "):
+        return device_name.split()[1]
+    return device_name.replace("(R)", "").removesuffix(" Processor")

@@ -6,6 +6,7 @@ from math import prod
 from course_pkg import bench
 from course_pkg.bench import Limits, Measurement, folder, limit, lookup
 from course_pkg.commands import limits
+from course_pkg.core import short_name
 from course_pkg.core.units import format_time
 from course_pkg.paths import recorded_dir
 from course_pkg.topics import topics
@@ -54,7 +55,7 @@ def row(m: Measurement, topic: str, bounds: Limits | None) -> str:
     size = next((m.parameters[key] for key in ("n", "shape") if key in m.parameters), 0)
     cells = [
         (topic, None),
-        (_short(m.device.name), None),
+        (short_name(m.device.name), None),
         (lookup.function_name(m), None),
         (m.library, None),
         (lookup.size_of(m), prod(size) if isinstance(size, list) else size),
@@ -70,13 +71,6 @@ def row(m: Measurement, topic: str, bounds: Limits | None) -> str:
 def _heading(name: str, number: bool) -> str:
     marks = (" data-number" if number else "") + (" data-choice" if name in CHOICES else "")
     return f'<th scope="col"{marks}>{name}</th>'
-
-
-def _short(device: str) -> str:
-    """Return a device's name as we say it: H200, Intel Xeon."""
-    if device.startswith("NVIDIA "):
-        return device.split()[1]
-    return device.replace("(R)", "").removesuffix(" Processor")
 
 
 def _settings(m: Measurement) -> str:

@@ -179,7 +179,12 @@ def _curve(ax, values, at, what, *, log=False):
         ax.yaxis.minorticks_off()
     else:
         ends = [values[0], values[-1]]
-        ax.set_yticks(ends, [f"{end:,.0f}" if abs(end) >= 100 else f"{end:.3g}" for end in ends])
+        ax.set_yticks(ends, [_number(end) for end in ends])
+
+
+def _number(value) -> str:
+    """Return a number of an axis, with the minus sign that other axes have."""
+    return (f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}").replace("-", "−")
 
 
 def _least(values) -> float:

@@ -1,10 +1,9 @@
 """What the axes of several figures share."""
 
-import textwrap
-
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from course_pkg.core import CourseError
+from course_pkg.viz.strip import folded
 from course_pkg.viz.style import BOUND, MUTED
 
 RAISED = str.maketrans(
@@ -103,7 +102,5 @@ def spread(places, apart) -> list[float]:
 
 def note_below(figure, note):
     if note:
-        note = note.replace("`", "")  # a figure has one font, so commands stand without quotes
         width = int(10.4 * figure.get_figwidth())  # characters of this size that fit
-        note = "\n".join(textwrap.fill(line, width) for line in note.splitlines())
-        figure.supxlabel(note, fontsize=13, color=MUTED, x=0.01, ha="left")
+        figure.supxlabel("\n".join(folded(note, width)), fontsize=13, color=MUTED, x=0.01, ha="left")

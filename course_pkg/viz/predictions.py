@@ -169,9 +169,10 @@ class Estimate(_Question):
         slider = W.SelectionSlider(
             options=[(text, i) for i, text in enumerate(self.texts)],
             index=self.values.index(kept) + 1 if kept in self.values else 0,
-            layout=W.Layout(width="min(760px, 95%)"),
+            layout=W.Layout(width="min(960px, 95%)"),
         )
-        ends = f"Each step to the right multiplies: the scale goes from {self.texts[1]} to {self.texts[-1]}."
+        lowest = quantity(low, "")  # the unit is said once: "from 1 to 64 GPUs"
+        ends = f"Each step to the right multiplies: the scale goes from {lowest} to {self.texts[-1]}."
         self._show(slider, W.HTML(_note(ends)))
 
     @property

@@ -1,5 +1,6 @@
 """The parts that both access strips share: the sheet, the row of lanes, the ribbons, the words around them."""
 
+import re
 import textwrap
 from functools import lru_cache
 
@@ -18,6 +19,7 @@ LANE_TOP, LANE_HEIGHT = 199.0, 17.0
 LANE_BOTTOM = LANE_TOP - LANE_HEIGHT
 PITCH = (RIGHT - LEFT) / WARP  # of lanes and of banks: both are 32
 SIDE = 76.0  # where the labels left of the rows end
+NBSP = "\N{NO-BREAK SPACE}"
 UNUSED = to_rgba(WASTED, 0.45)  # light enough to tell from the lighter blue; its edge has the contrast
 
 
@@ -159,8 +161,9 @@ def verdict(ax, x, y, good, gid, size=9.0) -> None:
 
 
 def folded(text, letters) -> list[str]:
-    """Return the lines of a text, none longer than so many letters, and without backquotes."""
-    return [line for part in text.replace("`", "").splitlines() for line in textwrap.wrap(part, letters)]
+    """Return the lines of a text, none longer than so many letters, and without backquotes; a command is not broken."""
+    whole = re.sub("`([^`]*)`", lambda command: command[1].replace(" ", NBSP), text)
+    return [line.replace(NBSP, " ") for part in whole.splitlines() for line in textwrap.wrap(part, letters)]
 
 
 class Note:

@@ -11,7 +11,7 @@ from math import prod
 
 import ipywidgets as W
 
-from course_pkg.core import CourseError
+from course_pkg.core import CourseError, short_name
 from course_pkg.viz.picture import Picture
 
 MAX_FRAMES = 40
@@ -89,7 +89,7 @@ def slider(draw, values, *, label: str, start=None) -> Controls:
         raise CourseError(f"start is {start!r}, which is not one of the slider's values {values}.")
     index = len(values) // 2 if start is None else values.index(start)
     frames = W.Stack([_frame(draw(v), "A slider's draw()") for v in values], selected_index=index)
-    control = _control(label, values, index, width="min(640px, 95%)")
+    control = _control(label, values, index, width="min(760px, 95%)")
     W.jslink((control, "index"), (frames, "selected_index"))
     return Controls([control, frames])
 
@@ -110,9 +110,9 @@ def on_each(draw, records) -> Controls:
     >>> from course_pkg.viz import tile_picture
     >>> box = on_each(lambda record: tile_picture((8, 8)), bench.records("stencil"))
     >>> box.children[0].options[-1][0]
-    'NVIDIA H200'
+    'H200'
     """
-    by_name = {record.device.name: record for record in records}
+    by_name = {short_name(record.device.name): record for record in records}
     if not by_name:
         raise CourseError("There is no record to draw: record one with `course bench TOPIC --record`.")
     return slider(lambda name: draw(by_name[name]), list(by_name), label="GPU", start=[*by_name][-1])

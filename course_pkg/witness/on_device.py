@@ -1,6 +1,7 @@
 """What is recorded of one topic on one device: its name and origin, for tables and captions."""
 
 from course_pkg.bench import Recorded
+from course_pkg.core import short_name
 
 
 class OnDevice:
@@ -24,7 +25,7 @@ class OnDevice:
     @property
     def name(self) -> str:
         """The device's name in one word."""
-        return self.found.device.name.removeprefix("NVIDIA ").split()[0]
+        return short_name(self.found.device.name)
 
     @property
     def origin(self) -> str:

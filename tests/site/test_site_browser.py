@@ -191,7 +191,7 @@ def test_records_are_chosen_and_sorted(site, opened):
     page.get_by_label("topic").select_option("stencil")
     page.get_by_label("device").select_option("H200")
     assert 0 < rows.count() < every
-    assert page.get_by_role("status").inner_text() == f"{rows.count()} of {every} measurements"
+    assert page.get_by_role("status").inner_text() == f"{rows.count():,} of {every:,} measurements"
     assert set(rows.locator("td:nth-child(2)").all_inner_texts()) == {"H200"}
     assert page.locator(".plot circle").count() == rows.locator("td.bar").count() > 0
     for order in (sorted, lambda values: sorted(values, reverse=True)):

@@ -60,3 +60,13 @@ def test_a_note_is_folded_to_the_width_of_its_figure():
     picture = draw(lambda figure: note_below(figure, "word " * 60), "A note.", size=(8.6, 2))
     lines = re.findall(r">(word[^<]*)<", picture.svg)
     assert len(lines) > 2 and max(map(len, lines)) <= 10.8 * 8.6
+
+
+def test_a_command_is_read_in_one_line():
+    from course_pkg.viz.strip import folded
+
+    text = "Recorded on a machine with a long name, by `course bench cg --device gpu --record`. Words."
+    for letters in range(40, 100):
+        lines = folded(text, letters)
+        assert any("course bench cg --device gpu --record" in line for line in lines), letters
+        assert max(map(len, lines)) <= letters and " ".join(lines) == text.replace("`", "")

@@ -22,6 +22,12 @@ def test_the_picture_grows_with_its_bars():
     assert float(height({"a": SECTORS, "b": SECTORS, "c": SECTORS})) > float(height({"a": SECTORS}))
 
 
+def test_a_single_quantity_needs_no_legend():
+    one = relative_bars({"time of it": SECTORS}, xlabel="x").svg
+    two = relative_bars({"time of it": SECTORS, "b": SECTORS}, xlabel="x").svg
+    assert "time of it" in two and "time of it" not in one
+
+
 @pytest.mark.parametrize(
     ("quantities", "said"),
     [

@@ -56,7 +56,8 @@
       choice.select.value = choice.chosen;
     }
     const shown = rows.filter((row) => { row.hidden = !fits(row); return !row.hidden; });
-    count.textContent = `${shown.length} of ${rows.length} measurements`;
+    const [some, all] = [shown.length, rows.length].map((many) => many.toLocaleString('en'));
+    count.textContent = `${some} of ${all} measurements`;
     draw(shown);
     const words = choices.filter((c) => c.chosen).map((c) => [heads[c.i].dataset.name, c.chosen]);
     history.replaceState(null, '', words.length ? `#${new URLSearchParams(words)}` : location.pathname + location.search);
