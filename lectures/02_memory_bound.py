@@ -652,8 +652,8 @@ speed_up = steps["four statements"].median_s / steps["fused"].median_s
 on_h100 = on_gpus["H100"].measurements
 assert all(0.9 < one.throughput_gb_s / many.throughput_gb_s < 1.1 for _, many, one in (on_h100, (arrays, four, fused)))
 guess_paradox.reveal(
-    f"{four.median_s / fused.median_s:.1f} times as fast on the H200, {on_h100[1].median_s / on_h100[2].median_s:.1f} times on the H100, "
-    f"{speed_up:.1f} times on this CPU; 11 / 3 = {11 / 3:.1f}",
+    f"{four.median_s / fused.median_s:.1f} times as fast on the H200, {on_h100[1].median_s / on_h100[2].median_s:.1f} on the H100, "
+    f"{speed_up:.1f} on this CPU",
     right="hardly different",
 )
 

@@ -562,7 +562,7 @@ assert (
     and by_name["shuffle"] < 1.25 * by_name["tree"]
 )
 Markdown(
-    f"On the H200, the **stride** reads {by_name['grid_stride'] / by_name['shuffle']:.1f} times as fast as the shuffles alone. So does the dot."
+    f"On the H200, the **stride** reads {by_name['grid_stride'] / by_name['shuffle']:.1f} times as fast as shuffles alone."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
