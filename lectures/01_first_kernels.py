@@ -273,7 +273,7 @@ copied = timed["with_copies"]
 ways = {"the kernel alone": copied.right, "with its copies": copied.wrong}
 viz.relative_bars(
     {"time": {f"{name}, {bench.format_time(m.median_s)}": m.median_s for name, m in ways.items()}},
-    xlabel="times as long as the kernel alone, on an H200",
+    xlabel="time on an H200, relative to the kernel alone",
     note=f"A kernel that copies 2²⁶ doubles. {bench.recorded('honest', 'nvidia-h200').origin}",
 )
 
