@@ -279,7 +279,7 @@ viz.relative_bars(
         }
         for gpu, pair in copied.items()
     },
-    xlabel="relative to the kernel alone",
+    xlabel="time, relative to the kernel alone",
     note="A kernel that copies 2²⁶ doubles. " + " ".join(found.origin for found in honest),
 )
 

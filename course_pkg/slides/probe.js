@@ -141,7 +141,11 @@
     for (let e = element; e && e !== svg; e = e.parentElement) if (!e.matches('.fragment')) part *= Number(getComputedStyle(e).opacity);
     return part;
   };
-  const DARK = [18, 22, 27], TURNED = [[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]];
+  const root = document.documentElement, before = root.dataset.theme;
+  root.dataset.theme = 'dark';
+  const DARK = getComputedStyle(root).getPropertyValue('--bg').trim().slice(1).match(/../g).map((c) => parseInt(c, 16));
+  root.dataset.theme = before;
+  const TURNED = [[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]];
   const within = (value) => Math.min(Math.max(value, 0), 255);
   const inTheDark = (rgb) => TURNED.map((row, i) => {
     const turned = within(row.reduce((sum, factor, k) => sum + factor * (255 - rgb[k]), 0));

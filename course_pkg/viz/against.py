@@ -79,4 +79,4 @@ def t_eff_against(
         ends += f"; {bound}: {t_peak_gb_s:,.0f} GB/s"
     if region:
         ends += f"; shaded, {region[0]}: {region[1]:,.0f} to {region[2]:,.0f}"
-    return draw(plot, f"T_eff against {xlabel}. {ends}. {note}", size=(8.6, 4.0))
+    return draw(plot, f"T_eff against {xlabel}. {ends}. {note}", size=(11.0, 4.0))

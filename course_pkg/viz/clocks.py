@@ -68,4 +68,4 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
     )
     if bound_s:
         listed += f"; {bound}: {format_time(bound_s)}"
-    return draw(plot, f"{listed}. {note}", size=(10.4, 1.45 + 0.5 * len(kernels)))
+    return draw(plot, f"{listed}. {note}", size=(10.4, 1.45 + 0.6 * len(kernels)))

@@ -85,7 +85,8 @@ def slider_of(before, behind):
 # Only its last value is too long. A slider moves by a key, as noUiSlider's handle does.
 LONG_VALUE = """<div class="widget-hslider" style="display:flex;width:600px"><div class="slider-container"
 style="width:400px;height:6px;margin:0 30px 0 20px"><div class="noUi-handle" tabindex="0" style="width:26px;height:26px"
-onkeydown="event.stopPropagation(); this.parentElement.nextElementSibling.textContent = event.key === 'End' ? 'the last value of all' : 'first'">
+onkeydown="event.stopPropagation();
+this.parentElement.nextElementSibling.textContent = event.key === 'End' ? 'the last value of all' : 'first'">
 </div></div><div class="widget-readout" style="width:99px;overflow:hidden;white-space:nowrap">first</div></div>"""
 
 
