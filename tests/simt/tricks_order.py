@@ -245,7 +245,8 @@ TRICKS = {
         "race",
     ),
     "last step of a tree without its barrier": Trick(
-        f"{S}cuda.syncthreads()\nh = 32\nwhile h > 1:\n    if t < h:\n        s[t] += s[t + h]\n    cuda.syncthreads()\n"
+        f"{S}cuda.syncthreads()\nh = 32\nwhile h > 1:\n    "
+        "if t < h:\n        s[t] += s[t + h]\n    cuda.syncthreads()\n"
         "    h //= 2\nif t < 1:\n    s[t] += s[t + 1]\nout[t] = s[0]",
         "race",
     ),
