@@ -66,6 +66,7 @@ class Channel:
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
         for fd in (self._to, self._from):
             os.set_blocking(fd, False)
+        leftovers.sandboxes.add(self._process.pid)
         self.watch = Watch(self._process.pid, limits, self._kill, spent_s)
         self.watch.start()
 
@@ -155,12 +156,13 @@ class Channel:
             self._kill_marked()
         else:
             self._kill_namespace()
+        leftovers.sandboxes.discard(self._process.pid)
         for file in (self._process.stdin, self._process.stdout, self._errors):
             file.close()
 
     def _kill(self) -> None:
         """Kill the processes that can be found now; do not wait for their end."""
-        _end({*self._family(), *leftovers.adopted()})
+        _end({*self._family(), *self._strangers()})
 
     def _family(self) -> list:
         """Return the process and all its descendants."""
@@ -169,6 +171,10 @@ class Channel:
             return [own, *own.children(recursive=True)]
         except psutil.Error:
             return []
+
+    def _strangers(self) -> list:
+        """Return what its processes have left behind; other sandboxes of this process are none of it."""
+        return leftovers.adopted(leftovers.sandboxes - {self._process.pid})
 
     def _kill_namespace(self) -> None:
         """Kill the first process of the pid namespace: the kernel then kills all others before it is gone."""
@@ -190,7 +196,7 @@ class Channel:
         """Kill the session of the process and all processes with its mark, until none is left."""
         end = time.monotonic() + END_S
         while time.monotonic() < end:
-            family = {*self._family(), *leftovers.marked(self._mark), *leftovers.adopted()}
+            family = {*self._family(), *leftovers.marked(self._mark), *self._strangers()}
             if not family:
                 break
             _end(family)

@@ -15,6 +15,7 @@ MARK = "COURSE_SANDBOX"
 FOLDER = "course-grading-"  # followed by the number of the process that made the folder
 BECOME_SUBREAPER = 36
 _adopts = False
+sandboxes: set[int] = set()  # the first processes of those that this process has started and not yet ended
 
 
 def marked(mark: str) -> list:

@@ -35,18 +35,18 @@ class Taken:
     busy: bool = False
 
 
-def family(pid: int, adopts: int = 0) -> list[tuple[int, list[str]]]:
+def family(pid: int, adopts: int = 0, others=frozenset()) -> list[tuple[int, list[str]]]:
     """Return a process and its descendants, each with the fields of its ``stat`` file, beginning with the state.
 
     A descendant whose parent has ended belongs to the process ``adopts``, if that has asked the kernel for it: all of
-    that one's children are returned, too.
+    that one's children are returned, too, except ``others`` and their descendants.
     """
     table, below = {}, {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (fields := _stat(f"/proc/{name}/stat")):
             table[int(name)] = fields
             below.setdefault(int(fields[1]), []).append(int(name))
-    found, todo = [], list({pid, *(below.get(adopts, []) if adopts else [])})
+    found, todo = [], list({pid, *(below.get(adopts, []) if adopts else [])} - set(others))
     while todo:
         one = todo.pop()
         if one in table:

@@ -4,7 +4,7 @@ The code of a learner runs in a sandbox, which takes and returns plain values on
 :func:`.on_each_rank` makes of a function ``f(comm, …)`` one that takes plain values and runs one rank as far as its
 next message; :func:`play` passes these messages on by a :class:`~course_pkg.distributed.serial.Serial` of its own. A
 rank gets the halo only when it waits for it, and says then what its arrays hold: what is right by then was computed
-before.
+before. One rank, which is drawn, lives in a sandbox of its own: so ranks cannot do without messages by sharing memory.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ import numpy as np
 
 from course_pkg.core import CourseError
 from course_pkg.distributed.serial import Message, Serial
-from course_pkg.grading.check import Out
+from course_pkg.grading.check import Out, rng
 from course_pkg.grading.explain import Failed
 from course_pkg.grading.one_rank import on_each_rank
 
@@ -107,6 +107,7 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
     """
     if not _is_ready(function):
         raise Failed(NO_RANK, verdict=NO_RANK)
+    apart, elsewhere = _one_apart(function, len(arguments))
     world, raised = Serial(len(arguments)), []
     moments: list[list[Moment]] = [[] for _ in arguments]
 
@@ -114,9 +115,10 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
         pending: dict[int, tuple] = {}
         given = [a.view(np.ndarray) if isinstance(a, Out) else a for a in arguments[comm.rank]]
         order, value = "begin", [comm.ranks, given]
+        lives = elsewhere if comm.rank == apart else function
         while True:
             try:
-                event = function(order, comm.rank, value)
+                event = lives(order, comm.rank, value)
             except BaseException as error:
                 raised.append((error, _after_the_course(error)))
                 raise
@@ -155,6 +157,18 @@ def _is_ready(function) -> bool:
         if getattr(error, "kind", "") in ("TypeError", "AttributeError", "NotPlain"):
             return False
         raise
+
+
+def _one_apart(function, ranks: int) -> tuple[int | None, Callable | None]:
+    """Choose a rank that lives in another sandbox, if the judge has one: no memory that ranks share reaches it.
+
+    Ranks that pass their numbers on by such memory fail without this one. They do not know which rank it is.
+    """
+    if ranks == 1 or getattr(function, "apart", None) is None:
+        return None, None
+    chosen, elsewhere = int(rng().integers(ranks)), function.apart()
+    _is_ready(elsewhere)
+    return chosen, elsewhere
 
 
 def _checked(event, arguments) -> tuple[str, Any, list]:

@@ -47,6 +47,8 @@ class Session:
         self._history: list[tuple[str, str, float | None]] = []
         self._lost: dict[str, SandboxLost] = {}
         self._last: SandboxLost | None = None
+        self._twin: Session | None = None  # see _apart
+        self._copied, self._before_twin_s = 0, 0.0
         self.contained, self.note = False, ""
 
     def __enter__(self) -> "Session":
@@ -60,6 +62,8 @@ class Session:
 
     def __exit__(self, *exception) -> None:
         self._close()
+        if self._twin is not None:
+            self._twin.__exit__(*exception)
 
     def run(self, source: str, name: str, *, call_s: float | None = None) -> None:
         """Execute a cell; raise a LearnerError or SandboxLost if it does not finish."""
@@ -120,7 +124,22 @@ class Session:
 
         stand_in.__name__ = stand_in.__qualname__ = name
         stand_in.using = partial(self._using, name)
+        stand_in.apart = partial(self._apart, name)
         return stand_in
+
+    def _apart(self, name: str):
+        """Return the function in another sandbox, where all cells were run that have been run in this one.
+
+        What one sandbox was given, code in the other one cannot know.
+        """
+        if self._twin is None:
+            self._twin = Session(self._make, self.endless)
+            self._twin._spent_s = self._before_twin_s = self.spent_s
+        for source, cell, call_s in self._history[self._copied :]:
+            with suppress(LearnerError, SandboxLost):  # the first sandbox tells what is wrong
+                self._twin.run(source, cell, call_s=call_s)
+        self._copied = len(self._history)
+        return self._twin.function(name)
 
     def _using(self, name: str, kernels: dict):
         """Return a function during whose calls other kernels run, by the names of those that they replace."""
@@ -133,7 +152,8 @@ class Session:
     @property
     def spent_s(self) -> float:
         """Seconds that all requests have used so far."""
-        return self._sandbox.spent_s if self._sandbox else self._spent_s
+        own_s = self._sandbox.spent_s if self._sandbox else self._spent_s
+        return own_s + (self._twin.spent_s - self._before_twin_s if self._twin else 0.0)
 
     def _refuse(self, name: str) -> None:
         if name in self.endless:

@@ -81,7 +81,8 @@ class Watch(threading.Thread):
     def _look(self) -> str:
         if sys.platform.startswith("linux"):
             # a process that its parent left behind is now the judge's own child, and counts like the others
-            members = procfs.family(self._pid, leftovers.adopter())
+            others = leftovers.sandboxes - {self._pid}
+            members = procfs.family(self._pid, leftovers.adopter(), others)
             taken = procfs.taken(members)
             most = self._limits.memory_bytes
             memory = procfs.memory_bytes([pid for pid, _ in members], most)

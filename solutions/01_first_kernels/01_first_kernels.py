@@ -112,26 +112,26 @@ def mirrored(image):
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirrored", "points": 1}
 # 20 rows of 40 pixels; and the kernel does the work: with another kernel in its place, the result is another one.
 @cuda.jit
-def turned_kernel(image, out):  # what becomes of a pixel depends on its place: only a launch of the whole grid gives the result
+def turned_kernel(image, out):  # what becomes of a pixel depends on its place in its block of 16 × 8 threads
     x, y = cuda.grid(2)
     ny, nx = image.shape
     if x < nx and y < ny:
-        out[y, x] = image[ny - 1 - y, x] + 3 * x + y
+        out[y, x] = image[ny - 1 - y, x] + 3 * cuda.threadIdx.x + cuda.threadIdx.y
 
 
 with check.explained(mirror_kernel, "image", "out"):
     image = check.rng().random((20, 40))
     check.close(mirrored(image), np.fliplr(image), "the mirrored image")
     turned = check.using(mirrored, mirror_kernel=turned_kernel)(image)
-    expected = image[::-1] + 3 * np.arange(40) + np.arange(20)[:, None]
+    expected = image[::-1] + 3 * (np.arange(40) % 16) + np.arange(20)[:, None] % 8
     check.close(turned, expected, "the image that mirrored returns if turned_kernel takes the place of mirror_kernel")
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mirrored_hidden", "points": 1}
-# Hidden tests: images of other shapes, higher than wide and wider than high; single precision; another kernel.
+# Hidden tests: images of other shapes, higher than wide and wider than high, large ones too; single precision; another kernel.
 ### BEGIN HIDDEN TESTS
-long = int(check.rng().integers(100, 130))
-for ny, nx in ((long, 5), (3, long), (8, 16)):
+long, longer = check.rng().integers((100, 4000), (130, 5000)).tolist()
+for ny, nx in ((long, 5), (3, long), (8, 16), (longer, 2), (3, longer)):
     image = check.rng().random((ny, nx)).astype("float32")
     check.close(mirrored(image), np.fliplr(image), "the mirrored image")
 
@@ -141,12 +141,12 @@ def shifted_kernel(image, out):
     x, y = cuda.grid(2)
     ny, nx = image.shape
     if x < nx and y < ny:
-        out[y, x] = image[y, (x + 3) % nx] * (2 * y + 1) - x * x
+        out[y, x] = image[y, (x + 3) % nx] * (2 * y + 1) - x * cuda.threadIdx.x + cuda.blockDim.y
 
 
 image = check.rng().random((9, 20))
 shifted = check.using(mirrored, mirror_kernel=shifted_kernel)(image)
-expected = np.roll(image, -3, axis=1) * (2 * np.arange(9)[:, None] + 1) - np.arange(20) ** 2
+expected = np.roll(image, -3, axis=1) * (2 * np.arange(9)[:, None] + 1) - np.arange(20) * (np.arange(20) % 16) + 8
 check.close(shifted, expected, "the image that mirrored returns if mirror_kernel does something else")
 ### END HIDDEN TESTS
 

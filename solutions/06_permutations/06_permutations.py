@@ -568,6 +568,8 @@ with check.explained(combine_kernel, "y", "before", "new", "x32"):
     n = 64 * int(check.rng().integers(3, 9))
     profiles = check_iterations(n, 3)
     check.that(len(profiles) > 0, "An iteration needs a combine.")
+    products = sum(step[0] == "product" for step in iteration)
+    check.that(products == 1, "An iteration needs one product, and no second one: a product moves more than all else.")
     for profile in profiles:
         check.at_most(profile, limits, compulsory={"global_load.sectors": 16 * n / 32, "global_store.sectors": 12 * n / 32})
     loaded = sum(profile.global_load.sectors * 32 for profile in profiles)

@@ -68,6 +68,54 @@ def test_no_thread_of_an_unfinished_rank_is_left():
     assert threading.active_count() <= before
 
 
+WITHOUT_MESSAGES = """
+parts = {}
+@on_each_rank
+def total(comm, mine):
+    parts[comm.rank] = mine[0]
+    comm.sum([0.0])
+    return sum(parts[rank] for rank in range(comm.ranks))
+"""
+
+
+def in_memory_of_its_own():
+    names = {"on_each_rank": on_each_rank}
+    exec(WITHOUT_MESSAGES, names)
+    return names["total"]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_numbers_that_go_through_memory_do_not_reach_the_rank_that_lives_apart(count):
+    arguments = [(np.array([rank + 1.0]),) for rank in range(count)]
+    total = in_memory_of_its_own()
+    assert play(total, arguments).results == [sum(range(count + 1))] * count  # as in a notebook
+    total = in_memory_of_its_own()
+    total.apart = in_memory_of_its_own
+    with pytest.raises(KeyError):
+        play(total, arguments)
+
+
+def test_any_of_the_ranks_may_live_apart_and_messages_reach_it():
+    apart = []
+
+    def elsewhere():
+        def noted(what, *rest):
+            if what == "begin":
+                apart.append(rest[0])
+            return around(what, *rest)
+
+        noted.by_turns = True
+        return noted
+
+    here = on_each_rank(around.__wrapped__)
+    here.apart = elsewhere
+    for _ in range(20):
+        arguments = given(2)
+        play(here, arguments)
+        assert [list(out) for _, out in arguments] == [[2, 10], [1, 20]]
+    assert set(apart) == {0, 1} and len(apart) == 20
+
+
 def refused(body, match, arguments=None, count=2):
     with pytest.raises(Exception, match=match) as caught:
         play(on_each_rank(body), arguments or given(count))
@@ -211,7 +259,7 @@ def test_a_sandbox_is_opened_in_the_thread_that_grades_and_not_in_that_of_a_rank
     session._open()
     session._close()  # as after a call that took too much time
     play(session.function("around"), given(3))
-    assert made.made_in == [threading.current_thread()] * 2
+    assert made.made_in == [threading.current_thread()] * 3  # the last one is for the rank that lives apart
 
 
 def test_errors_of_the_learner_keep_their_kind():

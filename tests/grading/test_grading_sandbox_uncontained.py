@@ -215,3 +215,31 @@ def test_what_is_left_behind_counts_against_the_limits():
         check=False,
     )
     assert done.stdout.splitlines() == ["your code took more than 200 MiB of memory", "[]"], done.stderr
+
+
+TWO = """
+from course_pkg.grading import leftovers
+from course_pkg.grading.sandbox import Limits, Sandbox, SandboxLost
+leftovers.adopt()
+with Sandbox() as one, Sandbox(Limits(call_s=0.5)) as other:
+    one.run("x = 1.5", "cell")
+    try:
+        other.run("while True: pass", "cell")
+    except SandboxLost as lost:
+        print(lost.reason)
+    print(one.get("x"), leftovers.sandboxes == {one._channel.watch._pid})
+print(leftovers.sandboxes)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lets a process adopt others")
+def test_a_sandbox_that_ends_takes_no_other_one_of_its_judge_with_it():
+    done = subprocess.run(
+        [sys.executable, "-c", TWO], capture_output=True, text=True, timeout=300, check=False
+    )
+    lines = [
+        "your code took more than 0.5 s of processor time: is there an endless loop?",
+        "1.5 True",
+        "set()",
+    ]
+    assert done.stdout.splitlines() == lines, done.stderr

@@ -2,6 +2,9 @@
 
 from trick import CLEAN, Trick
 
+S = "s = cuda.shared.array(64, np.float64)\ns[t] = a[t]\n"
+CROSS = "out[t] = s[63 - t]"
+
 TRICKS = {
     "barrier in helper one branch": Trick(
         "if t < 32:\n    sync()\nelse:\n    sync()\nout[t]=1.0",
@@ -217,5 +220,34 @@ TRICKS = {
         "race",
         threads=8,
         blocks=3,
+    ),
+    "barrier in a loop of no trip": Trick(
+        f"{S}for _ in range(n - 64):\n    cuda.syncthreads()\n{CROSS}", "race"
+    ),
+    "barrier in a loop of one trip": Trick(
+        f"{S}for _ in range(n - 63):\n    cuda.syncthreads()\n{CROSS}", CLEAN
+    ),
+    "barrier behind a way out": Trick(
+        f"{S}while True:\n    if n > 0:\n        break\n    cuda.syncthreads()\n{CROSS}", "race"
+    ),
+    "barrier that a default leaves out": Trick(
+        f"def get(q, wait=0):\n    if wait:\n        cuda.syncthreads()\n    return q[63 - t]\n{S}out[t] = get(s)",
+        "race",
+    ),
+    "barrier behind an and that is false": Trick(
+        f"{S}x = n > 64 and cuda.syncthreads_or(1)\n{CROSS} + x", "race"
+    ),
+    "barrier within a comparison": Trick(
+        f"{S}if 0 < cuda.syncthreads_count(1) < 10:\n    pass\n{CROSS}", CLEAN
+    ),
+    "barrier that only a break skips": Trick(
+        f"{S}for j in range(3):\n    if j == 2:\n        break\n    if j > 2:\n        cuda.syncthreads()\n{CROSS}",
+        "race",
+    ),
+    "last step of a tree without its barrier": Trick(
+        f"{S}cuda.syncthreads()\nh = 32\nwhile h > 1:\n    "
+        "if t < h:\n        s[t] += s[t + h]\n    cuda.syncthreads()\n"
+        "    h //= 2\nif t < 1:\n    s[t] += s[t + 1]\nout[t] = s[0]",
+        "race",
     ),
 }
