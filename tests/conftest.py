@@ -12,8 +12,14 @@ import threading
 import time
 from collections import Counter
 
-import numpy as np
 import pytest
+
+# Workers share the cores: a thread that waits for others must sleep, not ask again and again. One thread of BLAS is
+# enough for small problems. NumPy and the first compiled loop read both; processes that tests start inherit them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import numpy as np
 
 from course_pkg.paths import repo_root
 

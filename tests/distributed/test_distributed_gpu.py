@@ -20,6 +20,8 @@ from course_pkg.distributed.serial import Serial
 from course_pkg.sstep import gpu_numba as sstep
 from course_pkg.sstep.problem import Laplacian
 
+pytestmark = pytest.mark.slow(45)
+
 GRID = (6, 3, 4)
 ROUGHLY = 1e-3  # as rtol: some iterations fewer
 SIMT = getattr(cuda, "BACKEND", "") == "simt"
