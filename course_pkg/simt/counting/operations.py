@@ -23,7 +23,10 @@ def count_operation(ledger, kind, value, a, b, where, mask) -> None:
         _product(ledger, value, a, b, precision, where, mask)
     elif kind in _COUNTED:
         use(a, b)
-        ledger.flop(value, _COUNTED[kind], precision, where, (a, b), mask)
+        counted = _COUNTED[kind]
+        if kind is ast.Div and a.constant and a.number == 1:
+            counted = counted, "reciprocal"
+        ledger.flop(value, counted, precision, where, (a, b), mask)
     else:
         _free(ledger, value, (a, b), mask)
 
