@@ -184,6 +184,28 @@ def speculated(ledger, frame, node: ast.If) -> bool:
     return 0 < operations <= SPECULATED
 
 
+def predicated(frame, node: ast.If) -> bool:
+    """Return whether a branch becomes stores under a predicate, so that what they store is computed before it.
+
+    That is an ``if`` which only stores variables, and after which the kernel goes on. At the kernel's end, the other
+    lanes leave instead, and the computation moves behind their way out.
+    """
+    if node.orelse or id(node) in _tails(frame.program):
+        return False
+    return all(_stores_a_variable(statement) for statement in node.body)
+
+
+def _stores_a_variable(statement) -> bool:
+    if (
+        not isinstance(statement, ast.Assign)
+        or not _stores(statement)
+        or not isinstance(statement.value, ast.Name)
+    ):
+        return False
+    loads = (p for target in statement.targets for p in ast.walk(target) if isinstance(p, ast.Subscript))
+    return all(isinstance(p.ctx, ast.Store) for p in loads)
+
+
 def _moves_down(frame, name: str) -> bool:
     """Return whether a variable holds a load that is used once; such a load moves into the branch that uses it."""
     variable = frame.variables.get(name)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt.counting.compiler import hoist, speculated
+from course_pkg.simt.counting.compiler import hoist, predicated, speculated
 from course_pkg.simt.counting.expanded import count_function
 from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, never_alike
 from course_pkg.simt.counting.no_ledger import NoLedger
@@ -45,6 +45,7 @@ class Ledger(NoLedger):
         self._depth_of_loops = self._branches = 0
         self._open: list[Origin] = []
         self._speculating: Any = None
+        self._around: tuple | None = None  # of a predicated branch: the lanes and the basic block before it
         self._held: tuple | None = None
         self._halves: dict[int, tuple] = {}  # elements that were loaded in pairs: value and lanes
         self._products: dict[int, Product] = {}
@@ -83,17 +84,19 @@ class Ledger(NoLedger):
     @contextmanager
     def branch(self, run, frame, node, mask):
         self.instruction(mask)
-        outer, self.hoisted = self._speculating, set()
+        outer, around, self.hoisted = self._speculating, self._around, set()
         if node.orelse:
             hoist(run, frame, node, mask)
         if outer is None and speculated(self, frame, node):
             self._speculating = mask
+        if around is None and predicated(frame, node):
+            self._around = mask, self.straight
         self.new_block()
         self._branches += 1
         yield
         self._branches -= 1
         self.new_block()
-        self._speculating = outer
+        self._speculating, self._around = outer, around
 
     def finish(self) -> None:
         while self._open:
@@ -126,7 +129,7 @@ class Ledger(NoLedger):
         self._demand(value, mask, self.straight)
 
     def _demand(self, value, mask, block) -> None:
-        open_values = [(value, mask, block)]
+        open_values = [(value, *(self._around or (mask, block)))]
         while open_values:
             value, mask, block = open_values.pop()
             origin = value.origin
