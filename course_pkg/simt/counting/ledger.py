@@ -48,7 +48,7 @@ class Ledger(NoLedger):
         self._around: tuple | None = None  # of a predicated branch: the lanes and the basic block before it
         self._held: tuple | None = None
         self._halves: dict[int, tuple] = {}  # elements that were loaded in pairs: value and lanes
-        self._products: dict[int, Product] = {}
+        self._products: dict[int, tuple] = {}  # the multiplication, and the lanes that make it
         self._trip: tuple | None = (
             None  # of the innermost loop: lanes, those that entered, branches around, values
         )
@@ -204,17 +204,21 @@ class Ledger(NoLedger):
     def function(self, name: str, precision: str, value, argument, where, mask) -> None:
         count_function(self, name, precision, value, argument, where, mask)
 
-    def product(self, value, instead: str) -> Product:
+    def product(self, value, instead: str, mask) -> Product:
         """Note that a value is made by a multiplication, which a later addition may fuse into a multiply-add."""
-        value.product = self._products.setdefault(value.key, Product(self.straight, instead))
-        return value.product
+        known, lanes = self._products.get(value.key, (None, None))
+        if known is None or not mask.within(lanes):  # the other side of a branch makes its own
+            known = Product(self.straight, instead)
+            self._products[value.key] = known, mask
+        value.product = known
+        return known
 
     def multiply(self, value, precision: str, where, operands, mask, instead="mul") -> None:
         """Count a multiplication, which a later addition may fuse into a multiply-add.
 
         If no addition fuses it, it counts as an operation of the kind ``instead``.
         """
-        product = self.product(value, instead)
+        product = self.product(value, instead, mask)
 
         def count(lanes):
             new = self.first_time(value.key, lanes)

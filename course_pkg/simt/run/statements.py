@@ -107,7 +107,8 @@ def assign_name(run, frame, name, value, mask):
     if known is not None and known.threads == frame.entry.threads:
         known = None
     newest = (value, mask) if isinstance(value, Value) else None
-    frame.variables[name] = Variable(merge(run, mask, value, old.value), known, newest=newest)
+    seen = name not in frame.program.passing
+    frame.variables[name] = Variable(merge(run, mask, value, old.value, seen), known, newest=newest)
 
 
 @runs(ast.AugAssign)
