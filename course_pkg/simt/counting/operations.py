@@ -35,10 +35,10 @@ _COUNTED = {ast.Div: "div", ast.Pow: "special", ast.Mod: "special", ast.FloorDiv
 
 
 def use(*values) -> None:
-    """Note that values are used by themselves, so that their multiplications must be computed."""
+    """Note that values are used by themselves: no addition fuses their multiplications then."""
     for value in values:
         if value.product is not None:
-            value.product.needed = True
+            value.product.used = True
 
 
 def _product(ledger, value, a, b, precision, where, mask):
@@ -54,13 +54,11 @@ def _product(ledger, value, a, b, precision, where, mask):
 def _sum(ledger, kind, value, a, b, precision, where, mask):
     """Count an addition, or a multiply-add if one of the operands is a product that can be fused."""
     doubled = kind is ast.Sub and b.product is not None and b.product.instead == "add"
-    product = _fusible(ledger, a) or (None if doubled else _fusible(ledger, b))
+    products = [one.product for one in ((a,) if doubled else (a, b)) if _in_this_block(ledger, one)]
     for operand in (a, b):
-        if operand.product is not product:
+        if operand.product not in products:
             use(operand)
-    if product is not None:
-        product.fused = True
-    ledger.flop(value, "fma" if product is not None else "add", precision, where, (a, b), mask)
+    ledger.sum(value, products, precision, where, (a, b), mask)
 
 
 def _complex(ledger, kind, value, a, b, where, mask):
@@ -74,9 +72,8 @@ def _power_of_two(value) -> bool:
     return value.constant and abs(np.frexp(value.number)[0]) == 0.5
 
 
-def _fusible(ledger, value):
-    product = value.product
-    return product if product is not None and product.block == ledger.straight else None
+def _in_this_block(ledger, value) -> bool:
+    return value.product is not None and value.product.block == ledger.straight
 
 
 def _free(ledger, value, operands, mask, integer=False):

@@ -116,6 +116,7 @@ class Counters:
         self.sites: dict[tuple, Site] = {}
         self.flops: dict[SourceLine, Operations] = defaultdict(Operations)
         self.products: list = []
+        self.sums: list = []  # additions that may fuse a product
         self.integer_ops = 0
         self.barriers = 0
         self.lanes_at_work = 0
@@ -235,11 +236,24 @@ class Counters:
             site.footprint = Footprint()
 
     def finish(self) -> None:
-        """Subtract the multiplications that were fused into multiply-adds."""
+        """Fuse additions with products, and subtract the multiplications that are then left to nobody.
+
+        An addition fuses the first of its operands that is a product of the same basic block and that is used by
+        additions alone: a product that something else needs is computed anyway.
+        """
+        for products, precision, where, threads in self.sums:
+            chosen = next((product for product in products if not product.used), None)
+            for product in products:
+                product.needed |= product is not chosen
+            if chosen is not None:
+                chosen.fused = True
+                self.operation(precision, "add", where, -threads)
+                self.operation(precision, "fma", where, threads)
         for product, precision, where, threads in self.products:
-            if product.fused and not product.needed:
+            if product.fused and not (product.used or product.needed):
                 self.operation(precision, product.instead, where, -threads)
         self.products.clear()
+        self.sums.clear()
 
 
 class Uncounted(Counters):
