@@ -16,7 +16,7 @@ from course_pkg.simt.counting.compiler import hoist, predicated, speculated
 from course_pkg.simt.counting.expanded import count_function
 from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, never_alike
 from course_pkg.simt.counting.no_ledger import NoLedger
-from course_pkg.simt.counting.operations import count_operation, use
+from course_pkg.simt.counting.operations import SLOW_DIVISION, count_operation, use
 from course_pkg.simt.run.values import Origin, Product
 
 TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # one lane updates for its whole warp
@@ -49,9 +49,7 @@ class Ledger(NoLedger):
         self._held: tuple | None = None
         self._halves: dict[int, tuple] = {}  # elements that were loaded in pairs: value and lanes
         self._products: dict[int, tuple] = {}  # the multiplication, and the lanes that make it
-        self._trip: tuple | None = (
-            None  # of the innermost loop: lanes, those that entered, branches around, values
-        )
+        self._trip: tuple | None = None  # of the innermost loop: lanes, branches around, and its entrance
         self._stored: dict = {}  # elements that this branch has stored, and their memory
         self._stored_inside: dict = {}  # the same of the branch before
         self._loaded: dict = {}  # places in shared memory that were loaded
@@ -64,13 +62,13 @@ class Ledger(NoLedger):
         self.flush()
 
     @contextmanager
-    def one_pass(self, keep_all: bool, lanes=None, entering=None):
+    def one_pass(self, keep_all: bool, lanes=None, entrance=None):
         if keep_all:
             yield
             return
         self._depth_of_loops += 1
         branches, outer = self._branches, self._trip
-        self._trip = (lanes, entering, branches, len(self._numbering.birth)) if lanes is not None else None
+        self._trip = (lanes, branches, *(entrance or (None, 0, None))) if lanes is not None else None
         begun = len(self._numbering.birth)
         active: dict = {}
         self._available.append(active)
@@ -195,12 +193,14 @@ class Ledger(NoLedger):
         if not value.constant:
             count_operation(self, kind, value, a, b, where, mask)
 
-    def flop(self, value, kind, precision: str, where, operands, mask, times=1) -> None:
+    def flop(self, value, kind, precision: str, where, operands, mask, times=1, slow=None) -> None:
         def count(lanes):
             new = self.first_time(value.key, lanes)
             if new:
                 for one in (kind,) if isinstance(kind, str) else kind:
                     self.counters.operation(precision, one, where, times * new.threads)
+                for one, more in SLOW_DIVISION.items() if slow is not None else ():
+                    self.counters.operation(precision, one, where, more * new.narrow(slow).threads)
                 self.counters.issue(new)
 
         self.originate(value, count, operands, mask)
@@ -259,8 +259,13 @@ class Ledger(NoLedger):
             if unwritten is not None:
                 unwritten.used_by(lanes)
             if place.array.space == "global":
-                lanes = self._before_the_loop(value.key, lanes)
-                if place.inside is not None:
+                entering = self._before_the_loop(value.key, lanes)
+                if (
+                    entering is not lanes
+                ):  # the others have an address, too, which may lie outside of the array
+                    at = place.offset
+                    lanes = lanes.union(entering.narrow((at >= 0) & (at < place.array.flat.size)))
+                elif place.inside is not None:
                     lanes = lanes.narrow(place.inside.full)
             new = self.first_time(value.key, lanes) if lanes else lanes
             if new:
@@ -277,8 +282,9 @@ class Ledger(NoLedger):
         """Return the lanes that make a load: all that enter the loop, if each trip certainly makes it alike."""
         if self._trip is None or not lanes:
             return lanes
-        trip, entering, branches, begun = self._trip
+        trip, branches, entering, begun, version = self._trip
         alike = self._numbering.birth[key] < begun and self._branches == branches
+        alike = alike and self._versions.get("global") == version
         return entering.union(lanes) if entering is not None and alike and trip.within(lanes) else lanes
 
     def load_pair(self, places, values, once: int, lanes) -> None:

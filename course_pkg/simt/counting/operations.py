@@ -26,12 +26,32 @@ def count_operation(ledger, kind, value, a, b, where, mask) -> None:
         counted = _COUNTED[kind]
         if kind is ast.Div and a.constant and a.number == 1:
             counted = counted, "reciprocal"
-        ledger.flop(value, counted, precision, where, (a, b), mask)
+        ledger.flop(
+            value,
+            counted,
+            precision,
+            where,
+            (a, b),
+            mask,
+            slow=_slow(precision, a) if kind is ast.Div else None,
+        )
     else:
         _free(ledger, value, (a, b), mask)
 
 
 _COUNTED = {ast.Div: "div", ast.Pow: "special", ast.Mod: "special", ast.FloorDiv: "special"}
+
+
+SLOW_DIVISION = {"inside_mul": 1, "inside_fma": 8}  # besides what every division has: read in machine code
+TINY = 2.0**-969
+
+
+def _slow(precision: str, numerator):
+    """Return where a division in double precision takes its slow way: where the numerator is 0 or nearly so."""
+    if precision != "float64":
+        return None
+    tiny = np.abs(numerator.data) < TINY
+    return tiny if tiny.any() else None
 
 
 def use(*values) -> None:
