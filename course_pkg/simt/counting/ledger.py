@@ -50,8 +50,6 @@ class Ledger(NoLedger):
         self._halves: dict[int, tuple] = {}  # elements that were loaded in pairs: value and lanes
         self._products: dict[int, tuple] = {}  # the multiplication, and the lanes that make it
         self._trip: tuple | None = None  # of the innermost loop: lanes, branches around, and its entrance
-        self._stored: dict = {}  # elements that this branch has stored, and their memory
-        self._stored_inside: dict = {}  # the same of the branch before
         self._loaded: dict = {}  # places in shared memory that were loaded
         self._near = Neighbours(numbering, self._count_access)
 
@@ -84,7 +82,6 @@ class Ledger(NoLedger):
     @contextmanager
     def branch(self, run, frame, node, mask):
         self.instruction(mask)
-        stored, self._stored = self._stored, {}
         outer, around, self.hoisted = self._speculating, self._around, set()
         if node.orelse:
             hoist(run, frame, node, mask)
@@ -98,7 +95,6 @@ class Ledger(NoLedger):
         self._branches -= 1
         self.new_block()
         self._speculating, self._around = outer, around
-        self._stored_inside, self._stored = self._stored, stored | self._stored
 
     def finish(self) -> None:
         while self._open:
@@ -302,7 +298,6 @@ class Ledger(NoLedger):
             self._halves[value.key] = value, lanes
 
     def store(self, place) -> None:
-        self._stored[place.key] = place.array.space
         self._hold(place.key, (place.key,), place.inside, lambda lanes: self._access(place, "store", lanes))
 
     def store_pair(self, places, key: int, lanes) -> None:
@@ -336,19 +331,6 @@ class Ledger(NoLedger):
                 del self._loaded[key]
             elif never_alike(self._numbering, place, other):
                 yield key, lanes
-
-    def kept(self, ways, before: dict, mask):
-        found = []
-        for place, space in self._stored_inside.items():
-            if all(self._known_behind(place, space, *way, before, mask) for way in ways):
-                found.append((space, place, mask))
-        return found
-
-    def _known_behind(self, place: int, space: str, lanes, versions, before, mask) -> bool:
-        """Tell whether lanes know an element at the end of a way; a way that no lane takes must not change it."""
-        version, wanted = (versions[space], lanes) if lanes else (before[space], mask)
-        known = self.known_to(self._numbering.of(("load", version), place))
-        return known is not None and wanted.within(known)
 
     def known_to(self, key: int):
         return next((layer[key][0] for layer in reversed(self._available) if key in layer), None)

@@ -82,13 +82,6 @@ class NoLedger:
     def holds(self, key: int, lanes) -> None:
         """Note that lanes have a value in a register: to load it again costs nothing."""
 
-    def kept(self, ways, before: dict, mask):
-        """Return ``(space, element, lanes)`` of what was stored in a branch and is in registers on both ways behind it.
-
-        ``ways``: the lanes of each way, and the states of the memories at its end; ``before``: these at its beginning.
-        """
-        return ()
-
     def known_to(self, key: int):
         """Return the lanes that have a value in a register; None if no lane has it."""
         return None

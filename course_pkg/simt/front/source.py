@@ -108,7 +108,7 @@ class Program:
 
     @cached_property
     def passing(self) -> frozenset:
-        """Names that no statement sees outside the block of statements that assigns them, once: see :func:`_passing`."""
+        """Names that only the block of statements that assigns them can see: see :func:`_passing`."""
         return _passing(self.tree)
 
     def lookup(self, name: str, line: int):

@@ -151,15 +151,11 @@ def _if(run, frame, node, mask):
                 after_yes = run.wave.nobody
             else:
                 after_yes = execute(run, frame, node.body, yes)
-        way_yes = yes, dict(run.versions)
         run.versions.update(before)
         run.ledger.new_block()
         with leaving(run, frame, node, yes, node.body):
             after_no = execute(run, frame, node.orelse, no) if no else no
-    kept = run.ledger.kept((way_yes, (no, dict(run.versions))), before, mask)
     run.kill(*changed)
-    for space, place, lanes in kept:
-        run.ledger.holds(run.numbering.of(("load", run.versions[space]), place), lanes)
     widen(run, frame, node)
     for name in _assigned(node):
         if name in frame.variables:
