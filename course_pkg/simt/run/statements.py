@@ -3,7 +3,7 @@
 import ast
 from functools import cache
 
-from course_pkg.simt.counting.compiler import sunk
+from course_pkg.simt.counting.branches import sunk
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.effects import effects, staying, waits_outside
 from course_pkg.simt.front.typing import unify
