@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from course_pkg.simt.counting.branches import names_in
-from course_pkg.simt.counting.certainty import never_unrolled
+from course_pkg.simt.counting.forms import never_unrolled
 
 # {trips per group: most instructions in the body}: a loop is unrolled by 4, or else by 2, if its body is short enough.
 # The limits were found by compiling bodies of 1 to 90 operations with one to three indices.
