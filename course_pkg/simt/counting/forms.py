@@ -5,6 +5,7 @@ Each of them was met in a kernel whose counts differ; the sentence says what the
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 LOADS, STORES, BOTH = ("load",), ("store",), ("load", "store")
 GLOBAL, SHARED, MEMORIES = ("global",), ("shared",), ("global", "shared", "local")
@@ -12,8 +13,25 @@ GLOBAL, SHARED, MEMORIES = ("global",), ("shared",), ("global", "shared", "local
 NEVER = ("syncthreads", "syncwarp", "_sync", "atomic")  # a loop that contains one of these is not unrolled
 
 
-def forms(program) -> Iterator[tuple]:
-    """Yield ``(node, kinds, spaces, word, reason)`` for each form of source whose accesses are not certain."""
+@lru_cache(256)  # the same for each launch of a kernel
+def forms(program) -> tuple:
+    """Return ``(node, kinds, spaces, word, reason)`` for each form of source whose accesses are not certain."""
+    return tuple(_forms(program))
+
+
+@lru_cache(256)
+def forms_of_arithmetic(program) -> tuple:
+    """Return ``(node, word, reason)`` for each form of source whose arithmetic is not certain."""
+    return tuple(_forms_of_arithmetic(program))
+
+
+@lru_cache(256)
+def carries(program) -> tuple:
+    """Return each loop of unknown length with a variable that only the next trip of the loop uses, and its name."""
+    return tuple(_carries(program))
+
+
+def _forms(program) -> Iterator[tuple]:
     tree = program.tree
     for node in ast.walk(tree):
         if isinstance(node, ast.While) and not never_unrolled(node):
@@ -99,8 +117,7 @@ def forms(program) -> Iterator[tuple]:
         )
 
 
-def forms_of_arithmetic(program) -> Iterator[tuple]:
-    """Yield ``(node, word, reason)`` for each form of source whose arithmetic is not certain."""
+def _forms_of_arithmetic(program) -> Iterator[tuple]:
     last = program.tree.body[-1]
     while isinstance(last, ast.If) and not _ends_in_doubt(program, last):
         last = (last.orelse or last.body)[-1]
@@ -264,8 +281,7 @@ def _outline(value) -> tuple:
     return (type(value),)
 
 
-def carries(program) -> Iterator[tuple]:
-    """Yield each loop of unknown length with a variable that only the next trip of the loop uses."""
+def _carries(program) -> Iterator[tuple]:
     tree = program.tree
     for node in ast.walk(tree):
         if isinstance(node, ast.For) and node.body and not _is_fixed(program, node):
