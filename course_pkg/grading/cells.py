@@ -17,7 +17,7 @@ from numba.core import types
 from course_pkg.core.errors import CourseError
 from course_pkg.simt import api
 from course_pkg.simt.front.functions import FUNCTIONS
-from course_pkg.simt.front.names import BUILTINS, TYPES
+from course_pkg.simt.front.known import BUILTINS, TYPES
 from course_pkg.simt.front.stubs import KernelName
 
 MOST_SOURCE = 100_000  # most characters in an answer

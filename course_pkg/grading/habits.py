@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from course_pkg.grading.quotes import quoted
-from course_pkg.simt.front.names import ARRAY_FUNCTIONS
+from course_pkg.simt.front.known import ARRAY_FUNCTIONS
 from course_pkg.simt.front.source import Program
 from course_pkg.simt.run.members import METHODS
 

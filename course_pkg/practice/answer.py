@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from course_pkg.practice.step import Step
 from course_pkg.simt import Kernel, Launch, SimtError
-from course_pkg.simt.front.names import is_device_function
+from course_pkg.simt.front.known import is_device_function
 from course_pkg.simt.front.source import Program, program_of
 
 

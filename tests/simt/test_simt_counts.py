@@ -140,3 +140,47 @@ def test_an_array_without_dimensions_has_one_element():
     np.testing.assert_array_equal(out, 4 + np.arange(64))
     assert (total, last, len(found.hazards)) == (64, 63, 0)
     assert found.by_array["q"].global_load.sectors == 2, "one of each warp"
+
+
+ARITHMETIC = {
+    "a product that a comparison needs is not fused": (
+        "p = a[i] * a[i]\nif p > 1.0:\n    out[i] = p\nout[i + 64] = p + a[i]",
+        {"add": 1, "mul": 1, "fma": 0},
+    ),
+    "of two products the first one is fused": (
+        "out[i] = a[i] * a[i] + a[i] * 3.0",
+        {"add": 0, "mul": 1, "fma": 1},
+    ),
+    "the value of a choice is no product": (
+        "out[i] = (a[i] * 3.0 if a[i] > 0.0 else 0.0) + 1.5",
+        {"add": 1, "mul": 1, "fma": 0},
+    ),
+    "a reciprocal": ("out[i] = 1 / a[i]", {"add": 0, "mul": 0, "fma": 5}),
+    "a quotient": ("out[i] = 3.0 / a[i]", {"add": 0, "mul": 1, "fma": 7}),
+    "a quotient whose numerator is 0": (
+        "out[i] = (a[i] - a[i + 64]) / a[i]",
+        {"add": 1, "mul": 2, "fma": 15},
+    ),
+    "a product that both sides make": (
+        "if i % 2 == 0:\n    out[i] = a[i] * 3.0 + 1.5\nelse:\n    out[i] = a[i] * 3.0 + 2.5",
+        {"add": 0, "mul": 0, "fma": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ARITHMETIC)
+def test_arithmetic_counts_as_the_instructions_that_it_becomes(name):
+    body, expected = ARITHMETIC[name]
+    counted = profile(f"i = cuda.grid(1)\n{body}", 2, 32, a=np.ones(128), out=np.zeros(128)).flops
+    assert {kind: counted.instructions("float64", kind) // 64 for kind in expected} == expected
+
+
+def test_what_a_predicated_branch_stores_is_computed_by_all_lanes():
+    body = """i, t = cuda.grid(1), cuda.threadIdx.x
+parts = cuda.shared.array(2, np.float64)
+total = a[i] + 2.5
+if t % 32 == 0:
+    parts[t // 32] = total
+cuda.syncthreads()
+out[i] = parts[0]"""
+    assert profile(body, 1, 64, a=np.ones(64), out=np.zeros(64)).flops["float64"].add == 64

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_pkg import simt
-from course_pkg.simt.counting.sites import wavefronts
+from course_pkg.simt.counting.banks import wavefronts
 from course_pkg.simt.counting.unrolling import moves_before, written_out_of
 from course_pkg.simt.run.kernel import Kernel
 

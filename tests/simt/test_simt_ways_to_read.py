@@ -151,6 +151,7 @@ def test_values_that_are_made_of_no_other_are_indices_arguments_and_elements():
         *(
             "front/given.py",
             "run/launch.py",
+            "run/allocation.py",
             "run/members.py",
             "run/intrinsics.py",
             "run/warp.py",

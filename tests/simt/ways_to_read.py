@@ -8,7 +8,7 @@ import ast
 from dataclasses import dataclass
 
 from course_pkg.simt.front.functions import BY_NAME, UFUNCS
-from course_pkg.simt.front.names import BUILTINS, SCALARS
+from course_pkg.simt.front.known import BUILTINS, SCALARS
 from course_pkg.simt.run.expressions import OPERATORS
 
 ALL = ("global", "shared", "local", "constant")

@@ -1,17 +1,16 @@
 """How certain a count is: the hardware's number is equal to it, at most, at least, or about as large.
 
 The interpreter's model of the compiler (:mod:`.compiler`) has rules that were found in machine code, and the counters
-of the hardware agree with it. This module finds the forms of source for which there is no such rule. Each of them was
-met in a kernel whose counts differ; the sentence says what the compiler does there.
+of the hardware agree with it. :mod:`.forms` finds the forms of source for which there is no such rule.
 """
 
-import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-ACCESSES = ("requests", "sectors", "wavefronts")
+from course_pkg.simt.counting.forms import carries, forms, forms_of_arithmetic, in_long_loops
+
+ACCESSES = ("requests", "sectors", "wavefronts", "bank_conflicts")
 FEW_BYTES = 32  # a local array of so many bytes may stay in registers although a variable indexes it
-NEVER = ("syncthreads", "syncwarp", "_sync", "atomic")  # a loop that contains one of these is not unrolled
+MANY_ELEMENTS = 32  # of a local array that stays in registers without doubt
 EXPANDED = "what makes up a function such as exp is not counted"
 
 
@@ -68,7 +67,7 @@ def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
             found[quantity] = replace(first, word="about")
 
     for program in programs:
-        for node, kinds, spaces, word, reason in _forms(program):
+        for node, kinds, spaces, word, reason in forms(program):
             for site in sites:
                 inside = node.lineno <= site.where.line <= node.end_lineno
                 if (
@@ -89,8 +88,19 @@ def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
             for field in ACCESSES[:2]:
                 quantity = f"local_{site.kind}.{field}"
                 add(quantity, "at most", *site.where, "the compiler may keep so small an array in registers")
+    for site in counters.sites.values():
+        large = site.region in in_registers and site.touched is not None and site.touched.size > MANY_ELEMENTS
+        if large and any(in_long_loops(program, site) for program in programs):
+            for way in ("load", "store"):
+                for field in ACCESSES[:2]:
+                    reason = "the compiler may not write out so long a loop, and then keeps the array in local memory"
+                    add(f"local_{way}.{field}", "at least", *site.where, reason)
     for program in programs:
-        for node, name in _carries(program):
+        for node, word, reason in forms_of_arithmetic(program):
+            for made in counters.flops.values():
+                for precision, kind in made.counts:
+                    add(f"flops.{precision}.{kind}", word, program.name, node.lineno, reason)
+        for node, name in carries(program):
             reason = f"the last trip need not compute {name}, which nobody uses after the loop"
             for where, made in counters.flops.items():
                 if where.function == program.name and node.lineno <= where.line <= node.end_lineno:
@@ -104,158 +114,3 @@ def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
                 for field in ACCESSES[:2]:  # a table of coefficients, which lies in global memory
                     add(f"global_load.{field}", "at least", *where, EXPANDED)
     return found
-
-
-LOADS, STORES, BOTH = ("load",), ("store",), ("load", "store")
-GLOBAL, SHARED, MEMORIES = ("global",), ("shared",), ("global", "shared", "local")
-
-
-def _forms(program) -> Iterator[tuple]:
-    """Yield ``(node, kinds, spaces, word, reason)`` for each form of source whose accesses are not certain."""
-    tree = program.tree
-    for node in ast.walk(tree):
-        if isinstance(node, ast.While) and not never_unrolled(node):
-            yield (
-                node,
-                BOTH,
-                MEMORIES,
-                "about",
-                "the compiler may unroll this `while`, and keep elements in registers",
-            )
-        if isinstance(node, (ast.For, ast.While)) and _goes_early(node):
-            yield (
-                node,
-                LOADS,
-                MEMORIES,
-                "at most",
-                "the compiler keeps elements that an early way out makes needless",
-            )
-        if isinstance(node, ast.For) and _written_out(program, node):
-            yield (
-                node,
-                BOTH,
-                SHARED,
-                "at most",
-                "the compiler may load neighbours together, or keep them in registers",
-            )
-        if isinstance(node, (ast.If, ast.IfExp)) and _sides_end_alike(node):
-            yield (
-                node,
-                LOADS,
-                GLOBAL,
-                "at most",
-                "the compiler may select an address, and load once for both sides",
-            )
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp) and node is tree.body[-1]:
-            yield (
-                node,
-                STORES,
-                MEMORIES,
-                "about",
-                "Python may write the end of the kernel into both ways of the choice",
-            )
-        if isinstance(node, ast.FunctionDef) and _neighbours(node):
-            yield (
-                node,
-                BOTH,
-                SHARED,
-                "at most",
-                "the compiler may load or store elements 2 i and 2 i + 1 together",
-            )
-    returns = [n for n in ast.walk(tree) if isinstance(n, ast.Return) and n.value is not None]
-    if len(returns) > 1 and all(_loads(n.value) for n in returns):
-        yield (
-            tree,
-            LOADS,
-            GLOBAL,
-            "at most",
-            "the compiler may select an address, and load once for all returns",
-        )
-
-
-def never_unrolled(node) -> bool:
-    """Tell whether a loop is certainly not unrolled: it has another loop, an early way out, or a barrier in it."""
-    for part in (p for statement in node.body for p in ast.walk(statement)):
-        if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
-            return True
-        if isinstance(part, ast.Call) and any(word in ast.unparse(part.func) for word in NEVER):
-            return True
-    return False
-
-
-def _goes_early(node) -> bool:
-    parts = [p for statement in node.body for p in ast.walk(statement)]
-    return any(isinstance(p, (ast.Break, ast.Return)) for p in parts)
-
-
-def _written_out(program, node: ast.For) -> bool:
-    """Tell whether a loop has a fixed number of trips, and its variable is the last index of an access."""
-    if not _is_fixed(program, node) or not isinstance(node.target, ast.Name):
-        return False
-    subscripts = (p for statement in node.body for p in ast.walk(statement) if isinstance(p, ast.Subscript))
-    last = (p.slice.elts[-1] if isinstance(p.slice, ast.Tuple) else p.slice for p in subscripts)
-    return any(isinstance(n, ast.Name) and n.id == node.target.id for index in last for n in ast.walk(index))
-
-
-def _is_fixed(program, node: ast.For) -> bool:
-    """Tell whether the ends of a ``range`` are known to the compiler: numbers, and names from outside the function."""
-    ends = node.iter.args if isinstance(node.iter, ast.Call) else []
-    names = {n.id for end in ends for n in ast.walk(end) if isinstance(n, ast.Name)}
-    return bool(ends) and not names & program.assigned
-
-
-def _neighbours(tree: ast.FunctionDef) -> bool:
-    """Tell whether a function touches two elements whose indices are an even multiple, and that plus 1."""
-    found: set = set()
-    for node in (n for n in ast.walk(tree) if isinstance(n, ast.Subscript)):
-        index, more = node.slice, 0
-        if (
-            isinstance(index, ast.BinOp)
-            and isinstance(index.op, ast.Add)
-            and isinstance(index.right, ast.Constant)
-        ):
-            index, more = index.left, index.right.value
-        if isinstance(index, ast.BinOp) and isinstance(index.op, ast.Mult):
-            factors = [p.value for p in (index.left, index.right) if isinstance(p, ast.Constant)]
-            if any(isinstance(f, int) and f % 2 == 0 for f in factors):
-                found.add((ast.dump(node.value), ast.dump(index), more))
-    return any((array, index, 1) in found for array, index, more in found if more == 0)
-
-
-def _sides_end_alike(node) -> bool:
-    """Tell whether both sides of a branch end with the same operation on different elements."""
-    sides = [side if isinstance(side, ast.expr) else _last_value(side) for side in (node.body, node.orelse)]
-    if None in sides or not all(map(_loads, sides)):
-        return False
-    one, other = (_outline(side) for side in sides)
-    return one == other and ast.dump(sides[0]) != ast.dump(sides[1])
-
-
-def _last_value(body):
-    last = body[-1] if body else None
-    return last.value if isinstance(last, (ast.Assign, ast.AugAssign)) else None
-
-
-def _outline(value) -> tuple:
-    """Return the operation of an expression and the kinds of its operands."""
-    if isinstance(value, ast.BinOp):
-        return type(value.op), _outline(value.left), _outline(value.right)
-    return (type(value),)
-
-
-def _carries(program) -> Iterator[tuple]:
-    """Yield each loop of unknown length with a variable that only the next trip of the loop uses."""
-    tree = program.tree
-    for node in ast.walk(tree):
-        if isinstance(node, ast.For) and node.body and not _is_fixed(program, node):
-            last = node.body[-1]
-            targets = last.targets if isinstance(last, ast.Assign) else []
-            for target in (t for t in targets if isinstance(t, ast.Name)):
-                uses = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == target.id]
-                reads = [n.lineno for n in uses if isinstance(n.ctx, ast.Load)]
-                if reads and all(node.lineno <= line <= node.end_lineno for line in reads):
-                    yield node, target.id
-
-
-def _loads(node) -> bool:
-    return any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Load) for p in ast.walk(node))

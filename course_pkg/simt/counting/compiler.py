@@ -1,7 +1,7 @@
 """A model of the compiler, which changes a kernel before the hardware counts it.
 
-It unrolls loops, moves loads that two branches share before the branch, computes short branches for all lanes, and
-moves stores behind a branch. Each rule was found in the machine code of small kernels. With these rules the counts of
+Here it unrolls loops of unknown length; :mod:`.unrolling` has the others, and :mod:`.branches` what
+it does with branches. Each rule was found in the machine code of small kernels. With these rules the counts of
 all kernels that ``course verify counters`` runs are exact, except those of the kernels that it lists as inexact.
 """
 
@@ -10,25 +10,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from course_pkg.simt.counting.certainty import never_unrolled
-from course_pkg.simt.run.expressions import evaluate
-from course_pkg.simt.run.values import Value
+from course_pkg.simt.counting.branches import names_in
+from course_pkg.simt.counting.forms import never_unrolled
 
 # {trips per group: most instructions in the body}: a loop is unrolled by 4, or else by 2, if its body is short enough.
 # The limits were found by compiling bodies of 1 to 90 operations with one to three indices.
 WRITTEN_OUT = {4: 47, 2: 90}
-# both sides of a branch together may have so many operations if all lanes are to compute both sides
-SPECULATED = 4
-PURE = (
-    ast.BinOp,
-    ast.UnaryOp,
-    ast.operator,
-    ast.unaryop,
-    ast.Name,
-    ast.Constant,
-    ast.expr_context,
-    ast.Subscript,
-)
 DIVISION = 6  # a floating-point division counts as this number of instructions
 
 
@@ -48,7 +35,7 @@ class _Size:
     """Counts the instructions of a loop's body. What is the same in every trip is moved out and does not count."""
 
     def __init__(self, node: ast.For):
-        self.changing = _names(node.target)
+        self.changing = names_in(node.target)
         for part in (p for statement in node.body for p in ast.walk(statement)):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 self.changing.add(part.id)
@@ -100,7 +87,7 @@ class _Size:
         return size + self._new("sign", index) + 2 * self._new("end", array, index)
 
     def _changes(self, index) -> bool:
-        return bool(_names(index) & self.changing)
+        return bool(names_in(index) & self.changing)
 
     def _new(self, *what) -> bool:
         """Return whether this expression is computed for the first time in the body."""
@@ -149,142 +136,3 @@ def passes(trips: np.ndarray, together: int, rest_first: bool):
     if not rest_first:
         for part in range(int(rest.max())):
             yield begin + part, rest > part
-
-
-def hoist(run, frame, node: ast.If, mask) -> None:
-    """Move loads with which both branches begin before the branch: they then count once, for all lanes."""
-    compared = _compared(frame.program, node.test)
-    for one, other in zip(_events(node.body), _events(node.orelse), strict=False):
-        if ast.dump(one) != ast.dump(other):
-            return
-        if isinstance(one, ast.Subscript):
-            if compared & _names(one.slice):
-                return  # the compiler knows another range of the index in each branch, so the address code differs
-            loaded = evaluate(run, frame, one, mask)
-            if isinstance(loaded, Value):  # and no row of a matrix, which is no load
-                run.ledger.settle(loaded)
-            run.ledger.hoisted.add(ast.dump(one))
-
-
-def speculated(ledger, frame, node: ast.If) -> bool:
-    """Return whether all lanes compute both sides and then select one, as for a little arithmetic without memory."""
-    operations = 0
-    for statement in (*node.body, *node.orelse):
-        if not isinstance(statement, (ast.Assign, ast.AugAssign)) or _stores(statement):
-            return False
-        operations += isinstance(statement, ast.AugAssign)
-        for part in ast.walk(statement.value):
-            if not isinstance(part, PURE):
-                return False
-            operations += isinstance(part, ast.BinOp)
-            if isinstance(part, ast.Subscript) and ast.dump(part) not in ledger.hoisted:
-                return False
-            if isinstance(part, ast.Name) and _moves_down(frame, part.id):
-                return False
-    return 0 < operations <= SPECULATED
-
-
-def _moves_down(frame, name: str) -> bool:
-    """Return whether a variable holds a load that is used once; such a load moves into the branch that uses it."""
-    variable = frame.variables.get(name)
-    origin = getattr(variable.value, "origin", None) if variable else None
-    if origin is None or origin.done or not origin.space:
-        return False
-    uses = [n for n in ast.walk(frame.program.tree) if isinstance(n, ast.Name) and n.id == name]
-    return sum(isinstance(n.ctx, ast.Load) for n in uses) == 1
-
-
-def sunk(frame, node: ast.If) -> tuple | None:
-    """Return an ``if`` and one store behind it, if both of its branches end with a store to the same element.
-
-    Return None for an ``if`` at the end of a kernel: there the bytecode has a return in each branch, and the stores
-    stay inside.
-    """
-    if not node.orelse or id(node) in _tails(frame.program):
-        return None
-    first, second = node.body[-1], node.orelse[-1]
-    for last in (first, second):
-        if not (isinstance(last, ast.Assign) and len(last.targets) == 1 and _stores(last)):
-            return None
-    target = first.targets[0]
-    if ast.dump(target) != ast.dump(second.targets[0]) or _compared(frame.program, node.test) & _names(
-        target
-    ):
-        return None
-    if (id(frame.program), id(node)) not in _SUNK:
-        name = f".value {node.lineno}"  # not a valid Python name, so no variable of the kernel can have it
-        ways = [
-            [
-                *body[:-1],
-                ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], body[-1].value), body[-1]),
-            ]
-            for body in (node.body, node.orelse)
-        ]
-        branch = ast.copy_location(ast.If(node.test, *ways), node)
-        store = ast.copy_location(ast.Assign([target], ast.Name(name, ast.Load())), first)
-        _SUNK[id(frame.program), id(node)] = (
-            ast.fix_missing_locations(branch),
-            ast.fix_missing_locations(store),
-            node,
-        )
-    return _SUNK[id(frame.program), id(node)][:2]
-
-
-_SUNK: dict = {}
-_TAILS: dict = {}
-
-
-def _tails(program) -> set:
-    """Return the ids of the ``if`` statements that are the last ones to run in a function."""
-    if id(program) not in _TAILS:
-        found, bodies = set(), [program.tree.body]
-        while bodies:
-            last = bodies.pop()[-1]
-            if isinstance(last, ast.If):
-                found.add(id(last))
-                bodies += [body for body in (last.body, last.orelse) if body]
-        _TAILS[id(program)] = found, program
-    return _TAILS[id(program)][0]
-
-
-def _stores(statement) -> bool:
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    return any(isinstance(t, ast.Subscript) for t in targets)
-
-
-def _events(body: list):
-    """Yield the loads and operations at the start of a branch, up to its first store, in the order of evaluation."""
-    for statement in body:
-        if isinstance(statement, ast.If):
-            yield from _in_order(statement.test)
-            return
-        if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or statement.value is None:
-            return
-        yield from _in_order(statement.value)
-        if any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store) for p in ast.walk(statement)):
-            return
-
-
-def _in_order(node):
-    if isinstance(node, ast.Subscript):
-        yield node
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from _in_order(child)
-    if isinstance(node, (ast.BinOp, ast.Call, ast.Compare, ast.IfExp)):
-        yield node
-
-
-def _compared(program, test) -> set:
-    """Return the names whose size a condition compares with constants: in a branch the compiler knows their sign."""
-    found: set = set()
-    for part in ast.walk(test):
-        if not isinstance(part, ast.Compare) or all(isinstance(op, (ast.Eq, ast.NotEq)) for op in part.ops):
-            continue
-        if any(not _names(side) & program.assigned for side in (part.left, *part.comparators)):
-            found |= _names(part)
-    return found
-
-
-def _names(node) -> set:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

@@ -31,7 +31,7 @@ def count_function(ledger, name: str, precision: str, value, argument, where, ma
     low, high = RANGES[name, precision]
     data = argument.data
     usual = mask.narrow((data >= low) & (data <= high)) is mask
-    product = ledger.product(value, "inside_mul") if (name, precision) == ("exp", "float32") else None
+    product = ledger.product(value, "inside_mul", mask) if (name, precision) == ("exp", "float32") else None
 
     def count(lanes):
         new = ledger.first_time(value.key, lanes)

@@ -11,11 +11,12 @@ class NoLedger:
     def new_block(self) -> None:
         """Begin another basic block of the program: operations of different basic blocks are not fused."""
 
-    def one_pass(self, keep_all: bool, lanes=None, entering=None):
+    def one_pass(self, keep_all: bool, lanes=None, entrance=None):
         """Enclose one trip of a loop, after which values that depend on the trip are forgotten.
 
         ``keep_all``: forget nothing, since the loop is fully unrolled. ``lanes``: the lanes that make this trip, if
-        what does not change from trip to trip is computed before the loop, by the lanes ``entering`` it.
+        what does not change from trip to trip is computed before the loop. ``entrance``: the lanes that enter the loop,
+        the first value number of the loop, and the state of global memory before it.
         """
         return nullcontext()
 
@@ -50,10 +51,11 @@ class NoLedger:
     def operation(self, kind, value, a, b, where, mask) -> None:
         """Count an operation on two numbers; ``kind`` is a class of :mod:`ast`, such as ``ast.Add``."""
 
-    def flop(self, value, kind, precision: str, where, operands, mask, times=1) -> None:
+    def flop(self, value, kind, precision: str, where, operands, mask, times=1, slow=None) -> None:
         """Count ``times`` floating-point operations in each lane that uses the value and has not computed it before.
 
-        ``kind`` is one of the profile's kinds of flops, such as ``"fma"``, or a tuple of them.
+        ``kind`` is one of the profile's kinds of flops, such as ``"fma"``, or a tuple of them. ``slow``: the lanes in
+        which a division takes its slow way.
         """
 
     def function(self, name: str, precision: str, value, argument, where, mask) -> None:

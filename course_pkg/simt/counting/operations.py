@@ -23,7 +23,18 @@ def count_operation(ledger, kind, value, a, b, where, mask) -> None:
         _product(ledger, value, a, b, precision, where, mask)
     elif kind in _COUNTED:
         use(a, b)
-        ledger.flop(value, _COUNTED[kind], precision, where, (a, b), mask)
+        counted = _COUNTED[kind]
+        if kind is ast.Div and a.constant and a.number == 1:
+            counted = counted, "reciprocal"
+        ledger.flop(
+            value,
+            counted,
+            precision,
+            where,
+            (a, b),
+            mask,
+            slow=_slow(precision, a) if kind is ast.Div else None,
+        )
     else:
         _free(ledger, value, (a, b), mask)
 
@@ -31,11 +42,23 @@ def count_operation(ledger, kind, value, a, b, where, mask) -> None:
 _COUNTED = {ast.Div: "div", ast.Pow: "special", ast.Mod: "special", ast.FloorDiv: "special"}
 
 
+SLOW_DIVISION = {"inside_mul": 1, "inside_fma": 8}  # besides what every division has: read in machine code
+TINY = 2.0**-969
+
+
+def _slow(precision: str, numerator):
+    """Return where a division in double precision takes its slow way: where the numerator is 0 or nearly so."""
+    if precision != "float64":
+        return None
+    tiny = np.abs(numerator.data) < TINY
+    return tiny if tiny.any() else None
+
+
 def use(*values) -> None:
-    """Note that values are used by themselves, so that their multiplications must be computed."""
+    """Note that values are used by themselves: no addition fuses their multiplications then."""
     for value in values:
         if value.product is not None:
-            value.product.needed = True
+            value.product.used = True
 
 
 def _product(ledger, value, a, b, precision, where, mask):
@@ -51,13 +74,11 @@ def _product(ledger, value, a, b, precision, where, mask):
 def _sum(ledger, kind, value, a, b, precision, where, mask):
     """Count an addition, or a multiply-add if one of the operands is a product that can be fused."""
     doubled = kind is ast.Sub and b.product is not None and b.product.instead == "add"
-    product = _fusible(ledger, a) or (None if doubled else _fusible(ledger, b))
+    products = [one.product for one in ((a,) if doubled else (a, b)) if _in_this_block(ledger, one)]
     for operand in (a, b):
-        if operand.product is not product:
+        if operand.product not in products:
             use(operand)
-    if product is not None:
-        product.fused = True
-    ledger.flop(value, "fma" if product is not None else "add", precision, where, (a, b), mask)
+    ledger.sum(value, products, precision, where, (a, b), mask)
 
 
 def _complex(ledger, kind, value, a, b, where, mask):
@@ -71,9 +92,8 @@ def _power_of_two(value) -> bool:
     return value.constant and abs(np.frexp(value.number)[0]) == 0.5
 
 
-def _fusible(ledger, value):
-    product = value.product
-    return product if product is not None and product.block == ledger.straight else None
+def _in_this_block(ledger, value) -> bool:
+    return value.product is not None and value.product.block == ledger.straight
 
 
 def _free(ledger, value, operands, mask, integer=False):

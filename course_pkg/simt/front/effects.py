@@ -2,10 +2,12 @@
 
 import ast
 from functools import cache
+from weakref import WeakKeyDictionary
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate
+from course_pkg.simt.run.state import Frame
 from course_pkg.simt.run.values import Builtin, Intrinsic, TypeName
 
 EVERYWHERE = frozenset(("global", "shared", "local"))
@@ -134,4 +136,17 @@ def _harmless(run, frame, function) -> bool:
         return False
     if isinstance(thing, Intrinsic):
         return thing.name in HARMLESS
+    if hasattr(thing, "py_func"):
+        return _only_computes(run, run.launch.program(thing))
     return isinstance(thing, (Builtin, TypeName))
+
+
+def _only_computes(run, program) -> bool:
+    """Return whether a device function stores nothing, and calls only functions that write no memory."""
+    if program not in _ONLY_COMPUTE:
+        _ONLY_COMPUTE[program] = False  # meanwhile, for a function that calls itself
+        _ONLY_COMPUTE[program] = not effects(run, Frame(program, run.wave.nobody), program.tree.body)
+    return _ONLY_COMPUTE[program]
+
+
+_ONLY_COMPUTE: WeakKeyDictionary = WeakKeyDictionary()

@@ -1,15 +1,8 @@
 """The meaning of the names in a kernel: an allow-list, so that a kernel can use only numbers and known functions."""
 
 import ast
-import builtins
-import cmath
-import math
-import operator
-import sys
 from difflib import get_close_matches
-from types import FunctionType, ModuleType
 
-import numba
 import numpy as np
 from numba.core import types
 
@@ -17,10 +10,11 @@ from course_pkg.simt import libdevice, random
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front import vectors
 from course_pkg.simt.front.functions import FUNCTIONS
-from course_pkg.simt.front.given import constant_array, index_value
+from course_pkg.simt.front.given import index_value
+from course_pkg.simt.front.known import ARRAY_FUNCTIONS, BUILTINS, MODULES, TYPES, entity
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.stubs import MEANINGS
-from course_pkg.simt.front.typing import SCALARS, type_of
+from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.cooperative import Grid
@@ -39,67 +33,8 @@ from course_pkg.simt.run.values import (
     undefined,
 )
 
-DOOR = ("course_pkg.simt.api", "numba.cuda", "course_pkg.cuda")
 MAKERS = ("zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like", "arange")
-ARRAY_FUNCTIONS = (
-    "sum",
-    "prod",
-    "mean",
-    "var",
-    "std",
-    "any",
-    "all",
-    "argmax",
-    "argmin",
-    "ndindex",
-    "nditer",
-    "ndenumerate",
-)
 CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")
-
-
-def _types() -> dict:
-    """Map the objects that name a scalar type to Numba's type."""
-    found = {}
-    for name in SCALARS:
-        scalar = getattr(types, name)
-        found[id(getattr(np, name))] = scalar
-        found[id(scalar)] = scalar
-    found[id(np.bool_)] = found[id(bool)] = found[id(types.boolean)] = types.boolean
-    found[id(np.longlong)], found[id(np.ulonglong)] = types.int64, types.uint64  # types of their own on Linux
-    found[id(np.intp)], found[id(np.uintp)] = types.intp, types.uintp
-    found[id(int)], found[id(float)], found[id(complex)] = types.int64, types.float64, types.complex128
-    return found
-
-
-TYPES = _types()
-BUILTINS = {
-    id(getattr(builtins, n)): n
-    for n in (
-        "range",
-        "len",
-        "min",
-        "max",
-        "abs",
-        "round",
-        "divmod",
-        "pow",
-        "print",
-        "enumerate",
-        "zip",
-        "sum",
-        "slice",
-        "tuple",
-    )
-}
-MODULES = {
-    id(math): "math",
-    id(cmath): "cmath",
-    id(np): "numpy",
-    id(numba): "numba",
-    id(types): "numba.types",
-    id(operator): "operator",
-}
 
 
 @handles(ast.Name)
@@ -153,69 +88,6 @@ def _known_in(run, frame, node, thing, known, mask):
 @handles(ast.Attribute)
 def _attribute(run, frame, node, mask):
     return member(run, frame, node, evaluate(run, frame, node.value, mask), mask)
-
-
-def entity(run, frame, node, thing):
-    """Return the interpreter's object for a Python object that a kernel names."""
-    if isinstance(thing, (bool, int, float, complex, np.number, np.bool_)):
-        return run.constant(thing if not isinstance(thing, np.generic) else thing.item(), _scalar_type(thing))
-    if isinstance(thing, tuple):
-        return tuple(entity(run, frame, node, part) for part in thing)
-    if id(thing) in TYPES:
-        return TypeName(TYPES[id(thing)])
-    if isinstance(thing, np.dtype) and thing.kind in "biufcV":
-        return TypeName(type_of(thing))
-    if isinstance(thing, types.Record):
-        return TypeName(thing)
-    if id(thing) in BUILTINS:
-        return Builtin(BUILTINS[id(thing)], thing)
-    if id(thing) in FUNCTIONS:
-        return Builtin(FUNCTIONS[id(thing)].name, thing)
-    if id(thing) in MODULES:
-        return Module(MODULES[id(thing)], thing)
-    if isinstance(thing, ModuleType) and thing.__name__ in DOOR:
-        return Intrinsic("")
-    name = cuda_name(thing)
-    if name is not None:
-        return Intrinsic(name)
-    if isinstance(thing, np.ndarray):
-        return constant_array(run, frame, node, thing)
-    if hasattr(thing, "py_func"):
-        return thing
-    if isinstance(thing, ModuleType):
-        return Module(thing.__name__, thing)
-    name = getattr(node, "id", None) or getattr(node, "attr", "")
-    if isinstance(thing, FunctionType):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {name} is a function of the host: decorate what kernels call "
-            "with @cuda.jit(device=True)."
-        )
-    raise unsupported(frame, node, f"the {type(thing).__name__} {name!r}")
-
-
-def cuda_name(thing) -> str | None:
-    """Return the dotted name of an object of ``cuda``, such as ``shared.array``; None for anything else."""
-    name = getattr(thing, "simt_name", None) if not isinstance(thing, type) else None
-    if name is not None:
-        return name
-    module = sys.modules.get("numba.cuda")
-    if module is not None:
-        for known in MEANINGS:
-            if "." not in known and getattr(module, known, None) is thing:
-                return known
-    return None
-
-
-def is_device_function(thing) -> bool:
-    """Return whether an object was made for kernels to call, by the interpreter or by Numba.
-
-    Kernels may also call other kernels, and functions that Numba compiles for the CPU.
-    """
-    if not hasattr(thing, "py_func"):
-        return False
-    if hasattr(thing, "device"):
-        return bool(thing.device)
-    return bool(getattr(thing, "targetoptions", {}).get("device"))
 
 
 def member(run, frame, node, owner, mask):
@@ -307,7 +179,3 @@ def _module_member(run, frame, node, owner, name):
             "math, or round and cast by yourself."
         )
     raise unsupported(frame, node, f"{owner.name}.{name}")
-
-
-def _scalar_type(thing):
-    return type_of(thing.dtype) if isinstance(thing, np.generic) else None

@@ -6,6 +6,7 @@ import inspect
 import linecache
 import re
 import textwrap
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -105,6 +106,11 @@ class Program:
         """Names that the function assigns: its local variables, even if the module has the same names."""
         return frozenset({*self.parameters, *([self.star] if self.star else []), *_stored(self.tree)})
 
+    @cached_property
+    def passing(self) -> frozenset:
+        """Names that only the block of statements that assigns them can see: see :func:`_passing`."""
+        return _passing(self.tree)
+
     def lookup(self, name: str, line: int):
         """Return the Python object of a name that is defined outside the function.
 
@@ -137,6 +143,38 @@ def _stored(function) -> set:
         if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
             open_nodes += ast.iter_child_nodes(node)
     return found
+
+
+def _passing(function) -> frozenset:
+    """Return the names that are assigned once, and then only read behind it, in the same block or one inside it."""
+    times: Counter = Counter()  # how often each name is assigned
+    seen: set = set()  # elsewhere
+
+    def names_in(part, known):
+        later = any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for node in ast.walk(part))
+        for node in (n for n in ast.walk(part) if isinstance(n, ast.Name)):
+            if isinstance(node.ctx, ast.Store):
+                times[node.id] += 1
+            elif later or node.id not in known:
+                seen.add(node.id)
+
+    def visit(body, known):
+        known = set(known)
+        for statement in body:
+            if isinstance(statement, (ast.If, ast.For, ast.While)):
+                for part in ast.iter_child_nodes(statement):
+                    if isinstance(part, ast.expr):
+                        names_in(part, known)
+                visit(statement.body, known)
+                visit(statement.orelse, known)
+            else:
+                names_in(statement, known)
+            if isinstance(statement, ast.Assign):
+                parts = (part for target in statement.targets for part in ast.walk(target))
+                known |= {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
+
+    visit(function.body, ())
+    return frozenset(name for name in times if times[name] == 1) - seen
 
 
 def program_of(function) -> Program:

@@ -9,8 +9,9 @@ import numpy as np
 from course_pkg.core.access import WARP, WarpAccess
 from course_pkg.core.cost import Cost
 from course_pkg.core.machine import Machine
+from course_pkg.simt.counting.banks import distinct, wavefronts
 from course_pkg.simt.counting.certainty import Doubtful
-from course_pkg.simt.counting.sites import Site, distinct, sector_numbers, wavefronts
+from course_pkg.simt.counting.sites import Site, sector_numbers
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import FunctionSource, SourceLine
 from course_pkg.simt.memory.hazard import Hazard

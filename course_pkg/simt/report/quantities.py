@@ -84,6 +84,8 @@ class FlopCounts:
         Fused multiply-adds, a multiplication and an addition in one instruction: ``…_dfma_…``, ``…_ffma_…``.
     div, sqrt, special : int
         Divisions, square roots and transcendental functions in the source; each takes several instructions on a GPU.
+    reciprocal : int
+        Those of the divisions that divide 1: a GPU computes them by fewer instructions.
     known : int
         Those of the transcendental functions whose instructions are counted in the following.
     inside_add, inside_mul, inside_fma : int
@@ -101,6 +103,7 @@ class FlopCounts:
     div: int = 0
     sqrt: int = 0
     special: int = 0
+    reciprocal: int = field(default=0, repr=False)
     known: int = field(default=0, repr=False)
     inside_add: int = field(default=0, repr=False)
     inside_mul: int = field(default=0, repr=False)
@@ -115,6 +118,8 @@ class FlopCounts:
 EXPANDED = {
     ("float64", "div"): {("float64", "mul"): 1, ("float64", "fma"): 7, ("float32", "fma"): 1},
     ("float32", "div"): {("float32", "fma"): 5},
+    ("float64", "reciprocal"): {("float64", "fma"): 5},
+    ("float32", "reciprocal"): {("float32", "add"): 1, ("float32", "fma"): 2},
     ("float64", "sqrt"): {("float64", "mul"): 3, ("float64", "fma"): 5},
     ("float32", "sqrt"): {("float32", "mul"): 2, ("float32", "fma"): 2},
 }  # instructions on compute capability 9.0, for operands that need no special treatment, besides one in the SFU
@@ -154,7 +159,8 @@ class Flops:
         """
         total = getattr(self[precision], kind) + getattr(self[precision], f"inside_{kind}")
         for (source, operation), made in EXPANDED.items():
-            total += getattr(self[source], operation) * made.get((precision, kind), 0)
+            times = getattr(self[source], operation) - (self[source].reciprocal if operation == "div" else 0)
+            total += times * made.get((precision, kind), 0)
         return total
 
     def __getitem__(self, precision: str) -> FlopCounts:

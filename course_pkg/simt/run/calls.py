@@ -9,7 +9,7 @@ from numba.core import types
 from course_pkg.simt.counting.expanded import INSIDE
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
-from course_pkg.simt.front.names import ARRAY_FUNCTIONS
+from course_pkg.simt.front.known import ARRAY_FUNCTIONS
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, signature, type_of_extreme
 from course_pkg.simt.memory.regions import Array

@@ -1,6 +1,7 @@
 """Comparisons, ``and``, ``or`` and conditional expressions, which decide which code the lanes run."""
 
 import ast
+from dataclasses import replace
 
 import numpy as np
 
@@ -206,6 +207,14 @@ def _common_type(run, node, one, other):
     return run.blank(kind)
 
 
+def _selected(run, value):
+    """Return what a conditional expression has in all lanes: an addition cannot fuse the product behind a choice."""
+    if not isinstance(value, Value) or value.product is None:
+        return value
+    run.ledger.use(value)
+    return replace(value, product=None)
+
+
 def _chosen(run, frame, node, test, mask):
     if test.constant:
         return evaluate(run, frame, node.body if test.number else node.orelse, mask)
@@ -215,7 +224,7 @@ def _chosen(run, frame, node, test, mask):
         yes, no = mask.split(test.data)
         if not yes or not no:
             only = evaluate(run, frame, node.body, yes) if yes else evaluate(run, frame, node.orelse, no)
-            return swayed(run, only)
+            return swayed(run, _selected(run, only))
         one, other = evaluate(run, frame, node.body, yes), evaluate(run, frame, node.orelse, no)
         one, other = swayed(run, one), swayed(run, other)
     return merge(run, yes if yes.data is not None else mask, one, other)

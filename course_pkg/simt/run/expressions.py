@@ -12,6 +12,7 @@ from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
 from course_pkg.simt.run.constructs import construct, unsupported
 from course_pkg.simt.run.hindsight import follow
+from course_pkg.simt.run.keys import key_of
 from course_pkg.simt.run.needed import no_numbers, require_numbers
 from course_pkg.simt.run.values import Value
 
@@ -121,7 +122,7 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
     dtype = dtype_of(result)
     data = _compute(kind, ufunc, a.data, b.data, dtype)
     keys = sorted((a.key, b.key)) if kind in COMMUTE else (a.key, b.key)
-    key = _key(run, kind, function, result, a, b, keys)
+    key = key_of(run, kind, function, result, a, b, keys)
     value = run.derived(data, result, key, (a, b), mask, a.constant and b.constant)
     run.ledger.operation(kind, value, a, b, SourceLine(frame.program.name, node.lineno), mask)
     return follow(value, lambda x, y: _compute(kind, ufunc, x, y, dtype), a, b)
@@ -156,42 +157,6 @@ def _integer_power(a, b, dtype):
         return result
     with np.errstate(divide="ignore", invalid="ignore"):  # 1 / power, as an integer
         return np.where(signed < 0, (1.0 / result).astype(dtype), result)
-
-
-def _key(run, kind, function, result, a, b, keys) -> int:
-    if isinstance(result, types.Integer) and result.bitwidth == 64:
-        if kind is ast.Add and b.constant:
-            return run.numbering.plus(a.key, b.number)
-        if kind is ast.Add and a.constant:
-            return run.numbering.plus(b.key, a.number)
-        if kind is ast.Sub and b.constant:
-            return run.numbering.plus(a.key, -b.number)
-    key = _multiple_of_sum(run, kind, function, result, a, b)
-    key = run.numbering.of((function.__name__, result), *keys) if key is None else key
-    if kind in (ast.Mult, ast.LShift) and isinstance(result, types.Integer):
-        _note_multiple(run, kind, key, a, b)
-    return key
-
-
-def _multiple_of_sum(run, kind, function, result, a, b) -> int | None:
-    """Return the number of ``(x + 2) * 3`` as that of ``x * 3 + 6``; None for anything else."""
-    if kind is not ast.Mult or not isinstance(result, types.Integer) or a.constant == b.constant:
-        return None
-    one, factor = (a, b) if b.constant else (b, a)
-    base, amount = run.numbering.as_sum(one.key)
-    if not amount or result.bitwidth < 64:
-        return None
-    product = run.numbering.of((function.__name__, result), *sorted((base, factor.key)))
-    run.numbering.scaled(product, base, factor.number)
-    return run.numbering.plus(product, amount * factor.number)
-
-
-def _note_multiple(run, kind, key, a, b) -> None:
-    if kind is ast.LShift and b.constant and 0 <= b.number < 32:
-        run.numbering.scaled(key, a.key, 1 << b.number)
-    elif kind is ast.Mult and (a.constant or b.constant):
-        one, other = (a, b) if b.constant else (b, a)
-        run.numbering.scaled(key, one.key, other.number)
 
 
 def _power(run, frame, node, base, exponent, mask):

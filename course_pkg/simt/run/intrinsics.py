@@ -1,30 +1,19 @@
-"""CUDA's own functions: indices, arrays in shared and local memory, barriers, and operations on bits."""
-
-from dataclasses import replace
+"""CUDA's own functions: indices, barriers, and operations on bits."""
 
 import numpy as np
 from numba.core import types
 
-from course_pkg.core.limits import LOCAL_BYTES, SHARED_BYTES
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.given import index_value
 from course_pkg.simt.front.source import SourceLine
-from course_pkg.simt.front.typing import INT64, dtype_of, type_of, unify
+from course_pkg.simt.front.typing import INT64, dtype_of, unify
 from course_pkg.simt.front.vectors import parts_of
-from course_pkg.simt.memory.regions import (
-    Array,
-    Region,
-    new_storage,
-    row_major,
-    shape_values,
-    unit_of,
-)
 from course_pkg.simt.run import atomics, hindsight, hints, pairs, warp
+from course_pkg.simt.run.allocation import array, array_like
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.tuples import vector
-from course_pkg.simt.run.values import TypeName, Value
 
 
 def intrinsic(run, frame, node, name, arguments, named, mask):
@@ -56,116 +45,6 @@ def _one_axis(run, name, axis):
         data = data + thread.data
         what, keys = ("add", INT64), sorted((run.numbering.of(what, *keys), thread.key))
     return run.given(data, INT64, what, *keys)
-
-
-def _array(run, frame, node, name, arguments, named, mask):
-    """Run ``shared.array`` or ``local.array``; each call in the source has one allocation."""
-    where = f"{frame.program.name}, line {node.lineno}"
-    shape, dtype = _shape_and_dtype(run, frame, node, name, arguments, named)
-    site = (
-        id(frame.program),
-        node.lineno,
-        node.col_offset,
-        shape,
-        str(dtype),
-    )  # several functions from one factory have the same line
-    space = name.partition(".")[0]
-    dynamic = space == "shared" and shape == (0,)
-    if dynamic:
-        shape = (run.launch.dynamic_shared // dtype.itemsize,)
-        site = "dynamic", str(dtype)
-    array = run.allocations.get(site)
-    if array is None:
-        size = int(np.prod(shape, dtype=object))
-        if size <= 0 and not dynamic:
-            raise SimtError(f"{where}: {name} of shape {shape} holds nothing.")
-        array = _allocate(run, where, space, dtype, size, site)
-        extents = _known_at_launch(run, shape[0]) if dynamic else shape_values(run.constant, shape)
-        array = run.allocations[site] = Array(
-            "", space, dtype, type_of(dtype), array[0], size, extents, row_major(shape), 0, 0, array[1],
-            run.numbering.fresh(),
-        )  # fmt: skip
-        if space == "local" and not run.dry:
-            run.launch.local_arrays.append(array)
-    return array
-
-
-def _known_at_launch(run, size: int) -> tuple[Value]:
-    """Return the extent of dynamic shared memory, which is known at the launch but not to the compiler."""
-    return (run.given(np.array(size).reshape((1,) * 6), INT64, ("dynamic", size)),)
-
-
-def _shape_and_dtype(run, frame, node, name, arguments, named):
-    arguments = [*arguments, *(named[k] for k in ("shape", "dtype") if k in named)]
-    if len(arguments) != 2:
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a shape and a dtype.")
-    shape, dtype = arguments
-    shape = shape if isinstance(shape, tuple) else (shape,)
-    if any(isinstance(n, Value) and n.constant and not run.constant.is_literal(n) for n in shape):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: Numba does not compute in the shape of cuda.{name}: compute it "
-            "before, outside the kernel, as in `PADDED = WIDTH + 1`, and write its name."
-        )
-    if not all(isinstance(n, Value) and n.constant and isinstance(n.type, types.Integer) for n in shape):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: the shape of cuda.{name} must be known when the kernel is "
-            "compiled: use numbers, or names of the module or of an enclosing function."
-        )
-    if not isinstance(dtype, TypeName):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: the dtype of cuda.{name} is a type such as numba.float64."
-        )
-    return tuple(n.number for n in shape), dtype_of(dtype.type)
-
-
-def _allocate(run, where, space, dtype, size, site):
-    """Return the memory of all copies of an array, and its region."""
-    number = run.launch.number(site)
-    nbytes, units = size * dtype.itemsize, size * (dtype.itemsize // unit_of(dtype))
-    if space == "local":
-        if nbytes > LOCAL_BYTES:
-            raise SimtError(
-                f"{where}: a local array of {nbytes} bytes is over the limit of {LOCAL_BYTES} a thread."
-            )
-        region = Region(number, "thread", units, unit_of(dtype))
-        region.initialised = np.zeros(run.wave.threads * units, bool)
-        return new_storage(run.wave.threads, size, dtype), region
-    if site[0] == "dynamic":
-        return _dynamic(run, dtype)
-    run.static_shared += nbytes
-    if run.static_shared > SHARED_BYTES:
-        raise SimtError(
-            f"{where}: the block's static shared arrays need {run.static_shared} bytes and {SHARED_BYTES} is the "
-            "limit: make the tile smaller, or use dynamic shared memory."
-        )
-    region = Region(number, "block", units, unit_of(dtype))
-    region.initialised = np.zeros(run.wave.blocks * units, bool)
-    return new_storage(run.wave.blocks, size, dtype), region
-
-
-def _dynamic(run, dtype):
-    """Return an array in dynamic shared memory, where arrays of all dtypes share the same bytes."""
-    nbytes = run.launch.dynamic_shared
-    if "dynamic" not in run.allocations:
-        region = Region(run.launch.number("dynamic"), "block", nbytes, 1)
-        region.initialised = np.zeros(run.wave.blocks * nbytes, bool)
-        run.allocations["dynamic"] = new_storage(run.wave.blocks, nbytes, np.dtype(np.uint8)), region
-    memory, region = run.allocations["dynamic"]
-    if nbytes % dtype.itemsize:
-        raise SimtError(
-            f"{nbytes} bytes of dynamic shared memory hold no whole number of {dtype}: make it a multiple of "
-            f"{dtype.itemsize}."
-        )
-    return memory.view(dtype), region
-
-
-def _array_like(run, frame, node, name, arguments, named, mask):
-    (data,) = arguments
-    if not isinstance(data, Array) or data.space != "constant":
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: cuda.const.array_like takes a NumPy array of the module."
-        )
-    return replace(data, name="")  # the variable that it is assigned to gives it its name
 
 
 def _syncthreads(run, frame, node, name, arguments, named, mask):
@@ -285,9 +164,9 @@ _INTRINSICS = {
     "cg.this_grid": this_grid,
     "grid": _grid,
     "gridsize": _grid,
-    "shared.array": _array,
-    "local.array": _array,
-    "const.array_like": _array_like,
+    "shared.array": array,
+    "local.array": array,
+    "const.array_like": array_like,
     **dict.fromkeys(("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or"), _syncthreads),
     **dict.fromkeys(("threadfence", "threadfence_block", "threadfence_system"), _fence),
     **dict.fromkeys(("popc", "brev", "clz", "ffs"), _bits),

@@ -8,6 +8,7 @@ import numpy as np
 from course_pkg.core.limits import ARGUMENT_BYTES
 from course_pkg.simt.counting.sites import Counters, Uncounted
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front import names  # noqa: F401  (this and others below register their functions)
 from course_pkg.simt.front.signatures import arguments_as_declared
 from course_pkg.simt.front.source import Program, kept_program
 from course_pkg.simt.front.typing import type_of, type_of_number
@@ -15,7 +16,7 @@ from course_pkg.simt.memory.hazard_log import HazardLog
 from course_pkg.simt.memory.notes import lost_stores
 from course_pkg.simt.memory.races import Races
 from course_pkg.simt.memory.regions import Array, GlobalMemory
-from course_pkg.simt.run import calls, conditions, loops  # noqa: F401  (they register their functions)
+from course_pkg.simt.run import calls, conditions, loops  # noqa: F401
 from course_pkg.simt.run.budget import steps_now
 from course_pkg.simt.run.functions import default_of
 from course_pkg.simt.run.lanes import waves

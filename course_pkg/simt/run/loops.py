@@ -113,7 +113,8 @@ def _for(run, frame, node, mask):
         decide_by_trips(run, counted, at, stay)
         if not constant:
             run.ledger.new_block()
-        with run.ledger.one_pass(keep_all=constant, lanes=stay if moves else None, entering=entering):
+        entrance = (entering, *loop.before) if moves else None
+        with run.ledger.one_pass(keep_all=constant, lanes=stay if moves else None, entrance=entrance):
             number = _loop_value(run, start, step, at, constant, stay)
             bind(run, frame, node.target, item_of(run, frame, node, sequence, number, stay), stay)
             if constant and sequence is numbers and isinstance(node.target, ast.Name):
@@ -141,6 +142,7 @@ def _for_each(run, frame, node, mask, sequence):
 
 
 def _begin_loop(run, frame, node, mask, constant=False):
+    before = len(run.numbering.birth), run.versions["global"]
     if not constant:
         run.ledger.flush()
         kept = _kept(run, frame, node, mask)
@@ -149,7 +151,7 @@ def _begin_loop(run, frame, node, mask, constant=False):
             run.ledger.holds(run.numbering.of(("load", run.versions[kept.array.space]), kept.key), mask)
         _forget(run, frame, node, _is_number)
     may_wait = not run.dry and free_of_waiting(node)
-    frame.loops.append(Loop(run.wave.nobody, run.wave.nobody, may_wait))
+    frame.loops.append(Loop(run.wave.nobody, run.wave.nobody, before, may_wait))
     run.scopes.append(frame.loops[-1].scope)
     return frame.loops[-1]
 

@@ -10,8 +10,11 @@ from course_pkg.simt.run.values import Value
 from course_pkg.simt.run.views import merge_views
 
 
-def merge(run, mask, new, old):
-    """Return ``new`` in the active lanes and ``old`` in the others."""
+def merge(run, mask, new, old, seen=True):
+    """Return ``new`` in the active lanes and ``old`` in the others.
+
+    ``seen``: whether a later statement may see a variable that has one of the two; else neither is used by this.
+    """
     if isinstance(new, Value) and isinstance(old, Value):
         if new is old:
             return new
@@ -25,7 +28,7 @@ def merge(run, mask, new, old):
             constant = new.constant and old.constant
             value = run.derived(data, new.type, new.key, (new, old), mask, constant)
             return follow_either(value, pick, pick, new, old)
-        for value in (new, old):
+        for value in (new, old) if seen else ():
             run.ledger.use(value)
             run.ledger.settle(value)
         numba_type = unify(new.type, old.type)
@@ -37,7 +40,7 @@ def merge(run, mask, new, old):
         value = run.fresh(choose(new.data, old.data), numba_type)
         return follow_either(value, choose, pick, new, old)
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
-        return tuple(merge(run, mask, a, b) for a, b in zip(new, old, strict=True))
+        return tuple(merge(run, mask, a, b, seen) for a, b in zip(new, old, strict=True))
     if new is old:
         return new
     if isinstance(new, Array) and isinstance(old, Array):

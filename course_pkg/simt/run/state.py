@@ -37,10 +37,14 @@ class Frame:
 
 @dataclass(eq=False)
 class Loop:
-    """The lanes that have left a loop by ``break``, or the current trip by ``continue``."""
+    """The lanes that have left a loop by ``break``, or the current trip by ``continue``.
+
+    ``before``: the first value number of the loop, and the state of global memory before it.
+    """
 
     broken: Mask
     continued: Mask
+    before: tuple
     may_wait: bool = False
     later: dict = field(
         default_factory=dict

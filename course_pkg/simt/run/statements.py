@@ -3,7 +3,7 @@
 import ast
 from functools import cache
 
-from course_pkg.simt.counting.compiler import sunk
+from course_pkg.simt.counting.branches import sunk
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.effects import effects, staying, waits_outside
 from course_pkg.simt.front.typing import unify
@@ -107,7 +107,8 @@ def assign_name(run, frame, name, value, mask):
     if known is not None and known.threads == frame.entry.threads:
         known = None
     newest = (value, mask) if isinstance(value, Value) else None
-    frame.variables[name] = Variable(merge(run, mask, value, old.value), known, newest=newest)
+    seen = name not in frame.program.passing
+    frame.variables[name] = Variable(merge(run, mask, value, old.value, seen), known, newest=newest)
 
 
 @runs(ast.AugAssign)

@@ -16,7 +16,8 @@ class Product:
     block: int  # number of the basic block in which it was computed
     instead: str = "mul"  # the kind that it counts as if it is not fused
     fused: bool = False
-    needed: bool = False  # something else uses the product, so it must also be computed by itself
+    used: bool = False  # something else than an addition of its block uses it: no addition fuses it
+    needed: bool = False  # an addition uses it that fuses another product, or none
 
 
 @dataclass(slots=True, eq=False)

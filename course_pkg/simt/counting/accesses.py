@@ -1,0 +1,137 @@
+"""Loads and stores in the ledger: which of them a compiler keeps, and which neighbours it merges into one."""
+
+from dataclasses import replace
+
+import numpy as np
+from numba.core import types
+
+from course_pkg.simt.counting.demands import Demands
+from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, never_alike
+
+TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # one lane updates for its whole warp
+
+
+class Accesses(Demands):
+    """Counts the loads and stores that a compiler keeps; its parameters are those of :class:`.Demands`."""
+
+    def __init__(self, counters, numbering, versions):
+        super().__init__(counters, numbering, versions)
+        self._held: tuple | None = None
+        self._halves: dict[int, tuple] = {}  # elements that were loaded in pairs: value and lanes
+        self._loaded: dict = {}  # places in shared memory that were loaded
+        self._near = Neighbours(numbering, self._count_access)
+
+    def load(self, place, value, unwritten=None):
+        half, lanes = self._halves.get(value.key, (None, None))
+        if half is not None and not place.inside.minus(lanes):
+            return half
+
+        def count(lanes):
+            if place.astray:  # those that use the value may be more than those whose index lies in the array
+                lanes = lanes.narrow(place.inside.full)
+            if unwritten is not None:
+                unwritten.used_by(lanes)
+            if place.array.space == "global":
+                entering = self._before_the_loop(value.key, lanes)
+                if (
+                    entering is not lanes
+                ):  # the others have an address, too, which may lie outside of the array
+                    at = place.offset
+                    lanes = lanes.union(entering.narrow((at >= 0) & (at < place.array.flat.size)))
+                elif place.inside is not None:
+                    lanes = lanes.narrow(place.inside.full)
+            new = self.first_time(value.key, lanes) if lanes else lanes
+            if new:
+                self._access(place, "load", new)
+
+        if value.key not in self._available[-1]:
+            self._count_held()
+        if place.array.space == "shared":
+            self._loaded[place.key] = place
+        self.originate(value, count, (), place.inside, place.array.space)
+        return value
+
+    def _before_the_loop(self, key: int, lanes):
+        """Return the lanes that make a load: all that enter the loop, if each trip certainly makes it alike."""
+        if self._trip is None or not lanes:
+            return lanes
+        trip, branches, entering, begun, version = self._trip
+        alike = self._numbering.birth[key] < begun and self._branches == branches
+        alike = alike and self._versions.get("global") == version
+        return entering.union(lanes) if entering is not None and alike and trip.within(lanes) else lanes
+
+    def load_pair(self, places, values, once: int, lanes) -> None:
+        if once not in self._available[-1]:
+            self._count_held()
+        for value in values:
+
+            def count(lanes, value=value):
+                new = self.first_time(once, lanes)
+                self.first_time(value.key, lanes)
+                if new:
+                    self._access(places[0], "load", new, width=2)
+
+            self.originate(value, count, (), lanes, places[0].array.space)
+            self._halves[value.key] = value, lanes
+
+    def store(self, place) -> None:
+        self._hold(place.key, (place.key,), place.inside, lambda lanes: self._access(place, "store", lanes))
+
+    def store_pair(self, places, key: int, lanes) -> None:
+        vain = key, *(place.key for place in places)
+        self._hold(key, vain, lanes, lambda new: self._access(places[0], "store", new, width=2))
+
+    def _hold(self, key: int, vain, lanes, count) -> None:
+        """Hold a store back, to count it later; drop the store held before if this one overwrites all its lanes."""
+        held = self._held
+        if held is not None and held[0] in vain and lanes.union(held[1]) is lanes:
+            self._held = None
+        self._count_held()
+        self._held = key, lanes, count
+
+    def flush(self) -> None:
+        self._count_held()
+        self._near.flush()
+
+    def _count_held(self) -> None:
+        if self._held is not None:
+            _, lanes, count = self._held
+            self._held = None
+            count(lanes)
+
+    def untouched(self, place, version: int):
+        if place.array.space != "shared":
+            return  # arrays in global memory may overlap
+        for key, other in list(self._loaded.items()):
+            lanes = self.known_to(self._numbering.of(("load", version), key))
+            if lanes is None:
+                del self._loaded[key]
+            elif never_alike(self._numbering, place, other):
+                yield key, lanes
+
+    def atomic(self, place, name: str) -> None:
+        narrow = place.array.type in (types.int32, types.uint32)
+        together = name in TOGETHER and narrow and _one_a_block(place)
+        self.counters.access(place.array, "atomic", place.where, place.offset, place.inside, together)
+
+    def _access(self, place, kind: str, lanes, width=1) -> None:
+        """Count an access; an access to a complex number counts as two, one for each part."""
+        array = place.array
+        if array.space == "shared" and array.dtype.itemsize in MERGED_SIZES and array.dtype.kind != "c":
+            self._near.add(place, kind, lanes)
+            return
+        if array.dtype.kind != "c":
+            self.counters.access(array, kind, place.where, place.offset, lanes, width=width)
+            return
+        part = np.dtype(f"f{array.dtype.itemsize // 2}")
+        halves = replace(array, dtype=part, flat=array.flat.view(part), extent=2 * array.extent)
+        for which in (0, 1):
+            self.counters.access(halves, kind, place.where, 2 * place.offset + which, lanes)
+
+    def _count_access(self, place, kind: str, lanes, width: int) -> None:
+        self.counters.access(place.array, kind, place.where, place.offset, lanes, width=width)
+
+
+def _one_a_block(place) -> bool:
+    """Return whether it is certain that all threads of a block update the same element."""
+    return np.ndim(place.offset) == 0 or place.offset.shape[-3:] == (1, 1, 1)

@@ -1,0 +1,189 @@
+"""What a compiler does with short branches, and with loads and stores that both sides of a branch have.
+
+It moves loads that both sides begin with before the branch, computes short branches for all lanes, stores under a
+predicate, and moves a store that both sides end with behind the branch.
+"""
+
+import ast
+
+from course_pkg.simt.run.expressions import evaluate
+from course_pkg.simt.run.values import Value
+
+# both sides of a branch together may have so many operations if all lanes are to compute both sides
+SPECULATED = 4
+
+
+PURE = (
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.operator,
+    ast.unaryop,
+    ast.Name,
+    ast.Constant,
+    ast.expr_context,
+    ast.Subscript,
+)
+
+
+def hoist(run, frame, node: ast.If, mask) -> None:
+    """Move loads with which both branches begin before the branch: they then count once, for all lanes."""
+    compared = _compared(frame.program, node.test)
+    for one, other in zip(_events(node.body), _events(node.orelse), strict=False):
+        if ast.dump(one) != ast.dump(other):
+            return
+        if isinstance(one, ast.Subscript):
+            if compared & names_in(one.slice):
+                return  # the compiler knows another range of the index in each branch, so the address code differs
+            loaded = evaluate(run, frame, one, mask)
+            if isinstance(loaded, Value):  # and no row of a matrix, which is no load
+                run.ledger.settle(loaded)
+            run.ledger.hoisted.add(ast.dump(one))
+
+
+def speculated(ledger, frame, node: ast.If) -> bool:
+    """Return whether all lanes compute both sides and then select one, as for a little arithmetic without memory."""
+    operations = 0
+    for statement in (*node.body, *node.orelse):
+        if not isinstance(statement, (ast.Assign, ast.AugAssign)) or _stores(statement):
+            return False
+        operations += isinstance(statement, ast.AugAssign)
+        for part in ast.walk(statement.value):
+            if not isinstance(part, PURE):
+                return False
+            operations += isinstance(part, ast.BinOp)
+            if isinstance(part, ast.Subscript) and ast.dump(part) not in ledger.hoisted:
+                return False
+            if isinstance(part, ast.Name) and _moves_down(frame, part.id):
+                return False
+    return 0 < operations <= SPECULATED
+
+
+def predicated(frame, node: ast.If) -> bool:
+    """Return whether a branch becomes stores under a predicate, so that what they store is computed before it.
+
+    That is an ``if`` which only stores variables, and after which the kernel goes on. At the kernel's end, the other
+    lanes leave instead, and the computation moves behind their way out.
+    """
+    if node.orelse or id(node) in _tails(frame.program):
+        return False
+    return all(_stores_a_variable(statement) for statement in node.body)
+
+
+def _stores_a_variable(statement) -> bool:
+    if (
+        not isinstance(statement, ast.Assign)
+        or not _stores(statement)
+        or not isinstance(statement.value, ast.Name)
+    ):
+        return False
+    loads = (p for target in statement.targets for p in ast.walk(target) if isinstance(p, ast.Subscript))
+    return all(isinstance(p.ctx, ast.Store) for p in loads)
+
+
+def _moves_down(frame, name: str) -> bool:
+    """Return whether a variable holds a load that is used once; such a load moves into the branch that uses it."""
+    variable = frame.variables.get(name)
+    origin = getattr(variable.value, "origin", None) if variable else None
+    if origin is None or origin.done or not origin.space:
+        return False
+    uses = [n for n in ast.walk(frame.program.tree) if isinstance(n, ast.Name) and n.id == name]
+    return sum(isinstance(n.ctx, ast.Load) for n in uses) == 1
+
+
+def sunk(frame, node: ast.If) -> tuple | None:
+    """Return an ``if`` and one store behind it, if both of its branches end with a store to the same element.
+
+    Return None for an ``if`` at the end of a kernel: there the bytecode has a return in each branch, and the stores
+    stay inside.
+    """
+    if not node.orelse or id(node) in _tails(frame.program):
+        return None
+    first, second = node.body[-1], node.orelse[-1]
+    for last in (first, second):
+        if not (isinstance(last, ast.Assign) and len(last.targets) == 1 and _stores(last)):
+            return None
+    target = first.targets[0]
+    if ast.dump(target) != ast.dump(second.targets[0]) or _compared(frame.program, node.test) & names_in(
+        target
+    ):
+        return None
+    if (id(frame.program), id(node)) not in _SUNK:
+        name = f".value {node.lineno}"  # not a valid Python name, so no variable of the kernel can have it
+        ways = [
+            [
+                *body[:-1],
+                ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], body[-1].value), body[-1]),
+            ]
+            for body in (node.body, node.orelse)
+        ]
+        branch = ast.copy_location(ast.If(node.test, *ways), node)
+        store = ast.copy_location(ast.Assign([target], ast.Name(name, ast.Load())), first)
+        _SUNK[id(frame.program), id(node)] = (
+            ast.fix_missing_locations(branch),
+            ast.fix_missing_locations(store),
+            node,
+        )
+    return _SUNK[id(frame.program), id(node)][:2]
+
+
+_SUNK: dict = {}
+
+
+_TAILS: dict = {}
+
+
+def _tails(program) -> set:
+    """Return the ids of the ``if`` statements that are the last ones to run in a function."""
+    if id(program) not in _TAILS:
+        found, bodies = set(), [program.tree.body]
+        while bodies:
+            last = bodies.pop()[-1]
+            if isinstance(last, ast.If):
+                found.add(id(last))
+                bodies += [body for body in (last.body, last.orelse) if body]
+        _TAILS[id(program)] = found, program
+    return _TAILS[id(program)][0]
+
+
+def _stores(statement) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return any(isinstance(t, ast.Subscript) for t in targets)
+
+
+def _events(body: list):
+    """Yield the loads and operations at the start of a branch, up to its first store, in the order of evaluation."""
+    for statement in body:
+        if isinstance(statement, ast.If):
+            yield from _in_order(statement.test)
+            return
+        if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or statement.value is None:
+            return
+        yield from _in_order(statement.value)
+        if any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store) for p in ast.walk(statement)):
+            return
+
+
+def _in_order(node):
+    if isinstance(node, ast.Subscript):
+        yield node
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _in_order(child)
+    if isinstance(node, (ast.BinOp, ast.Call, ast.Compare, ast.IfExp)):
+        yield node
+
+
+def _compared(program, test) -> set:
+    """Return the names whose size a condition compares with constants: in a branch the compiler knows their sign."""
+    found: set = set()
+    for part in ast.walk(test):
+        if not isinstance(part, ast.Compare) or all(isinstance(op, (ast.Eq, ast.NotEq)) for op in part.ops):
+            continue
+        if any(not names_in(side) & program.assigned for side in (part.left, *part.comparators)):
+            found |= names_in(part)
+    return found
+
+
+def names_in(node) -> set:
+    """Return the names in a piece of source."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

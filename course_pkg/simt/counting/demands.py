@@ -1,0 +1,169 @@
+"""Who computes what, and where: the ledger follows values from where they are made to where they are used.
+
+A value that is never used is not computed, and a value that only one branch uses is computed in that branch.
+"""
+
+from contextlib import contextmanager
+from typing import Any
+
+from course_pkg.simt.counting.branches import hoist, predicated, speculated
+from course_pkg.simt.counting.no_ledger import NoLedger
+from course_pkg.simt.counting.operations import use
+from course_pkg.simt.run.values import Origin
+
+
+class Demands(NoLedger):
+    """Keeps each value's origin until it is clear whether a compiler would keep its computation, and where.
+
+    Parameters
+    ----------
+    counters : Counters
+        The counters of the launch.
+    numbering : Numbering
+        The value numbers of the run.
+    versions : dict of str to int
+        A number for the state of each memory; the run changes the dict in place.
+    """
+
+    counts = True
+
+    def __init__(self, counters, numbering, versions):
+        self.counters, self._numbering, self._versions = counters, numbering, versions
+        self.straight = 0
+        self.hoisted: set = set()
+        self._available: list[dict] = [{}]
+        self._depth_of_loops = self._branches = 0
+        self._open: list[Origin] = []
+        self._speculating: Any = None
+        self._around: tuple | None = None  # of a predicated branch: the lanes and the basic block before it
+        self._trip: tuple | None = None  # of the innermost loop: lanes, branches around, and its entrance
+
+    # where the run is
+
+    def new_block(self) -> None:
+        self.straight += 1
+        self.flush()
+
+    @contextmanager
+    def one_pass(self, keep_all: bool, lanes=None, entrance=None):
+        if keep_all:
+            yield
+            return
+        self._depth_of_loops += 1
+        branches, outer = self._branches, self._trip
+        self._trip = (lanes, branches, *(entrance or (None, 0, None))) if lanes is not None else None
+        begun = len(self._numbering.birth)
+        active: dict = {}
+        self._available.append(active)
+        yield
+        self._depth_of_loops, self._trip = self._depth_of_loops - 1, outer
+        self._available.pop()
+        birth = self._numbering.birth
+        for key, entry in active.items():
+            moves = lanes is not None and entry[1] == branches and lanes.within(entry[0])
+            if birth[key] < begun and (moves or entry[0].data is None):
+                self._available[-1].setdefault(key, entry)
+
+    @contextmanager
+    def branch(self, run, frame, node, mask):
+        self.instruction(mask)
+        outer, around, self.hoisted = self._speculating, self._around, set()
+        if node.orelse:
+            hoist(run, frame, node, mask)
+        if outer is None and speculated(self, frame, node):
+            self._speculating = mask
+        if around is None and predicated(frame, node):
+            self._around = mask, self.straight
+        self.new_block()
+        self._branches += 1
+        yield
+        self._branches -= 1
+        self.new_block()
+        self._speculating, self._around = outer, around
+
+    def finish(self) -> None:
+        while self._open:
+            origin = self._open.pop()
+            if not origin.done:
+                for operand in self._settle(origin, origin.wanted_by, origin.wanted_in):
+                    self._demand(*operand)
+        self.flush()
+
+    # who does the work, and where
+
+    def originate(self, value, count, operands, mask, space: str = "") -> None:
+        """Attach to a value the function that counts it; inside a loop, count it at once."""
+        mask = self._speculating or mask
+        if self._depth_of_loops:
+            count(mask)
+            for operand in operands:
+                self._demand(operand, mask, self.straight)
+            return
+        value.origin = Origin(count, operands, mask, self.straight, self._versions.get(space), space)
+
+    def made_of(self, value, operands, mask) -> None:
+        self.originate(value, _nothing, operands, mask)
+
+    def use(self, value) -> None:
+        use(value)
+
+    def demand(self, value, mask) -> None:
+        use(value)
+        self._demand(value, mask, self.straight)
+
+    def _demand(self, value, mask, block) -> None:
+        open_values = [(value, *(self._around or (mask, block)))]
+        while open_values:
+            value, mask, block = open_values.pop()
+            origin = value.origin
+            if origin is None or origin.done:
+                continue
+            elsewhere = origin.wanted_in not in (-1, block)
+            if block == origin.block or elsewhere or not self._may_move(origin):
+                open_values += self._settle(origin, origin.mask, origin.block)
+            else:
+                if origin.wanted_in == -1:
+                    self._open.append(origin)
+                origin.wanted_in = block
+                origin.wanted_by = mask if origin.wanted_by is None else origin.wanted_by.union(mask)
+
+    def _may_move(self, origin) -> bool:
+        """Return whether a computation can be moved into the branch that is being run."""
+        return not self._depth_of_loops and self._versions.get(origin.space) == origin.version
+
+    @staticmethod
+    def _settle(origin, mask, block) -> list:
+        """Count a computation for these lanes; return its operands."""
+        origin.done = True
+        origin.count(mask)
+        return [(operand, mask, block) for operand in origin.operands]
+
+    def settle(self, value) -> None:
+        use(value)
+        if value.origin is not None and not value.origin.done:
+            for operand in self._settle(value.origin, value.origin.mask, value.origin.block):
+                self._demand(*operand)
+
+    # what has been computed or loaded before
+
+    def first_time(self, key: int, mask):
+        """Return the lanes that compute ``key`` for the first time."""
+        for layer in reversed(self._available):
+            entry = layer.get(key)
+            if entry is not None:
+                new = mask.minus(entry[0])
+                if new:
+                    entry[0] = entry[0].union(mask)
+                return new
+        self._available[-1][key] = [mask, self._branches]
+        return mask
+
+    def holds(self, key: int, lanes) -> None:
+        self._available[-1][key] = [lanes, self._branches]
+
+    def known_to(self, key: int):
+        return next((layer[key][0] for layer in reversed(self._available) if key in layer), None)
+
+
+def _nothing(lanes) -> None:
+    """Count nothing: for values that cost no more than their operands."""

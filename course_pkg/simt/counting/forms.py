@@ -1,0 +1,298 @@
+"""Forms of source for whose counts there is no rule, because the compiler does more there than its model here.
+
+Each of them was met in a kernel whose counts differ; the sentence says what the compiler does there.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+LOADS, STORES, BOTH = ("load",), ("store",), ("load", "store")
+GLOBAL, SHARED, MEMORIES = ("global",), ("shared",), ("global", "shared", "local")
+
+NEVER = ("syncthreads", "syncwarp", "_sync", "atomic")  # a loop that contains one of these is not unrolled
+
+
+@lru_cache(256)  # the same for each launch of a kernel
+def forms(program) -> tuple:
+    """Return ``(node, kinds, spaces, word, reason)`` for each form of source whose accesses are not certain."""
+    return tuple(_forms(program))
+
+
+@lru_cache(256)
+def forms_of_arithmetic(program) -> tuple:
+    """Return ``(node, word, reason)`` for each form of source whose arithmetic is not certain."""
+    return tuple(_forms_of_arithmetic(program))
+
+
+@lru_cache(256)
+def carries(program) -> tuple:
+    """Return each loop of unknown length with a variable that only the next trip of the loop uses, and its name."""
+    return tuple(_carries(program))
+
+
+def _forms(program) -> Iterator[tuple]:
+    tree = program.tree
+    for node in ast.walk(tree):
+        if isinstance(node, ast.While) and not never_unrolled(node):
+            yield (
+                node,
+                BOTH,
+                MEMORIES,
+                "about",
+                "the compiler may unroll this `while`, and keep elements in registers",
+            )
+        if isinstance(node, (ast.For, ast.While)) and _goes_early(node):
+            yield (
+                node,
+                LOADS,
+                MEMORIES,
+                "at most",
+                "the compiler keeps elements that an early way out makes needless",
+            )
+        if isinstance(node, ast.For) and _written_out(program, node):
+            yield (
+                node,
+                BOTH,
+                SHARED,
+                "at most",
+                "the compiler may load neighbours together, or keep them in registers",
+            )
+        if isinstance(node, (ast.If, ast.IfExp)) and _sides_end_alike(node):
+            yield (
+                node,
+                LOADS,
+                GLOBAL,
+                "at most",
+                "the compiler may select an address, and load once for both sides",
+            )
+        if isinstance(node, ast.If) and node.orelse and _loads_late(node.test):
+            yield (
+                node,
+                LOADS,
+                GLOBAL,
+                "at least",
+                "behind `else`, the compiler may load again what a later part of the condition loads",
+            )
+        if isinstance(node, (ast.For, ast.While)) and _waits_for_an_atomic(node):
+            yield (
+                node,
+                BOTH,
+                GLOBAL,
+                "about",
+                "behind an atomic in a branch, lanes of different trips may go on together",
+            )
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp) and node is tree.body[-1]:
+            yield (
+                node,
+                STORES,
+                MEMORIES,
+                "about",
+                "Python may write the end of the kernel into both ways of the choice",
+            )
+        if isinstance(node, ast.FunctionDef) and _neighbours(node):
+            yield (
+                node,
+                BOTH,
+                SHARED,
+                "at most",
+                "the compiler may load or store elements 2 i and 2 i + 1 together",
+            )
+    for node in _kept_on_both_ways(tree):
+        yield (
+            tree,
+            LOADS,
+            GLOBAL,
+            "at most",
+            f"the compiler keeps an element that the branch in line {node.lineno} stores, and the lines before it",
+        )
+    returns = [n for n in ast.walk(tree) if isinstance(n, ast.Return) and n.value is not None]
+    if len(returns) > 1 and all(_loads(n.value) for n in returns):
+        yield (
+            tree,
+            LOADS,
+            GLOBAL,
+            "at most",
+            "the compiler may select an address, and load once for all returns",
+        )
+
+
+def _forms_of_arithmetic(program) -> Iterator[tuple]:
+    last = program.tree.body[-1]
+    while isinstance(last, ast.If) and not _ends_in_doubt(program, last):
+        last = (last.orelse or last.body)[-1]
+    if isinstance(last, ast.If):
+        yield (
+            last,
+            "about",
+            "the compiler may compute what these lanes need before or behind this last branch",
+        )
+    for node in (n for n in ast.walk(program.tree) if isinstance(n, ast.While)):
+        for inner in (n for n in ast.walk(node) if isinstance(n, ast.If) and _renames(n)):
+            yield inner, "at most", "the compiler may compute the last step of a sum for these lanes alone"
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.BoolOp) and any(_computes(part) for part in node.values[1:]):
+            yield node, "about", "the compiler may compute a later part of a condition for all lanes"
+        if isinstance(node, ast.If) and _only_assigns(node.body):
+            if any(isinstance(one, ast.AugAssign) and _calls_a_function(program, one) for one in node.body):
+                yield node, "about", "the compiler may compute this short branch for all lanes"
+            inner = node.orelse[0] if len(node.orelse) == 1 else None
+            if isinstance(inner, ast.If) and _only_assigns([*inner.body, *inner.orelse]):
+                yield node, "about", "the compiler may compute some of these short branches for all lanes"
+
+
+def _computes(part) -> bool:
+    """Tell whether a part of a condition compares a product or a quotient, or a sum of others."""
+    values = [part.left, *part.comparators] if isinstance(part, ast.Compare) else [part]
+    made = [v for v in values if isinstance(v, ast.BinOp)]
+    return any(isinstance(v.op, (ast.Mult, ast.Div)) or isinstance(v.left, ast.BinOp) for v in made)
+
+
+def _ends_in_doubt(program, node: ast.If) -> bool:
+    """Tell whether a kernel ends with a branch of two tests, or with one that only calls a device function."""
+    later = node.test.values[1:] if isinstance(node.test, ast.BoolOp) else []
+    tests = any(
+        isinstance(p, ast.BinOp) and isinstance(p.op, ast.Mod) for one in later for p in ast.walk(one)
+    )
+    calls = isinstance(node.body[0], ast.Expr) and _calls_a_function(program, node.body[0])
+    return tests or (len(node.body) == 1 and calls)
+
+
+def _renames(node: ast.If) -> bool:
+    """Tell whether a branch only gives a name the value of another one."""
+    (one, *more) = node.body
+    return not more and isinstance(one, ast.Assign) and isinstance(one.value, ast.Name) and not node.orelse
+
+
+def in_long_loops(program, site) -> bool:
+    """Tell whether a local array is touched in a loop of known length that calls device functions."""
+    return site.where.function == program.name and any(
+        node.lineno <= site.where.line <= node.end_lineno
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.For) and any(_calls_a_function(program, one) for one in node.body)
+    )
+
+
+def _kept_on_both_ways(tree) -> Iterator[ast.If]:
+    """Yield each branch that stores to an element which the statements before have stored, too."""
+    for node in (n for n in ast.walk(tree) if isinstance(n, ast.If) and not n.orelse):
+        inside = {ast.dump(t) for one in node.body if isinstance(one, ast.Assign) for t in one.targets}
+        for one in ast.walk(tree):
+            before = isinstance(one, ast.AugAssign) and one.lineno < node.lineno
+            if before and isinstance(one.target, ast.Subscript) and ast.dump(one.target) in inside:
+                yield node
+
+
+def _only_assigns(body: list) -> bool:
+    """Tell whether statements only give names new values by arithmetic."""
+    return bool(body) and all(
+        isinstance(one, (ast.Assign, ast.AugAssign))
+        and not any(isinstance(p, ast.Subscript) for p in ast.walk(one))
+        and any(isinstance(p, (ast.BinOp, ast.AugAssign, ast.Call)) for p in ast.walk(one))
+        for one in body
+    )
+
+
+def _calls_a_function(program, part) -> bool:
+    """Tell whether a statement calls a device function."""
+    names = (p.func.id for p in ast.walk(part) if isinstance(p, ast.Call) and isinstance(p.func, ast.Name))
+    return any(hasattr(program.names.get(name), "py_func") for name in names)
+
+
+def never_unrolled(node) -> bool:
+    """Tell whether a loop is certainly not unrolled: it has another loop, an early way out, or a barrier in it."""
+    for part in (p for statement in node.body for p in ast.walk(statement)):
+        if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
+            return True
+        if isinstance(part, ast.Call) and any(word in ast.unparse(part.func) for word in NEVER):
+            return True
+    return False
+
+
+def _loads_late(test) -> bool:
+    """Tell whether a part of a condition behind ``and`` loads an element."""
+    return isinstance(test, ast.BoolOp) and any(map(_loads, test.values[1:]))
+
+
+def _waits_for_an_atomic(node) -> bool:
+    """Tell whether a branch in a loop uses what an atomic returns."""
+    branches = (p for statement in node.body for p in ast.walk(statement) if isinstance(p, ast.If))
+    assigned = (p.value for branch in branches for p in ast.walk(branch) if isinstance(p, ast.Assign))
+    return any(isinstance(v, ast.Call) and "atomic" in ast.unparse(v.func) for v in assigned)
+
+
+def _goes_early(node) -> bool:
+    parts = [p for statement in node.body for p in ast.walk(statement)]
+    return any(isinstance(p, (ast.Break, ast.Return)) for p in parts)
+
+
+def _written_out(program, node: ast.For) -> bool:
+    """Tell whether a loop has a fixed number of trips, and its variable is the last index of an access."""
+    if not _is_fixed(program, node) or not isinstance(node.target, ast.Name):
+        return False
+    subscripts = (p for statement in node.body for p in ast.walk(statement) if isinstance(p, ast.Subscript))
+    last = (p.slice.elts[-1] if isinstance(p.slice, ast.Tuple) else p.slice for p in subscripts)
+    return any(isinstance(n, ast.Name) and n.id == node.target.id for index in last for n in ast.walk(index))
+
+
+def _is_fixed(program, node: ast.For) -> bool:
+    """Tell whether the ends of a ``range`` are known to the compiler: numbers, and names from outside the function."""
+    ends = node.iter.args if isinstance(node.iter, ast.Call) else []
+    names = {n.id for end in ends for n in ast.walk(end) if isinstance(n, ast.Name)}
+    return bool(ends) and not names & program.assigned
+
+
+def _neighbours(tree: ast.FunctionDef) -> bool:
+    """Tell whether a function touches two elements whose indices are an even multiple, and that plus 1."""
+    found: set = set()
+    for node in (n for n in ast.walk(tree) if isinstance(n, ast.Subscript)):
+        index, more = node.slice, 0
+        if (
+            isinstance(index, ast.BinOp)
+            and isinstance(index.op, ast.Add)
+            and isinstance(index.right, ast.Constant)
+        ):
+            index, more = index.left, index.right.value
+        if isinstance(index, ast.BinOp) and isinstance(index.op, ast.Mult):
+            factors = [p.value for p in (index.left, index.right) if isinstance(p, ast.Constant)]
+            if any(isinstance(f, int) and f % 2 == 0 for f in factors):
+                found.add((ast.dump(node.value), ast.dump(index), more))
+    return any((array, index, 1) in found for array, index, more in found if more == 0)
+
+
+def _sides_end_alike(node) -> bool:
+    """Tell whether both sides of a branch end with the same operation on different elements."""
+    sides = [side if isinstance(side, ast.expr) else _last_value(side) for side in (node.body, node.orelse)]
+    if None in sides or not all(map(_loads, sides)):
+        return False
+    one, other = (_outline(side) for side in sides)
+    return one == other and ast.dump(sides[0]) != ast.dump(sides[1])
+
+
+def _last_value(body):
+    last = body[-1] if body else None
+    return last.value if isinstance(last, (ast.Assign, ast.AugAssign)) else None
+
+
+def _outline(value) -> tuple:
+    """Return the operation of an expression and the kinds of its operands."""
+    if isinstance(value, ast.BinOp):
+        return type(value.op), _outline(value.left), _outline(value.right)
+    return (type(value),)
+
+
+def _carries(program) -> Iterator[tuple]:
+    tree = program.tree
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For) and node.body and not _is_fixed(program, node):
+            last = node.body[-1]
+            targets = last.targets if isinstance(last, ast.Assign) else []
+            for target in (t for t in targets if isinstance(t, ast.Name)):
+                uses = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == target.id]
+                reads = [n.lineno for n in uses if isinstance(n.ctx, ast.Load)]
+                if reads and all(node.lineno <= line <= node.end_lineno for line in reads):
+                    yield node, target.id
+
+
+def _loads(node) -> bool:
+    return any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Load) for p in ast.walk(node))

@@ -1,0 +1,42 @@
+"""The value number of an operation: equal for operations that a compiler sees to be equal."""
+
+import ast
+
+from numba.core import types
+
+
+def key_of(run, kind, function, result, a, b, keys) -> int:
+    """Return the number of an operation on two values; ``keys`` are theirs, in an order that does not matter to it."""
+    if isinstance(result, types.Integer) and result.bitwidth == 64:
+        if kind is ast.Add and b.constant:
+            return run.numbering.plus(a.key, b.number)
+        if kind is ast.Add and a.constant:
+            return run.numbering.plus(b.key, a.number)
+        if kind is ast.Sub and b.constant:
+            return run.numbering.plus(a.key, -b.number)
+    key = _multiple_of_sum(run, kind, function, result, a, b)
+    key = run.numbering.of((function.__name__, result), *keys) if key is None else key
+    if kind in (ast.Mult, ast.LShift) and isinstance(result, types.Integer):
+        _note_multiple(run, kind, key, a, b)
+    return key
+
+
+def _multiple_of_sum(run, kind, function, result, a, b) -> int | None:
+    """Return the number of ``(x + 2) * 3`` as that of ``x * 3 + 6``; None for anything else."""
+    if kind is not ast.Mult or not isinstance(result, types.Integer) or a.constant == b.constant:
+        return None
+    one, factor = (a, b) if b.constant else (b, a)
+    base, amount = run.numbering.as_sum(one.key)
+    if not amount or result.bitwidth < 64:
+        return None
+    product = run.numbering.of((function.__name__, result), *sorted((base, factor.key)))
+    run.numbering.scaled(product, base, factor.number)
+    return run.numbering.plus(product, amount * factor.number)
+
+
+def _note_multiple(run, kind, key, a, b) -> None:
+    if kind is ast.LShift and b.constant and 0 <= b.number < 32:
+        run.numbering.scaled(key, a.key, 1 << b.number)
+    elif kind is ast.Mult and (a.constant or b.constant):
+        one, other = (a, b) if b.constant else (b, a)
+        run.numbering.scaled(key, one.key, other.number)
