@@ -47,7 +47,7 @@ from numba import float64
 
 from course_pkg import bench, cuda, practice, simt, viz
 from course_pkg.bench.pitfalls import pairs
-from course_pkg.core import Library
+from course_pkg.core import Library, short_name
 from course_pkg.core.checks import unwritten
 from course_pkg.paths import figure
 from course_pkg.stencil.variants import VARIANTS as STENCILS
@@ -273,14 +273,14 @@ guess_copies
 copied = {found.device.name: pair["with_copies"] for found, pair in zip(honest, timed, strict=True)}
 viz.relative_bars(
     {
-        f"{gpu}: {bench.format_time(pair.right.median_s)}, {bench.format_time(pair.wrong.median_s)}": {
+        f"{short_name(gpu)}: {bench.format_time(pair.right.median_s)}, {bench.format_time(pair.wrong.median_s)}": {
             "the kernel alone": pair.right.median_s,
             "with its copies": pair.wrong.median_s,
         }
         for gpu, pair in copied.items()
     },
     xlabel="time, relative to the kernel alone",
-    note="A kernel that copies 2²⁶ doubles. " + " ".join(found.origin for found in honest),
+    note="A kernel that copies 2²⁶ doubles.\n" + "\n".join(found.origin for found in honest),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]

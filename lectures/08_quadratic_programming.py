@@ -652,8 +652,8 @@ guess_sectors.reveal(100 * fetched["skip"], how="Counted")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"Rows of zeros are not read. In the others, **one** needed column brings its three neighbours: {1 - INACTIVE:.0%} of the columns ask for {any_of_four:.0%} of the "
-    f"sectors, and for {any_of_eight:.0%} of memory's pieces of 64 bytes."
+    f"In rows that are read, **one** column brings its three neighbours: {1 - INACTIVE:.0%} of the columns ask for {any_of_four:.0%} of the "
+    f"sectors, and for {any_of_eight:.0%} of memory's 64-byte pieces."
 )
 
 

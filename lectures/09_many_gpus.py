@@ -555,6 +555,7 @@ viz.curves_picture(
     log="xy",
     ticks=PARTS,
     yticks=(0.1, 1, 10, 100),
+    height=3.3,
     note=f"CG with two kernels, {EDGE}³ points. The halo: what is not hidden; 0.1 stands for nothing. {MODEL}",
 )
 

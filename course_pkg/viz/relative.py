@@ -66,5 +66,5 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
     return draw(
         plot,
         f"{title} {told} ({xlabel}). {note}",
-        size=(9.6, 1.6 + 0.27 * rows if len(relative) > 1 else 1.25 + 0.5 * rows),
+        size=(9.6, max(2.95, 1.6 + 0.27 * rows) if len(relative) > 1 else 1.25 + 0.5 * rows),
     )
