@@ -41,7 +41,8 @@ from course_pkg.setup.troubles import (  # noqa: E402
 )
 
 # Two workers per core, up to four: with three on two cores a quarter of their time was idle, since tests wait for
-# browsers, sandboxes and clocks. All tests of a file run in one worker, so that what they share is made once; tests/conftest.py orders the files.
+# browsers, sandboxes and clocks. All tests of a file run in one worker, so that what they share is made once;
+# tests/conftest.py orders the files.
 OPTIONS = ["-n", str(min(2 * (os.cpu_count() or 1), 4)), "--dist", "loadfile", "--no-loadscope-reorder"]
 PYTEST = ["python", "-m", "pytest", *OPTIONS]
 CHECK_S = 87  # with what comes before and after, `make check` ends within 90
