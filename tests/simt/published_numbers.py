@@ -151,6 +151,16 @@ def shared_by_the_name_of_a_type(x, out):
     out[t] = tile[(t + 1) % 32]
 
 
+def shared_by_the_code_of_a_type(x, out):
+    tile = cuda.shared.array(32, "f4")
+    ours = cuda.local.array(1, dtype="f8")
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+    cuda.syncthreads()
+    ours[0] = tile[(t + 1) % 32]
+    out[t] = ours[0]
+
+
 def bits_of_floats(x, out):
     i = cuda.grid(1)
     if i < x.size:
@@ -259,6 +269,8 @@ PUBLISHED = [
     Idiom(without_nan, 1, 32, lambda: {"x": np.r_[X[:23], np.nan], "out": np.zeros(24)},
           lambda a: {"out": np.r_[X[:23], -np.inf]}),
     Idiom(shared_by_the_name_of_a_type, 1, 32, lambda: {"x": numbers(32), "out": np.zeros(32)},
+          lambda a: {"out": np.roll(numbers(32), -1)}, (("    cuda.syncthreads()\n", ""),)),
+    Idiom(shared_by_the_code_of_a_type, 1, 32, lambda: {"x": numbers(32), "out": np.zeros(32)},
           lambda a: {"out": np.roll(numbers(32), -1)}, (("    cuda.syncthreads()\n", ""),)),
     Idiom(bits_of_floats, 1, 32, lambda: {"x": X.astype(np.float32), "out": zeros(24)},
           lambda a: {"out": X.astype(np.float32).view(np.int32)}),

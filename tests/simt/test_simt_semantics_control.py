@@ -112,6 +112,24 @@ BODIES = {
         out[i, 0] = 0 < x[i] < i <= 30
         out[i, 1] = 5 > x[i] != i
     """,
+    "match with numbers, a guard and a name": """
+        match x[i] % 5 + i % 2:
+            case 0 | -1:
+                out[i, 0] = 1
+            case 2 if i > 9:
+                out[i, 0] = 2
+                return
+            case 3:
+                pass
+            case m:
+                out[i, 0] = m * 10
+        match i:
+            case 7:
+                out[i, 1] = 5
+            case _ if x[i] > 4:
+                out[i, 1] = 6
+        out[i, 2] = 9
+    """,
     "pass and a bare expression": """
         pass
         x[i]

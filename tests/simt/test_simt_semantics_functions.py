@@ -1,6 +1,7 @@
 """Functions of ``operator`` and NumPy, ``and`` and ``or`` for their value: as Numba compiles them for a GPU."""
 
 import ast
+import cmath
 import operator
 
 import numpy as np
@@ -98,7 +99,7 @@ REFUSED = {
     "walrus": ("(y := x[i]) + y", "line of its own"),
     "min of one": ("min(x[i])", "min of one number"),
     "raise": ("y = 1\nif i < 0:\n    raise ValueError(f'bad {i}')", "plain text"),
-    "match": ("y = 1\nmatch i:\n    case 0:\n        y = 5", "if, elif and else"),
+    "match": ("y = 1\nmatch (i, 0):\n    case (0, 0):\n        y = 5", "if, elif and else"),
     "text, compared": ("y = 1\nif MODE == 'fast':\n    y = 2", "compare numbers"),
 }
 
@@ -150,3 +151,13 @@ def test_what_the_first_part_decides_is_not_loaded():
         )
         assert found.global_load.requests == requests
         np.testing.assert_array_equal(out, np.where(zeros, 7.0, 0.0))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_complex_number_is_made_of_length_and_angle(dtype):
+    text = "def kernel(r, phi, out):\n    i = cuda.grid(1)\n    out[i] = cmath.rect(r[i], phi[i])\n"
+    r, phi = np.linspace(0, 2, 9).astype(dtype), np.linspace(-4, 4, 9).astype(dtype)
+    out = np.zeros(9, np.result_type(dtype, np.complex64))
+    Kernel.from_source(text, "kernel", {"cuda": cuda, "cmath": cmath})[1, 9](r, phi, out)
+    expected = [cmath.rect(a, b) for a, b in zip(r, phi, strict=True)]
+    np.testing.assert_allclose(out, expected, rtol=4 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).eps)

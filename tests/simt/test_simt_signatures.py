@@ -7,7 +7,7 @@ from numba import float32, int32, void
 
 from course_pkg import cuda
 from course_pkg.simt.errors import SimtError
-from course_pkg.simt.run.kernel import jit
+from course_pkg.simt.run.kernel import Kernel, jit
 
 
 def store(out, x):
@@ -121,3 +121,43 @@ def test_a_device_function_refuses_what_no_signature_fits():
 
     with pytest.raises(SimtError, match=r"line \d+: first has no signature for .*float64"):
         kernel[1, 1](np.zeros(3))
+
+
+@jit("void(float64[::1], int32, int32)", device=True)
+def swap(a, i, j):
+    a[i], a[j] = a[j], a[i]
+
+
+def test_a_device_function_that_demands_neighbours_takes_an_array_and_its_rows():
+    @jit
+    def kernel(a, table):
+        swap(a, 0, 2)
+        swap(table[1], 0, 2)
+        swap(table[2][1:], 0, 1)
+
+    a, table = np.arange(3.0), np.arange(9.0).reshape(3, 3)
+    kernel[1, 1](a, table)
+    np.testing.assert_array_equal(a, [2, 1, 0])
+    np.testing.assert_array_equal(table, [[0, 1, 2], [5, 4, 3], [6, 8, 7]])
+
+
+@pytest.mark.parametrize("view", ["table[:, 1]", "table[1, ::2]"])
+def test_a_device_function_that_demands_neighbours_refuses_what_has_gaps(view):
+    kernel = Kernel.from_source(f"def kernel(table):\n    swap({view}, 0, 1)\n", "kernel", {"swap": swap})
+    with pytest.raises(SimtError, match=r"no signature for .*1d, A"):
+        kernel[1, 1](np.zeros((3, 3)))
+
+
+def test_a_device_function_may_demand_columns():
+    @jit(["float64(float64[::1, :])", "int64(float64[:, ::1])"], device=True)
+    def order(a):
+        return 7.5
+
+    @jit
+    def kernel(by_rows, by_columns, out):
+        out[0] = order(by_rows)
+        out[1] = order(by_columns)
+
+    out = np.zeros(2)
+    kernel[1, 1](np.zeros((2, 3)), np.zeros((2, 3), order="F"), out)
+    np.testing.assert_array_equal(out, [7, 7.5])

@@ -185,6 +185,8 @@ MATH_CALLS = {
     if name in _TWO
     else [_one("math.ldexp({r}, i)"), _one("math.ldexp(2.0, {r})", "int32")]
     if name == "ldexp"
+    else [_one("abs(cmath.rect({r}, 2.0))"), _one("abs(cmath.rect(2.0, {r}))")]
+    if name == "cmath.rect"
     else [_one(f"math.{name}({{r}})" if "." not in name else f"abs({name}(complex({{r}}, 1.0)))")]
     for name in BY_NAME
 }

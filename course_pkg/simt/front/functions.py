@@ -82,6 +82,7 @@ _TABLE = [
             ("acosh", "arccosh"), ("atanh", "arctanh"), ("phase", "angle"),
         ]
     ),
+    Function("cmath.rect", cmath.rect, lambda r, phi: r * np.cos(phi) + 1j * (r * np.sin(phi))),
     *(Function(f"cmath.{n}", getattr(cmath, n), getattr(np, n), "") for n in ("isnan", "isinf", "isfinite")),
     Function("degrees", math.degrees, np.degrees, "special"),
     Function("radians", math.radians, np.radians, "special"),

@@ -48,7 +48,7 @@ INSTEAD = {  # the beginning of a construct's name: what to write
     "an f-string": "leave it out, or make it a plain text",
     "`is`": "compare numbers by ==",
     "`is not`": "compare numbers by !=",
-    "match": "write if, elif and else",
+    "match": "write if, elif and else, or let each case name numbers alone",
     "try": "test with if before what could fail",
     "with": "leave it out",
     "del": "leave it out",
@@ -127,7 +127,7 @@ def way_out(what: str) -> str:
     Examples
     --------
     >>> way_out("match")
-    'write if, elif and else'
+    'write if, elif and else, or let each case name numbers alone'
     """
     if what in INSTEAD:
         return INSTEAD[what]

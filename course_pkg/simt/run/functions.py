@@ -3,6 +3,8 @@
 import ast
 from dataclasses import dataclass
 
+import numpy as np
+
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import FunctionSource, Program
 from course_pkg.simt.front.typing import SCALARS, best_match, type_of
@@ -31,12 +33,12 @@ class LocalFunction:
 def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tuple[list, dict]:
     """Evaluate the arguments of a call, with tuples behind a star taken apart.
 
-    ``types_by_name``: whether a text such as ``"float32"`` stands for the type.
+    ``types_by_name``: whether a text such as ``"float32"`` or ``"f4"`` stands for the type, as in NumPy.
     """
 
     def value_of(one):
-        text = one.value if types_by_name and isinstance(one, ast.Constant) else None
-        return TypeName(type_of(text)) if text in SCALARS else evaluate(run, frame, one, mask)
+        named = _type_named(one) if types_by_name else None
+        return evaluate(run, frame, one, mask) if named is None else TypeName(named)
 
     arguments: list = []
     for one in node.args:
@@ -53,6 +55,16 @@ def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tu
     if any(k.arg is None for k in node.keywords):
         raise unsupported(frame, node, "a call with **arguments")
     return arguments, {k.arg: value_of(k.value) for k in node.keywords}
+
+
+def _type_named(node):
+    """Return the type of a number that a text names, None where it names none."""
+    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    try:
+        named = np.dtype(text) if text else None
+    except TypeError:
+        return None
+    return None if named is None or named.name not in ("bool", *SCALARS) else type_of(named)
 
 
 def call_function(run, frame, node, function, arguments: list, named: dict, mask):

@@ -149,7 +149,19 @@ def numba_type_of(thing):
         parts = tuple(map(numba_type_of, thing))
         return None if None in parts else types.BaseTuple.from_types(parts)
     ndim = getattr(thing, "ndim", None)
-    return None if ndim is None else types.Array(thing.type, ndim, "A")
+    return None if ndim is None else types.Array(thing.type, ndim, _layout(thing))
+
+
+def _layout(array) -> str:
+    """Return the order of an array's elements, as Numba writes it: "C", "F", or "A" for any other."""
+    for layout, extents, strides in (
+        ("C", array.shape[::-1], array.strides[::-1]),
+        ("F", array.shape, array.strides),
+    ):
+        dense = (np.all(extents[d].data * strides[d] == strides[d + 1]) for d in range(len(strides) - 1))
+        if strides and strides[0] == 1 and all(dense):
+            return layout
+    return "A"
 
 
 def undefined(dtype: np.dtype):

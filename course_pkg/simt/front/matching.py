@@ -1,0 +1,70 @@
+"""``match`` as ``if``, ``elif`` and ``else``: Numba compiles it where each case names numbers, or takes anything."""
+
+import ast
+
+
+def without_match(tree: ast.AST) -> ast.AST:
+    """Return a tree whose ``match`` statements are written as ``if``; those that Numba refuses are left.
+
+    Examples
+    --------
+    >>> text = '''match n % 4:
+    ...     case 0 | 1:
+    ...         x = 1
+    ...     case 2 if x > 0:
+    ...         x = 2
+    ...     case m:
+    ...         x = m'''
+    >>> print(ast.unparse(without_match(ast.parse(text))))
+    matched n % 4 = n % 4
+    if matched n % 4 == 0 or matched n % 4 == 1:
+        x = 1
+    elif matched n % 4 == 2 and x > 0:
+        x = 2
+    else:
+        m = matched n % 4
+        x = m
+    """
+    return ast.fix_missing_locations(_Written().visit(tree))
+
+
+class _Written(ast.NodeTransformer):
+    def visit_Match(self, node: ast.Match):
+        self.generic_visit(node)
+        if not all(map(_plain, node.cases)):
+            return node
+        # no name of a learner's contains a space
+        name = f"matched {ast.unparse(node.subject)}"
+        first = ast.Assign([ast.Name(name, ast.Store())], node.subject)
+        chain: list = []
+        for case in reversed(node.cases):
+            body = case.body
+            if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
+                given = ast.Assign([ast.Name(case.pattern.name, ast.Store())], ast.Name(name, ast.Load()))
+                body = [ast.copy_location(given, case.pattern), *body]
+            test = _test(case, name)
+            chain = body if test is None else [ast.copy_location(ast.If(test, body, chain), case.pattern)]
+        return [ast.copy_location(first, node.subject), *chain]
+
+
+def _plain(case: ast.match_case) -> bool:
+    """Whether a case compares with numbers, or takes anything; a name that a guard would see is none of them."""
+    pattern = case.pattern
+    if isinstance(pattern, ast.MatchAs):
+        return pattern.pattern is None and (pattern.name is None or case.guard is None)
+    several = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+    return all(isinstance(one, ast.MatchValue) for one in several)
+
+
+def _test(case: ast.match_case, name: str):
+    """Return the condition under which a case is taken, None where it always is."""
+    pattern = case.pattern
+    if isinstance(pattern, ast.MatchAs):
+        return case.guard
+    several = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+    compared = [
+        ast.copy_location(ast.Compare(ast.Name(name, ast.Load()), [ast.Eq()], [one.value]), one)
+        for one in several
+    ]
+    test = compared[0] if len(compared) == 1 else ast.BoolOp(ast.Or(), compared)
+    return test if case.guard is None else ast.BoolOp(ast.And(), [test, case.guard])
