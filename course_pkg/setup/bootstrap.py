@@ -40,10 +40,10 @@ from course_pkg.setup.troubles import (  # noqa: E402
     explain_os_error,
 )
 
-# Two workers per core, up to four: with three on two cores a quarter of their time was idle, since tests wait for
-# browsers, sandboxes and clocks. All tests of a file run in one worker, so that what they share is made once;
+# One worker more than cores, up to four: tests wait for browsers, sandboxes and clocks a third of their time; a fourth
+# worker on two cores gained nothing. All tests of a file run in one worker, so that what they share is made once;
 # tests/conftest.py orders the files.
-OPTIONS = ["-n", str(min(2 * (os.cpu_count() or 1), 4)), "--dist", "loadfile", "--no-loadscope-reorder"]
+OPTIONS = ["-n", str(min((os.cpu_count() or 1) + 1, 4)), "--dist", "loadfile", "--no-loadscope-reorder"]
 PYTEST = ["python", "-m", "pytest", *OPTIONS]
 CHECK_S = 87  # with what comes before and after, `make check` ends within 90
 # Failures that leaving out the GPU packages would not avoid.

@@ -68,7 +68,7 @@ UNSUPPORTED = {
     "del": "x[0] = 7\ndel x",
     "starred": "x[0] = 7\na, *b = 1, 2, 3",
     "walrus": "x[0] = 7\ny = (z := 3)",
-    "match": "x[0] = 7\nmatch 3:\n    case 3:\n        pass",
+    "match": "x[0] = 7\nmatch (3, 0):\n    case (3, 0):\n        pass",
     "matrix product": "x[0] = 7\ny = 3 @ 4",
     "unknown attribute": "x[0] = 7\ny = x.flags",
     "unknown function of NumPy": "x[0] = 7\ny = np.linspace(0, 1, 3)",
