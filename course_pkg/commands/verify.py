@@ -13,7 +13,7 @@ from course_pkg.commands import devices, limits, traffic
 from course_pkg.core import CourseError
 from course_pkg.device.case import Case
 from course_pkg.paths import recorded_dir
-from course_pkg.witness import compare, ncu, record, sanitizer
+from course_pkg.witness import compare, counting, ncu, record, sanitizer
 from course_pkg.witness.cases import all_cases, choose, fixed_cases, large_cases, racy_cases, topic_of
 
 
@@ -26,9 +26,14 @@ def add_arguments(parser):
         "--case", action="append", default=[], metavar="NAME", help="only this case; may be repeated"
     )
     parser.add_argument(
+        "--missing",
+        action="store_true",
+        help="on a GPU, only cases that its record lacks, and those that --case names",
+    )
+    parser.add_argument(
         "--record",
         action="store_true",
-        help="add the counts to counters.json or traffic.json in figures/data/<device>",
+        help="add the counts to counters.json or traffic.json in figures/data/<device>, topic by topic",
     )
     parser.add_argument("--out", type=Path, help="record into this folder instead of figures/data")
 
@@ -46,6 +51,10 @@ def run(args) -> int:
             "Only counters and traffic of a GPU can be recorded: use `course verify counters --device gpu --record`, "
             "or traffic instead of counters; --case NAME adds one case to the record."
         )
+    if args.missing and (args.what == "races" or not on_gpu):
+        raise CourseError(
+            "--missing chooses what a GPU has to count: use it with counters or traffic on a GPU."
+        )
     if args.out and not args.record:
         raise CourseError("--out says where to record: add --record.")
     return {"counters": _counters, "races": _races, "traffic": _traffic}[args.what](args, on_gpu)
@@ -60,20 +69,36 @@ def _counted(args, on_gpu, cases, metrics):
         Counters of each case, by its name.
     absent : tuple of str
         Names of the metrics that the device does not count.
-    where : str
-        One line that says where the cases were counted.
+    where : list of str
+        A line that says where the cases were counted, and a line for each part of them that could not be.
     """
     if not on_gpu:
         recorded = record.recorded(args.what, args.against)
-        return recorded.counters, recorded.absent, recorded.origin
-    collected = ncu.collect(cases, metrics)
-    if args.record:
-        origin = KINDS[args.what].command
-        path = record.record(
-            collected, bench.gpu(), args.out or recorded_dir(), origin=origin, kind=args.what
-        )
-        print(f"Recorded in {path}.")
-    return collected.counters, collected.absent, f"Counted on {bench.gpu().name}."
+        return recorded.counters, recorded.absent, [recorded.origin]
+
+    def keep(part):
+        if args.record:
+            path = record.record(
+                part, bench.gpu(), _folder(args), origin=KINDS[args.what].command, kind=args.what
+            )
+            print(f"Recorded {len(part.counters)} cases in {path}.", flush=True)
+
+    collected, troubles = counting.count(cases, metrics, keep, collector=ncu.collect)
+    return collected.counters, collected.absent, [f"Counted on {bench.gpu().name}.", *troubles]
+
+
+def _folder(args) -> Path:
+    return args.out or recorded_dir()
+
+
+def _without_recorded(args, cases: list[Case], every: dict[str, Case]) -> list[Case]:
+    """Return the cases to count: with --missing, those that this GPU's record lacks, and those that were named."""
+    if not args.missing:
+        return cases
+    path = _folder(args) / bench.gpu().slug / f"{args.what}.json"
+    there = record.load(path, args.what).counters if path.exists() else {}
+    named = {case.name for case in cases} if args.case else set()
+    return [case for name, case in every.items() if name not in there or name in named]
 
 
 def _not_there(case: Case, kind: str, on_gpu: bool) -> str:
@@ -96,6 +121,9 @@ def _traffic(args, on_gpu: bool) -> int:
         raise CourseError(
             f"{small[0]} fits in a cache: `course verify traffic` needs one of {', '.join(large_cases())}."
         )
+    if not (cases := _without_recorded(args, cases, large_cases())):
+        print("The record lacks no case.")
+        return 0
     counters, _, where = _counted(args, on_gpu, cases, ncu.TRAFFIC)
     bounds = _limits({topic_of(case) for case in cases}, None if on_gpu else args.against)
     print(traffic.header())
@@ -119,9 +147,9 @@ def _limits(of_topics: set[str], device: str | None) -> dict[str, bench.Limits |
     return found
 
 
-def _end(where: str, troubles: list[str], missing: list[str], must: bool) -> int:
+def _end(where: list[str], troubles: list[str], missing: list[str], must: bool) -> int:
     """Print what is wrong and what is missing; return 1 if anything is wrong, or if anything required is missing."""
-    print(where, *troubles, *missing, sep="\n")
+    print(*where, *troubles, *missing, sep="\n")
     return 1 if troubles or (missing and must) else 0
 
 
@@ -129,6 +157,9 @@ def _counters(args, on_gpu: bool) -> int:
     cases = choose(args.case)
     if large := [case.name for case in cases if case.name in large_cases()]:
         raise CourseError(f"{large[0]} is too large for the interpreter: use `course verify traffic`.")
+    if not (cases := _without_recorded(args, cases, all_cases())):
+        print("The record lacks no case.")
+        return 0
     counters, absent, where = _counted(args, on_gpu, cases, ncu.METRICS)
     there = [case for case in cases if case.name in counters]
     missing = [_not_there(case, record.COUNTERS, on_gpu) for case in cases if case.name not in counters]

@@ -129,9 +129,9 @@ class Cases:
             raise CourseError(f"Two cases are called {name!r}: pass name= to one of them.")
         self._cases[name] = Case(name, kernel, _three(grid), _three(block), make_args, idea, **options)
 
-    def add_traffic(self, kernel, grid, block, make_args, points, reads, writes, name) -> None:
-        """Add a launch on fields of ``points`` doubles; it must read ``reads`` fields and write ``writes``."""
-        cost = Cost(bytes_read=8 * reads * points, bytes_written=8 * writes * points)
+    def add_traffic(self, kernel, grid, block, make_args, points, reads, writes, name, itemsize=8) -> None:
+        """Add a launch on fields of ``points`` numbers; it must read ``reads`` fields and write ``writes``."""
+        cost = Cost(bytes_read=itemsize * reads * points, bytes_written=itemsize * writes * points)
         idea = f"{reads} field(s) read, {writes} written, of {points:,} points"
         self.add(kernel, grid, block, make_args, idea, name=name, cost=cost)
 

@@ -21,6 +21,7 @@ SIZES = {"cpu": 4096, "gpu": 16384}  # unknowns of an update
 QUICK_SIZE = 256
 BATCHED, QUICK_BATCHED = (4096, 128, 100), (16, 32, 10)  # problems, unknowns of each, iterations
 INACTIVE = 0.9
+SETTINGS = [(rows, unroll) for rows in (2, 4, 8) for unroll in (1, 2, 4)]  # of update_rows
 # sizes of the problems that are solved; None is the usual size
 SOLVED = dict.fromkeys(PROBLEMS) | {"obstacle_1d": 200, "obstacle_2d": 48, "portfolio": 2000, "dense": 2000}
 QUICK_SOLVED = {"nnls_diabetes": None, "portfolio": 40}

@@ -20,6 +20,7 @@ from course_pkg.qp.suite import (
     INACTIVE,
     MOST_PLAIN,
     PQP,
+    SETTINGS,
     batch,
     batch_on_cpu,
     drawn,
@@ -31,7 +32,6 @@ from course_pkg.vector.variants import VARIANTS as STREAMS
 
 COPIED, COPIED_QUICK = 2**27, 2**16  # doubles
 SPARSE = ("rows", "skip", "compacted")  # variants that are measured where most x are 0
-SETTINGS = [(rows, unroll) for rows in (2, 4, 8) for unroll in (1, 2, 4)]  # of update_rows
 
 
 def everything(size, batched, solved, *, quick: bool) -> Iterator[Measurement]:

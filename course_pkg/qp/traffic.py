@@ -11,6 +11,7 @@ from course_pkg.device.case import SEED, Cases, Sliced, Unwritten
 from course_pkg.device.launch import blocks_for
 from course_pkg.qp import cost
 from course_pkg.qp import gpu_numba as qp
+from course_pkg.qp.suite import SETTINGS
 
 large = Cases()
 N, ACTIVE, PROBLEMS, SMALL = 16384, 1638, 1024, 128
@@ -30,13 +31,25 @@ def _product() -> tuple:
     return Unwritten((N, N)), Unwritten(N), Unwritten((2, N))
 
 
-def _listed() -> tuple:
-    """Return the arguments of the compacted update: ACTIVE of the unknowns are not 0."""
+def _chosen() -> tuple[np.ndarray, np.ndarray]:
+    """Return x, in which ACTIVE of the unknowns are not 0, and the list of these."""
     chosen = np.sort(np.random.default_rng(SEED).choice(N, ACTIVE, replace=False))
     x, active = np.zeros(N), np.zeros(N, np.uint32)
     x[chosen], active[:ACTIVE] = 1.0, chosen
+    return x, active
+
+
+def _listed() -> tuple:
+    """Return the arguments of the compacted update: ACTIVE of the unknowns are not 0."""
+    x, active = _chosen()
     lists = Sliced(x, 0), Sliced(active, 0), Sliced(np.array([ACTIVE], np.uint32), 0)
     return Unwritten((N, N)), Unwritten(N), Unwritten(N), *lists, Unwritten(N), Unwritten(N)
+
+
+def _skipping() -> tuple:
+    """Return the arguments of an update that skips zeros: as many as the compacted one has."""
+    x, _ = _chosen()
+    return Unwritten((N, N)), Unwritten(N), Unwritten(N), Sliced(x, 0), Unwritten(N), Unwritten(N)
 
 
 def _batch() -> tuple:
@@ -44,10 +57,21 @@ def _batch() -> tuple:
     return Unwritten((PROBLEMS, SMALL, SMALL)), *vectors, np.int32(10)
 
 
+_add("update_naive", qp.update_naive_kernel, blocks_for(N, THREADS), THREADS, _update, cost.update(N))
 _add("update_columns", qp.update_columns_kernel, blocks_for(N, THREADS), THREADS, _update, cost.update(N))
 _add("update_staged", qp.update_staged_kernel, blocks_for(N, THREADS), THREADS, _update, cost.update(N))
-ROWS_KERNEL = qp.update_rows_kernel(qp.ROWS, qp.UNROLL)
-_add("update_rows", ROWS_KERNEL, -(-N // qp.ROWS), THREADS, _update, cost.update(N))
+for rows, unroll in dict.fromkeys([(qp.ROWS, qp.UNROLL), *SETTINGS]):
+    name = "update_rows" + ("" if (rows, unroll) == (qp.ROWS, qp.UNROLL) else f"_{rows}_{unroll}")
+    _add(name, qp.update_rows_kernel(rows, unroll), -(-N // rows), THREADS, _update, cost.update(N))
+WARPS = THREADS // 32  # a warp for each row
+_add(
+    "update_skip",
+    qp.update_skip_kernel,
+    -(-N // WARPS),
+    THREADS,
+    _skipping,
+    cost.update_active(N, ACTIVE),
+)
 PRODUCT_KERNEL = qp.split_product_kernel(qp.ROWS, qp.UNROLL)
 _add("split_product", PRODUCT_KERNEL, -(-N // qp.ROWS), THREADS, _product, cost.split_product(N))
 _add(

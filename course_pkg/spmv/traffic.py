@@ -2,10 +2,10 @@
 
 The cost counts x once. More bytes move for two reasons: caches lose parts of x before they are needed again, and only a
 part of some sectors is used. The matrix is made when a launch needs it, but its sizes follow from the grid. The results
-are not checked, so x and y are not initialised.
+are not checked, so x and y are not initialised. ``traffic_meshes.py`` adds launches on meshes and networks.
 """
 
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -16,11 +16,15 @@ from course_pkg.permutation.problem import problem
 from course_pkg.spmv import cost
 from course_pkg.spmv import gpu_numba as spmv
 from course_pkg.spmv.formats import CsrBalanced, Ell, EllR, SellCSigma
-from course_pkg.spmv.tuning import CHUNK, ITEMS, TILE
+from course_pkg.spmv.traffic_meshes import add_cases
+from course_pkg.spmv.tuning import CHUNK, ITEMS, LANES, TILE
 
 large = Cases()
-EDGE = 160  # a cube of 4.1 million rows: 343 MB of values and columns
-THREADS, LANES = spmv.THREADS_PER_BLOCK, 4
+EDGES = (
+    160,
+    250,
+)  # cubes of 4.1 million rows, 343 MB of values and columns, and of the 15.6 million that are timed
+THREADS, SOME_LANES = spmv.THREADS_PER_BLOCK, 4
 
 
 def sizes(edge: int) -> dict[str, int]:
@@ -37,21 +41,21 @@ def stored_in_slices(edge: int) -> int:
     return edge * (7 * edge**2 - 4 * edge)
 
 
-def _add(name, kernel, blocks, make, its_cost):
+def _add(edge, name, kernel, blocks, make, its_cost):
     """Add a launch; ``make`` takes the matrix and returns the arguments before x."""
 
     def arguments():
-        before = make(_matrix())
+        before = make(_matrix(edge))
         arrays = (Sliced(a, 0) if isinstance(a, np.ndarray) and a.size else a for a in before)
-        return *arrays, Unwritten(EDGE**3), Unwritten(EDGE**3)
+        return *arrays, Unwritten(edge**3), Unwritten(edge**3)
 
-    idea = f"Poisson's matrix on {EDGE}³ points, {its_cost.redundancy:.2f} times the bytes of its nonzeros, x and y"
-    large.add(kernel, blocks, THREADS, arguments, idea, name=f"spmv_{name}_{EDGE}", cost=its_cost)
+    idea = f"Poisson's matrix on {edge}³ points, {its_cost.redundancy:.2f} times the bytes of its nonzeros, x and y"
+    large.add(kernel, blocks, THREADS, arguments, idea, name=f"spmv_{name}_{edge}", cost=its_cost)
 
 
-@cache
-def _matrix():
-    return problem("poisson_3d", size=EDGE).matrix
+@lru_cache(maxsize=1)
+def _matrix(edge):
+    return problem("poisson_3d", size=edge).matrix
 
 
 def _csr(A):
@@ -73,41 +77,38 @@ def _slices(A):
     return M.offsets, M.perm, M.indices, M.data
 
 
-WHOLE = sizes(EDGE)
-BLOCKS = blocks_for(WHOLE["rows"], THREADS)
-_add("csr_scalar", spmv.spmv_csr_scalar_kernel, BLOCKS, _csr, cost.csr(**WHOLE))
-_add(
-    f"csr_vector_{LANES}",
-    spmv.spmv_csr_vector_kernel(LANES),
-    blocks_for(WHOLE["rows"], THREADS // LANES),
-    _csr,
-    cost.csr(**WHOLE),
-)
-PADDING = Cost(bytes_read=cost.INDEX * (7 * WHOLE["rows"] - WHOLE["nonzeros"]))  # its values need not move
-_add("ell", spmv.spmv_ell_kernel, BLOCKS, _tables, cost.ell(**WHOLE) + PADDING)
-_add("ellr", spmv.spmv_ellr_kernel, BLOCKS, _tables_with_lengths, cost.ellr(**WHOLE))
-_add(
-    "sell",
-    spmv.spmv_sell_kernel(CHUNK, 7, False),
-    BLOCKS,
-    _slices,
-    cost.sell(**WHOLE, stored=stored_in_slices(EDGE), sigma=1),
-)
+def _add_all(edge):
+    """Add the launch of every format on a cube; on the one that is timed, by any number of lanes."""
+    whole = sizes(edge)
+    blocks, padding = blocks_for(whole["rows"], THREADS), 7 * whole["rows"] - whole["nonzeros"]
+    _add(edge, "csr_scalar", spmv.spmv_csr_scalar_kernel, blocks, _csr, cost.csr(**whole))
+    for lanes in LANES if edge == max(EDGES) else (SOME_LANES,):
+        shared = blocks_for(whole["rows"], THREADS // lanes)
+        _add(edge, f"csr_vector_{lanes}", spmv.spmv_csr_vector_kernel(lanes), shared, _csr, cost.csr(**whole))
+    columns = Cost(bytes_read=cost.INDEX * padding)  # the values of the padding need not move
+    _add(edge, "ell", spmv.spmv_ell_kernel, blocks, _tables, cost.ell(**whole) + columns)
+    _add(edge, "ellr", spmv.spmv_ellr_kernel, blocks, _tables_with_lengths, cost.ellr(**whole))
+    stored = stored_in_slices(edge) if edge % CHUNK == 0 else whole["nonzeros"]
+    in_slices = cost.sell(**whole, stored=stored, sigma=1)
+    _add(edge, "sell", spmv.spmv_sell_kernel(CHUNK, 7, False), blocks, _slices, in_slices)
+
+    def with_carries():
+        """Return the arguments of the kernel on tiles; the last one is memory for the sums that are carried over."""
+        M = CsrBalanced.from_scipy(_matrix(edge))
+        arrays = (Sliced(a, 0) for a in (M.indptr, M.indices, M.data, M.tile_rows))
+        return *arrays, Unwritten(edge**3), Unwritten(edge**3), Unwritten(M.tile_rows.size - 1)
+
+    large.add(
+        spmv.spmv_csr_balanced_kernel(ITEMS),
+        -(-(whole["rows"] + whole["nonzeros"]) // TILE),
+        THREADS,
+        with_carries,
+        f"Poisson's matrix on {edge}³ points by tiles, without the launch that adds what they carry over",
+        name=f"spmv_csr_balanced_{edge}",
+        cost=cost.csr(**whole),
+    )
 
 
-def _with_carries():
-    """Return the arguments of the kernel on tiles; the last one is memory for the sums that are carried over."""
-    M = CsrBalanced.from_scipy(_matrix())
-    arrays = (Sliced(a, 0) for a in (M.indptr, M.indices, M.data, M.tile_rows))
-    return *arrays, Unwritten(EDGE**3), Unwritten(EDGE**3), Unwritten(M.tile_rows.size - 1)
-
-
-large.add(
-    spmv.spmv_csr_balanced_kernel(ITEMS),
-    -(-(WHOLE["rows"] + WHOLE["nonzeros"]) // TILE),
-    THREADS,
-    _with_carries,
-    f"Poisson's matrix on {EDGE}³ points by tiles, without the launch that adds what they carry over",
-    name=f"spmv_csr_balanced_{EDGE}",
-    cost=cost.csr(**WHOLE),
-)
+for edge in EDGES:
+    _add_all(edge)
+add_cases(large)

@@ -11,6 +11,7 @@ from course_pkg.core import Library
 from course_pkg.stencil import gpu_cupy, gpu_numba, reference, suite_tiles
 from course_pkg.stencil.gpu_cupy import cp
 from course_pkg.stencil.problem import HeatProblem
+from course_pkg.stencil.suite_settings import BLOCKS, BLOCKS_PER_SM, REGISTERS
 from course_pkg.stencil.variants import VARIANTS
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
@@ -26,12 +27,6 @@ SWEPT = [
     *((VARIANTS[f"laplacian_{name}"], CUDA) for name in ("naive", "flat", "marching", "vectorised")),
     (VARIANTS["laplacian_vectorised"], CUPY),
 ]
-BLOCKS = (
-    (32, 4, 2), (32, 8, 1), (32, 2, 4), (64, 4, 1), (128, 2, 1), (256, 1, 1), (16, 4, 4), (8, 8, 4), (4, 8, 8),
-    (1, 16, 16), (32, 1, 1), (32, 32, 1),
-)  # fmt: skip
-REGISTERS = ("free", 32, 24)
-BLOCKS_PER_SM = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32)
 
 
 class Grids:

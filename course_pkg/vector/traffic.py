@@ -1,16 +1,22 @@
-"""Streams that no cache holds: how many bytes move between the GPU and its memory, of those that must?
+"""Vectors that no cache holds: how many bytes move between the GPU and its memory, of those that must?
 
 A stride leaves gaps between the elements that are read. Counters of L1 tell how many sectors a request asks for; only
-here is it seen in what pieces memory answers. Nobody looks at the results, so that memory stays as it is found.
+here is it seen in what pieces memory answers. Sizes are those that are measured. Of a sum, only the launch over the
+whole vector is counted: the others have less than a hundredth of its bytes. Nobody looks at the results, so that memory
+stays as it is found.
 """
+
+import numpy as np
 
 from course_pkg.device.case import Cases, Unwritten
 from course_pkg.device.launch import blocks_for
 from course_pkg.vector import gpu_numba as vector
-from course_pkg.vector.suite import STRIDES
+from course_pkg.vector.suite import DEGREES_GPU, EDGE, STRIDES
 
 large = Cases()
 N, N_STRIDED = 1 << 27, 1 << 24
+SIDE = EDGE["gpu"]  # of the square that is summed by rows and by columns, and transposed
+N_SUMMED = SIDE**2
 THREADS = vector.THREADS_PER_BLOCK
 
 
@@ -21,7 +27,16 @@ def _stream(name, kernel, make, reads, per_thread=1):
 
 _stream("copy", vector.copy_kernel, lambda: (Unwritten(N), Unwritten(N)), 1)
 _stream("copy_two", vector.copy_two_kernel, lambda: (Unwritten(N), Unwritten(N)), 1, per_thread=2)
+_stream("scale", vector.scale_kernel, lambda: (Unwritten(N), 3.0, Unwritten(N)), 1)
+_stream("add", vector.add_kernel, lambda: (Unwritten(N), Unwritten(N), Unwritten(N)), 2)
 _stream("triad", vector.triad_kernel, lambda: (Unwritten(N), Unwritten(N), 3.0, Unwritten(N)), 2)
+for degree in DEGREES_GPU:
+    _stream(
+        f"horner_{degree}",
+        vector.horner_kernel(degree),
+        lambda: (Unwritten(N), np.float64(1), Unwritten(N)),
+        1,
+    )
 
 for stride in STRIDES:
     large.add_traffic(
@@ -34,3 +49,41 @@ for stride in STRIDES:
         1,
         f"vector_copy_strided_{stride}_large",
     )
+
+
+def _sum(name, kernel, blocks, vectors, n):
+    """Add the launch of a sum that reads ``vectors`` vectors of n elements and writes a number per block."""
+
+    def make():
+        return *(Unwritten(n) for _ in range(vectors)), Unwritten(blocks)
+
+    large.add_traffic(kernel, blocks, THREADS, make, n, vectors, 0, f"vector_{name}_large")
+
+
+_sum("dot", vector.dot_kernel, vector.DOT_BLOCKS, 2, N)
+_sum("reduce_sum_tree", vector.reduce_sum_tree_kernel, blocks_for(N_SUMMED, THREADS), 1, N_SUMMED)
+_sum("reduce_sum_shuffle", vector.reduce_sum_shuffle_kernel, blocks_for(N_SUMMED, THREADS), 1, N_SUMMED)
+_sum("reduce_sum_grid_stride", vector.reduce_sum_grid_stride_kernel, vector.DOT_BLOCKS, 1, N_SUMMED)
+
+
+def _square(name, kernel, blocks, threads):
+    """Add a launch that reads a square array and writes another one."""
+
+    def make():
+        return Unwritten((SIDE, SIDE)), Unwritten((SIDE, SIDE))
+
+    large.add_traffic(kernel, blocks, threads, make, SIDE**2, 1, 1, f"vector_{name}_large")
+
+
+LINES, CHUNKED = vector.LINES_PER_BLOCK, vector.BLOCK_CHUNKED
+for name, kernel in (
+    ("cumsum_columns", vector.cumsum_columns_kernel),
+    ("cumsum_rows_serial", vector.cumsum_rows_serial_kernel),
+):
+    _square(name, kernel, blocks_for(SIDE, LINES), LINES)
+_square("cumsum_rows_chunked", vector.cumsum_rows_chunked_kernel, blocks_for(SIDE, CHUNKED[1]), CHUNKED)
+TRANSPOSED, TILE = vector.BLOCK_TRANSPOSE, (vector.TILE, vector.TILE)
+_square("transpose_naive", vector.transpose_naive_kernel, blocks_for((SIDE, SIDE), TRANSPOSED), TRANSPOSED)
+for padding in (0, 1):
+    kernel = vector.transpose_tiled_kernel(padding)
+    _square(f"transpose_tiled_{padding}", kernel, blocks_for((SIDE, SIDE), TILE), TRANSPOSED)

@@ -10,7 +10,7 @@ from course_pkg.core.access import SECTOR_BYTES, WARP
 from course_pkg.device.case import zeros
 from course_pkg.device.launch import blocks_for
 from course_pkg.permutation.problem import problem
-from course_pkg.spmv import cost, gpu_numba, traffic
+from course_pkg.spmv import cost, gpu_numba
 from course_pkg.spmv.cases import empty_rows
 from course_pkg.spmv.cost import Gather, gather, with_gather
 from course_pkg.spmv.formats import Csr, CsrBalanced, Ell, EllR, SellCSigma
@@ -208,23 +208,3 @@ def test_a_random_order_asks_for_more_sectors_of_x_than_a_band():
     )
     shuffled.sort_indices()
     assert gather(Csr.from_scipy(shuffled)).sectors > 2 * gather(Csr.from_scipy(A)).sectors
-
-
-# ---- the large cases, whose matrices are too large for a test
-
-
-@pytest.mark.parametrize("edge", [32, 64])
-def test_sizes_of_large_cases_follow_from_the_grid(edge):
-    A = problem("poisson_3d", edge).matrix
-    assert traffic.sizes(edge) == {"rows": A.shape[0], "columns": A.shape[1], "nonzeros": A.nnz}
-    assert traffic.stored_in_slices(edge) == SellCSigma.from_scipy(A, sigma=1).stored
-    assert Ell.from_scipy(A).stored == 7 * edge**3
-
-
-def test_large_cases_make_their_arguments(monkeypatch):
-    """On a small cube, with the launches of the large one."""
-    monkeypatch.setattr(traffic, "_matrix", lambda: problem("poisson_3d", 16).matrix)
-    monkeypatch.setattr(traffic, "EDGE", 16)
-    for case in traffic.large:
-        assert case.cost.bytes_read > 300e6
-        simt.profile(case.kernel[1, THREADS], *case.args())
