@@ -28,7 +28,7 @@ def add_arguments(parser):
     parser.add_argument(
         "--missing",
         action="store_true",
-        help="on a GPU, only cases that its record lacks, and those that --case names",
+        help="on a GPU, leave out the cases that its record holds already",
     )
     parser.add_argument(
         "--record",
@@ -91,14 +91,13 @@ def _folder(args) -> Path:
     return args.out or recorded_dir()
 
 
-def _without_recorded(args, cases: list[Case], every: dict[str, Case]) -> list[Case]:
-    """Return the cases to count: with --missing, those that this GPU's record lacks, and those that were named."""
+def _to_count(args, cases: list[Case]) -> list[Case]:
+    """Return the cases to count or to read: with --missing, those that the record of this GPU lacks."""
     if not args.missing:
         return cases
     path = _folder(args) / bench.gpu().slug / f"{args.what}.json"
     there = record.load(path, args.what).counters if path.exists() else {}
-    named = {case.name for case in cases} if args.case else set()
-    return [case for name, case in every.items() if name not in there or name in named]
+    return [case for case in cases if case.name not in there]
 
 
 def _not_there(case: Case, kind: str, on_gpu: bool) -> str:
@@ -121,7 +120,7 @@ def _traffic(args, on_gpu: bool) -> int:
         raise CourseError(
             f"{small[0]} fits in a cache: `course verify traffic` needs one of {', '.join(large_cases())}."
         )
-    if not (cases := _without_recorded(args, cases, large_cases())):
+    if not (cases := _to_count(args, cases)):
         print("The record lacks no case.")
         return 0
     counters, _, where = _counted(args, on_gpu, cases, ncu.TRAFFIC)
@@ -157,7 +156,7 @@ def _counters(args, on_gpu: bool) -> int:
     cases = choose(args.case)
     if large := [case.name for case in cases if case.name in large_cases()]:
         raise CourseError(f"{large[0]} is too large for the interpreter: use `course verify traffic`.")
-    if not (cases := _without_recorded(args, cases, all_cases())):
+    if not (cases := _to_count(args, cases)):
         print("The record lacks no case.")
         return 0
     counters, absent, where = _counted(args, on_gpu, cases, ncu.METRICS)

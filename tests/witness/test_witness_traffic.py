@@ -237,13 +237,16 @@ def gpu(monkeypatch, tmp_path):
     return asked
 
 
-def test_missing_counts_what_the_record_lacks_and_what_is_named(traffic, gpu, capsys):
-    path = traffic(without=("vector_copy_large", "cg_search_250"))
+def test_missing_counts_what_the_record_lacks(traffic, gpu, capsys):
+    path = traffic(without=("vector_copy_large", "cg_search_250", "cg_search_1000"))
     there = record.load(path, record.TRAFFIC).counters
     words = "traffic", "--device", "gpu", "--record", "--missing"
-    assert verify.run(arguments(*words, "--case", "laplacian_flat_1024")) == 0
-    assert gpu == [["cg_search_250"], ["laplacian_flat_1024"], ["vector_copy_large"]]
+    assert verify.run(arguments(*words, "--case", "cg_search_250", "--case", "vector")) == 0
+    assert gpu == [["cg_search_250"], ["vector_copy_large"]]
     assert set(record.load(path, record.TRAFFIC).counters) == {*there, "vector_copy_large", "cg_search_250"}
+    capsys.readouterr()
+    assert verify.run(arguments(*words)) == 0
+    assert gpu[2:] == [["cg_search_1000"]]
     capsys.readouterr()
     assert verify.run(arguments(*words)) == 0 and len(gpu) == 3
     assert capsys.readouterr().out == "The record lacks no case.\n"
