@@ -13,7 +13,7 @@ from course_pkg.core import CourseError, Implementation, Library
 CHASE = Implementation("chase", "", Library.NUMBA_CUDA)
 CHASE_SHARED = Implementation("chase", "shared", Library.NUMBA_CUDA)
 SHARED, L1, L2, MEMORY = "shared memory", "L1", "L2", "memory"
-# Bytes of the ring that stands for a cache, in which it fits on every GPU of a data centre since 2017. That for L2 has more
+# Bytes of the ring that stands for a cache: it fits on every GPU of a data centre since 2017. That for L2 has more
 # links than a chain has steps: no line is read twice in a launch, so L1 never answers. For memory: the longest ring.
 FOOTPRINTS = {L1: 2**15, L2: 2**22}
 
@@ -89,7 +89,13 @@ def latencies(measurements: Iterable[Measurement], what: Implementation = CHASE)
 
 
 def by_level(measurements: Iterable[Measurement]) -> dict[str, Latency]:
-    """Return the latencies of shared memory, L1, L2 and memory; what was not measured is absent."""
+    """Return the latencies of shared memory, L1, L2 and memory; what was not measured is absent.
+
+    Examples
+    --------
+    >>> by_level([])
+    {}
+    """
     measurements = list(measurements)
     everywhere = {latency.footprint_bytes: latency for latency in latencies(measurements)}
     shared = latencies(measurements, CHASE_SHARED)

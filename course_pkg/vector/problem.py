@@ -61,7 +61,7 @@ class Ring:
     Examples
     --------
     >>> Ring.random(8, stride=2, seed=1).links
-    array([2, 0, 6, 0, 0, 0, 4, 0], dtype=uint32)
+    array([2, 0, 4, 0, 6, 0, 0, 0], dtype=uint32)
     """
 
     links: np.ndarray
