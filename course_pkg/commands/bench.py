@@ -16,11 +16,12 @@ SELECTS = ("case", "size", "dtype", "library")
 
 
 def suites() -> dict[str, str]:
-    """Return the suites by name: those of the topics, of wrong clocks, of the interpreter, and of several ranks."""
+    """Return the suites by name: of the topics, of wrong clocks, of latencies, of the interpreter, of several ranks."""
     found = {topic: f"course_pkg.{topic}.suite" for topic in with_module("suite") if topic in topics()}
     return {
         **found,
         "honest": "course_pkg.vector.suite_honest",
+        "latency": "course_pkg.vector.suite_latency",
         "simt": "course_pkg.witness.suite",
         "scaling": "course_pkg.distributed.suite",
     }
@@ -31,8 +32,8 @@ def add_arguments(parser):
     parser.add_argument(
         "topic",
         choices=suites(),
-        help="which suite to measure; honest measures with wrong and right clocks, simt the interpreter, scaling "
-        "several ranks",
+        help="which suite to measure; honest measures with wrong and right clocks, latency chains of loads, simt the "
+        "interpreter, scaling several ranks",
     )
     devices.add_arguments(parser, ("cpu", "gpu"), "this machine's GPU if there is one, else its CPU")
     parser.add_argument("--list", action="store_true", help="name what the topic measures; measure nothing")

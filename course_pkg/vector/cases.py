@@ -5,7 +5,7 @@ import numpy as np
 from course_pkg.device.case import Cases, numbers, zeros
 from course_pkg.device.launch import blocks_for
 from course_pkg.vector import gpu_numba as vector
-from course_pkg.vector.problem import VectorProblem
+from course_pkg.vector.problem import Ring, VectorProblem
 
 cases = Cases()
 THREADS = vector.THREADS_PER_BLOCK
@@ -154,3 +154,16 @@ for ny, nx in ((64, 96), (45, 70)):
             f"{what}, {ny} × {nx}, {dtype}",
             name=f"vector_transpose_{idea}_{ny}_{dtype}",
         )
+
+for name, kernel, what in (
+    ("chase", vector.chase_kernel, "each load waits for the one before it: a request of one lane per step"),
+    ("chase_shared", vector.chase_shared_kernel, "a ring is copied to shared memory, and followed there"),
+):
+    cases.add(
+        kernel,
+        1,
+        1,
+        lambda: (Ring.random(1024, 32).links, 64, np.zeros(1, np.uint32)),
+        what,
+        name=f"vector_{name}",
+    )

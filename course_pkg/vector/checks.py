@@ -75,3 +75,17 @@ def check_transpose(a, out, *, device: bool) -> None:
     require_arrays(device=device, dtypes=(str(a.dtype),), out=out)
     require_shape(a.shape[::-1], out=out)
     require_distinct(a=a, out=out)
+
+
+def check_chase(ring, steps: int, at, *, device: bool, most: int | None = None) -> None:
+    """Check a ring of links, at most ``most`` of them, and the one element that says where a chain starts and ends."""
+    require_count(steps=steps)
+    require_arrays(device=device, dtypes=("uint32",), ring=ring)
+    require_arrays(device=device, dtypes=("uint32",), at=at)
+    require_ndim(1, ring=ring)
+    require_shape((1,), at=at)
+    require_distinct(ring=ring, at=at)
+    if most is not None and ring.size > most:
+        raise CourseError(
+            f"ring has {ring.size} elements, and shared memory has room for {most}: pass a shorter ring."
+        )

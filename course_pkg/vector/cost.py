@@ -176,6 +176,17 @@ def transpose(shape: tuple[int, int], dtype="float64") -> Cost:
     return copy(prod(shape), dtype)
 
 
+def chase(steps: int) -> Cost:
+    """Cost of a chain of loads: four useful bytes per step. It is bound by latency, and far from any bandwidth.
+
+    Examples
+    --------
+    >>> chase(1000).bytes
+    4000
+    """
+    return Cost(bytes_read=4 * steps)
+
+
 def _stream(n, dtype, *, reads, writes, flops):
     size = n * np.dtype(dtype).itemsize
     return Cost(bytes_read=reads * size, bytes_written=writes * size, flops=flops * n)

@@ -1,4 +1,4 @@
-"""Vectors for the streaming operations."""
+"""Vectors for the streaming operations, and rings of links for chains of loads."""
 
 from dataclasses import dataclass
 
@@ -42,3 +42,45 @@ class VectorProblem:
         rng = np.random.default_rng(seed)
         a, b = (rng.uniform(-1.0, 1.0, n).astype(dtype, copy=False) for _ in range(2))
         return cls(a, b, 3.0, np.full(n, np.nan, dtype))
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Links that lead through memory in random order and, after a lap, back to the start: ``i = links[i]``.
+
+    Every ``stride``-th element is a link; the elements between them are not read. With a link in each cache line, the
+    footprint of a chain is the whole array.
+
+    Attributes
+    ----------
+    links : ndarray, uint32, shape (n,)
+        Host memory. A chain starts at element 0, or at any other link.
+    stride : int
+        Distance of the links, in elements.
+
+    Examples
+    --------
+    >>> Ring.random(8, stride=2, seed=1).links
+    array([2, 0, 4, 0, 6, 0, 0, 0], dtype=uint32)
+    """
+
+    links: np.ndarray
+    stride: int
+
+    @property
+    def lap(self) -> int:
+        """The number of links: so many steps lead back to the start."""
+        return self.links.size // self.stride
+
+    @classmethod
+    def random(cls, n: int, stride: int = 1, seed: int = 0) -> "Ring":
+        """Draw a ring of ``n / stride`` links, in an order in which no step can be foretold."""
+        require_count(n=n, stride=stride)
+        if not 1 <= stride <= n <= 2**32 or n % stride:
+            raise CourseError(
+                f"n is {n}, stride {stride}: n must be a multiple of the stride, and at most 2^32."
+            )
+        order = np.random.default_rng(seed).permutation(n // stride).astype(np.uint32) * np.uint32(stride)
+        links = np.zeros(n, np.uint32)
+        links[order] = np.roll(order, -1)
+        return cls(links, stride)

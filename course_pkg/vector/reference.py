@@ -4,7 +4,7 @@ copy, scale, add, triad are the four kernels of STREAM (J. D. McCalpin, Memory B
 High Performance Computers, IEEE TCCA Newsletter, 1995). The others each add one thing: ``dot`` and ``reduce_sum`` a
 reduction; ``horner`` any amount of arithmetic with the traffic of a copy; ``copy_strided`` gaps between the elements
 that are read; the cumulative sums a loop in which each step needs the one before it; ``transpose`` another order of the
-elements.
+elements. ``chase`` is no work at all: it follows links, to find out how long a memory takes to answer.
 
 Shapes and dtypes, for every file of this topic:
 
@@ -166,3 +166,18 @@ def transpose(a, out):
            [2., 4., 6.]])
     """
     np.copyto(out, a.T)
+
+
+def chase(ring, steps, at):
+    """Follow the links of a ring: ``steps`` times ``at[0] = ring[at[0]]``; both are uint32, ``at`` has shape (1,).
+
+    Examples
+    --------
+    >>> at = np.zeros(1, np.uint32)
+    >>> chase(np.array([2, 0, 1], np.uint32), 4, at); at  # 0 -> 2 -> 1 -> 0 -> 2
+    array([2], dtype=uint32)
+    """
+    i = int(at[0])
+    for _ in range(steps):
+        i = int(ring[i])
+    at[0] = i

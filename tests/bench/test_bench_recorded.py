@@ -12,11 +12,13 @@ from course_pkg.bench.document import COUNTERS, MEASUREMENTS, SCHEMA, TRAFFIC, d
 from course_pkg.core import Implementation, find_machine, machine
 from course_pkg.paths import recorded_dir
 from course_pkg.topics import topics
+from course_pkg.vector import cost, latency, suite_latency
 
 EVERY = sorted(recorded_dir().glob("*/*.json"))
 MEASURED = [path for path in EVERY if read(path).kind == MEASUREMENTS]
 HONEST = [path for path in MEASURED if path.stem == "honest"]  # half of it is wrong, and meant to be
 FILES = [path for path in MEASURED if path not in HONEST]
+LATENCIES = [path for path in MEASURED if path.stem == "latency"]  # of an instrument, which is no variant
 
 
 def name_of(path):
@@ -71,8 +73,6 @@ def test_the_recorded_gpu_is_the_catalogues_h200(topic):
 
 
 def test_the_recorded_streams_span_every_size_in_both_libraries():
-    from course_pkg.vector import cost
-
     data = recorded("vector")
     for operation in ("copy", "scale", "add", "triad", "dot"):
         for library in ("Numba CUDA", "CuPy"):
@@ -113,7 +113,7 @@ def cost_of_product(cost, m):
     return cost(**{name: given[name] for name in inspect.signature(cost).parameters if name in given})
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@pytest.mark.parametrize("path", [path for path in FILES if path not in LATENCIES], ids=name_of)
 def test_what_is_recorded_is_of_a_variant_that_is_listed_with_the_cost_that_it_has(path):
     everything = [v for topic in topics() for v in variants_of(topic)]
     listed = {(v.operation, v.name): v for v in everything}
@@ -201,3 +201,17 @@ def test_the_recorded_conjugate_gradients_are_what_is_demanded(device, rows):
     found = demands(recorded("cg", device).measurements)
     assert len(found) == rows
     assert {row["met"] for row in found} == {"yes"}, found
+
+
+@pytest.mark.parametrize("path", LATENCIES, ids=name_of)
+def test_recorded_latencies_are_those_of_memories_one_behind_the_other(path):
+    data = Recorded(path)
+    assert {m.what for m in data.measurements} == {latency.CHASE, latency.CHASE_SHARED}
+    assert [4 * one.parameters["n"] for one in data.measurements[2::2]] == list(suite_latency.FOOTPRINTS)
+    assert all(m.cost == cost.chase(m.parameters["steps"]) for m in data.measurements)
+    found = latency.by_level(data.measurements)
+    assert list(found) == [latency.SHARED, latency.L1, latency.L2, latency.MEMORY]
+    shared, l1, l2, memory = (one.ns for one in found.values())
+    assert max(shared, l1) < l2 < memory
+    assert len({m.observed["sm_mhz"] for m in data.measurements}) == 1
+    assert all(m.observed["sm_mhz"] == m.observed["sm_mhz_after"] for m in data.measurements)

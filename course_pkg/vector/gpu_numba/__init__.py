@@ -1,4 +1,4 @@
-"""Streaming operations (``streams``), sums (``sums``), cumulative sums (``scans``) and transposes as CUDA kernels.
+"""Streams (``streams``), sums (``sums``), cumulative sums (``scans``), transposes and chains of loads as CUDA kernels.
 
 The variants, each with its idea, are listed in ``course_pkg/vector/variants.py``. The docstring of each kernel says
 what differs from the kernel before it, and why.
@@ -8,6 +8,13 @@ precision, in GPU memory. If an argument does not fit, a function raises ``Cours
 launch does not synchronise.
 """
 
+from course_pkg.vector.gpu_numba.chases import (
+    SHARED_LINKS,
+    chase,
+    chase_kernel,
+    chase_shared,
+    chase_shared_kernel,
+)
 from course_pkg.vector.gpu_numba.scans import (
     BLOCK_CHUNKED,
     LINES_PER_BLOCK,
@@ -64,11 +71,16 @@ __all__ = [
     "BLOCK_TRANSPOSE",
     "DOT_BLOCKS",
     "LINES_PER_BLOCK",
+    "SHARED_LINKS",
     "THREADS_PER_BLOCK",
     "TILE",
     "add",
     "add_kernel",
     "block_sum",
+    "chase",
+    "chase_kernel",
+    "chase_shared",
+    "chase_shared_kernel",
     "copy",
     "copy_kernel",
     "copy_strided",
