@@ -38,7 +38,9 @@ def add_arguments(parser):
     devices.add_arguments(parser, ("cpu", "gpu"), "this machine's GPU if there is one, else its CPU")
     parser.add_argument("--list", action="store_true", help="name what the topic measures; measure nothing")
     parser.add_argument(
-        "--case", metavar="NAME", help="of a record, only these: a function, a variant or an operation"
+        "--case",
+        metavar="NAME",
+        help="of a record, only these: a function, a variant or an operation; measuring qp, one of its problems",
     )
     parser.add_argument("--size", metavar="N", help="of a record, only this size: 512, 16384x16384 or 2^30")
     parser.add_argument("--dtype", help="of a record, only this type of numbers: float64 or float32")
@@ -61,10 +63,12 @@ def run(args) -> int:
         if args.record or args.quick:
             raise CourseError("A record is only read: leave out --record and --quick, or name cpu or gpu.")
         return _read(args, there)
-    if selected:
+    parts = getattr(importlib.import_module(suites()[args.topic]), "PARTS", ())
+    if selected and (selected != ["--case"] or args.case not in parts):
+        alone = f", or measure one of {', '.join(parts)} by --case" if parts else ""
         raise CourseError(
             f"{selected[0]} chooses from a record, and a suite is measured as a whole: add --device recorded, or "
-            f"leave out {selected[0]}."
+            f"leave out {selected[0]}{alone}."
         )
     if args.out and not args.record:
         raise CourseError("--out says where to record: add --record.")
@@ -90,7 +94,8 @@ def _measure(args, device: str | None) -> int:
     """Measure the suite, print it, and record it if asked."""
     suite = importlib.import_module(suites()[args.topic])
     device = device or getattr(suite, "DEVICE", None) or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
-    found = iter(suite.run(device, quick=args.quick))
+    part = {"only": args.case} if args.case else {}
+    found = iter(suite.run(device, quick=args.quick, **part))
     first = next(found)  # before the limits are measured: it raises if the device is not there
     measurements = _print(chain([first], found), limits.here(device) if args.topic in topics() else None)
     print(f"Medians on {first.device.name}.")

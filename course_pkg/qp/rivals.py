@@ -1,17 +1,21 @@
 """Quadratic programs by other libraries: SciPy's NNLS and OSQP on a CPU, MPAX on a GPU. OSQP and MPAX are optional.
 
-Each function makes a Rival whose ``call(rtol)`` solves the problem to a KKT residual of about ``rtol ‖h‖∞``.
+Each function makes a Rival whose ``call(rtol)`` solves the problem to a KKT residual of about ``rtol ‖h‖∞``, or gives
+up: OSQP after ``LIMIT_S`` seconds, the others after so many iterations, since they know no limit of time.
 """
 
 import numpy as np
 
 from course_pkg.bench.rival import Rival
 
+LIMIT_S = 20.0  # of a solve by OSQP; it looks at the clock between its iterations
+MOST_ITERATIONS = 100_000  # of a first-order method
+
 
 def scipy_nnls(Q, h) -> Rival:
     """Return ``scipy.optimize.nnls`` of ``‖Rx - b‖²``, with RᵀR = Q by eigenvalues; Q and h in host memory.
 
-    An active-set method, exact up to rounding. The factors are made before ``call``.
+    An active-set method, exact up to rounding. The factors are made before ``call``. If it gives up, x is 0.
     """
     import scipy
     from scipy.optimize import nnls
@@ -23,7 +27,10 @@ def scipy_nnls(Q, h) -> Rival:
     last = []
 
     def call(rtol=None):
-        last[:] = [nnls(R, b, maxiter=30 * h.size)[0]]
+        try:
+            last[:] = [nnls(R, b, maxiter=30 * h.size)[0]]
+        except RuntimeError:  # of SciPy, for too many iterations
+            last[:] = [np.zeros(h.size)]
 
     return Rival(call, lambda: None, lambda: last[0], scipy.__version__)
 
@@ -49,7 +56,8 @@ def osqp_solve(Q, h) -> Rival:
             *limits,
             eps_abs=exact,
             eps_rel=0,
-            max_iter=100_000,
+            max_iter=MOST_ITERATIONS,
+            time_limit=LIMIT_S,
             polishing=True,
             verbose=False,
         )
@@ -74,7 +82,8 @@ def mpax_solve(Q, h) -> Rival:
     )
 
     def call(rtol=1e-6):
-        solver = mpax.raPDHG(eps_abs=rtol * float(np.abs(h).max()), eps_rel=0)
+        exact = rtol * float(np.abs(h).max())
+        solver = mpax.raPDHG(eps_abs=exact, eps_rel=0, iteration_limit=MOST_ITERATIONS)
         last[:] = [solver.optimize(program).primal_solution]
 
     return Rival(call, lambda: jax.block_until_ready(last[0]), lambda: np.asarray(last[0]), version("mpax"))

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from course_pkg.bench import Measurement, gpu, matching, measure, progress
+from course_pkg.bench import Measurement, cpu, gpu, matching, measure, progress
+from course_pkg.bench.measure import Run
 from course_pkg.core import CourseError, Library
 from course_pkg.qp.problem import PROBLEMS, model_predictive, problem
 from course_pkg.qp.reference import diagonal_shift, kkt_residual, starting_guess
@@ -17,6 +18,9 @@ UPDATE, BATCH, PQP, APG = (VARIANTS[name] for name in ("update", "update_batch",
 RTOL = 1e-6
 SLACK = 10  # a rival's own residual may differ from ours by so much
 MOST_PLAIN = 3000  # iterations of the plain method, which may never get there
+FIRST_PLAIN = 10  # of its first call, which only compiles
+LONG_S = 2.0  # a first call of another library that lasts longer is its only sample
+ON_CPU = (Library.SCIPY, Library.OSQP)  # libraries that use no GPU, and compile nothing
 SIZES = {"cpu": 4096, "gpu": 16384}  # unknowns of an update
 QUICK_SIZE = 256
 BATCHED, QUICK_BATCHED = (4096, 128, 100), (16, 32, 10)  # problems, unknowns of each, iterations
@@ -24,14 +28,20 @@ INACTIVE = 0.9
 SETTINGS = [(rows, unroll) for rows in (2, 4, 8) for unroll in (1, 2, 4)]  # of update_rows
 # sizes of the problems that are solved; None is the usual size
 SOLVED = dict.fromkeys(PROBLEMS) | {"obstacle_1d": 200, "obstacle_2d": 48, "portfolio": 2000, "dense": 2000}
+PARTS = tuple(SOLVED)  # each can be measured without the others
 QUICK_SOLVED = {"nnls_diabetes": None, "portfolio": 40}
 # demands on one run
 NEAR_COPY, FASTER_COMPACTED, FASTER_BATCH = 0.90, 5.0, 20.0
 
 
-def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
-    """Yield the measurements of this topic on ``"cpu"`` or ``"gpu"``; with ``quick``, of small problems."""
+def run(device: str, *, quick: bool = False, only: str | None = None) -> Iterator[Measurement]:
+    """Yield the measurements of this topic on ``"cpu"`` or ``"gpu"``; with ``quick``, of small problems.
+
+    With ``only``, the name of one of ``PARTS``, only the solves of this problem.
+    """
     solved = QUICK_SOLVED if quick else SOLVED
+    if only is not None:
+        solved = {only: solved.get(only, SOLVED[only])}
     size, batched = (QUICK_SIZE, QUICK_BATCHED) if quick else (SIZES[device], BATCHED)
     if device == "gpu":
         if gpu().kind != "gpu":
@@ -40,16 +50,25 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
             )
         from course_pkg.qp import suite_gpu
 
-        yield from suite_gpu.everything(size, batched, solved, quick=quick)
+        if only is None:
+            yield from suite_gpu.kernels(size, batched, quick=quick)
+        yield from solves_of(solved, suite_gpu.solves, quick)
     else:
-        with progress(2 + len(solved)) as step:
-            step(f"updates of {size} unknowns")
-            yield from _updates(size, samples=3 if quick else 20)
-            step(f"updates of {batched[0]} problems of {batched[1]} unknowns")
-            yield batch_on_cpu(*batched, samples=3 if quick else 10)
-            for name, n in solved.items():
-                step(f"solving {name}")
-                yield from solves(problem(name, n), samples=1 if quick else 3)
+        if only is None:
+            with progress(2) as step:
+                step(f"updates of {size} unknowns")
+                yield from _updates(size, samples=3 if quick else 20)
+                step(f"updates of {batched[0]} problems of {batched[1]} unknowns")
+                yield batch_on_cpu(*batched, samples=3 if quick else 10)
+        yield from solves_of(solved, solves, quick)
+
+
+def solves_of(solved: dict, solves, quick: bool) -> Iterator[Measurement]:
+    """Yield the solves of each problem."""
+    with progress(len(solved)) as step:
+        for name, n in solved.items():
+            step(f"solving {name}")
+            yield from solves(problem(name, n), samples=1 if quick else 3)
 
 
 def drawn(n: int, dtype: str = "float64", inactive: float = 0.0) -> tuple[np.ndarray, ...]:
@@ -137,23 +156,24 @@ def solves(p, samples: int) -> Iterator[Measurement]:
         (APG, NUMPY, {"maxiter": MOST_PLAIN}),
     ):
         yield one_solve(p, variant.by(library), variant.function(library), options, (p.Q, p.h), samples)
-    for library in (Library.SCIPY, Library.OSQP):
+    for library in ON_CPU:
         yield from rival_solve(p, library, samples)
 
 
 def one_solve(p, what, function, options, arguments, samples, wait=None) -> Measurement:
     """Time one of our solvers, and observe how it ended."""
-    last = []
+    last, plain = [], not options.get("accelerate", True)  # it may take a minute
+    first = [{"maxiter": FIRST_PLAIN}] if plain else []
 
     def call(*arguments):
-        last[:] = [function(*arguments, rtol=RTOL, **options)]
+        last[:] = [function(*arguments, rtol=RTOL, **(options | (first.pop() if first else {})))]
 
     return measure(
         call,
         *arguments,
         name=what,
         parameters=_described(p, accelerate=options.get("accelerate")),
-        samples=samples if options.get("accelerate", True) else 1,  # the plain method may take a minute
+        samples=1 if plain else samples,
         warmup=0,
         min_sample_s=0,
         wait=wait,
@@ -166,30 +186,39 @@ def one_solve(p, what, function, options, arguments, samples, wait=None) -> Meas
     )
 
 
-def rival_solve(p, library, samples) -> Iterator[Measurement]:
-    """Yield the time of another library, unless it is not installed."""
+def rival_solve(p, library, samples, beside_gpu: bool = False) -> Iterator[Measurement]:
+    """Yield the time of another library, unless it is not installed.
+
+    With ``beside_gpu``, the measurement belongs to a run on a GPU, and says which CPU the library used.
+    """
     try:
         rival = PQP.rival(library)(p.Q, p.h)
     except ImportError as error:
-        print(f"Not measured: {PQP.by(library)} ({error}).")
+        print(f"Not measured: {PQP.by(library)} ({error}): `pip install {library.value.lower()}` brings it.")
         return
 
     def observed():
         x = rival.result()
         kkt = kkt_residual(x, p.Q @ x + p.h)
         met = kkt <= SLACK * RTOL * float(np.abs(p.h).max())
-        return {"kkt": kkt, "converged": bool(met), "version": rival.version}
+        where = {"cpu": cpu().name} if library in ON_CPU and beside_gpu else {}
+        return {"kkt": kkt, "converged": bool(met), "version": rival.version, **where}
 
-    yield measure(
+    run = Run(
         lambda: rival.call(RTOL),
+        (),
         name=PQP.by(library),
         parameters=_described(p),
-        samples=samples,
         warmup=0,
         min_sample_s=0,
-        wait=rival.wait,
+        wait=rival.wait if beside_gpu else None,
         observe=observed,
     )
+    if library in ON_CPU and run.warmup_s[0] > LONG_S:
+        run.samples_s, run.warmup_s = run.warmup_s, []
+    else:
+        run.sample(samples)
+    yield run.finish()
 
 
 def _described(p, accelerate=None) -> dict:

@@ -10,7 +10,6 @@ from course_pkg.bench import Measurement, measure, progress
 from course_pkg.core import Library
 from course_pkg.qp import gpu_cupy, gpu_numba
 from course_pkg.qp.gpu_cupy import cp
-from course_pkg.qp.problem import problem
 from course_pkg.qp.suite import (
     APG,
     BATCH,
@@ -19,6 +18,7 @@ from course_pkg.qp.suite import (
     CUPY,
     INACTIVE,
     MOST_PLAIN,
+    ON_CPU,
     PQP,
     SETTINGS,
     batch,
@@ -34,11 +34,11 @@ COPIED, COPIED_QUICK = 2**27, 2**16  # doubles
 SPARSE = ("rows", "skip", "compacted")  # variants that are measured where most x are 0
 
 
-def everything(size, batched, solved, *, quick: bool) -> Iterator[Measurement]:
-    """Yield a copy, updates in two precisions, updates with zeros, batches, and solves."""
+def kernels(size, batched, *, quick: bool) -> Iterator[Measurement]:
+    """Yield a copy, updates in two precisions, updates with zeros, and batches."""
     options = {"samples": 3 if quick else 20, "hold": True}
     yield _copy(COPIED_QUICK if quick else COPIED, options)
-    with progress(4 + len(solved)) as step:
+    with progress(4) as step:
         for dtype in ("float64", "float32"):
             step(f"updates of {size} unknowns, {dtype}")
             yield from updates(size, dtype, options)
@@ -46,9 +46,6 @@ def everything(size, batched, solved, *, quick: bool) -> Iterator[Measurement]:
         yield from updates(size, "float64", options, INACTIVE)
         step(f"{batched[0]} problems of {batched[1]} unknowns")
         yield from batches(*batched, options)
-        for name, n in solved.items():
-            step(f"solving {name}")
-            yield from solves(problem(name, n), samples=1 if quick else 3)
 
 
 class Vectors:
@@ -151,7 +148,7 @@ def batches(problems, n, iterations, options) -> Iterator[Measurement]:
 
 
 def solves(p, samples) -> Iterator[Measurement]:
-    """Yield the time to a KKT residual of 1e-6 ‖h‖∞ by our solvers on the GPU, and by MPAX."""
+    """Yield the time to a KKT residual of 1e-6 ‖h‖∞ by our solvers on the GPU, by MPAX, and on the CPU beside it."""
     arrays = cp.asarray(p.Q), cp.asarray(p.h)
     for variant, library, options in (
         (PQP, CUDA, {"accelerate": True}),
@@ -162,7 +159,8 @@ def solves(p, samples) -> Iterator[Measurement]:
         given = [cuda.as_cuda_array(a) for a in arrays] if library == CUDA else arrays
         function, wait = variant.function(library), cp.cuda.Device().synchronize
         yield one_solve(p, variant.by(library), function, options, given, samples, wait)
-    yield from rival_solve(p, Library.MPAX, samples)
+    for library in (Library.MPAX, *ON_CPU):
+        yield from rival_solve(p, library, samples, beside_gpu=True)
 
 
 def _copy(n, options) -> Measurement:

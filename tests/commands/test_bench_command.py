@@ -100,6 +100,11 @@ def test_each_wrong_word_is_answered_with_what_to_write(capsys):
     assert "leave out one of the two" in refused(capsys, "cg", "--device", "cpu", "--against", "h100")
     assert "leave out one of the two" in refused(capsys, "cg", "--device", "h200", "--against", "h100")
     assert "add --device recorded" in refused(capsys, "cg", "--device", "cpu", "--case", "baseline")
+    said = refused(capsys, "qp", "--device", "cpu", "--case", "cube")
+    assert (
+        "or leave out --case, or measure one of nnls_diabetes, nnls_digits," in said and "by --case." in said
+    )
+    assert "or leave out --size, or measure" in refused(capsys, "qp", "--device", "cpu", "--size", "7")
     assert "(did you mean cg_baseline" in refused(capsys, "cg", "--device", "h200", "--case", "cg_baselin")
     assert "leave out --record and --quick" in refused(capsys, "cg", "--device", "h200", "--record")
     assert "with size='7'; there are: library" in refused(capsys, "cg", "--device", "h200", "--size", "7")
@@ -125,6 +130,20 @@ def test_a_measurement_here_has_the_same_columns(capsys, monkeypatch):
     out = printed(capsys, "vector", "--device", "cpu", "--quick")
     assert f"{triad.over_bound(copy):.2f}×" in out and f"T_peak on {copy.device.name}" in out
     assert "Medians on" in out
+
+
+def test_a_part_of_a_suite_is_measured_alone(capsys, monkeypatch):
+    asked = []
+
+    def run(device, **options):
+        asked.append((device, options))
+        return iter([bench.recorded("qp").one("apg", problem="portfolio")])
+
+    monkeypatch.setattr("course_pkg.qp.suite.run", run)
+    monkeypatch.setattr(limits, "here", lambda device: None)
+    printed(capsys, "qp", "--device", "cpu", "--case", "dense")
+    printed(capsys, "qp", "--device", "cpu")
+    assert asked == [("cpu", {"quick": False, "only": "dense"}), ("cpu", {"quick": False})]
 
 
 def test_a_device_without_streams_has_no_limits():

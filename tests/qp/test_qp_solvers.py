@@ -90,6 +90,25 @@ def test_osqp_gives_the_same_answer(name):
     assert found.extra["objective"] == pytest.approx(x @ (p.Q @ x / 2 + p.h), rel=1e-5)
 
 
+def test_osqp_gives_up_at_its_limit(monkeypatch):
+    pytest.importorskip("osqp", reason="OSQP is not installed: pip install osqp")
+    monkeypatch.setattr(rivals, "LIMIT_S", 1e-3)
+    p = problem("svm_breast_cancer", 300)
+    rival = rivals.osqp_solve(p.Q, p.h)
+    rival.call(1e-12)
+    assert np.isfinite(rival.result()).all() and kkt(p, rival.result()) > 1e-3
+
+
+def test_scipys_nnls_that_gives_up_leaves_no_answer(monkeypatch):
+    def gives_up(*_, **__):
+        raise RuntimeError("Maximum number of iterations reached.")
+
+    monkeypatch.setattr("scipy.optimize.nnls", gives_up)
+    rival = rivals.scipy_nnls(np.eye(3), -np.ones(3))
+    rival.call()
+    np.testing.assert_array_equal(rival.result(), 0)
+
+
 def test_support_vectors_have_their_margins():
     """At the solution, every vector has a margin of at least 1, less its own share of the loss."""
     from sklearn.datasets import load_breast_cancer

@@ -11,8 +11,9 @@ import pytest
 
 from course_pkg import cuda, simt
 from course_pkg.bench import Device, Measurement, cpu, gpu, measure
+from course_pkg.bench.rival import Rival
 from course_pkg.core import Cost, CourseError, Library
-from course_pkg.qp import cpu_numba, rivals, suite, traffic
+from course_pkg.qp import cpu_numba, reference, rivals, suite, traffic
 from course_pkg.qp.problem import problem
 from course_pkg.qp.variants import VARIANTS
 
@@ -33,6 +34,42 @@ def absent(*_):
     raise ImportError("No module named 'it'")
 
 
+def solved_at_once(Q, h):
+    """Return a rival that knows the answer."""
+    x = reference.pqp(Q, h, rtol=1e-9).x
+    return Rival(lambda rtol: None, lambda: None, lambda: x, "9.9")
+
+
+def test_one_problem_can_be_measured_alone(tiny, monkeypatch):
+    monkeypatch.setattr(rivals, "osqp_solve", absent)
+    monkeypatch.setattr(suite, "SOLVED", {"portfolio": 30, "obstacle_1d": 11})
+    found = list(suite.run("cpu", only="obstacle_1d"))
+    assert {(m.parameters["problem"], m.parameters["n"]) for m in found} == {("obstacle_1d", 11)}
+    assert {m.operation for m in found} == {"pqp", "apg"} and len(found) == 4
+
+
+def test_a_long_first_call_of_another_library_is_its_only_sample(monkeypatch):
+    monkeypatch.setattr(rivals, "osqp_solve", solved_at_once)
+    p = problem("portfolio", 12)
+    (short,) = suite.rival_solve(p, Library.OSQP, 3)
+    monkeypatch.setattr(suite, "LONG_S", 0.0)
+    (long,) = suite.rival_solve(p, Library.OSQP, 3)
+    assert [(len(m.samples_s), len(m.warmup_s)) for m in (short, long)] == [(3, 1), (1, 0)]
+
+
+def test_the_plain_method_is_timed_to_its_end_and_warmed_up_by_few_iterations():
+    p, asked = problem("portfolio", 12), []
+
+    def solve(Q, h, rtol, maxiter, accelerate):
+        asked.append(maxiter)
+        return reference.pqp(Q, h, rtol=rtol, accelerate=accelerate, maxiter=maxiter)
+
+    options = {"accelerate": False, "maxiter": suite.MOST_PLAIN}
+    m = suite.one_solve(p, VARIANTS["pqp"].by(CPU), solve, options, (p.Q, p.h), 3)
+    assert asked == [suite.FIRST_PLAIN, suite.MOST_PLAIN] and len(m.samples_s) == 1
+    assert m.observed["converged"] and m.observed["iterations"] > suite.FIRST_PLAIN
+
+
 def test_the_suite_measures_updates_a_batch_and_solves(tiny, monkeypatch, capsys):
     monkeypatch.setattr(rivals, "osqp_solve", absent)
     found = list(suite.run("cpu", quick=True))
@@ -47,7 +84,9 @@ def test_the_suite_measures_updates_a_batch_and_solves(tiny, monkeypatch, capsys
     ]
     assert all(m.observed["converged"] and m.observed["kkt"] < 1e-6 for m in found[3:])
     assert found[0].cost.bytes < found[1].cost.bytes < 2.1 * found[0].cost.bytes
-    assert "Not measured: pqp, OSQP (No module named 'it')" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "Not measured: pqp, OSQP (No module named 'it'): `pip install osqp` brings it." in said
+    assert all(m.device == cpu() for m in found), "so they can be recorded together"
     keys = [(m.what, tuple(sorted(m.parameters.items()))) for m in found]
     assert len(set(keys)) == len(keys)
 
@@ -110,6 +149,7 @@ def suite_gpu(monkeypatch, tiny):
     )
     monkeypatch.setattr(room, "measure", lambda *a, **k: measure(*a, **{**k, **FAST, "hold": False}))
     monkeypatch.setattr(rivals, "mpax_solve", absent)
+    monkeypatch.setattr(rivals, "osqp_solve", solved_at_once)
     monkeypatch.setattr(room, "SETTINGS", [(2, 1), (4, 2)])
     yield room
     for name in ("gpu_cupy", "suite_gpu"):
@@ -131,8 +171,13 @@ def _update_x(h, shift, x, plus, minus, out, parts):
     out[...] = x * np.divide(above, below, out=np.zeros_like(x), where=x > 0)
 
 
+def everything(room):
+    """Return the measurements of the GPU's suite, of small problems."""
+    return [*room.kernels(40, (3, 16, 2), quick=True), *suite.solves_of(TINY, room.solves, quick=True)]
+
+
 def test_the_gpus_suite_measures_every_variant(suite_gpu, capsys):
-    found = list(suite_gpu.everything(40, (3, 16, 2), TINY, quick=True))
+    found = everything(suite_gpu)
     assert found[0].what == suite.COPY
     keys = [(m.what, tuple(sorted(m.parameters.items()))) for m in found]
     assert len(set(keys)) == len(keys)
@@ -148,8 +193,19 @@ def test_the_gpus_suite_measures_every_variant(suite_gpu, capsys):
     batches = [m for m in found if m.operation == "update_batch"]
     assert {m.library for m in batches} == {CUDA, CUPY} and all(m.observed["cpu_s"] > 0 for m in batches)
     solves = [m for m in found if m.operation in ("pqp", "apg")]
-    assert len(solves) == 4 and all(m.observed["converged"] for m in solves)
+    assert [m.library for m in solves] == [CUDA, CUDA, CUPY, CUPY, Library.SCIPY, Library.OSQP]
+    assert all(m.observed["converged"] for m in solves) and all(m.device == gpu() for m in solves)
+    assert [m.observed.get("cpu") for m in solves] == [None] * 4 + [cpu().name] * 2
+    assert solves[-1].observed["version"] == "9.9" and solves[-1].observed["kkt"] < 1e-6
     assert "Not measured: pqp, MPAX (No module named 'it')" in capsys.readouterr().out
+
+
+def test_what_is_missing_beside_a_gpu_is_said(suite_gpu, monkeypatch, capsys):
+    monkeypatch.setattr(rivals, "osqp_solve", absent)
+    solves = list(suite.solves_of(TINY, suite_gpu.solves, quick=True))
+    assert Library.OSQP not in {m.library for m in solves}
+    said = capsys.readouterr().out
+    assert all(f"Not measured: pqp, {name} (No module named 'it')" in said for name in ("MPAX", "OSQP"))
 
 
 @pytest.mark.parametrize("name", ["update_naive", "update_compacted"])
@@ -165,7 +221,7 @@ def test_a_wrong_kernel_is_not_timed_on_the_gpu(suite_gpu, monkeypatch, name):
 
     monkeypatch.setattr(gpu_numba, name, wrong)
     with pytest.raises(AssertionError, match="more than rounding explains"):
-        list(suite_gpu.everything(40, (3, 16, 2), TINY, quick=True))
+        everything(suite_gpu)
 
 
 # ---- demands
