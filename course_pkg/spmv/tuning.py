@@ -4,7 +4,7 @@ THREADS_PER_BLOCK = 256
 # SellCSigma: rows per slice, rows per window, and the most nonzeros that a thread loads before it uses one
 CHUNK, SIGMA, UNROLL = 32, 256, 8
 # CsrBalanced: nonzeros that each thread loads together, and items per tile
-ITEMS = 6
+ITEMS = 7
 TILE = ITEMS * THREADS_PER_BLOCK
 LONG_ROW = 64  # a row with at least so many nonzeros in a tile is added up by a whole warp
 LANES = (2, 4, 8, 16, 32)  # the widths of spmv_csr_vector

@@ -15,7 +15,7 @@ BOXES = {"64": (6, 8, 64), "odd": (5, 7, 20)}  # nz, ny and the pitch; an odd ro
 WARP = 32
 
 
-def _each(name, ss, kernel, grid, block, make, idea):
+def _each(name, ss, kernel, grid, block, make, idea, block_for=None):
     """Add launches: for the first s in both sizes and precisions; for others, of the odd size in double precision."""
     for s in ss:
         for size, n in SIZES.items() if s == ss[0] else [("odd", SIZES["odd"])]:
@@ -23,7 +23,7 @@ def _each(name, ss, kernel, grid, block, make, idea):
                 cases.add(
                     kernel(s),
                     grid(n, s),
-                    block,
+                    block or block_for(s),
                     lambda n=n, s=s, dtype=dtype: make(n, s, dtype),
                     f"{idea}; s = {s}, {n} points, {dtype}",
                     name=f"sstep_{name}_{s}_{size}_{dtype}",
@@ -76,6 +76,18 @@ def gram_blocks(n, count):
     return -(-n // sstep.points_of(count))
 
 
+def gram_warps_blocks(n, s, first):
+    """Return half as many blocks as there are steps, and at most two, so that blocks take several steps."""
+    return min(2, -(-n // (2 * sstep.Tiling(s, first).points)))
+
+
+def gram_warps_args(n, s, dtype, first):
+    """Return the arguments of the kernel of the Gram matrix that gives a tile to a warp."""
+    plan, fresh = sstep.Tiling(s, first), block_of(n, s, dtype, 1)
+    parts = plan.sums * plan.share * gram_warps_blocks(n, s, first)
+    return fresh if first else block_of(n, s, dtype, 0), fresh, numbers(n, dtype, 2), zeros(parts)
+
+
 _each(
     "moments", (4, 24), sstep.moments_kernel, _by_threads, THREADS, moments_args,
     "all sums in registers, then shuffles",
@@ -88,6 +100,15 @@ for first in (True, False):
         THREADS,
         lambda n, s, dtype, first=first: gram_args(n, s, dtype, first),
         "tiles of sums in registers, points through shared memory",
+    )  # fmt: skip
+    _each(
+        "gram_warps_first" if first else "gram_warps", (3, 8),
+        lambda s, first=first: sstep.gram_warps_kernel(s, first),
+        lambda n, s, first=first: gram_warps_blocks(n, s, first),
+        None,
+        lambda n, s, dtype, first=first: gram_warps_args(n, s, dtype, first),
+        "a warp for each tile of sums, two steps of loads on their way",
+        lambda s, first=first: sstep.Tiling(s, first).threads,
     )  # fmt: skip
 _each(
     "update_block", (4,), sstep.update_block_kernel, _by_threads, THREADS, update_args,
@@ -115,10 +136,10 @@ for blocks in (1, 37, 528):
         f"a block for each of 9 sums of {blocks} parts",
         name=f"sstep_finish_{blocks}",
     )
-for count, blocks in ((9, 37), (5, 528)):
-    size = sstep.tiles_of(count) * TILE * TILE
+for count, blocks, edge in ((9, 37, TILE), (5, 528, TILE), (17, 37, 6)):
+    size = sum(range(-(-count // edge) + 1)) * edge * edge
     cases.add(
-        sstep.finish_gram_kernel,
+        sstep.finish_gram_kernel(edge),
         size,
         THREADS,
         lambda count=count, blocks=blocks, size=size: (
@@ -126,7 +147,7 @@ for count, blocks in ((9, 37), (5, 528)):
             np.int32(blocks),
             zeros((count, count)),
         ),
-        f"a block for each element of the tiles of {count} × {count} sums, of {blocks} parts",
+        f"a block for each element of the tiles of {count} × {count} sums, {edge} to an edge, of {blocks} parts",
         name=f"sstep_finish_gram_{count}",
     )
 

@@ -39,14 +39,20 @@ def _sums(count):
     return Unwritten(sstep.tiles_of(count) * TILE * TILE * BLOCKS)
 
 
+def _gram(s):
+    """Return the arguments of the kernel of the Gram matrix."""
+    plan = sstep.Tiling(s, False)
+    return *_blocks(s), Unwritten(N), Unwritten(plan.sums * plan.share * BLOCKS)
+
+
 for s in STEPS:
     _add(
         f"moments_{s}", sstep.moments_kernel(s), BLOCKS, THREADS,
         lambda s=s: (Unwritten(2 * s * N), Unwritten(N), _sums(2 * s + 1)), cost.moments(N, s),
     )  # fmt: skip
     _add(
-        f"gram_{s}", sstep.gram_kernel(s, False), BLOCKS, THREADS,
-        lambda s=s: (*_blocks(s), Unwritten(N), _sums(2 * s + 1)), cost.gram(N, s),
+        f"gram_{s}", sstep.gram_warps_kernel(s, False), BLOCKS, sstep.Tiling(s, False).threads,
+        lambda s=s: _gram(s), cost.gram(N, s),
     )  # fmt: skip
     _add(
         f"update_block_{s}", sstep.update_block_kernel(s), -(-N // THREADS), THREADS,

@@ -6,7 +6,11 @@ from course_pkg.sstep import cost
 NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 EVERYWHERE = (CPU, NUMPY, CUDA, CUPY)
 FUSED = tuple(("laplacian_recurrence_kernel", terms) for terms in (0, 1, 2))
-GRAM = ("gram_kernel", 4, 1), ("gram_kernel", 4, 0), "finish_gram_kernel"
+GRAM = (
+    *(("gram_warps_kernel", 4, first) for first in (1, 0)),
+    *(("gram_kernel", 20, first) for first in (1, 0)),
+    ("finish_gram_kernel", 5),
+)
 
 _variant = variant_of("sstep")
 VARIANTS = Variants(
@@ -31,7 +35,7 @@ VARIANTS = Variants(
     _variant(
         "gram",
         "",
-        "the whole Gram matrix from one sweep, in tiles; by a library, a product for each pair of halves",
+        "the whole Gram matrix from one sweep, a warp for each tile; by a library, a product for each pair of halves",
         cost.gram,
         EVERYWHERE,
         arrays=cost.gram_by_library,
@@ -69,7 +73,7 @@ VARIANTS = Variants(
         "one reduction for each iteration, and one sweep of updates",
         cost.pfcg,
         EVERYWHERE,
-        kernels=(("laplacian_recurrence_kernel", 0), ("gram_kernel", 1, 0), ("update_block_kernel", 1)),
+        kernels=(("laplacian_recurrence_kernel", 0), ("gram_warps_kernel", 1, 0), ("update_block_kernel", 1)),
     ),
     _variant(
         "pcg_sstep_moments",

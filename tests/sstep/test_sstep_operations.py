@@ -6,8 +6,9 @@ import pytest
 from course_pkg import cuda
 from course_pkg.sstep import cpu_numba, gpu_numba, reference
 from course_pkg.sstep.checks import MOST
+from course_pkg.sstep.gpu_numba import gram_matrix
 from course_pkg.sstep.problem import BlockProblem
-from course_pkg.sstep.tuning import MOST_BY_THREADS, TILE
+from course_pkg.sstep.tuning import EDGE, MOST_BY_THREADS, MOST_BY_WARPS, REGISTERS, TILE
 
 DTYPES = ("float64", "float32")
 SMALL = (1, 2, 7)
@@ -62,9 +63,12 @@ def test_moments(s, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("warps", [True, False])
 @pytest.mark.parametrize("s", [*SMALL, *LARGE])
-def test_gram(s, first, dtype):
+def test_gram(s, warps, first, dtype):
     """Each element of the triangle is the one sum that belongs there; what lies below is not written."""
+    if warps and gpu_numba.Tiling(s, first).count > MOST_BY_WARPS:
+        return  # a block has no room for the registers of so many tiles, and the launcher asks for the other kernel
     n = 130 if s in SMALL else 70
     p = BlockProblem.drawn(n, s, dtype, seed=s)
     exact, m = double(p), s if first else 2 * s
@@ -78,7 +82,7 @@ def test_gram(s, first, dtype):
         return  # the kernel differs in its loads alone
     out, whole = device(np.full((m + 1, m + 1), 5.0))
     old = None if first else cuda.to_device(p.old)
-    gpu_numba.gram(old, cuda.to_device(p.fresh), cuda.to_device(p.r), out)
+    gpu_numba.gram(old, cuda.to_device(p.fresh), cuda.to_device(p.r), out, warps=warps)
     found, upper = out.copy_to_host(), np.triu_indices(m + 1)
     close(found[upper], expected[upper], "float64", 400)
     assert np.all(found[np.tril_indices(m + 1, -1)] == 5.0)
@@ -94,6 +98,28 @@ def test_tiles_cover_the_triangle_once_for_every_s():
             groups = gpu_numba.groups_of(tiles, points)
             assert groups >= 1 and groups * tiles <= 256 and (groups < 32 or groups % 32 == 0)
             assert 2 * side * TILE * (points + 2) * 8 <= 48 * 1024
+
+
+def test_tiles_of_warps_cover_the_triangle_and_fit_into_a_block():
+    for s in range(1, MOST + 1):
+        for first in (True, False):
+            plan = gpu_numba.Tiling(s, first)
+            assert plan.side * plan.edge >= plan.count and plan.edge <= EDGE
+            if plan.count <= MOST_BY_WARPS:
+                assert plan.threads * REGISTERS <= 65_536 and plan.threads <= 320
+                assert 4 * plan.side * plan.edge * plan.points * 8 <= 48 * 1024
+                assert gpu_numba.parts(s).size >= plan.sums * plan.share * 528
+
+
+def test_long_vectors_need_several_steps_of_each_block(monkeypatch):
+    """With one block, every buffer is filled several times: an odd and an even number of steps, and a short last one."""
+    monkeypatch.setattr(gram_matrix, "BLOCKS", 1)
+    for n in (1, 6 * 32, 5 * 6 * 32, 6 * 6 * 32 + 7):
+        p = BlockProblem.drawn(n, 2, seed=n)
+        out, expected = cuda.to_device(np.zeros((5, 5))), np.zeros((5, 5))
+        gpu_numba.gram(*map(cuda.to_device, (p.old, p.fresh, p.r)), out)
+        reference.gram(p.old, p.fresh, p.r, expected)
+        close(np.triu(out.copy_to_host()), np.triu(expected), "float64", 400)
 
 
 # ---- updates

@@ -91,7 +91,7 @@ def spmv_csr_balanced_kernel(items):
                 last = np.uint32(min(np.uint32(indptr[np.uint32(row + 1)]), end) - begin)
             total = sum_of_row(products, first, last)
             if row < last_row:
-                y[row] = total
+                cuda.stcs(y, row, total)
             elif row == last_row:
                 carry[b] = total  # the row ends in a later tile, which writes y[row]
 
@@ -102,17 +102,18 @@ def spmv_csr_balanced_kernel(items):
 def add_carries_kernel(indptr, tile_rows, tile, carry, y):
     """Add what tiles carried into the rows in which they end: one thread for all neighbouring tiles of one row.
 
-    The tile in which the row ends follows from ``indptr``, so the loop knows its trips and can load ahead.
+    The tile in which the row ends follows from ``indptr``, so the loop knows its trips and can load ahead. What does
+    not depend on other loads is asked for with them, because all threads together wait only for the longest chain.
     """
     b = np.uint32(cuda.grid(1))
     if b < carry.size:
-        row = np.uint32(tile_rows[np.uint32(b + 1)])
-        if row < y.size and (b == 0 or np.uint32(tile_rows[b]) != row):
-            end = np.uint32((np.uint32(indptr[np.uint32(row + 1)]) + row) // tile)
-            total = y.dtype.type(0)
-            for k in range(b, end):
+        before, row = np.uint32(tile_rows[b]), np.uint32(tile_rows[np.uint32(b + 1)])
+        total = y.dtype.type(carry[b])
+        if row < y.size and (b == 0 or before != row):
+            end, found = np.uint32((np.uint32(indptr[np.uint32(row + 1)]) + row) // tile), y[row]
+            for k in range(np.uint32(b + 1), end):
                 total += y.dtype.type(carry[np.uint32(k)])
-            y[row] += total
+            y[row] = found + total
 
 
 def spmv_csr_balanced(A, x, y, carry=None):

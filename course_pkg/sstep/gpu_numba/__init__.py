@@ -1,6 +1,6 @@
 """S-step conjugate gradient as CUDA kernels.
 
-``basis`` makes vectors and their products, ``sums`` and ``tiles`` take all sums of a pass, ``updates`` move blocks, x
+``basis`` makes vectors and their products, ``sums`` and ``gram_matrix`` take all sums of a pass, ``updates`` move blocks, x
 and r. ``room`` holds the vectors of a solve in GPU memory, and ``methods`` the methods. The variants, each with its
 idea, are listed in ``course_pkg/sstep/variants.py``.
 
@@ -14,16 +14,16 @@ from course_pkg.sstep.gpu_numba.basis import (
     recurrence,
     recurrence_kernel,
 )
+from course_pkg.sstep.gpu_numba.gram_matrix import finish_gram_kernel, gram, parts
 from course_pkg.sstep.gpu_numba.methods import pcg, pcg_sstep, pcg_sstep_moments, pfcg
 from course_pkg.sstep.gpu_numba.sums import (
     blocks_of,
     finish_kernel,
     moments,
     moments_kernel,
-    parts,
     tiles_of,
 )
-from course_pkg.sstep.gpu_numba.tiles import finish_gram_kernel, gram, gram_kernel, groups_of, points_of
+from course_pkg.sstep.gpu_numba.tiles import gram_kernel, groups_of, points_of
 from course_pkg.sstep.gpu_numba.updates import (
     project_block,
     project_block_kernel,
@@ -32,13 +32,16 @@ from course_pkg.sstep.gpu_numba.updates import (
     update_block_kernel,
     update_block_warps_kernel,
 )
+from course_pkg.sstep.gpu_numba.warps import Tiling, gram_warps_kernel
 
 __all__ = [
+    "Tiling",
     "blocks_of",
     "finish_gram_kernel",
     "finish_kernel",
     "gram",
     "gram_kernel",
+    "gram_warps_kernel",
     "groups_of",
     "laplacian_recurrence",
     "laplacian_recurrence_kernel",

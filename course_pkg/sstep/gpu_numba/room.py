@@ -13,7 +13,7 @@ from course_pkg.precond import gpu_numba as precond
 from course_pkg.precond.preconditioners import Preconditioner
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.gpu_numba import spmv_csr_vector
-from course_pkg.sstep.gpu_numba.sums import parts
+from course_pkg.sstep.gpu_numba.gram_matrix import parts
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.room import Room
 

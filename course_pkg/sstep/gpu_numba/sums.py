@@ -76,7 +76,7 @@ def moments(block, r, out, partial=None):
     r : device array, shape (n,)
     out : device array, shape (2 s + 1,), float64
     partial : device array, float64, optional
-        Memory for the parts, from :func:`parts`; by default, new memory.
+        Memory for the parts, from :func:`~course_pkg.sstep.gpu_numba.gram_matrix.parts`; by default, new memory.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def moments(block, r, out, partial=None):
     """
     s = check_moments(block, r, out, device=True)
     blocks = blocks_of(r.size)
-    partial = parts(s) if partial is None else partial
+    partial = cuda.device_array((2 * s + 1) * blocks, np.float64) if partial is None else partial
     moments_kernel(s)[blocks, THREADS](block.reshape(block.size), r, partial)
     finish_kernel[2 * s + 1, THREADS](partial, np.int32(blocks), out)
 
@@ -103,16 +103,14 @@ def blocks_of(n: int) -> int:
     return min(BLOCKS, -(-n // THREADS))
 
 
-def parts(s: int):
-    """Return device memory for the parts of all sums of a pass of s vectors.
-
-    Examples
-    --------
-    >>> parts(1).size // 528  # a tile of 16 sums
-    16
-    """
-    tiles = tiles_of(2 * s + 1)
-    return cuda.device_array(tiles * TILE * TILE * BLOCKS, np.float64)
+@cuda.jit(device=True)
+def tile_place(tile, side):
+    """Return row and column of a tile, numbered along the rows of the upper triangle."""
+    row, rest = np.uint32(0), np.uint32(tile)
+    while rest >= np.uint32(side - row):
+        rest = np.uint32(rest - np.uint32(side - row))
+        row = np.uint32(row + 1)
+    return row, np.uint32(row + rest)
 
 
 def tiles_of(count: int) -> int:

@@ -1,8 +1,7 @@
-"""The Gram matrix of a pass: all products of 2 s + 1 vectors with 2 s + 1 others in one sweep.
+"""The Gram matrix of a pass of many vectors: small tiles of sums in registers, some threads for each.
 
 Kernels:
-    gram_kernel          tiles of the matrix in registers; the vectors pass through shared memory once
-    finish_gram_kernel   add the parts of all blocks, in their order, into the upper triangle of a matrix
+    gram_kernel   tiles of 4 × 4 sums in registers; the vectors pass through shared memory once
 
 Offsets are unsigned numbers of 32 bits.
 """
@@ -13,10 +12,9 @@ import numpy as np
 
 from course_pkg import cuda
 from course_pkg.core.access import WARP
-from course_pkg.device.sums import block_total, warp_sum
-from course_pkg.sstep.checks import check_gram
-from course_pkg.sstep.gpu_numba.sums import parts, tiles_of
-from course_pkg.sstep.tuning import BLOCKS, STAGED, STAGES, THREADS, TILE
+from course_pkg.device.sums import warp_sum
+from course_pkg.sstep.gpu_numba.sums import tile_place, tiles_of
+from course_pkg.sstep.tuning import STAGED, STAGES, THREADS, TILE
 
 
 def points_of(count: int) -> int:
@@ -40,16 +38,6 @@ def groups_of(tiles: int, points: int) -> int:
     """
     groups = min(THREADS // tiles, points)
     return groups - groups % WARP if groups >= WARP else groups
-
-
-@cuda.jit(device=True)
-def tile_place(tile, side):
-    """Return row and column of a tile, numbered along the rows of the upper triangle."""
-    row, rest = np.uint32(0), np.uint32(tile)
-    while rest >= np.uint32(side - row):
-        rest = np.uint32(rest - np.uint32(side - row))
-        row = np.uint32(row + 1)
-    return row, np.uint32(row + rest)
 
 
 @cuda.jit(device=True)
@@ -155,49 +143,3 @@ def gram_kernel(s, first):
                     partial[np.uint32(e * np.uint32(cuda.gridDim.x) + np.uint32(cuda.blockIdx.x))] = total
 
     return gram
-
-
-@cuda.jit
-def finish_gram_kernel(partial, blocks, out):
-    """As finish, a block for each element of a tile; those below the diagonal and behind r are left out."""
-    count = np.uint32(out.shape[0])
-    side, e = np.uint32((count + TILE - 1) // TILE), np.uint32(cuda.blockIdx.x)
-    row, column = tile_place(np.uint32(e // np.uint32(TILE * TILE)), side)
-    i = np.uint32(row * TILE + np.uint32(e // np.uint32(TILE)) % np.uint32(TILE))
-    j = np.uint32(column * TILE + e % np.uint32(TILE))
-    total = 0.0
-    for k in range(cuda.threadIdx.x, blocks, cuda.blockDim.x):
-        total += partial[np.uint32(e * np.uint32(blocks) + np.uint32(k))]
-    total = block_total(total)
-    if cuda.threadIdx.x == 0 and i <= j and j < count:
-        out[i, j] = total
-
-
-def gram(old, fresh, r, out, partial=None):
-    """Compute the Gram matrix of a pass on the GPU: every vector is read once; no synchronisation.
-
-    Parameters
-    ----------
-    old, fresh : device array, shape (2 s, n)
-        ``old`` may be None.
-    r : device array, shape (n,)
-    out : device array, shape (m + 1, m + 1), float64
-        m is 2 s, or s without ``old``; only the upper triangle is written.
-    partial : device array, float64, optional
-        Memory for the parts, from :func:`parts`; by default, new memory.
-
-    Examples
-    --------
-    >>> fresh, r = cuda.to_device(np.array([[1.0, 1.0], [2.0, 4.0]])), cuda.to_device(np.array([1.0, 3.0]))
-    >>> out = cuda.to_device(np.zeros((2, 2)))
-    >>> gram(None, fresh, r, out); out.copy_to_host()
-    array([[ 6.,  4.],
-           [ 0., 10.]])
-    """
-    s = check_gram(old, fresh, r, out, device=True)
-    count, first = out.shape[0], old is None
-    blocks = min(BLOCKS, -(-r.size // points_of(count)))
-    partial = parts(s) if partial is None else partial
-    flat = fresh.reshape(fresh.size)
-    gram_kernel(s, first)[blocks, THREADS](flat if first else old.reshape(old.size), flat, r, partial)
-    finish_gram_kernel[tiles_of(count) * TILE * TILE, THREADS](partial, np.int32(blocks), out)
