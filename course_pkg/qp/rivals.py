@@ -76,14 +76,19 @@ def mpax_solve(Q, h) -> Rival:
 
     n, last = h.size, []
     jax.config.update("jax_enable_x64", True)
-    none, bound = jnp.zeros((0, n)), jnp.zeros(0)
+    none, least = jnp.zeros((0, n)), jnp.zeros(n)
+    bounds = jnp.eye(n), least  # as constraints, too: without any, MPAX scales by 0
     program = mpax.create_qp(
-        jnp.asarray(Q), jnp.asarray(h), none, bound, none, bound, jnp.zeros(n), jnp.full(n, jnp.inf)
+        jnp.asarray(Q), jnp.asarray(h), none, jnp.zeros(0), *bounds, least, jnp.full(n, jnp.inf)
     )
 
+    solvers = {}
+
     def call(rtol=1e-6):
-        exact = rtol * float(np.abs(h).max())
-        solver = mpax.raPDHG(eps_abs=exact, eps_rel=0, iteration_limit=MOST_ITERATIONS)
-        last[:] = [solver.optimize(program).primal_solution]
+        if rtol not in solvers:  # compiled once; it divides by eps_rel, which cannot be 0
+            exact = rtol * float(np.abs(h).max())
+            solver = mpax.raPDHG(eps_abs=exact, eps_rel=1e-12, iteration_limit=MOST_ITERATIONS)
+            solvers[rtol] = jax.jit(solver.optimize)
+        last[:] = [solvers[rtol](program).primal_solution]
 
     return Rival(call, lambda: jax.block_until_ready(last[0]), lambda: np.asarray(last[0]), version("mpax"))
