@@ -59,6 +59,7 @@ from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import clocks
 from course_pkg.witness.compare import by_name
 from course_pkg.witness.ladder import Ladder, profile
+from course_pkg.witness.longest import longest_clock
 
 # %% slideshow={"slide_type": "skip"}
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
@@ -248,7 +249,10 @@ def shaped_ladder(on):
     rungs = []
     for s in taken:
         asked = {"sectors per request": f"{by_shape[s].global_load.sectors_per_request:.1f}", "lines of 128 B": str(lines[s])}
-        rungs.append(viz.Rung(" × ".join(map(str, s)), on.of_copy(on.measured(laplacian["flat"], threads_per_block=list(s))), asked))
+        share = on.of_copy(on.measured(laplacian["flat"], threads_per_block=list(s)))
+        usual = s == gpu.BLOCK_3D
+        clock = on.longest_clock(laplacian["flat"], "" if usual else "x".join(map(str, s)))
+        rungs.append(viz.Rung(" × ".join(map(str, s)), share, asked, clock))
     return viz.ladder_picture(rungs, note=f"Counted on 32³ points, timed on 512³. {on.found.origin}")
 
 
@@ -585,7 +589,9 @@ def turned_ladder(found):
             "lines per store": str(len({byte // 128 for byte in stores[how].offsets})),
             "wavefronts per column": "none" if how == "naive" else f"{waves[how]:.0f}",
         }
-        rungs.append(viz.Rung(NAMES[how], m.t_eff_gb_s / copied.t_eff_gb_s, counters))
+        case = f"vector_transpose_{'naive' if how == 'naive' else f'tiled_{how}'}_large"
+        clock = longest_clock(found, case, copied)
+        rungs.append(viz.Rung(NAMES[how], m.t_eff_gb_s / copied.t_eff_gb_s, counters, clock))
     return viz.ladder_picture(rungs, note=f"Counted on 64 × 96 doubles, timed on 16384². {found.origin}")
 
 

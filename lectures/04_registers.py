@@ -56,6 +56,7 @@ from course_pkg.vector import gpu_numba as vector_gpu
 from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import clocks
 from course_pkg.witness.ladder import Ladder, profile
+from course_pkg.witness.longest import longest_clock
 from course_pkg.witness.marches import march_of
 
 # %% slideshow={"slide_type": "skip"}
@@ -491,7 +492,10 @@ def squeezed(on):
         m = on.measured(laplacian[v], max_registers=limit)
         found = m.observed["registers"], f"{m.observed['local_bytes']} B", f"{fitting(laplacian[v], m).share:.0%}"
         counters = dict(zip(("registers per thread", "local memory", "warps that fit"), map(str, found), strict=True))
-        rungs.append(viz.Rung(f"{v}, {'no limit' if limit == 'free' else f'at most {limit}'}", on.of_copy(m), counters))
+        usual = limit == {"vectorised": 32, "marching": "free"}[v]
+        clock = on.longest_clock(laplacian[v], "" if usual else f"registers_{limit}")
+        name = f"{v}, {'no limit' if limit == 'free' else f'at most {limit}'}"
+        rungs.append(viz.Rung(name, on.of_copy(m), counters, clock))
     return viz.ladder_picture(rungs, note=f"512³ doubles. {on.found.origin}")
 
 
@@ -548,7 +552,8 @@ def summed(found):
         requests = p.shared_load.requests + p.shared_store.requests
         counters = {"barriers": f"{p.barriers:,}", "shared requests": f"{requests:,}"}
         gb_s = found.one(v.by(CUDA), n=2**28).throughput_gb_s
-        rungs.append(viz.Rung(v.title if v.name else "dot: a share, then the tree", gb_s / reads, counters))
+        clock = longest_clock(found, f"vector_{v.function_name}_large", found.one(STREAMS["copy"].by(CUPY), n=2**28))
+        rungs.append(viz.Rung(v.title if v.name else "dot: a share, then the tree", gb_s / reads, counters, clock))
     note = f"Read only: {reads:,.0f} GB/s, the fastest dot of any length. Counted on 2¹⁶ numbers (dot: two vectors), timed on 2²⁸. {found.origin}"
     return viz.ladder_picture(rungs, bound="read only", note=note)
 

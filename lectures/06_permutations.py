@@ -281,6 +281,20 @@ Markdown(
     "that the L2 does not hold, so this sector is read first."
 )
 
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Clocks of a gather and a scatter**, as in lecture 3: the share of the time that the bytes, the traffic in L2 and L1, and the instructions would take, each alone.
+
+# %% slideshow={"slide_type": "skip"}
+bench.Table(
+    [
+        {"GPU": on.name, "kernel": f"{way}, {title}", **on.clock_row(f"{operation}_{order}_large")}
+        for on in GPUS
+        for way, operation in WAYS.items()
+        for order, title in PERMUTED.items()
+    ],
+    f"Shares of a kernel's time, 2²⁷ doubles. {ORIGIN}",
+)
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Which form pays, and when?
 
@@ -304,7 +318,8 @@ def steps_of(on):
             "a step": bench.format_time(m.median_s),
         }
         name = f"{form.replace('_', ' ')}, {TITLES.get(order, 'along the mesh')}"
-        rungs.append(viz.Rung(name, plain.median_s / m.median_s, found))
+        case = f"spmv_jacobi_{form}_tetrahedral" + (f"_{order}" if order else "")
+        rungs.append(viz.Rung(name, plain.median_s / m.median_s, found, on.longest_clock(case)))
     return viz.ladder_picture(rungs, bound="plain", note=on.origin, steps=False)
 
 
@@ -439,7 +454,8 @@ def lanes_of(on):
             "sectors over least": f"{32 * loaded[lanes].sectors / (8 * box.nnz):.2f}×",
             "time": bench.format_time(m.median_s),
         }
-        rungs.append(viz.Rung(f"{lanes} lane{'s' if lanes > 1 else ''}", m.bound_s(on.copy) / m.median_s, found))
+        clock = on.longest_clock("spmv_csr_scalar_250" if lanes == 1 else f"spmv_csr_vector_{lanes}_250")
+        rungs.append(viz.Rung(f"{lanes} lane{'s' if lanes > 1 else ''}", m.bound_s(on.copy) / m.median_s, found, clock))
     return viz.ladder_picture(
         rungs, bound="copy of its bytes", note=f"Loads of values. Counted on 12³ points, timed on 250³. {on.origin}"
     )
@@ -889,6 +905,19 @@ guess_swap.reveal(
     else "the hybrid: copy y64 to x32"
     if fused_over > 1 / 0.97
     else "no difference beyond 3%",
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Clocks of the kernels of a swap.** The product without y32 is that of the naive way and of the hybrid; what they copy does not depend on the matrix.
+
+# %% slideshow={"slide_type": "skip"}
+PARTS = {"naive, hybrid: product": "product", "cast: product": "cast", "fused: product": "fused"}
+COPIES = {"naive: x32 and x64 from y64": "both", "hybrid: x32 from y64": "rounded"}
+of_swaps = [(f"{title}, {MATRICES[name]}", f"spmv_swap_{part}_{name}") for name in SWAPPED for title, part in PARTS.items()]
+of_swaps += [(title, f"spmv_copy_{copied}_{in_both}") for title, copied in COPIES.items()]
+bench.Table(
+    [{"GPU": on.name, "kernel": title, **on.clock_row(case)} for on in GPUS for title, case in of_swaps],
+    f"Shares of a kernel's time. {ORIGIN}",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}

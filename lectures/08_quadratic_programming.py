@@ -52,6 +52,7 @@ from course_pkg.qp.history import history
 from course_pkg.qp.problem import blurred_picture, least_squares, problem
 from course_pkg.qp.suite import BATCHED, INACTIVE, RTOL, SIZES, SOLVED, drawn
 from course_pkg.qp.variants import VARIANTS
+from course_pkg.witness.clocks import NOT_COUNTED
 from course_pkg.witness.programs import Programs
 
 # %% slideshow={"slide_type": "skip"}
@@ -492,10 +493,10 @@ def rungs_of(on):
             "threads": f"{THREADS[name]:,}",
             TIMED: bench.format_time(m.median_s),
         }
-        rungs.append(viz.Rung(name, on.of_copy(m), found))
+        rungs.append(viz.Rung(name, on.of_copy(m), found, on.longest_clock(f"qp_update_{name}_{N}")))
     whole = on.update("update", CUPY)
     found = {"sectors per request": "–", "threads": "–", TIMED: bench.format_time(whole.median_s)}
-    rungs.append(viz.Rung("CuPy, Q⁺ and Q⁻", on.of_copy(whole), found))
+    rungs.append(viz.Rung("CuPy, Q⁺ and Q⁻", on.of_copy(whole), found, NOT_COUNTED))
     return viz.ladder_picture(rungs, note=f"Sectors: n = {SMALL}. {on.origin}")
 
 
@@ -539,6 +540,13 @@ assert [name for name, c in held.items() if c.binds == "memory"] == ["rows"] and
 bench.Table(
     [{"kernel": name, "time": bench.format_time(c.time_s), **c.row()} for name, c in held.items()],
     f"Shares of a kernel's time; the batch has fewer problems and updates than on its slide. {on_h200.origin}",
+)
+
+# %% slideshow={"slide_type": "skip"}
+CASES = {"naive": "update_naive", **COUNTED, "zeros skipped": "update_skip"}
+bench.Table(
+    [{"GPU": on.name, "kernel": name, **on.clock_row(f"qp_{case}_{N}")} for on in GPUS for name, case in CASES.items()],
+    f"Shares of a kernel's time, on each GPU. {on_h200.origin}",
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}

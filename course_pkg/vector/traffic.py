@@ -60,7 +60,7 @@ def _sum(name, kernel, blocks, vectors, n):
     large.add_traffic(kernel, blocks, THREADS, make, n, vectors, 0, f"vector_{name}_large")
 
 
-_sum("dot", vector.dot_kernel, vector.DOT_BLOCKS, 2, N)
+_sum("dot", vector.dot_kernel, vector.DOT_BLOCKS, 2, N_SUMMED)
 _sum("reduce_sum_tree", vector.reduce_sum_tree_kernel, blocks_for(N_SUMMED, THREADS), 1, N_SUMMED)
 _sum("reduce_sum_shuffle", vector.reduce_sum_shuffle_kernel, blocks_for(N_SUMMED, THREADS), 1, N_SUMMED)
 _sum("reduce_sum_grid_stride", vector.reduce_sum_grid_stride_kernel, vector.DOT_BLOCKS, 1, N_SUMMED)

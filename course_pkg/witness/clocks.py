@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from course_pkg.core import CourseError
 
 BINDS = 0.85  # a clock that fills this share of the time is said to bind
-WAITING = "none"
+WAITING, NOT_COUNTED = "none", "not counted"
 MEMORY, L2, L1, ISSUE = "memory", "L2", "L1", "issue"
 # only counters of rates: a counter of active cycles does not say how much more work a unit could do
 UNITS = {
@@ -74,6 +74,18 @@ class Clocks:
         name = max(self.shares, key=self.shares.get)
         return name if self.shares[name] >= BINDS else WAITING
 
+    @property
+    def longest(self) -> str:
+        """The longest clock, and the share of the time that it fills.
+
+        Examples
+        --------
+        >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.99}, 8, 8, 1, 0.9).longest
+        'L1 99%'
+        """
+        name = max(self.shares, key=self.shares.get)
+        return f"{name} {self.shares[name]:.0%}"
+
     def seconds(self, name: str) -> float | None:
         """Return how many seconds a unit would need alone; None if the device did not count it."""
         return None if name not in self.shares else self.shares[name] * self.time_s
@@ -87,7 +99,7 @@ class Clocks:
         {'memory': '45 %', 'L2': 'not counted', 'L1': '99 %', 'issue': 'not counted', 'binds': 'L1'}
         """
         cells = {
-            name: f"{100 * self.shares[name]:.0f} %" if name in self.shares else "not counted"
+            name: f"{100 * self.shares[name]:.0f} %" if name in self.shares else NOT_COUNTED
             for name in (MEMORY, *UNITS)
         }
         return cells | {"binds": self.binds}

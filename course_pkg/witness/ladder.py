@@ -9,6 +9,7 @@ from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import record
 from course_pkg.witness.clocks import INSTRUCTIONS, OF_PEAK, READ, TIME, WRITTEN, Clocks, clocks
 from course_pkg.witness.compare import by_name
+from course_pkg.witness.longest import longest_clock
 
 L2_READS = "lts__t_sectors_op_read.sum"
 CYCLES, WAVEFRONTS = "sm__cycles_elapsed.max", "l1tex__data_pipe_lsu_wavefronts"
@@ -70,8 +71,11 @@ class Ladder:
         counted = self.traffic.counters[f"{variant.function_name}_{EDGE}"]
         return clocks(counted, self.copy().t_eff_gb_s)
 
-    def longest_clock(self, variant: Variant) -> str:
+    def longest_clock(self, variant: Variant, setting: str = "") -> str:
         """Return the name of the longest clock on 512³ doubles, and the share of the time that it fills.
+
+        ``setting`` is what follows in the name of the case, such as ``32x8x1`` for other blocks than the usual ones;
+        what the device has not counted is "not counted".
 
         Examples
         --------
@@ -80,9 +84,8 @@ class Ladder:
         >>> Ladder(bench.recorded("stencil")).longest_clock(VARIANTS["laplacian_tiled"])
         'issue 79%'
         """
-        shares = self.clocks(variant).shares
-        name = max(shares, key=shares.get)
-        return f"{name} {shares[name]:.0%}"
+        case = f"{variant.function_name}_{EDGE}" + (f"_{setting}" if setting else "")
+        return longest_clock(self.found, case, self.copy())
 
     def moved(self, variant: Variant, edge: int = EDGE) -> tuple[int, int, float]:
         """Return the bytes read from memory and written to it, and the seconds that the kernel took meanwhile."""

@@ -2,6 +2,7 @@
 
 from course_pkg.bench import Recorded
 from course_pkg.core import short_name
+from course_pkg.witness.longest import clock_row, longest_clock
 
 
 class OnDevice:
@@ -31,3 +32,11 @@ class OnDevice:
     def origin(self) -> str:
         """One line for a caption."""
         return self.found.origin
+
+    def longest_clock(self, case: str) -> str:
+        """Return the longest clock of a large case beside the topic's copy, or that it is not counted."""
+        return longest_clock(self.found, case, self.copy)
+
+    def clock_row(self, case: str) -> dict[str, str]:
+        """Return the cells of a table row: time and clocks of a large case, or that it is not counted."""
+        return clock_row(self.found, case, self.copy)

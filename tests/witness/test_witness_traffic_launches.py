@@ -37,7 +37,11 @@ def of_vectors():
     for name, inputs in (("copy", 1), ("copy_two", 1), ("scale", 1), ("add", 2), ("triad", 2), ("dot", 2)):
         scalar = (3.0,) if name in ("scale", "triad") else ()
         out = (array(1), array(1024)) if name == "dot" else (array(N),)
-        yield f"vector_{name}_large", getattr(vector, name), (*[array(N)] * inputs, *scalar, *out)
+        yield (
+            f"vector_{name}_large",
+            getattr(vector, name),
+            (*[array(SIDE**2 if name == "dot" else N)] * inputs, *scalar, *out),
+        )
     for degree in vector_suite.DEGREES_GPU:
         yield f"vector_horner_{degree}_large", vector.horner, (array(N), degree, array(N))
     for stride in vector_suite.STRIDES:

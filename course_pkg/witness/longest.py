@@ -1,0 +1,69 @@
+"""The clocks of a launch that is timed, for a ladder or a table; if nothing is counted of it, that is what they say."""
+
+from functools import lru_cache
+
+from course_pkg.bench import Measurement, Recorded
+from course_pkg.core.units import format_time
+from course_pkg.witness import record
+from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, UNITS, clocks
+
+
+def longest_clock(found: Recorded, case: str, copy: Measurement) -> str:
+    """Return the longest clock of a large case on the device of a record, and the share of the time that it fills.
+
+    Parameters
+    ----------
+    found : Recorded
+        Measurements of the device.
+    case : str
+        Name of the case, as ``course verify traffic --list`` prints it.
+    copy : Measurement
+        The copy whose bandwidth is that of the memory.
+
+    Returns
+    -------
+    str
+        ``"not counted"`` if the device has not counted the case.
+
+    Examples
+    --------
+    >>> from course_pkg import bench
+    >>> stencils = bench.recorded("stencil")
+    >>> copy = stencils.one("copy", size=512, dtype="float64")
+    >>> longest_clock(stencils, "laplacian_tiled_512", copy)
+    'issue 79%'
+    >>> longest_clock(stencils, "laplacian_by_hand_512", copy)
+    'not counted'
+    """
+    counted = _counted(found.device.slug).get(case)
+    return NOT_COUNTED if counted is None else clocks(counted, copy.t_eff_gb_s).longest
+
+
+def clock_row(found: Recorded, case: str, copy: Measurement) -> dict[str, str]:
+    """Return the cells of a table row: the time, the share of it for each clock, and the clock that binds.
+
+    Arguments are those of :func:`longest_clock`. All cells of a case that the device has not counted say so.
+
+    Examples
+    --------
+    >>> from course_pkg import bench
+    >>> stencils = bench.recorded("stencil")
+    >>> copy = stencils.one("copy", size=512, dtype="float64")
+    >>> clock_row(stencils, "laplacian_by_hand_512", copy)["memory"]
+    'not counted'
+    """
+    counted = _counted(found.device.slug).get(case)
+    if counted is None:
+        return dict.fromkeys(("time", MEMORY, *UNITS, "binds"), NOT_COUNTED)
+    its = clocks(counted, copy.t_eff_gb_s)
+    return {"time": format_time(its.time_s), **its.row()}
+
+
+@lru_cache(maxsize=8)
+def _counted(slug: str) -> dict[str, record.Counters]:
+    """Return what a device has counted of large cases; nothing where it has no record of them."""
+    return (
+        record.recorded(record.TRAFFIC, slug).counters
+        if record.path_of(slug, record.TRAFFIC).exists()
+        else {}
+    )
