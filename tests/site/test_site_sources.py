@@ -3,10 +3,12 @@
 import ast
 import re
 import shutil
+import tomllib
 from html.parser import HTMLParser
 
 import nbformat
 import pytest
+import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_pkg import bench
@@ -288,3 +290,31 @@ def test_every_room_of_the_package_is_in_a_group_or_apart():
         if path.suffix == ".py" or (path / "__init__.py").is_file()
     }
     assert there - {"__init__"} == named
+
+
+def test_the_workflow_runs_what_the_course_has():
+    """It is run on another machine, where a wrong word would be found a push too late."""
+    workflow = yaml.safe_load(
+        (repo_root() / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8")
+    )
+    (job,) = workflow["jobs"].values()
+    said = "\n".join(step.get("run", "") for step in job["steps"])
+    make = (repo_root() / "Makefile").read_text(encoding="utf-8")
+    (target,) = re.findall(r"^make (\w+)$", said, re.MULTILINE)
+    command = re.search(rf"^{target}: .*\n\t(.+)$", make, re.MULTILINE)[1]
+    (extras,) = re.findall(r"bootstrap\.py env (--extras \S+)", said)
+    assert f"run {extras} -- course site" in command, (
+        "the browser is installed into the environment that is used"
+    )
+    parts = tomllib.loads((repo_root() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    known = parts["optional-dependencies"]
+    assert set(extras.removeprefix("--extras ").split(",")) <= set(known)
+    assert (
+        any(what.startswith("playwright") for what in known["slides"])
+        and "course_pkg[slides]" in known["site"]
+    )
+    published = next(step["with"]["path"] for step in job["steps"] if "upload-pages" in step.get("uses", ""))
+    assert (
+        published == "build/site"
+        and {"pages": "write", "id-token": "write"}.items() <= workflow["permissions"].items()
+    )
