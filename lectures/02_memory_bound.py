@@ -45,7 +45,7 @@ import numpy as np
 from IPython.display import Markdown, display
 
 from course_pkg import bench, cuda, simt, viz
-from course_pkg.core import Library, catalogue, find_machine, machine
+from course_pkg.core import Library, catalogue, find_machine, machine, short_name
 from course_pkg.paths import figure
 from course_pkg.stencil import cost as stencil_cost
 from course_pkg.stencil import cpu_numba as stencil_cpu
@@ -58,15 +58,8 @@ from course_pkg.vector.variants import VARIANTS
 
 # %% slideshow={"slide_type": "skip"}
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
-
-
-def short(device):
-    """Return a GPU's name as we say it: H200."""
-    return device.name.removeprefix("NVIDIA ").split()[0]
-
-
-gpus = {short(found.device): found for found in bench.records("vector")}  # each GPU that was recorded
-gpu_stencils = {short(found.device): found for found in bench.records("stencil")}
+gpus = {short_name(found.device.name): found for found in bench.records("vector")}  # each GPU that was recorded
+gpu_stencils = {short_name(found.device.name): found for found in bench.records("stencil")}
 t_peaks = {gpu: peak.recorded_t_peak(found) for gpu, found in gpus.items()}
 h200, h200_peak = gpus["H200"], t_peaks["H200"]
 this_machine = f"Live, on this CPU: {bench.cpu().name}, {bench.cpu().units} cores, {date.today()}."
@@ -148,7 +141,7 @@ TWO_KERNELS, iterations = SOLVERS["cg_two_kernel"].by(CUDA), 2
 clocks_of_cg = {}  # seconds of one iteration: its bytes at T_peak, its flops at the datasheet's rate
 for found in bench.records("cg"):
     moved = found.one(TWO_KERNELS, shape=[1000] * 3, iterations=iterations).cost
-    gpu, rate = short(found.device), find_machine(found.device.name).fp64_gflop_s
+    gpu, rate = short_name(found.device.name), find_machine(found.device.name).fp64_gflop_s
     clocks_of_cg[gpu] = moved.bytes / t_peaks[gpu] / 1e9 / iterations, moved.flops / rate / 1e9 / iterations
 assert all(memory_s > 10 * flops_s for memory_s, flops_s in clocks_of_cg.values())
 

@@ -13,7 +13,7 @@
 # What one thread can keep for itself, how many bytes must be in flight, and what the compiler says about it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 6, bytes in flight 8, queue and pairs 11, registers and occupancy
+# > **For the speaker.** 45 minutes of talk, 45 minutes of laboratory. Timing: surprise 6, latency and bytes in flight 9, queue and pairs 10, registers and occupancy
 # > 8, sums 4, sizes and what memory reads 5, limit and summary 3. The scans and the other libraries are in the notebook only.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -163,10 +163,22 @@ for name in ("vector_copy_two_large", "laplacian_flat_512"):
     print(f"{name}: the link is active in {there:.0f} % of the cycles of an H200, {on_h100:.0f} % of those of an H100")
     assert there > 90 and on_h100 > 80
 
-
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Six minutes with the question. Most say "as fast": the bytes are the same. Drag the slider to the H100: *naive* takes as long there, as it has as many
 # > instructions; *flat* takes longer, as memory is slower. So the gain is smaller. Then, on the H200, ask: no bar fills the grey one, so what does *flat* wait for?
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## How long a load takes
+#
+# One thread follows a ring of links: each load says where the next one reads.
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.on_each(lambda found: Ladder(found).answers(), gpus)
+
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** One minute. Ask what the steps are before you name them: the ring has outgrown a cache. The links lie in random order, one in each
+# > 128 bytes, so that nothing can be foretold.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Waiting for memory

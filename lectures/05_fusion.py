@@ -623,8 +623,7 @@ def timed_passes(on, edge=SMALL):
     )
 
 
-by_device = {on.found.device.name: on for on in GPUS}
-viz.on_each(lambda found: timed_passes(by_device[found.device.name]), [on.found for on in GPUS])
+viz.on_each(timed_passes, GPUS)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **How to read it.** Where the blocks end is the bound: the bytes of an iteration at the bandwidth of a copy of 1000³ numbers. Time follows
@@ -681,7 +680,7 @@ def billion(on):
 
 
 assert bytes_per_point(deferred_x) == 60
-viz.on_each(lambda found: billion(by_device[found.device.name]), [on.found for on in GPUS])
+viz.on_each(billion, GPUS)
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # A published solver takes as many iterations for a problem of this size, on **64 A100** (M. Bernaschi and others, 2025). Without a stored
@@ -799,7 +798,7 @@ def by_others(on):
 
 
 assert bytes_per_point(two_kernel) == 64
-viz.on_each(lambda found: by_others(by_device[found.device.name]), [on.found for on in GPUS])
+viz.on_each(by_others, GPUS)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 jax_s = on_h200.whole_s(VARIANTS["cg_slices"], Library.JAX)

@@ -75,13 +75,6 @@ ORIGIN = f"{on_h200.origin} " + (
 AS_IT_COMES, RCM, RANDOM = ORDERS
 TITLES = {AS_IT_COMES: "along the mesh", RCM: "RCM", RANDOM: "random"}
 
-
-def each_gpu(draw):
-    """Return a GPU's picture or, if there are several, a slider over them."""
-    by_name = {on.name: on for on in GPUS}
-    return viz.slider(lambda name: draw(by_name[name]), by_name, label="GPU") if len(GPUS) > 1 else draw(on_h200)
-
-
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["predict"]
 # ## One matrix, two numberings
 
@@ -248,7 +241,7 @@ def moved(on):
     return viz.relative_bars(times, xlabel="time, relative to a copy", note=f"2²⁷ doubles. {on.permuted.origin}")
 
 
-each_gpu(moved)
+viz.on_each(moved, GPUS)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 against = on_h200.gathered("unpermute_vector", "random").median_s / in_order.median_s
@@ -324,7 +317,7 @@ def steps_of(on):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-each_gpu(steps_of)
+viz.on_each(steps_of, GPUS)
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # The iterates are the same, up to rounding. (RCM: an order of neighbours, explained below.) The row-permuted form scatters x **in every step**; the symmetric one permutes once.
@@ -461,7 +454,7 @@ def lanes_of(on):
     )
 
 
-each_gpu(lanes_of)
+viz.on_each(lanes_of, GPUS)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 assert abs(swept["H200"][1].median_s / swept["H200"][4].median_s - 1) < 0.02

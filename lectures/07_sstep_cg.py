@@ -85,14 +85,6 @@ def power(value):
     return f"{digit} · 10{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
-def each_gpu(draw):
-    """Return a slider over the GPUs that have a record, or say that there is none yet."""
-    by_name = {on.name: on for on in GPUS}
-    if len(GPUS) < 2:
-        return draw(GPUS[0]) if GPUS else Markdown(PENDING)
-    return viz.slider(lambda name: draw(by_name[name]), by_name, label="GPU", start=[*by_name][-1])
-
-
 def solved(method, edge, **how):
     """Solve Poisson's problem with b = 1 here, by a method in NumPy."""
     return getattr(reference, method)(Laplacian((edge,) * 3), np.ones((edge,) * 3), **how)
@@ -489,7 +481,7 @@ def against_cublas(on):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-each_gpu(against_cublas)
+viz.on_each(against_cublas, GPUS) if GPUS else Markdown(PENDING)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 ratios = [(on.over_cublas(o, k), NAMES[o], k, on.name) for on in GPUS for o in OPERATIONS for k in on.steps(o)]

@@ -64,15 +64,6 @@ on_h200, others = GPUS[-1], ", ".join(on.name for on in GPUS[:-1])
 assert on_h200.name == "H200"
 ORIGIN = f"{on_h200.origin} " + (f"{others}: by the same command." if others else "Not recorded on an H100 yet.")
 
-
-def each_gpu(draw):
-    """Return a GPU's picture or, if there are several, a slider over them."""
-    by_name = {on.name: on for on in GPUS}
-    if len(GPUS) > 1:
-        return viz.slider(lambda name: draw(by_name[name]), by_name, label="GPU", start="H200")
-    return draw(on_h200)
-
-
 # %% slideshow={"slide_type": "skip"}
 string = problem("obstacle_1d", 200)
 LOOPS = 2000
@@ -501,7 +492,7 @@ def rungs_of(on):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-each_gpu(rungs_of)
+viz.on_each(rungs_of, GPUS)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 share = {name: on_h200.of_copy(on_h200.update(f"update_{name}")) for name in LAUNCHES}
@@ -684,7 +675,7 @@ def zeros_of(on):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-each_gpu(zeros_of)
+viz.on_each(zeros_of, GPUS)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 timed = {name: on_h200.update(f"update_{name}", zeros=True).median_s for name in skipped}
@@ -977,7 +968,7 @@ def batch_of(on):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-each_gpu(batch_of)
+viz.on_each(batch_of, GPUS)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 small = on_h200.batch()

@@ -924,7 +924,8 @@ def forecast_told(on, edge=EDGE, ranks=2, name="cg_two_kernel"):
     ]
     assert 0 < hid < phases_of(behind)[HALO] / 4
     assert abs(off) < 0.1 and all(m.t_eff_gb_s < 0.5 * H200.copy.t_eff_gb_s for m in hosted)
-    return f" The forecast, half of the grid on one GPU and two sums, is off by **{off:+.0%}**. Overlap saves {format_time(hid)} of the halo's {format_time(phases_of(behind)[HALO])}. The others, driven by the host, say nothing about fewer sums."
+    signed = f"{off:+.0%}".replace("-", "−")
+    return f" The forecast, half of the grid on one GPU and two sums, is off by **{signed}**. Overlap saves {format_time(hid)} of the halo's {format_time(phases_of(behind)[HALO])}. The others, driven by the host, say nothing about fewer sums."
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]

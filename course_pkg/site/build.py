@@ -9,6 +9,7 @@ from pathlib import Path
 from course_pkg.core.errors import CourseError
 from course_pkg.core.files import write
 from course_pkg.site import records
+from course_pkg.site.decks import cards, photograph
 from course_pkg.site.gallery import gallery
 from course_pkg.site.look import Looked, look, require_clean
 from course_pkg.site.sources import API, PAGES, SERVED, gather
@@ -17,7 +18,7 @@ from course_pkg.slides.browser import why_no_browser
 from course_pkg.slides.execute import execute
 
 DECKS = "slides"
-NO_API = "# The package\n\nThis site was built without the pages about the package.\n"
+NO_API = "# course_pkg\n\nThis site was built without the pages about the package.\n"
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,15 @@ def build(root: Path, out: Path, work: Path, *, api: bool = True, check: bool = 
     if not lectures:
         raise CourseError(f"{root / 'lectures'} has no lecture: download the complete course again.")
     executed = [execute(path, work / "executed") for path in lectures]
-    fragments = {"records.html": records.table(), "gallery.html": gallery(root)}
+    built = build_decks(lectures, out / DECKS, check=False, executed_dir=work / "executed")
+    looks = check and _can_look()
+    if looks:
+        photograph(built)
+    fragments = {"records.html": records.table(), "gallery.html": gallery(root), "slides.html": cards(built)}
     source = gather(root, executed, fragments, work / "site-source")
     _sphinx(root / PAGES, source, out, work / "site-doctrees", api)
-    build_decks(lectures, out / DECKS, check=False, executed_dir=work / "executed")
     looked = None
-    if check and _can_look():
+    if looks:
         looked = look(out)
         require_clean(looked)
     return Site(out / "index.html", sum(1 for _ in out.rglob("*.html")), looked)
@@ -76,7 +80,7 @@ def _sphinx(pages: Path, source: Path, out: Path, doctrees: Path, api: bool) -> 
     (source / SERVED).mkdir(exist_ok=True)
     if not api:
         (source / API).mkdir(exist_ok=True)
-        write(source / API / "modules.md", NO_API)
+        write(source / API / "course_pkg.md", NO_API)
     done = subprocess.run(
         command, env=os.environ | {"COURSE_SITE_SOURCE": str(source)}, capture_output=True, text=True
     )

@@ -52,7 +52,7 @@ class Latency:
         return self.sm_hz and self.seconds * self.sm_hz
 
     def __str__(self):
-        in_cycles = "" if self.cycles is None else f" ({self.cycles:.0f} cycles)"
+        in_cycles = "" if self.cycles is None else f" ({self.cycles:,.0f} cycles)"
         return f"{self.ns:.{0 if self.ns >= 100 else 1}f} ns{in_cycles}"
 
 

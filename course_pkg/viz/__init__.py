@@ -3,6 +3,7 @@
 from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.active_set_explorer import ActiveSetExplorer
 from course_pkg.viz.against import t_eff_against
+from course_pkg.viz.answers import Reach, answers_picture
 from course_pkg.viz.areas import areas_picture
 from course_pkg.viz.clocks import clock_bars
 from course_pkg.viz.curves import curves_picture
@@ -43,12 +44,14 @@ __all__ = [
     "PermutationExplorer",
     "Picture",
     "Prediction",
+    "Reach",
     "Rule",
     "Rung",
     "StabilityExplorer",
     "Story",
     "access_strip",
     "access_strips",
+    "answers_picture",
     "areas_picture",
     "bars",
     "clock_bars",

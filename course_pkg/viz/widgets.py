@@ -94,15 +94,15 @@ def slider(draw, values, *, label: str, start=None) -> Controls:
     return Controls([control, frames])
 
 
-def on_each(draw, records) -> Controls:
-    """Return a slider that shows the same figure for each device that has been recorded.
+def on_each(draw, records) -> Controls | Picture:
+    """Return a slider that shows a figure for each device that has been recorded; for one device, the figure alone.
 
     Parameters
     ----------
     draw : callable
-        Takes a record and returns a :class:`Picture`.
-    records : sequence of Recorded
-        What ``bench.records(topic)`` returns. The last is shown first.
+        Takes one of the records and returns a :class:`Picture`.
+    records : sequence
+        What ``bench.records(topic)`` returns, or objects that have one of them as ``found``. The last is shown first.
 
     Examples
     --------
@@ -112,10 +112,13 @@ def on_each(draw, records) -> Controls:
     >>> box.children[0].options[-1][0]
     'H200'
     """
-    by_name = {short_name(record.device.name): record for record in records}
+    by_name = {short_name(getattr(one, "found", one).device.name): one for one in records}
     if not by_name:
         raise CourseError("There is no record to draw: record one with `course bench TOPIC --record`.")
-    return slider(lambda name: draw(by_name[name]), list(by_name), label="GPU", start=[*by_name][-1])
+    *others, shown = by_name
+    if not others:
+        return draw(by_name[shown])
+    return slider(lambda name: draw(by_name[name]), [*others, shown], label="GPU", start=shown)
 
 
 def explorer(make, *, start=None, **choices) -> Controls:

@@ -3,8 +3,9 @@
 from functools import cached_property
 
 from course_pkg import simt, viz
-from course_pkg.bench import Measurement, Recorded
-from course_pkg.core import Library, Variant
+from course_pkg.bench import Measurement, Recorded, records
+from course_pkg.core import Library, Variant, find_machine
+from course_pkg.vector import latency
 from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import record
 from course_pkg.witness.clocks import INSTRUCTIONS, OF_PEAK, READ, TIME, WRITTEN, Clocks, clocks
@@ -130,6 +131,43 @@ class Ladder:
         counted = self.traffic.counters[f"{variant.function_name}_{EDGE}"]
         cycles, share = counted[CYCLES], counted[WAVEFRONTS + OF_PEAK] / 100
         return 128 * sms * cycles / counted[TIME], counted[WAVEFRONTS + ".sum"] / (share * cycles * sms)
+
+    @cached_property
+    def chains(self) -> Recorded | None:
+        """The chains of loads that were recorded on this device; None if there are none."""
+        return next(
+            (found for found in records("latency") if found.device.slug == self.found.device.slug), None
+        )
+
+    @property
+    def latencies(self) -> dict[str, latency.Latency]:
+        """How long each memory takes to answer one thread, by its name; empty if it was not recorded."""
+        return latency.by_level(self.chains.measurements) if self.chains else {}
+
+    def answers(self) -> viz.Picture:
+        """Draw the latency of a load over the bytes of the ring that the loads walk through."""
+        gpu, known = (
+            find_machine(self.found.device.name),
+            {name: str(one) for name, one in self.latencies.items()},
+        )
+        sizes = {latency.L1: gpu.shared_kib_per_sm * 2**10, latency.L2: gpu.l2_kib * 2**10}
+        return viz.answers_picture(
+            [(one.footprint_bytes, one.ns) for one in latency.latencies(self.chains.measurements)]
+            if self.chains
+            else [],
+            [
+                viz.Reach(name, sizes.get(name, float("inf")), known.get(name, ""))
+                for name in (*sizes, latency.MEMORY)
+            ],
+            beside={
+                name: (one.footprint_bytes, one.ns)
+                for name, one in self.latencies.items()
+                if name == latency.SHARED
+            },
+            note=self.chains.origin
+            if self.chains
+            else f"{self.found.device.name}: `course bench latency --record`.",
+        )
 
     def draw(self, variants: dict[str, Variant]) -> viz.Picture:
         """Draw the times of variants, each under its name, and their clocks beside the copy."""

@@ -10,6 +10,8 @@ import pkgutil
 from pathlib import Path
 
 import course_pkg
+from course_pkg.core.files import write
+from course_pkg.site.rooms import overview
 from course_pkg.slides.convert import COURSE_NAME, LICENCE
 
 PACKAGE = Path(course_pkg.__file__).parent
@@ -49,7 +51,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
-exclude_patterns = ["made", "served"]
+exclude_patterns = ["made", "served", "api/modules.rst"]  # the page about the package lists what there is
 
 nb_execution_mode = "off"
 nb_ipywidgets_js = {f"{ASSETS}/require.js": {}, "widgets.js": {}, f"{ASSETS}/embed-amd.js": {}}
@@ -105,8 +107,20 @@ suppress_warnings = ["myst.header", "mystnb.unknown_mime_type", "ref.python"]
 
 def setup(app):
     """Let Sphinx see functions where a compiler or the interpreter has put an object in their place."""
+    app.connect("builder-inited", write_rooms)  # after apidoc, which has written the pages' sources by then
     app.connect("builder-inited", show_functions)
     app.connect("html-page-context", load_formulas_with_widgets)
+
+
+def write_rooms(app):
+    """Write what the page about the package includes."""
+    pages = Path(app.srcdir) / "api"
+    said = (
+        overview(pages)
+        if apidoc_modules
+        else "<p>This site was built without the pages about the package.</p>\n"
+    )
+    write(Path(app.srcdir) / "made" / "package.html", said)
 
 
 def show_functions(app):

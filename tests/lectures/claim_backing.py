@@ -29,7 +29,7 @@ from course_pkg.stencil import cost as stencil_cost
 from course_pkg.stencil.tuning import planes_for
 from course_pkg.stencil.variants import VARIANTS as STENCIL
 from course_pkg.vector import cost as vector_cost
-from course_pkg.vector import peak
+from course_pkg.vector import peak, suite_latency
 from course_pkg.vector.variants import VARIANTS as VECTOR
 from course_pkg.witness import record
 
@@ -195,6 +195,7 @@ def holds(expression: str, *, by_record: bool) -> str:
         "qp_cost": qp_cost,
         "swap": swap, "fusion": fusion, "PUBLISHED": PUBLISHED, "METHODS": METHODS, "STENCIL": STENCIL,
         "drawn": drawn, "peak": peak, "bench": bench, "simt": simt, "planes_for": planes_for,
+        "suite_latency": suite_latency,
         "READ": "dram__bytes_read.sum", "WRITE": "dram__bytes_write.sum", "TIME": "gpu__time_duration.sum",
         "INSTRUCTIONS": "smsp__inst_executed.sum", "BOTH": ("nvidia-h200", "nvidia-h100-80gb-hbm3"),
     }  # fmt: skip

@@ -131,7 +131,7 @@ def test_every_kind_of_page_is_there_and_looked_at(site):
     assert pages >= {
         "index.html", "lectures/01_small.html", "lectures/glossary.html", "exercises/01_small/01_small.html",
         "records.html", "gallery.html", "slides/index.html", "slides/01_small.html", "docs/finds.html", "README.html",
-        "api/modules.html",
+        "package.html", "api/course_pkg.html",
     }  # fmt: skip
     assert built.looked.pages == built.pages == len(pages)
 
@@ -180,6 +180,28 @@ def test_figures_turn_dark_with_the_page_and_a_slider_can_be_seen(site, opened):
     assert handle.evaluate("(e) => getComputedStyle(e).backgroundColor") == "rgb(0, 105, 165)", (
         "not white on white"
     )
+    page.close()
+
+
+def test_a_deck_is_a_card_with_its_first_slide_as_light_or_dark_as_the_page(site, opened):
+    page, seen = opened.new_page(color_scheme="light"), []
+    page.goto((site[0] / "slides.html").as_uri())
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        picture = page.locator(".decks img:visible")
+        picture.wait_for()
+        assert picture.count() == 1 and f"01_small-{theme}.png" in picture.get_attribute("src")
+        page.wait_for_function(
+            "[...document.querySelectorAll('.decks img')].some((i) => i.naturalWidth === 640)"
+        )
+        seen.append((site[0] / picture.get_attribute("src")).read_bytes())
+    assert seen[0] != seen[1]
+    assert (
+        "1 · Small" in page.locator(".decks").inner_text()
+        and "2 slides" in page.locator(".decks").inner_text()
+    )
+    page.locator(".decks a").click()
+    page.wait_for_url("**/slides/01_small.html*")
     page.close()
 
 

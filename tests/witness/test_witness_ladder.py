@@ -1,6 +1,9 @@
 """The stencil's kernels as rungs: each row comes from the records of one device."""
 
+from types import SimpleNamespace
+
 import pytest
+from chains import a_gpu
 
 from course_pkg import bench
 from course_pkg.core import CourseError, Library
@@ -86,3 +89,20 @@ def test_what_memory_and_l1_can_do_follows_from_the_records(rungs):
     gb_s, per_cycle = rungs.l1_gb_s(FLAT, 132)
     assert per_cycle == pytest.approx(1, abs=0.01)
     assert gb_s > 5 * rungs.copy().t_eff_gb_s
+
+
+def test_latencies_are_those_of_the_same_device(rungs, monkeypatch):
+    monkeypatch.setattr("course_pkg.witness.ladder.records", lambda topic: [])
+    without = Ladder(rungs.found)
+    assert without.latencies == {} and "not recorded yet" in without.answers().alt
+    assert "course bench latency --record" in without.answers().alt
+    chains = SimpleNamespace(device=rungs.found.device, measurements=a_gpu(), origin="Recorded.")
+    stranger = SimpleNamespace(device=SimpleNamespace(slug="another"))
+    monkeypatch.setattr("course_pkg.witness.ladder.records", lambda topic: [stranger, chains])
+    there = Ladder(rungs.found)
+    assert [round(one.ns) for one in there.latencies.values()] == [15, 20, 150, 600]
+    alt = there.answers().alt
+    assert alt.endswith(
+        "L1: 20.0 ns (40 cycles); L2: 150 ns (300 cycles); memory: 600 ns (1,200 cycles); shared memory: 15 ns. "
+        "Recorded."
+    )

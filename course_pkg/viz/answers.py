@@ -1,0 +1,134 @@
+"""How long a load takes over the bytes that are walked through: flat where a memory holds them, a step to the next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from course_pkg.core.units import format_bytes
+from course_pkg.viz.axes import note_below, plain_log
+from course_pkg.viz.memories import HERE
+from course_pkg.viz.picture import Picture, draw
+from course_pkg.viz.style import COMPUTE, INK, MEMORY, MUTED
+
+TEXT = 15.5
+TICKS = tuple(2**e for e in range(13, 31, 3))  # 8 KiB to 256 MiB
+NOTHING = "not recorded yet"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A memory, up to which footprint it answers, and how long it takes.
+
+    Attributes
+    ----------
+    name : str
+    bytes : float
+        Its size; infinite for the largest.
+    said : str
+        Its latency in words; empty if it is not known.
+
+    Examples
+    --------
+    >>> Reach("L2", 60 * 2**20, "150 ns").name
+    'L2'
+    """
+
+    name: str
+    bytes: float
+    said: str = ""
+
+
+def answers_picture(
+    answers: Sequence[tuple[float, float]],
+    memories: Sequence[Reach],
+    *,
+    beside: dict[str, tuple[float, float]] | None = None,
+    note: str = "",
+) -> Picture:
+    """Draw the time of a load over the bytes of its ring, on the grounds of the memories that hold so many.
+
+    Parameters
+    ----------
+    answers : sequence of (float, float)
+        Bytes and ns per load, the fewest bytes first. Without any, the picture says that nothing was recorded.
+    memories : sequence of Reach
+        The smallest first.
+    beside : dict of str to (float, float)
+        Points of other memories, by name.
+    note : str
+        Where the numbers come from.
+
+    Examples
+    --------
+    >>> there = [Reach("L1", 2**18, "17 ns"), Reach("L2", 2**25, "150 ns"), Reach("memory", float("inf"), "600 ns")]
+    >>> answers_picture([(2**15, 17.0), (2**22, 150.0), (2**30, 600.0)], there).alt
+    'ns per load against bytes of the ring, from 17 ns with 32 KiB to 600 ns with 1 GiB. L1: 17 ns; L2: 150 ns; ...'
+    """
+    beside, answers = beside or {}, list(answers)
+    ends = [answers[0][0], answers[-1][0]] if answers else [TICKS[0], TICKS[-1]]
+    low, high = ends[0] / 1.5, ends[1] * 1.5
+
+    def plot(figure):
+        ax = figure.subplots()
+        ax.set_xscale("log", base=2)
+        ax.set_yscale("log")
+        ax.set(xlabel="bytes of the ring", ylabel="ns per load", xlim=(low, high))
+        ticks = [t for t in TICKS if low < t < high]
+        ax.set_xticks(ticks, [format_bytes(t) for t in ticks])
+        plain_log(ax.yaxis)
+        ax.grid(visible=False)  # names stand where its lines would be
+        ax.tick_params(labelsize=TEXT)
+        ax.xaxis.label.set_size(TEXT)
+        ax.yaxis.label.set_size(TEXT)
+        _grounds(ax, memories, low, high)
+        if answers:
+            ax.plot(*zip(*answers, strict=True), "o-", color=MEMORY)
+            most = max(ns for _, ns in [*answers, *beside.values()])
+            least = min(ns for _, ns in [*answers, *beside.values()])
+            ax.set_ylim(least / 2, most * 4)  # above the line, room for names
+        else:
+            ax.set_ylim(1, 1000)
+            ax.text(0.5, 0.4, NOTHING, transform=ax.transAxes, ha="center", size=20, color=MUTED)
+        for name, (size, ns) in beside.items():
+            ax.plot([size], [ns], "D", color=COMPUTE, markersize=9)
+            ax.annotate(
+                f"{name}: {ns:.0f} ns",
+                (size, ns),
+                xytext=(0, -20),
+                textcoords="offset points",
+                size=TEXT,
+                color=INK,
+            )
+        note_below(figure, note)
+
+    return draw(plot, f"{_told(answers)} {_named(memories, beside)} {note}", size=(9.6, 3.9))
+
+
+def _grounds(ax, memories, low, high):
+    """Draw a ground for each memory, with its name and its latency at the top."""
+    left = low
+    for i, memory in enumerate(memories):
+        right = min(memory.bytes, high)
+        if i % 2:
+            ax.axvspan(left, right, color=HERE, lw=0, zorder=0)
+        for height, words, weight in ((0.93, memory.name, "bold"), (0.84, memory.said, "normal")):
+            ax.text(
+                (left * right) ** 0.5, height, words, transform=ax.get_xaxis_transform(), ha="center", va="center",
+                size=TEXT, weight=weight,
+            )  # fmt: skip
+        left = right
+
+
+def _told(answers) -> str:
+    if not answers:
+        return f"ns per load against bytes of the ring: {NOTHING}."
+    (few, first), (many, last) = answers[0], answers[-1]
+    return (
+        f"ns per load against bytes of the ring, from {first:.0f} ns with {format_bytes(few)} to {last:.0f} ns with "
+        f"{format_bytes(many)}."
+    )
+
+
+def _named(memories, beside) -> str:
+    said = [f"{memory.name}: {memory.said}" for memory in memories if memory.said]
+    said += [f"{name}: {ns:.0f} ns" for name, (_, ns) in beside.items()]
+    return f"{'; '.join(said)}." if said else ""
