@@ -42,10 +42,9 @@ def brought_reaction(u, v, new_u, new_v, feed, kill, dt):
 def brought_red_black(phi, source, h, colour):
     """Half a step of Gauss and Seidel: the points of one colour, in place."""
     j, i = cuda.grid(2)
-    if 1 <= i < phi.shape[0] - 1 and 1 <= j < phi.shape[1] - 1:
-        if (i + j) % 2 == colour:
-            around = phi[i - 1, j] + phi[i + 1, j] + phi[i, j - 1] + phi[i, j + 1]
-            phi[i, j] = 0.25 * (around - h * h * source[i, j])
+    if 1 <= i < phi.shape[0] - 1 and 1 <= j < phi.shape[1] - 1 and (i + j) % 2 == colour:
+        around = phi[i - 1, j] + phi[i + 1, j] + phi[i, j - 1] + phi[i, j + 1]
+        phi[i, j] = 0.25 * (around - h * h * source[i, j])
 
 
 cases.add(
