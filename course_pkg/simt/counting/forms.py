@@ -10,7 +10,7 @@ from functools import lru_cache
 LOADS, STORES, BOTH = ("load",), ("store",), ("load", "store")
 GLOBAL, SHARED, MEMORIES = ("global",), ("shared",), ("global", "shared", "local")
 
-NEVER = ("syncthreads", "syncwarp", "_sync", "atomic")  # a loop that contains one of these is not unrolled
+NEVER = ("syncthreads", "syncwarp", "_sync")  # a loop that contains one of these is not unrolled
 
 
 @lru_cache(256)  # the same for each launch of a kernel
@@ -73,14 +73,6 @@ def _forms(program) -> Iterator[tuple]:
                 GLOBAL,
                 "at least",
                 "behind `else`, the compiler may load again what a later part of the condition loads",
-            )
-        if isinstance(node, (ast.For, ast.While)) and _waits_for_an_atomic(node):
-            yield (
-                node,
-                BOTH,
-                GLOBAL,
-                "about",
-                "behind an atomic in a branch, lanes of different trips may go on together",
             )
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp) and node is tree.body[-1]:
             yield (
@@ -212,13 +204,6 @@ def never_unrolled(node) -> bool:
 def _loads_late(test) -> bool:
     """Tell whether a part of a condition behind ``and`` loads an element."""
     return isinstance(test, ast.BoolOp) and any(map(_loads, test.values[1:]))
-
-
-def _waits_for_an_atomic(node) -> bool:
-    """Tell whether a branch in a loop uses what an atomic returns."""
-    branches = (p for statement in node.body for p in ast.walk(statement) if isinstance(p, ast.If))
-    assigned = (p.value for branch in branches for p in ast.walk(branch) if isinstance(p, ast.Assign))
-    return any(isinstance(v, ast.Call) and "atomic" in ast.unparse(v.func) for v in assigned)
 
 
 def _goes_early(node) -> bool:
