@@ -78,15 +78,17 @@ def by_tiles(A, values, dtype):
     M = CsrBalanced.from_scipy(A, values, TILE)
     tiles = M.tile_rows.size - 1
     arrays = (M.indptr.copy(), M.indices.copy(), M.data.copy(), M.tile_rows)
-    return tiles, (*arrays, *vectors(A, dtype), zeros(tiles))
+    return tiles, (*arrays, *vectors(A, dtype), zeros(2 * tiles))
 
 
 def carried(A, values, dtype):
     """Return the number of blocks and the arguments for the kernel that adds the sums which tiles carry over."""
     M = CsrBalanced.from_scipy(A, values, TILE)
     tiles = M.tile_rows.size - 1
-    carry = numbers(tiles), numbers(A.shape[0], dtype)
-    return blocks_for(tiles, THREADS), (M.indptr.copy(), M.tile_rows, np.uint32(M.tile), *carry)
+    rows = np.minimum(M.tile_rows[1:], A.shape[0] - 1)
+    ends = (M.indptr[rows + 1] + rows) // M.tile  # the tile in which the row of each sum ends
+    carry = np.concatenate([numbers(tiles), ends])
+    return blocks_for(tiles, THREADS), (M.tile_rows, carry, numbers(A.shape[0], dtype))
 
 
 KERNELS = {  # name: (kernel, function for blocks and arguments, idea)

@@ -33,15 +33,15 @@ def csr(rows, columns, nonzeros, dtype="float64", values=None) -> Cost:
 
 
 def csr_balanced(rows, columns, nonzeros, dtype="float64", values=None, tile=TILE) -> Cost:
-    """Cost of the product by tiles of equal work: as for CSR, plus one row number and one carried sum per tile.
+    """Cost of the product by tiles of equal work: as for CSR, plus one row number and two carried numbers per tile.
 
     Examples
     --------
-    >>> csr_balanced(1000, 1000, 7000).bytes - csr(1000, 1000, 7000).bytes  # of 6 tiles
-    152
+    >>> csr_balanced(1000, 1000, 7000).bytes - csr(1000, 1000, 7000).bytes  # of 5 tiles
+    208
     """
     tiles = -(-(rows + nonzeros) // tile)
-    rest = Cost(bytes_read=2 * INDEX * (tiles + 1) + 8 * tiles, bytes_written=8 * tiles)
+    rest = Cost(bytes_read=2 * INDEX * (tiles + 1) + 16 * tiles, bytes_written=16 * tiles)
     whole = csr(rows, columns, nonzeros, dtype, values)
     return (whole + rest).with_fields(unknown_bytes=0, known_bytes=whole.a_eff_bytes)
 

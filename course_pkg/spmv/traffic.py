@@ -96,7 +96,7 @@ def _add_all(edge):
         """Return the arguments of the kernel on tiles; the last one is memory for the sums that are carried over."""
         M = CsrBalanced.from_scipy(_matrix(edge))
         arrays = (Sliced(a, 0) for a in (M.indptr, M.indices, M.data, M.tile_rows))
-        return *arrays, Unwritten(edge**3), Unwritten(edge**3), Unwritten(M.tile_rows.size - 1)
+        return *arrays, Unwritten(edge**3), Unwritten(edge**3), Unwritten(2 * (M.tile_rows.size - 1))
 
     large.add(
         spmv.spmv_csr_balanced_kernel(ITEMS),

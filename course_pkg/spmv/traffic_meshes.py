@@ -124,7 +124,7 @@ def _balanced(large, name, its_cost):
     def arguments():
         M = CsrBalanced.from_scipy(_matrix(name))
         arrays = _on_device(M.indptr, M.indices, M.data, M.tile_rows)
-        return *arrays, *_vectors(), Unwritten(M.tile_rows.size - 1)
+        return *arrays, *_vectors(), Unwritten(2 * (M.tile_rows.size - 1))
 
     large.add(
         spmv.spmv_csr_balanced_kernel(ITEMS),

@@ -102,3 +102,20 @@ def test_lanes_that_hand_over_within_a_loop_are_left_alone():
     assert x[0] == 32
     found = profile(of(inside)[1, 32], np.zeros(40, np.int64), N)
     assert found.hazards
+
+
+@cuda.jit
+def between(ends, out):
+    i = np.uint32(cuda.grid(1))
+    end = np.uint32(0)
+    if i < out.size:
+        end = np.uint32(ends[i])
+        for k in range(np.uint32(i + 1), end):
+            out[i] += k
+
+
+def test_bounds_of_threads_that_do_not_come_to_a_loop_do_not_count():
+    """From 41 to 0 is a long way for unsigned numbers, but the threads that hold these bounds never enter the loop."""
+    ends, out = cuda.to_device(np.full(40, 41)), cuda.to_device(np.zeros(40))
+    between[2, 64](ends, out)
+    np.testing.assert_array_equal(out.copy_to_host(), [sum(range(i + 1, 41)) for i in range(40)])

@@ -96,7 +96,7 @@ def test_wrong_settings_of_a_launcher_are_named():
         ),
         (
             lambda: gpu_numba.spmv_csr_balanced(tiles, x, y, carry=cuda.to_device(np.ones(0))),
-            r"carry has shape \(0,\)|carry has 0 elements but needs 1",
+            r"carry has shape \(0,\)|carry has 0 elements but needs 2",
         ),
     ]
     for call, message in wrong:

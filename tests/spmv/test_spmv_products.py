@@ -180,7 +180,7 @@ def test_the_last_digit_is_the_same_in_every_run_and_whatever_carry_holds():
     found = []
     for spoilt in (None, np.nan, 1e300):
         y = cuda.to_device(np.full(400, np.nan))
-        carry = None if spoilt is None else cuda.to_device(np.full(M.tile_rows.size + 3, spoilt))
+        carry = None if spoilt is None else cuda.to_device(np.full(2 * M.tile_rows.size + 3, spoilt))
         gpu_numba.spmv_csr_balanced(M, x, y, carry=carry)
         found.append(y.copy_to_host())
     np.testing.assert_array_equal(found[0], found[1])

@@ -100,6 +100,8 @@ def _for(run, frame, node, mask):
         together = unrolled_by(node)
     rest_first = not start.constant and not _counts_from_a_constant(frame, node)
     loop, returned = _begin_loop(run, frame, node, mask, constant), frame.returned
+    if trips.size and trips.max() > run.patience and mask.data is not None:
+        trips = np.where(mask.data, trips, 0)  # threads that do not come here may hold any bounds
     entering = mask.narrow(trips > 0)
     gone, moves = run.wave.nobody, moves_before(node)
     if trips.size and trips.max() > run.patience and not leaves(node):

@@ -1,7 +1,7 @@
 """The product by tiles of equal work: every block has the same number of nonzeros and ends of rows together.
 
 First, a block puts the products of its nonzeros into shared memory; neighbours are loaded together. Then it sums row by
-row. If a row continues in the next tile, its sum so far goes to ``carry``; a second launch adds these sums. Nothing
+row. If a row continues in the next tile, its sum so far goes to ``carry``, with the tile in which the row ends; a second launch adds these sums. Nothing
 depends on which block comes first, so the last digit is the same in every run.
 
 Source: D. Merrill and M. Garland, Merge-based parallel sparse matrix-vector multiplication, SC 2016. There each thread
@@ -85,32 +85,34 @@ def spmv_csr_balanced_kernel(items):
         cuda.syncthreads()
         for start in range(first_row, np.uint32(last_row + 1), np.uint32(THREADS_PER_BLOCK)):
             row = np.uint32(start + cuda.threadIdx.x)
-            first = last = np.uint32(0)
+            first = last = behind = np.uint32(0)
             if row <= last_row and row < rows:
+                behind = np.uint32(indptr[np.uint32(row + 1)])
                 first = np.uint32(max(np.uint32(indptr[row]), begin) - begin)
-                last = np.uint32(min(np.uint32(indptr[np.uint32(row + 1)]), end) - begin)
+                last = np.uint32(min(behind, end) - begin)
             total = sum_of_row(products, first, last)
             if row < last_row:
                 cuda.stcs(y, row, total)
             elif row == last_row:
                 carry[b] = total  # the row ends in a later tile, which writes y[row]
+                carry[np.uint32(b + cuda.gridDim.x)] = np.uint32(np.uint32(behind + row) // np.uint32(tile))
 
     return spmv_csr_balanced
 
 
 @cuda.jit
-def add_carries_kernel(indptr, tile_rows, tile, carry, y):
+def add_carries_kernel(tile_rows, carry, y):
     """Add what tiles carried into the rows in which they end: one thread for all neighbouring tiles of one row.
 
-    The tile in which the row ends follows from ``indptr``, so the loop knows its trips and can load ahead. What does
-    not depend on other loads is asked for with them, because all threads together wait only for the longest chain.
+    The launch is as long as its longest chain of loads that need one another. So the tile in which a row ends is there
+    already, and the loop, which knows its trips, can load ahead.
     """
-    b = np.uint32(cuda.grid(1))
-    if b < carry.size:
+    b, tiles = np.uint32(cuda.grid(1)), np.uint32(carry.size // 2)
+    if b < tiles:
         before, row = np.uint32(tile_rows[b]), np.uint32(tile_rows[np.uint32(b + 1)])
-        total = y.dtype.type(carry[b])
+        total, end = y.dtype.type(carry[b]), np.uint32(carry[np.uint32(b + tiles)])
         if row < y.size and (b == 0 or before != row):
-            end, found = np.uint32((np.uint32(indptr[np.uint32(row + 1)]) + row) // tile), y[row]
+            found = y[row]
             for k in range(np.uint32(b + 1), end):
                 total += y.dtype.type(carry[np.uint32(k)])
             y[row] = found + total
@@ -143,23 +145,23 @@ def spmv_csr_balanced(A, x, y, carry=None):
         carry = carries(A)
     require_arrays(device=True, dtypes=("float64",), carry=carry)
     require_ndim(1, carry=carry)
-    if carry.size < tiles:
-        raise CourseError(f"carry has {carry.size} elements but needs {tiles}: make it with carries(A).")
+    if carry.size < 2 * tiles:
+        raise CourseError(f"carry has {carry.size} elements but needs {2 * tiles}: make it with carries(A).")
     require_distinct(x=x, y=y, carry=carry)
-    carry, kernel = carry[:tiles], spmv_csr_balanced_kernel(A.tile // THREADS_PER_BLOCK)
+    carry, kernel = carry[: 2 * tiles], spmv_csr_balanced_kernel(A.tile // THREADS_PER_BLOCK)
     kernel[tiles, THREADS_PER_BLOCK](A.indptr, A.indices, A.data, A.tile_rows, x, y, carry)
-    add_carries_kernel[blocks_for(tiles, THREADS_PER_BLOCK), THREADS_PER_BLOCK](
-        A.indptr, A.tile_rows, np.uint32(A.tile), carry, y
-    )
+    add_carries_kernel[blocks_for(tiles, THREADS_PER_BLOCK), THREADS_PER_BLOCK](A.tile_rows, carry, y)
 
 
 def carries(A):
-    """Return device memory for the sums that tiles carry over; many calls may use it, one after the other.
+    """Return device memory for the sums that tiles carry over, and behind them for the tiles in which their rows end.
+
+    Many calls may use it, one after the other.
 
     Examples
     --------
     >>> import scipy.sparse as sp
     >>> carries(CsrBalanced.from_scipy(sp.csr_array(np.ones((100, 100))), tile=256)).size
-    40
+    80
     """
-    return cuda.device_array(A.tile_rows.size - 1, np.float64)
+    return cuda.device_array(2 * (A.tile_rows.size - 1), np.float64)
