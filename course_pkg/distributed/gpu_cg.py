@@ -34,7 +34,7 @@ class RankSolver(Solver):
             raise CourseError(f"{method} runs on one GPU only: choose {' or '.join(METHODS)}.")
         link.comm.agree("the shape of the grid", *grid)
         self.grid, self.link, self.overlap = tuple(grid), link, overlap
-        most, self._ready = 10 * prod(grid) if maxiter is None else maxiter, None
+        most = 10 * prod(grid) if maxiter is None else maxiter
         super().__init__(ITERATIONS[method], b, x0, maxiter=most, **stops)
 
     def _workspace(self, b) -> RankWorkspace:
@@ -43,17 +43,7 @@ class RankSolver(Solver):
 
     def graph(self):
         """Return a function that queues two iterations: by one call, if the link can be captured."""
-        if self._ready is not None:
-            return self._ready
         return super().graph() if self.link.captures else self.some
-
-    def run(self, ready=None) -> None:
-        """Iterate until the device stops, by what :meth:`graph` has returned before, or else by a new graph."""
-        self._ready = ready
-        try:
-            super().run()
-        finally:
-            self._ready = None  # a graph keeps its solver: so that none keeps the other for ever
 
     def look(self) -> None:
         """Wait for the device, and record its iterations since the last look."""

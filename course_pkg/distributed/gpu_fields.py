@@ -108,12 +108,8 @@ class RankWorkspace(Workspace):
     def whole(self, kernel, stream, before, after, march=None) -> int:
         """Launch the twin of a kernel on all planes of this rank; return the number of its blocks. Nothing travels."""
         march, end = march or self.marches.stencil, self.shape[0] + 2
-        return self._part(TWINS[kernel], stream, before, after, march, 0, end, 0)
-
-    def blocks_of_whole(self, march=None) -> int:
-        """Return the number of blocks of such a launch."""
-        march = march or self.marches.stencil
-        return prod(march.on(self.shape).blocks(self.shape))
+        self.parts = self._part(TWINS[kernel], stream, before, after, march, 0, end, 0)
+        return self.parts
 
     def _part(self, kernel, stream, before, after, march, first, end, blocks) -> int:
         """Launch a kernel on the planes from ``first`` to ``end``, of which it computes all but the first and last."""
@@ -159,19 +155,22 @@ class RankWorkspace(Workspace):
     def make_alpha(self, blocks: int, stream) -> None:
         """Launch what adds up the parts of all ranks and computes alpha."""
         self._add_up(blocks, stream)
-        self.alpha_of_sum(stream)
+        self._alpha(stream)
 
     def make_beta(self, blocks: int, stream) -> None:
         """Launch what adds up the parts of all ranks, computes beta, and ends the iteration."""
         self._add_up(blocks, stream)
-        self.beta_of_sum(stream)
+        self._beta(stream)
 
-    def alpha_of_sum(self, stream) -> None:
-        """Launch what computes alpha from the sum of all ranks, and nothing else."""
+    def scalars(self, stream) -> None:
+        """Launch what computes alpha and beta from sums of all ranks, and nothing else."""
+        self._alpha(stream)
+        self._beta(stream)
+
+    def _alpha(self, stream):
         alpha_kernel[1, WARP, stream](self._sum, np.int32(1), self.state)
 
-    def beta_of_sum(self, stream) -> None:
-        """Launch what computes beta from the sum of all ranks and ends the iteration, and nothing else."""
+    def _beta(self, stream):
         beta_kernel[1, WARP, stream](self._sum, np.int32(1), self.state, self.history)
 
     def residual(self, out) -> float:

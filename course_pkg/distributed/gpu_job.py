@@ -1,37 +1,33 @@
 """What each rank of ``course bench scaling --device gpu`` does, on a GPU of its own; as ``job.py`` for CPUs.
 
 Iterations, messages and sums are timed as CUDA graphs: the device starts each launch itself, so times are those of the
-device. Phases are timed one by one in the same way: the method itself queues its iterations, and a workspace lets only
-the launches of one phase through. Their sum minus an iteration is what runs beside something else.
+device. Phases are timed one by one in the same way. Their sum minus an iteration is what runs beside something else.
 """
 
 import statistics
 import sys
 import time
 from functools import partial
-from math import prod
 
 import numpy as np
 
 from course_pkg import cuda
 from course_pkg.cg.demands import NEVER
-from course_pkg.cg.gpu_numba.scalars import BETA, RUNNING, STOPPED, TOTAL
+from course_pkg.cg.gpu_numba.methods import _advance, _search
 from course_pkg.core import CourseError, Library
 from course_pkg.device.graphs import captured
 from course_pkg.distributed.gpu_cg import RankSolver
-from course_pkg.distributed.gpu_phases import DEVICE_PHASES, OnlyPhase
+from course_pkg.distributed.gpu_fields import RankWorkspace
 from course_pkg.distributed.gpu_room import DeviceSlab
 from course_pkg.distributed.halo import slab_plan
 from course_pkg.distributed.job import run_tasks
 from course_pkg.distributed.links import Link
 from course_pkg.distributed.nccl import open_nccl
 from course_pkg.distributed.partition import Slab
-from course_pkg.distributed.phases import NAMES, SUMS, Phases
+from course_pkg.distributed.phases import ALLREDUCE, HALO, NAMES, PRODUCT, SCALARS, SUMS, UPDATES, Phases
 from course_pkg.sstep.variants import VARIANTS
 
-REPEATED, CALLS = 20, 10  # steps of a phase in a graph, and calls of the graph in a sample
-WARM_UP = 24  # iterations of a method of `sstep`: three passes or more
-SMALL = 2.0**-500  # added up over many ranks, again and again, it stays finite
+REPEATED = 20  # launches of a phase in a graph
 
 
 def iterate(link: Link, grid, method: str, overlap: bool, calls: int, samples: int) -> dict:
@@ -57,7 +53,7 @@ def iterate(link: Link, grid, method: str, overlap: bool, calls: int, samples: i
 
 
 def solve(link: Link, grid, method: str, rtol: float, samples: int) -> dict:
-    """Time solves by a method of ``cg`` from b = 1 to a confirmed x; the graph is made before.
+    """Time solves by a method of ``cg`` from b = 1 to a confirmed x; making the graph is part of the time.
 
     Examples
     --------
@@ -69,10 +65,10 @@ def solve(link: Link, grid, method: str, rtol: float, samples: int) -> dict:
     runs, b = [], _ones(link, grid)
     for _ in range(samples):
         solver = RankSolver(method, b, grid, link, rtol=rtol)
-        ready = solver.graph()
+        solver.graph()
         link.comm.sum([0.0])  # all begin together
         began = time.perf_counter()
-        solver.run(ready)
+        solver.run()
         solver.complete()
         true = solver.work.residual(solver.work.s)
         runs.append(float(link.comm.gather(time.perf_counter() - began).max()))
@@ -89,7 +85,7 @@ def solve(link: Link, grid, method: str, rtol: float, samples: int) -> dict:
 
 
 def passes(link: Link, grid, method: str, options: dict, rtol: float, samples: int) -> dict:
-    """Time solves by a method of ``sstep``, after some iterations to warm up, and the phases of one more solve.
+    """Time solves by a method of ``sstep``, after once to warm up, and the phases of one more.
 
     For the phases, the host waits for the GPU at the end of each: they add up to more than the solve takes.
 
@@ -102,13 +98,13 @@ def passes(link: Link, grid, method: str, options: dict, rtol: float, samples: i
     """
     A, b = DeviceSlab(grid, link), _ones(link, grid)
     function, runs = VARIANTS[method].function(Library.NUMBA_CUDA), []
-    for most in (WARM_UP, *[None] * samples):
+    for _ in range(samples + 1):
         link.comm.sum([0.0])
         began = time.perf_counter()
-        found = function(A, b, rtol=rtol, maxiter=most, **options)
+        found = function(A, b, rtol=rtol, **options)
         link.finish()
         runs.append(float(link.comm.gather(time.perf_counter() - began).max()))
-        if most is None and not found.converged:
+        if not found.converged:
             raise CourseError(f"{method} on {link.comm.ranks} GPUs: {found}")
     A.phases = Phases(clock=_waiting_clock)
     function(A, b, rtol=rtol, **options)
@@ -123,9 +119,7 @@ def passes(link: Link, grid, method: str, options: dict, rtol: float, samples: i
 
 
 def phases(solver: RankSolver, samples: int) -> dict[str, float]:
-    """Return the seconds of the phases of an iteration, each by itself in a graph: the mean of two iterations.
-
-    Each sample begins with the scalars of a solver in its third iteration, so that kernels do what they do in a solve.
+    """Return the seconds of the phases of an iteration, each by itself, repeated in a graph.
 
     Examples
     --------
@@ -137,25 +131,36 @@ def phases(solver: RankSolver, samples: int) -> dict[str, float]:
     >>> sorted(Serial(2).run(run)[0]) == sorted(NAMES)
     True
     """
-    solver.two()
-    solver.link.finish()
-    work, found = solver.work, dict.fromkeys(NAMES, 0.0)
-    state = work.state.copy_to_host()
-    state[BETA] = 0.5  # p stays finite, however often it is computed anew
-
-    def step(stream, only):
-        for odd in (False, True):
-            p1, p2 = reversed(work.p) if odd else work.p
-            solver.iteration.queue(only, p1, p2, odd, stream)
-
-    for name in DEVICE_PHASES:
-        once = partial(step, only=OnlyPhase(work, name))
-        took = _in_graph(solver.link, once, samples, lambda: work.state.copy_to_device(state))
-        found[name] = statistics.median(took["samples_s"]) / 2
-        after = work.state.copy_to_host()
-        if after[STOPPED] != RUNNING or (name == SUMS and not 0 < after[TOTAL] < np.inf):
-            raise CourseError(f"{name} cannot be timed: the solver has stopped, or its sums are not numbers.")
+    w, link, (p1, p2) = solver.work, solver.link, solver.work.p
+    steps = {
+        PRODUCT: partial(_search, _Alone(w), p1, p2),
+        UPDATES: partial(_advance, _Alone(w), p1, p2, 1),
+        SUMS: lambda stream: w.add_up_here(w.parts, stream),
+        ALLREDUCE: w.add_up_all,
+        SCALARS: w.scalars,
+        HALO: lambda stream: (w.swap(w.r, stream), link.join(stream)),
+    }
+    found = dict.fromkeys(NAMES, 0.0)
+    for name, step in steps.items():
+        found[name] = statistics.median(_in_graph(link, step, samples)["samples_s"])
+    found[SUMS], found[ALLREDUCE] = 2 * found[SUMS], 2 * found[ALLREDUCE]  # of p·Ap, and of r·r
     return found
+
+
+class _Alone:
+    """A workspace whose sweeps leave their parts: no sums, no scalars and no messages."""
+
+    def __init__(self, work: RankWorkspace):
+        self.work, self.marches, self.r, self.x = work, work.marches, work.r, work.x
+        self.state, self.partial = work.state, work.partial
+
+    def marching(self, kernel, stream, before, after, march=None) -> int:
+        return self.work.whole(kernel, stream, before, after, march)
+
+    def make_alpha(self, blocks, stream) -> None:
+        pass
+
+    make_beta = make_alpha
 
 
 def halo(link: Link, grid, samples: int) -> dict:
@@ -190,16 +195,8 @@ def allreduce(link: Link, numbers: int, samples: int) -> dict:
     >>> len(Serial(2).run(lambda comm: allreduce(Staged(comm), 3, 2))[0]["samples_s"])
     2
     """
-    small, values = np.full(numbers, SMALL), cuda.device_array(numbers)
-    found = _in_graph(
-        link, lambda stream: link.add(values, stream), samples, lambda: values.copy_to_device(small)
-    )
-    right = SMALL * float(link.comm.ranks) ** prod(_repeats(link))
-    if not np.allclose(values.copy_to_host(), right, rtol=1e-9, atol=0):
-        raise CourseError(
-            f"Sums of {numbers} numbers over {link.comm.ranks} ranks are wrong: not {right:.3g}."
-        )
-    return found
+    values = cuda.to_device(np.zeros(numbers))
+    return _in_graph(link, lambda stream: link.add(values, stream), samples)
 
 
 def _ones(link, grid):
@@ -211,34 +208,24 @@ def _waiting_clock() -> float:
     return time.perf_counter()
 
 
-def _repeats(link) -> tuple[int, int]:
-    """Return the steps of a graph, and its calls in a sample. Where the host waits, a step is not repeated."""
-    return (REPEATED, CALLS) if link.captures else (1, 1)
-
-
-def _in_graph(link, step, samples, renew=None) -> dict:
-    """Time a step that is repeated in a graph; seconds of one. ``renew`` is called before each sample."""
-    repeated, calls = _repeats(link)
+def _in_graph(link, step, samples) -> dict:
+    """Time a step that is repeated in a graph; seconds of one. Where the host waits, it is not repeated."""
+    repeated, calls = (REPEATED, 10) if link.captures else (1, 1)
 
     def many(stream):
         for _ in range(repeated):
             step(stream)
 
-    if renew is not None:
-        renew()
     many(0)  # compiles kernels, and connects the GPUs
     link.finish()
-    once = captured(many) if link.captures else partial(many, 0)
-    found = _timed(link, once, calls, samples, renew)
+    found = _timed(link, captured(many) if link.captures else partial(many, 0), calls, samples)
     return {name: [took / repeated for took in times] for name, times in found.items()}
 
 
-def _timed(link, once, calls, samples, renew=None) -> dict:
+def _timed(link, once, calls, samples) -> dict:
     """Return seconds of a call on the slowest rank, after one sample to warm up."""
     runs = []
     for _ in range(samples + 1):
-        if renew is not None:
-            renew()
         link.finish()
         link.comm.sum([0.0])
         began = time.perf_counter()
