@@ -24,6 +24,10 @@ class NoLedger:
         """Enclose both sides of an ``if`` whose condition may differ between threads."""
         return nullcontext()
 
+    def putting_off(self, may: bool):
+        """Enclose statements of a loop whose values wait until it is clear whether a branch alone uses them."""
+        return nullcontext()
+
     def finish(self) -> None:
         """Count what has not been counted yet, at the end of the run."""
 

@@ -33,6 +33,7 @@ class Origin:
     block: int  # number of the basic block
     version: Any = None  # state of the memory that a load reads
     space: str = ""
+    made_in: Any = None  # the trip of a loop
     done: bool = False
     wanted_in: int = -1
     wanted_by: Any = None
