@@ -65,6 +65,9 @@ class NoLedger:
     def function(self, name: str, precision: str, value, argument, where, mask) -> None:
         """Count a function that the compiler expands, such as exp (:mod:`.expanded`)."""
 
+    def signed(self, value, where, mask) -> None:
+        """Note that a number is needed with its minus sign, which no operation takes over."""
+
     def load(self, place, value, unwritten=None):
         """Count the load of an element; return the value to use, which an earlier load of a pair may have brought.
 

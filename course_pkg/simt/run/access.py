@@ -253,6 +253,8 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
             run.log.access(run, place, "store", VERBS["store"], inside, stored=value)
             require_no_doubt(run, value, inside, place)
             remember(run, place, value)
+        if value.product is None or array.dtype.itemsize > 4:
+            run.ledger.signed(value, place.where, inside)
         run.ledger.store(place)
         write(run, array, place.at, value.data, inside)
     before = run.versions[array.space]

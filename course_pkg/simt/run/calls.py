@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt.counting.expanded import INSIDE
+from course_pkg.simt.counting.expanded import INSIDE, SIGNED
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
 from course_pkg.simt.front.known import ARRAY_FUNCTIONS
@@ -266,6 +266,8 @@ def _number_function(run, frame, node, function, arguments, mask):
         return value
     if function.counts:
         where, precision = SourceLine(frame.program.name, node.lineno), dtype_of(result).name
+        if precision == "float64" and function.name in SIGNED:
+            run.ledger.signed(numbers[0], where, mask)
         if (function.name, precision) in INSIDE:
             run.ledger.function(function.name, precision, value, numbers[0], where, mask)
         else:
