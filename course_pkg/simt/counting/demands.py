@@ -34,6 +34,7 @@ class Demands(NoLedger):
         self.straight = 0
         self.hoisted: set = set()
         self._available: list[dict] = [{}]
+        self._loops: list[tuple] = []  # lanes that enter, first value number, branches around
         self._depth_of_loops = self._branches = 0
         self._open: list[Origin] = []
         self._put_off: list[Origin] | None = None  # in this trip of a loop: what a branch may compute
@@ -55,7 +56,9 @@ class Demands(NoLedger):
             return
         self._depth_of_loops += 1
         branches, outer = self._branches, self._trip
-        self._trip = (lanes, branches, *(entrance or (None, 0, None))) if lanes is not None else None
+        entering, before, version = entrance or (None, 0, None)
+        self._trip = (lanes, branches, entering, before, version) if lanes is not None else None
+        self._loops.append((entering, before, branches))
         begun = len(self._numbering.birth)
         active: dict = {}
         self._available.append(active)
@@ -65,6 +68,7 @@ class Demands(NoLedger):
         self._put_off = outside
         self._depth_of_loops, self._trip = self._depth_of_loops - 1, outer
         self._available.pop()
+        self._loops.pop()
         birth = self._numbering.birth
         for key, entry in active.items():
             moves = lanes is not None and entry[1] == branches and lanes.within(entry[0])
@@ -186,6 +190,19 @@ class Demands(NoLedger):
                 return new
         self._available[-1][key] = [mask, self._branches]
         return mask
+
+    def computes(self, key: int, operands, mask):
+        """Return the lanes that compute ``key`` for the first time: what no trip changes is computed before a loop."""
+        layers, birth = self._available, self._numbering.birth[key]
+        if self._loops and not any(key in layer for layer in layers):
+            held = (d for d, layer in enumerate(layers) for one in operands if one.key in layer)
+            deepest = max(held, default=0)
+            for depth, (entering, before, branches) in enumerate(self._loops):
+                if depth >= deepest and entering is not None and birth < before:
+                    lanes = entering.union(mask)
+                    layers[depth][key] = [lanes, branches]
+                    return lanes
+        return self.first_time(key, mask)
 
     def holds(self, key: int, lanes) -> None:
         self._available[-1][key] = [lanes, self._branches]

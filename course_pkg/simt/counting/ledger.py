@@ -36,7 +36,7 @@ class Ledger(Accesses):
 
     def flop(self, value, kind, precision: str, where, operands, mask, times=1, slow=None) -> None:
         def count(lanes):
-            new = self.first_time(value.key, lanes)
+            new = self.computes(value.key, operands, lanes)
             if new:
                 for one in (kind,) if isinstance(kind, str) else kind:
                     self.counters.operation(precision, one, where, times * new.threads)
@@ -50,7 +50,7 @@ class Ledger(Accesses):
         """Count an addition; which of the products of its basic block it fuses is known at the end of the launch."""
 
         def count(lanes):
-            new = self.first_time(value.key, lanes)
+            new = self.computes(value.key, operands, lanes)
             if new:
                 self.counters.operation(precision, "add", where, new.threads)
                 self.counters.issue(new)
@@ -86,7 +86,7 @@ class Ledger(Accesses):
         product = self.product(value, instead, mask)
 
         def count(lanes):
-            new = self.first_time(value.key, lanes)
+            new = self.computes(value.key, operands, lanes)
             if new:
                 self.counters.operation(precision, instead, where, new.threads)
                 self.counters.issue(new)

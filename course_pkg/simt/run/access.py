@@ -105,7 +105,7 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     terms.sort(key=np.size)
     first = terms[0] if terms else np.zeros((1,) * 6, np.int64)  # an array without dimensions has one element
     offset = sum(terms[1:], start=first) + array.offset
-    key = run.numbering.of(("element", array.key), *keys)
+    key = run.numbering.of("element", array.key, *keys)
     at = offset + owner(run, array)
     return Place(array, offset, at, key, inside, array.outer + indices, where, inside is not mask)
 
