@@ -63,7 +63,7 @@ class Ledger(Accesses):
         count_function(self, name, precision, value, argument, where, mask)
 
     def signed(self, value, where, mask) -> None:
-        if value.negated and not value.constant:
+        if value.sign and not value.constant:
             new = self.first_time(self._numbering.of("signed", value.key), mask)
             if new:
                 self.counters.operation(dtype_of(value.type).name, "add", where, new.threads)

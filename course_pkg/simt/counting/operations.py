@@ -71,7 +71,8 @@ def _product(ledger, kind, value, a, b, precision, where, mask):
     """
     use(a, b)
     factor = next((abs(v.number) for v in (a, b) if v.constant), None)
-    value.negated = factor is None and a.negated != b.negated  # a constant takes the sign over
+    if factor is None and (a.sign == "-") != (b.sign == "-"):  # a constant takes the sign over
+        value.sign = "-"
     if factor == 1:
         _free(ledger, value, (a, b), mask)
     else:

@@ -60,7 +60,7 @@ class Value:
     constant: bool = False
     product: Product | None = None
     origin: Origin | None = None
-    negated: bool = False  # it has a minus sign, which costs nothing as long as an operation can take it over
+    sign: str = ""  # "-" or "abs": what costs nothing as long as an operation takes it over
     otherwise: dict | None = None  # what it would be if an atomic had been done earlier: see run/hindsight.py
 
     @property
