@@ -1,5 +1,7 @@
 """Counts of small kernels, compared with counts by hand; tests/witness compares them with the hardware's."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ pytestmark = pytest.mark.slow(60)
 
 def profile(body, grid, block, **arguments):
     text = f"def kernel({', '.join(arguments)}):\n" + "\n".join(f"    {line}" for line in body.splitlines())
-    kernel = simt.Kernel.from_source(text, "kernel", {"cuda": cuda, "np": np})
+    kernel = simt.Kernel.from_source(text, "kernel", {"cuda": cuda, "np": np, "math": math})
     return simt.profile(kernel[grid, block], *arguments.values())
 
 
@@ -165,13 +167,42 @@ ARITHMETIC = {
         "if i % 2 == 0:\n    out[i] = a[i] * 3.0 + 1.5\nelse:\n    out[i] = a[i] * 3.0 + 2.5",
         {"add": 0, "mul": 0, "fma": 1},
     ),
+    "a minus sign that a product hands on and a store needs": (
+        "out[i] = -a[i] * a[i + 64]",
+        {"add": 1, "mul": 1},
+    ),
+    "a minus sign that a sum takes over": ("out[i] = -a[i] + a[i + 64]", {"add": 1, "mul": 0}),
+    "a minus sign that a constant takes over": ("out[i] = -a[i] * 3.0", {"add": 0, "mul": 1}),
+    "a distance that is compared and stored": (
+        "d = abs(a[i] - 3.0)\nif d > 1.0:\n    out[i] = d",
+        {"add": 2, "mul": 0},
+    ),
+    "a distance that a product takes over": ("out[i] = abs(a[i]) * a[i + 64]", {"add": 0, "mul": 1}),
+    "exp of a negative number": ("out[i] = math.exp(-a[i])", {"add": 2, "fma": 14}),
+    "half of a number": ("out[i] = a[i] / 2.0", {"add": 0, "mul": 1}),
+    "twice a number": ("out[i] = a[i] * 2.0", {"add": 1, "mul": 0}),
+    "asin of a small number": ("out[i] = math.asin(0.5 * a[i])", {"add": 0, "mul": 3, "fma": 13}),
+    "asin of a large number": ("out[i] = math.asin(0.75 * a[i])", {"add": 3, "mul": 4, "fma": 20}),
+    "one of two ways, which all lanes compute": (
+        "d = a[i]\nif i % 2 == 0:\n    d -= 2.0\nout[i] = d",
+        {"add": 1},
+    ),
+    "one of three ways, which three quarters of the lanes compute": (
+        "d = a[i]\nif i % 2 == 0:\n    d -= 2.0\nelif i % 4 == 1:\n    d += 3.0\nout[i] = d",
+        {"add": 0},
+    ),
+    "what no trip changes": (
+        "d = 0.0\nfor j in range(n):\n    if a[i + j] > w * 3.0:\n        d += a[i + j] / w\nout[i] = d",
+        {"add": 2, "mul": 3},
+    ),
 }
 
 
 @pytest.mark.parametrize("name", ARITHMETIC)
 def test_arithmetic_counts_as_the_instructions_that_it_becomes(name):
     body, expected = ARITHMETIC[name]
-    counted = profile(f"i = cuda.grid(1)\n{body}", 2, 32, a=np.ones(128), out=np.zeros(128)).flops
+    numbers = {"n": 2, "w": 0.125} if "w" in body.split() else {}
+    counted = profile(f"i = cuda.grid(1)\n{body}", 2, 32, a=np.ones(128), out=np.zeros(128), **numbers).flops
     assert {kind: counted.instructions("float64", kind) // 64 for kind in expected} == expected
 
 

@@ -48,7 +48,8 @@ class Accesses(Demands):
             self._count_held()
         if place.array.space == "shared":
             self._loaded[place.key] = place
-        self.originate(value, count, (), place.inside, place.array.space)
+        space = place.array.space
+        self.originate(value, count, (), place.inside, space, at_once=space != "global")
         return value
 
     def _before_the_loop(self, key: int, lanes):
@@ -71,7 +72,7 @@ class Accesses(Demands):
                 if new:
                     self._access(places[0], "load", new, width=2)
 
-            self.originate(value, count, (), lanes, places[0].array.space)
+            self.originate(value, count, (), lanes, places[0].array.space, at_once=True)
             self._halves[value.key] = value, lanes
 
     def store(self, place) -> None:

@@ -5,6 +5,7 @@ predicate, and moves a store that both sides end with behind the branch.
 """
 
 import ast
+from functools import lru_cache
 
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.values import Value
@@ -41,8 +42,13 @@ def hoist(run, frame, node: ast.If, mask) -> None:
 
 
 def speculated(ledger, frame, node: ast.If) -> bool:
-    """Return whether all lanes compute both sides and then select one, as for a little arithmetic without memory."""
+    """Return whether all lanes compute both sides and then select one, as for a little arithmetic without memory.
+
+    Of three ways or more, as with ``elif``, none is computed for all lanes.
+    """
     operations = 0
+    if node in _one_of_many(frame.program):
+        return False
     for statement in (*node.body, *node.orelse):
         if not isinstance(statement, (ast.Assign, ast.AugAssign)) or _stores(statement):
             return False
@@ -56,6 +62,13 @@ def speculated(ledger, frame, node: ast.If) -> bool:
             if isinstance(part, ast.Name) and _moves_down(frame, part.id):
                 return False
     return 0 < operations <= SPECULATED
+
+
+@lru_cache(1024)
+def _one_of_many(program) -> frozenset:
+    """Return the ``if`` statements that are all that the other side of an ``if`` has."""
+    branches = (n for n in ast.walk(program.tree) if isinstance(n, ast.If) and len(n.orelse) == 1)
+    return frozenset(n.orelse[0] for n in branches if isinstance(n.orelse[0], ast.If))
 
 
 def predicated(frame, node: ast.If) -> bool:

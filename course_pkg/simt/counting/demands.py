@@ -6,10 +6,12 @@ A value that is never used is not computed, and a value that only one branch use
 from contextlib import contextmanager
 from typing import Any
 
-from course_pkg.simt.counting.branches import hoist, predicated, speculated
+from course_pkg.simt.counting.branches import hoist, names_in, predicated, speculated
 from course_pkg.simt.counting.no_ledger import NoLedger
 from course_pkg.simt.counting.operations import use
 from course_pkg.simt.run.values import Origin
+
+NEAR = 3  # basic blocks: in a loop, a computation moves into the next branch alone, or one at its beginning
 
 
 class Demands(NoLedger):
@@ -32,8 +34,11 @@ class Demands(NoLedger):
         self.straight = 0
         self.hoisted: set = set()
         self._available: list[dict] = [{}]
+        self._loops: list[tuple] = []  # lanes that enter, first value number, branches around
         self._depth_of_loops = self._branches = 0
         self._open: list[Origin] = []
+        self._put_off: list[Origin] | None = None  # in this trip of a loop: what a branch may compute
+        self._putting_off = False
         self._speculating: Any = None
         self._around: tuple | None = None  # of a predicated branch: the lanes and the basic block before it
         self._trip: tuple | None = None  # of the innermost loop: lanes, branches around, and its entrance
@@ -51,13 +56,19 @@ class Demands(NoLedger):
             return
         self._depth_of_loops += 1
         branches, outer = self._branches, self._trip
-        self._trip = (lanes, branches, *(entrance or (None, 0, None))) if lanes is not None else None
+        entering, before, version = entrance or (None, 0, None)
+        self._trip = (lanes, branches, entering, before, version) if lanes is not None else None
+        self._loops.append((entering, before, branches))
         begun = len(self._numbering.birth)
         active: dict = {}
         self._available.append(active)
+        outside, self._put_off = self._put_off, []
         yield
+        self._settle_all(self._put_off)
+        self._put_off = outside
         self._depth_of_loops, self._trip = self._depth_of_loops - 1, outer
         self._available.pop()
+        self._loops.pop()
         birth = self._numbering.birth
         for key, entry in active.items():
             moves = lanes is not None and entry[1] == branches and lanes.within(entry[0])
@@ -72,6 +83,9 @@ class Demands(NoLedger):
             hoist(run, frame, node, mask)
         if outer is None and speculated(self, frame, node):
             self._speculating = mask
+            for name in names_in(node) if self._depth_of_loops else ():
+                for value in values_of(frame, name):
+                    self._demand(value, mask, self.straight)
         if around is None and predicated(frame, node):
             self._around = mask, self.straight
         self.new_block()
@@ -91,15 +105,24 @@ class Demands(NoLedger):
 
     # who does the work, and where
 
-    def originate(self, value, count, operands, mask, space: str = "") -> None:
-        """Attach to a value the function that counts it; inside a loop, count it at once."""
+    def originate(self, value, count, operands, mask, space: str = "", at_once=False) -> None:
+        """Attach to a value the function that counts it; inside a loop, count it at once unless a branch may do so."""
         mask = self._speculating or mask
-        if self._depth_of_loops:
+        if self._depth_of_loops and (at_once or not self._putting_off):
             count(mask)
             for operand in operands:
                 self._demand(operand, mask, self.straight)
             return
-        value.origin = Origin(count, operands, mask, self.straight, self._versions.get(space), space)
+        version = self._versions.get(space)
+        value.origin = Origin(count, operands, mask, self.straight, version, space, self._put_off)
+        if self._put_off is not None:
+            self._put_off.append(value.origin)
+
+    @contextmanager
+    def putting_off(self, may: bool):
+        before, self._putting_off = self._putting_off, may
+        yield
+        self._putting_off = before
 
     def made_of(self, value, operands, mask) -> None:
         self.originate(value, _nothing, operands, mask)
@@ -119,6 +142,7 @@ class Demands(NoLedger):
             if origin is None or origin.done:
                 continue
             elsewhere = origin.wanted_in not in (-1, block)
+            elsewhere = elsewhere or (self._depth_of_loops and block > origin.block + NEAR)
             if block == origin.block or elsewhere or not self._may_move(origin):
                 open_values += self._settle(origin, origin.mask, origin.block)
             else:
@@ -129,7 +153,16 @@ class Demands(NoLedger):
 
     def _may_move(self, origin) -> bool:
         """Return whether a computation can be moved into the branch that is being run."""
-        return not self._depth_of_loops and self._versions.get(origin.space) == origin.version
+        return origin.made_in is self._put_off and self._versions.get(origin.space) == origin.version
+
+    def _settle_all(self, made) -> None:
+        """Count what a trip has made: in the branch that alone uses it, or where it was made."""
+        for origin in reversed(made):
+            if not origin.done and origin.wanted_in != -1:
+                self._branches += 1
+                for operand in self._settle(origin, origin.wanted_by, origin.wanted_in):
+                    self._demand(*operand)
+                self._branches -= 1
 
     @staticmethod
     def _settle(origin, mask, block) -> list:
@@ -158,6 +191,19 @@ class Demands(NoLedger):
         self._available[-1][key] = [mask, self._branches]
         return mask
 
+    def computes(self, key: int, operands, mask):
+        """Return the lanes that compute ``key`` for the first time: what no trip changes is computed before a loop."""
+        layers, birth = self._available, self._numbering.birth[key]
+        if self._loops and not any(key in layer for layer in layers):
+            held = (d for d, layer in enumerate(layers) for one in operands if one.key in layer)
+            deepest = max(held, default=0)
+            for depth, (entering, before, branches) in enumerate(self._loops):
+                if depth >= deepest and entering is not None and birth < before:
+                    lanes = entering.union(mask)
+                    layers[depth][key] = [lanes, branches]
+                    return lanes
+        return self.first_time(key, mask)
+
     def holds(self, key: int, lanes) -> None:
         self._available[-1][key] = [lanes, self._branches]
 
@@ -167,3 +213,9 @@ class Demands(NoLedger):
 
 def _nothing(lanes) -> None:
     """Count nothing: for values that cost no more than their operands."""
+
+
+def values_of(frame, name: str) -> tuple:
+    """Return the number that a variable holds, if it holds one."""
+    variable = frame.variables.get(name)
+    return (variable.value,) if variable is not None and hasattr(variable.value, "origin") else ()

@@ -1,4 +1,4 @@
-"""The instructions that exp, log, sin and cos are made of, read in machine code for compute capability 9.0.
+"""The instructions that exp, log, sin, cos and asin are made of, read in machine code for compute capability 9.0.
 
 The counts hold for numbers that need no special treatment: results of exp that are neither 0 nor infinite, logarithms
 of normal numbers, angles whose quadrant is found without a table. Of the quadrant depends which of two polynomials is
@@ -16,7 +16,12 @@ INSIDE = {
     ("sin", "float32"): {"mul": 2, "fma": 7},
 }
 INSIDE |= {("cos", precision): INSIDE["sin", precision] for precision in ("float64", "float32")}
+INSIDE["asin", "float64"] = {"mul": 2, "fma": 13}  # of small numbers; others are made of the following
+FAR_FROM_0 = {"add": 3, "mul": 3, "fma": 20}
+SMALL = float.fromhex("0x1.26666p-1")  # 0.575
+SIGNED = ("exp", "log", "sqrt")  # functions that look at the bits of a number: it must have its minus sign
 RANGES = {
+    ("asin", "float64"): (-1, 1),
     ("exp", "float64"): (-708, 709), ("exp", "float32"): (-87, 88),
     ("log", "float64"): (2.3e-308, 1.7e308), ("log", "float32"): (1.2e-38, 3.4e38),
     **{(name, "float64"): (-2.1e9, 2.1e9) for name in ("sin", "cos")},
@@ -26,7 +31,7 @@ TABLE_LOADS = 3  # of 16 bytes each, from one of two tables that lie 64 bytes ap
 
 
 def count_function(ledger, name: str, precision: str, value, argument, where, mask) -> None:
-    """Count a call of exp, log, sin or cos, and the instructions inside it."""
+    """Count a call of exp, log, sin, cos or asin, and the instructions inside it."""
     counters, angle = ledger.counters, name in ("sin", "cos")
     low, high = RANGES[name, precision]
     data = argument.data
@@ -42,8 +47,10 @@ def count_function(ledger, name: str, precision: str, value, argument, where, ma
         if not usual:
             return
         counters.operation(precision, "known", where, new.threads)
-        for kind, times in INSIDE[name, precision].items():
-            counters.operation(precision, f"inside_{kind}", where, times * new.threads)
+        near = new.narrow(np.abs(data) < SMALL) if name == "asin" else new
+        for lanes, made in ((near, INSIDE[name, precision]), (new.minus(near), FAR_FROM_0)):
+            for kind, times in made.items():
+                counters.operation(precision, f"inside_{kind}", where, times * lanes.threads)
         if product is not None:
             counters.operation(precision, "inside_mul", where, new.threads)
             counters.products.append((product, precision, where, new.threads))

@@ -9,6 +9,7 @@ computed in that branch. The ledger passes the rest on to the :class:`~course_pk
 from course_pkg.simt.counting.accesses import Accesses
 from course_pkg.simt.counting.expanded import count_function
 from course_pkg.simt.counting.operations import SLOW_DIVISION, count_operation
+from course_pkg.simt.front.typing import dtype_of
 from course_pkg.simt.run.values import Product
 
 
@@ -35,7 +36,7 @@ class Ledger(Accesses):
 
     def flop(self, value, kind, precision: str, where, operands, mask, times=1, slow=None) -> None:
         def count(lanes):
-            new = self.first_time(value.key, lanes)
+            new = self.computes(value.key, operands, lanes)
             if new:
                 for one in (kind,) if isinstance(kind, str) else kind:
                     self.counters.operation(precision, one, where, times * new.threads)
@@ -49,7 +50,7 @@ class Ledger(Accesses):
         """Count an addition; which of the products of its basic block it fuses is known at the end of the launch."""
 
         def count(lanes):
-            new = self.first_time(value.key, lanes)
+            new = self.computes(value.key, operands, lanes)
             if new:
                 self.counters.operation(precision, "add", where, new.threads)
                 self.counters.issue(new)
@@ -60,6 +61,13 @@ class Ledger(Accesses):
 
     def function(self, name: str, precision: str, value, argument, where, mask) -> None:
         count_function(self, name, precision, value, argument, where, mask)
+
+    def signed(self, value, where, mask) -> None:
+        if value.sign and not value.constant:
+            new = self.first_time(self._numbering.of("signed", value.key), mask)
+            if new:
+                self.counters.operation(dtype_of(value.type).name, "add", where, new.threads)
+                self.counters.issue(new)
 
     def product(self, value, instead: str, mask) -> Product:
         """Note that a value is made by a multiplication, which a later addition may fuse into a multiply-add."""
@@ -78,7 +86,7 @@ class Ledger(Accesses):
         product = self.product(value, instead, mask)
 
         def count(lanes):
-            new = self.first_time(value.key, lanes)
+            new = self.computes(value.key, operands, lanes)
             if new:
                 self.counters.operation(precision, instead, where, new.threads)
                 self.counters.issue(new)

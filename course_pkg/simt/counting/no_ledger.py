@@ -24,6 +24,10 @@ class NoLedger:
         """Enclose both sides of an ``if`` whose condition may differ between threads."""
         return nullcontext()
 
+    def putting_off(self, may: bool):
+        """Enclose statements of a loop whose values wait until it is clear whether a branch alone uses them."""
+        return nullcontext()
+
     def finish(self) -> None:
         """Count what has not been counted yet, at the end of the run."""
 
@@ -60,6 +64,9 @@ class NoLedger:
 
     def function(self, name: str, precision: str, value, argument, where, mask) -> None:
         """Count a function that the compiler expands, such as exp (:mod:`.expanded`)."""
+
+    def signed(self, value, where, mask) -> None:
+        """Note that a number is needed with its minus sign, or without any: no operation takes that over."""
 
     def load(self, place, value, unwritten=None):
         """Count the load of an element; return the value to use, which an earlier load of a pair may have brought.

@@ -16,13 +16,16 @@ def count_operation(ledger, kind, value, a, b, where, mask) -> None:
     elif not isinstance(a.type, types.Float):
         _free(ledger, value, (a, b), mask, integer=True)
     elif kind is ast.Mult:
-        _product(ledger, value, a, b, precision, where, mask)
+        _product(ledger, kind, value, a, b, precision, where, mask)
     elif kind in (ast.Add, ast.Sub):
         _sum(ledger, kind, value, a, b, precision, where, mask)
     elif kind is ast.Div and _power_of_two(b):
-        _product(ledger, value, a, b, precision, where, mask)
+        _product(ledger, kind, value, a, b, precision, where, mask)
     elif kind in _COUNTED:
         use(a, b)
+        if precision == "float64":
+            for operand in (a, b):
+                ledger.signed(operand, where, mask)
         counted = _COUNTED[kind]
         if kind is ast.Div and a.constant and a.number == 1:
             counted = counted, "reciprocal"
@@ -61,14 +64,20 @@ def use(*values) -> None:
             value.product.used = True
 
 
-def _product(ledger, value, a, b, precision, where, mask):
-    """Count a multiplication: one by 1 costs nothing, and one by 2 is compiled to an addition."""
+def _product(ledger, kind, value, a, b, precision, where, mask):
+    """Count a multiplication: one by 1 costs nothing, and one by 2 is compiled to an addition.
+
+    A division by a power of 2 is a multiplication, also one by 2.
+    """
     use(a, b)
     factor = next((abs(v.number) for v in (a, b) if v.constant), None)
+    if factor is None and (a.sign == "-") != (b.sign == "-"):  # a constant takes the sign over
+        value.sign = "-"
     if factor == 1:
         _free(ledger, value, (a, b), mask)
     else:
-        ledger.multiply(value, precision, where, (a, b), mask, "add" if factor == 2 else "mul")
+        doubled = factor == 2 and kind is ast.Mult
+        ledger.multiply(value, precision, where, (a, b), mask, "add" if doubled else "mul")
 
 
 def _sum(ledger, kind, value, a, b, precision, where, mask):

@@ -105,7 +105,7 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     terms.sort(key=np.size)
     first = terms[0] if terms else np.zeros((1,) * 6, np.int64)  # an array without dimensions has one element
     offset = sum(terms[1:], start=first) + array.offset
-    key = run.numbering.of(("element", array.key), *keys)
+    key = run.numbering.of("element", array.key, *keys)
     at = offset + owner(run, array)
     return Place(array, offset, at, key, inside, array.outer + indices, where, inside is not mask)
 
@@ -253,6 +253,8 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
             run.log.access(run, place, "store", VERBS["store"], inside, stored=value)
             require_no_doubt(run, value, inside, place)
             remember(run, place, value)
+        if value.product is None or array.dtype.itemsize > 4:
+            run.ledger.signed(value, place.where, inside)
         run.ledger.store(place)
         write(run, array, place.at, value.data, inside)
     before = run.versions[array.space]

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt.counting.expanded import INSIDE
+from course_pkg.simt.counting.expanded import INSIDE, SIGNED
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
 from course_pkg.simt.front.known import ARRAY_FUNCTIONS
@@ -247,7 +247,10 @@ def _abs_or_round(run, frame, node, name, arguments, mask):
         return compute(data).astype(dtype_of(kind), copy=False)
 
     key = run.numbering.of(what, a.key)
-    return follow(run.derived(computed(a.data), kind, key, (a,), mask), computed, a)
+    result = run.derived(computed(a.data), kind, key, (a,), mask)
+    if what == "abs" and isinstance(kind, types.Float):
+        result.sign = "abs"
+    return follow(result, computed, a)
 
 
 def _number_function(run, frame, node, function, arguments, mask):
@@ -264,8 +267,12 @@ def _number_function(run, frame, node, function, arguments, mask):
     follow(value, compute, *numbers)
     if value.constant:
         return value
+    if function.name == "fabs" and isinstance(result, types.Float):
+        value.sign = "abs"
     if function.counts:
         where, precision = SourceLine(frame.program.name, node.lineno), dtype_of(result).name
+        if precision == "float64" and function.name in SIGNED:
+            run.ledger.signed(numbers[0], where, mask)
         if (function.name, precision) in INSIDE:
             run.ledger.function(function.name, precision, value, numbers[0], where, mask)
         else:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from course_pkg.simt.counting.junctions import begin_blocks
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import BOOL, unify
 from course_pkg.simt.run.constructs import construct, unsupported
@@ -92,9 +93,15 @@ def _both(run, a, b, mask):
 def _junction(run, frame, node, mask):
     """Evaluate ``and`` or ``or`` in a condition, as a truth value."""
     conjunction, result, inner = isinstance(node.op, ast.And), None, mask
-    for part in node.values:
+    begins = begin_blocks(frame, node) if run.ledger.counts else ()
+    reaching = mask  # the lanes that come to the branch before a part
+    for at, part in enumerate(node.values):
         _decide(run, frame, part, result, mask)
-        test = condition(run, frame, part, inner)
+        if at in begins:
+            run.ledger.demand(result, reaching)
+            run.ledger.new_block()
+            reaching = inner
+        test = condition(run, frame, part, reaching if run.ledger.counts else inner)
         result = test if result is None else _joined(run, conjunction, result, test, mask)
         if result.constant and result.number != conjunction:
             return result
@@ -102,12 +109,17 @@ def _junction(run, frame, node, mask):
             continue  # a sketch evaluates every part
         yes, no = inner.split(test.data)
         inner = yes if conjunction else no
-        if not inner:
-            break
+        if not inner and (not run.ledger.counts or _calls(node.values[at + 1 :])):
+            break  # else nobody computes the other parts, and what they alone use
     return result
 
 
 CONDITIONS[ast.BoolOp] = _junction
+
+
+def _calls(parts: list) -> bool:
+    """Tell whether parts of a condition call a function."""
+    return any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
 
 
 def _joined(run, conjunction, result, test, mask):

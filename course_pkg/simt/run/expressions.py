@@ -225,6 +225,8 @@ def unary(run, frame, node, op, operand, mask) -> Value:
     data = ufunc(a.data).astype(dtype_of(result), copy=False)
     value = run.view(a, data, result, run.numbering.of((function.__name__, result), a.key))
     value.product = a.product  # a minus sign is free in a multiply-add
+    if isinstance(op, ast.USub) and isinstance(result, types.Float):
+        value.sign = {"": "-", "-": ""}.get(a.sign, a.sign)
     if isinstance(result, types.Integer):
         run.ledger.integer(mask)
     return follow(value, lambda x: ufunc(x).astype(dtype_of(result), copy=False), a)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_pkg.simt.counting.waiting import has_branches
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import FunctionSource, Program
 from course_pkg.simt.front.typing import SCALARS, best_match, type_of
@@ -87,7 +88,11 @@ def call_function(run, frame, node, function, arguments: list, named: dict, mask
     run.calling.append(program)
     run.path += (id(node),)
     run.scopes.append(inner.scope)
-    execute(run, inner, program.tree.body, mask)
+    if has_branches(program):
+        with run.ledger.putting_off(False):
+            execute(run, inner, program.tree.body, mask)
+    else:
+        execute(run, inner, program.tree.body, mask)
     run.scopes.pop()
     run.path = run.path[:-1]
     run.calling.pop()

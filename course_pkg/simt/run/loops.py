@@ -115,7 +115,7 @@ def _for(run, frame, node, mask):
         decide_by_trips(run, counted, at, stay)
         if not constant:
             run.ledger.new_block()
-        entrance = (entering, *loop.before) if moves else None
+        entrance = entering, *loop.before
         with run.ledger.one_pass(keep_all=constant, lanes=stay if moves else None, entrance=entrance):
             number = _loop_value(run, start, step, at, constant, stay)
             bind(run, frame, node.target, item_of(run, frame, node, sequence, number, stay), stay)

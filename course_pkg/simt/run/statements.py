@@ -4,6 +4,7 @@ import ast
 from functools import cache
 
 from course_pkg.simt.counting.branches import sunk
+from course_pkg.simt.counting.waiting import waiting
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.effects import effects, staying, waits_outside
 from course_pkg.simt.front.typing import unify
@@ -55,7 +56,11 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
 
 @runs(ast.Assign)
 def _assign(run, frame, node, mask):
-    value = evaluate(run, frame, node.value, mask)
+    if run.ledger.counts and node in waiting(frame.program):
+        with run.ledger.putting_off(True):
+            value = evaluate(run, frame, node.value, mask)
+    else:
+        value = evaluate(run, frame, node.value, mask)
     for target in node.targets:
         bind(run, frame, target, value, mask)
     return mask

@@ -33,6 +33,7 @@ class Origin:
     block: int  # number of the basic block
     version: Any = None  # state of the memory that a load reads
     space: str = ""
+    made_in: Any = None  # the trip of a loop
     done: bool = False
     wanted_in: int = -1
     wanted_by: Any = None
@@ -59,6 +60,7 @@ class Value:
     constant: bool = False
     product: Product | None = None
     origin: Origin | None = None
+    sign: str = ""  # "-" or "abs": what costs nothing as long as an operation takes it over
     otherwise: dict | None = None  # what it would be if an atomic had been done earlier: see run/hindsight.py
 
     @property

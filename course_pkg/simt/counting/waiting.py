@@ -1,0 +1,87 @@
+"""Which statements of a loop compute what a branch of the same trip alone uses: a compiler moves them into the branch.
+
+It does so where nothing that all lanes of the trip run uses the value: neither another statement of the same block,
+nor the first part of a condition. Behind an ``if`` that leaves the trip, only the lanes that go on compute it. A value
+stays where it is if one of its operands is needed there as well, unless the operand is the same in each trip.
+"""
+
+import ast
+from functools import lru_cache
+
+from course_pkg.simt.counting.branches import names_in
+
+LEAVING = (ast.Break, ast.Continue, ast.Return)
+
+
+@lru_cache(1024)  # the same for each launch of a kernel
+def waiting(program) -> frozenset:
+    """Return the assignments in a kernel's loops whose values a branch alone may use."""
+    found: set = set()
+    for loop in (n for n in ast.walk(program.tree) if isinstance(n, (ast.For, ast.While))):
+        moving = _moving(loop)
+        for node in ast.walk(loop):
+            for body in (getattr(node, "body", None), getattr(node, "orelse", None)):
+                if isinstance(body, list):
+                    _search(program, body, moving, found)
+    return frozenset(found)
+
+
+def _search(program, body: list, moving: set, found: set) -> None:
+    needed: set = set()  # by what all lanes run, from the statements behind
+    for statement in reversed(body):
+        if isinstance(statement, ast.Assign):
+            names = {name for target in statement.targets for name in names_in(target)}
+            plain = all(isinstance(target, (ast.Name, ast.Tuple)) for target in statement.targets)
+            held = {one for one in operands(statement.value) & needed if _names(one) & moving}
+            if plain and names <= program.passing and not names & needed and not held:
+                found.add(statement)
+            else:
+                found.discard(statement)
+                needed |= operands(statement)
+        elif isinstance(statement, ast.If):
+            if any(side and isinstance(side[-1], LEAVING) for side in (statement.body, statement.orelse)):
+                needed = set()
+            test = statement.test
+            needed |= operands(test.values[0] if isinstance(test, ast.BoolOp) else test)
+        else:
+            needed |= operands(statement)
+
+
+def operands(part) -> frozenset:
+    """Return the names and the elements that a piece of source uses, without the names in their indices."""
+    if isinstance(part, ast.Subscript):
+        return frozenset((ast.unparse(part),))
+    if isinstance(part, ast.Name):
+        return frozenset((part.id,))
+    return frozenset().union(*map(operands, ast.iter_child_nodes(part)))
+
+
+def _names(operand: str) -> set:
+    return names_in(ast.parse(operand, mode="eval"))
+
+
+def _moving(loop) -> set:
+    """Return the names that may be others in each trip of a loop."""
+    inside = [part for statement in loop.body for part in ast.walk(statement)]
+    stored = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    counter = names_in(loop.target) if isinstance(loop, ast.For) else set()
+    if any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in inside):
+        return stored | counter
+    given = [
+        n for n in inside if isinstance(n, ast.Assign) and all(isinstance(t, ast.Name) for t in n.targets)
+    ]
+    times = [
+        name for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) for name in (n.id,)
+    ]
+    moving = stored | counter
+    for one in given:  # in the order of the source, so that the operands come first
+        names = {t.id for t in one.targets}
+        if not names_in(one.value) & moving and all(times.count(name) == 1 for name in names):
+            moving -= names
+    return moving
+
+
+@lru_cache(1024)
+def has_branches(program) -> bool:
+    """Return whether a function has branches: what it computes is not moved to where the result is used."""
+    return any(isinstance(part, (ast.If, ast.IfExp)) for part in ast.walk(program.tree))
