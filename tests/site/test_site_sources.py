@@ -17,7 +17,7 @@ from course_pkg.bench.measurement import EXCEEDS, WARM, Measurement
 from course_pkg.commands import limits
 from course_pkg.core import Cost, CourseError, Implementation
 from course_pkg.paths import recorded_dir, repo_root
-from course_pkg.site import records, rooms
+from course_pkg.site import api, records, rooms
 from course_pkg.site.decks import cards, picture_of
 from course_pkg.site.gallery import gallery, pictures
 from course_pkg.site.shots import FOLDER, SHOTS, stale
@@ -264,8 +264,10 @@ def test_rooms_are_grouped_and_say_what_they_are_for(tmp_path):
         ("api/course_pkg.vector.html#module-course_pkg.vector", "vector"),
     ]
     assert "<summary>1 module</summary>" in found and found.count("<details>") == 1
-    assert "<code>cost</code></a> Bytes and flops of the streaming operations" in found
-    assert "oracle of every other file" in found, "a topic is what its reference computes"
+    assert "<code>cost</code></a>: Bytes and flops of the streaming operations" in found
+    assert "The streaming operations, the sums and the transpose in plain NumPy.<details>" in found, (
+        "a topic is what its reference computes"
+    )
     assert "``" not in found
     assert [title for title in rooms.GROUPS if f">{title}</h2>" in found] == list(rooms.GROUPS)
 
@@ -317,4 +319,40 @@ def test_the_workflow_runs_what_the_course_has():
     assert (
         published == "build/site"
         and {"pages": "write", "id-token": "write"}.items() <= workflow["permissions"].items()
+    )
+
+
+def test_a_page_of_the_package_begins_with_what_is_on_it(tmp_path):
+    pages, made = (
+        documented(tmp_path / "api", "course_pkg.vector", "course_pkg.vector.cost"),
+        tmp_path / "made",
+    )
+    made.mkdir()
+    page = pages / "course_pkg.vector.rst"
+    page.write_text(
+        "course\\_pkg.vector package\n=========================\n\n" + page.read_text()
+        + ".. toctree::\n   :maxdepth: 4\n\ncourse\\_pkg.vector.gpu\\_cupy module\n-------------------\n"
+    )  # fmt: skip
+    api.lay_out(pages, made)
+    said = page.read_text(encoding="utf-8")
+    assert said.startswith("vector\n======\n\n.. raw:: html\n   :file: ../made/course_pkg.vector.html\n")
+    assert "\ngpu\\_cupy\n---------\n" in said and "maxdepth: 1" in said and "maxdepth: 4" not in said
+    shown = (made / "course_pkg.vector.html").read_text(encoding="utf-8")
+    assert "details" not in shown, "the package itself offers nothing, so there is one table"
+    assert (
+        '<tr><td><a href="#course_pkg.vector.cost.copy"><code>copy</code></a></td>'
+        "<td>Cost of <code>out = a</code>.</td></tr>" in shown
+    )
+
+
+def test_what_a_package_passes_on_is_described_where_it_is_defined():
+    offered = api.offered("course_pkg.vector.gpu_numba")
+    assert offered["copy"].startswith("Compute ``out = a`` on the GPU")
+    assert "TILE" not in offered, "a number has no sentence"
+    assert {"measure", "Measurement"} <= set(api.offered("course_pkg.bench"))
+    assert not any(name.startswith("_") for name in api.offered("course_pkg.bench.lookup"))
+    several = api.contents(["course_pkg.vector.cost", "course_pkg.vector.reference"])
+    assert (
+        several.count('<details class="members">') == 2
+        and "<summary><code>reference</code> The streaming" in several
     )
