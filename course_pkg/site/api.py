@@ -99,7 +99,13 @@ def _found(module: str, name: str):
 
 
 def _defined(tree) -> dict:
-    return {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    """Return functions and classes by name, without those that only a compiler calls."""
+    return {
+        node.name: node
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        and "intrinsic" not in map(ast.unparse, node.decorator_list)
+    }
 
 
 def _first_line(node) -> str:

@@ -5,6 +5,7 @@ import re
 import shutil
 import tomllib
 from html.parser import HTMLParser
+from itertools import groupby
 
 import nbformat
 import pytest
@@ -185,6 +186,12 @@ def test_every_recorded_measurement_is_a_row():
     assert list(records.COLUMNS)[-1] == "settings", (
         "what lies beyond the border of a narrow window matters least"
     )
+
+
+def test_rows_of_the_lectures_gpu_come_first_and_those_of_cpus_last():
+    kinds = [m.device.kind for m, topic, _ in records.recorded() if topic == "stencil"]
+    assert [kind for kind, _ in groupby(kinds)] == ["gpu", "cpu"]
+    assert next(iter(records.recorded()))[0].device.slug == folder.DEFAULT_DEVICE
 
 
 def measured(**changed):
