@@ -10,7 +10,7 @@ from itertools import groupby
 import nbformat
 import pytest
 import yaml
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course_pkg import bench
 from course_pkg.bench import folder
@@ -85,7 +85,9 @@ def test_a_lecture_has_its_number_and_folds_what_is_for_others():
         new_markdown_cell("> **For the speaker.** Five minutes.\n> More *of it*.", metadata=notes),
         new_code_cell("# Setup, for the notebook only.\nimport numpy"),
         new_code_cell(
-            "hidden()", metadata={"jupyter": {"source_hidden": True}, "tags": ["hide-input", "live"]}
+            "hidden()",
+            metadata={"jupyter": {"source_hidden": True}, "tags": ["hide-input", "live"]},
+            outputs=[new_output("stream", text="what it shows")],
         ),
         new_code_cell("shown()"),
         new_markdown_cell("# Another title"),
@@ -99,6 +101,30 @@ def test_a_lecture_has_its_number_and_folds_what_is_for_others():
     assert hidden.metadata["tags"] == ["hide-input", "live"]
     assert "tags" not in shown.metadata
     assert other.source == "# Another title"
+
+
+def test_helpers_before_the_first_idea_are_one_fold():
+    helper = {"slideshow": {"slide_type": "skip"}}
+    said = [new_output("stream", text="42")]
+    cells = [
+        new_markdown_cell("## After this lecture you can"),
+        new_code_cell("# Setup\nimport numpy", metadata=helper),
+        new_code_cell("h200 = 1", metadata=helper),
+        new_code_cell("def ladder(): ...", metadata=helper),
+        new_code_cell("print(42)", metadata=helper, outputs=said),
+        new_code_cell("on_a_slide()", metadata={"slideshow": {"slide_type": "slide"}}),
+        new_markdown_cell("## Fewer loads"),
+        new_code_cell("counted = 2", metadata=helper),
+    ]
+    sources = [(cell.source, cell.metadata.get("tags")) for cell in prepare(new_notebook(cells=cells)).cells]
+    assert sources == [
+        ("## After this lecture you can", None),
+        ("# Setup\nimport numpy\n\n\nh200 = 1\n\n\ndef ladder(): ...", ["hide-input"]),
+        ("print(42)", None),
+        ("on_a_slide()", None),
+        ("## Fewer loads", None),
+        ("counted = 2", None),
+    ]
 
 
 def test_links_to_the_glossary_find_their_words():
