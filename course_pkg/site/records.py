@@ -34,10 +34,16 @@ def table() -> str:
 def recorded():
     """Yield each recorded measurement with its topic and the limits of its device, or None where these are unknown."""
     for topic in topics():
-        for device in folder.devices(recorded_dir(), topic):
-            bounds = limits.recorded(topic, device)
-            for m in bench.recorded(topic, device).measurements:
+        found = [bench.recorded(topic, device) for device in folder.devices(recorded_dir(), topic)]
+        for one in sorted(found, key=_place):
+            bounds = limits.recorded(topic, one.device.slug)
+            for m in one.measurements:
                 yield m, topic, bounds
+
+
+def _place(found: bench.Recorded) -> tuple:
+    """Return where a device stands among others: the one of the lectures first, then other GPUs, then CPUs."""
+    return found.device.slug != folder.DEFAULT_DEVICE, found.device.kind != "gpu", found.device.name
 
 
 def row(m: Measurement, topic: str, bounds: Limits | None) -> str:

@@ -21,7 +21,7 @@ GROUPS = {
     "Shared by topics": ("Parts of kernels, and the same solvers on many GPUs.", ("device", "distributed")),
     "In notebooks": ("What cells of lectures and exercises call.", ("practice", "topics")),
 }  # fmt: skip
-SAYS_WHAT_FOR = ("__init__.py", "reference.py", "problem.py")  # the first with a docstring
+SAYS_WHAT_FOR = ("reference.py", "problem.py")  # of a topic, the first that is there
 
 
 def overview(pages: Path) -> str:
@@ -78,7 +78,7 @@ def _room(module: str) -> str:
 def _entry(room: str, there: dict[str, str]) -> str:
     modules = [module for module in there if _room(module) == room and module.count(".") > 1]
     inner = "".join(
-        f"<li>{_link(m, there[m], m.removeprefix(f'course_pkg.{room}.'))} {_words(_said(m))}</li>"
+        f"<li>{_link(m, there[m], m.removeprefix(f'course_pkg.{room}.'))}: {words(_said(m))}</li>"
         for m in modules
     )
     name = f"course_pkg.{room}"
@@ -87,21 +87,30 @@ def _entry(room: str, there: dict[str, str]) -> str:
         if modules
         else ""
     )
-    return f"<dt>{_link(name, there[name], room)}</dt><dd>{_words(_said(name))}{folded}</dd>"
+    return f"<dt>{_link(name, there[name], room)}</dt><dd>{words(_said(name))}{folded}</dd>"
+
+
+def file_of(module: str) -> Path:
+    """Return the file of a module; of a package, its ``__init__.py``."""
+    path = PACKAGE.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def _said(module: str) -> str:
-    """Return what a module says of itself; of a topic, whose package says nothing, what its reference says."""
-    path = PACKAGE.joinpath(*module.split(".")[1:])
-    files = [path / name for name in SAYS_WHAT_FOR] if path.is_dir() else [path.with_suffix(".py")]
-    return next((said for file in files if file.is_file() and (said := sentence_of(file))), "")
+    """Return what a module says of itself; of a topic, whose package says nothing, what its reference computes."""
+    file = file_of(module)
+    if said := sentence_of(file):
+        return said
+    others = (file.parent / name for name in SAYS_WHAT_FOR)
+    return next((re.split(": the |, the oracle", said)[0] + "." for other in others
+                 if other.is_file() and (said := sentence_of(other))), "")  # fmt: skip
 
 
 def _link(module: str, page: str, words: str) -> str:
     return f'<a href="{API}/{page}.html#module-{module}"><code>{html.escape(words)}</code></a>'
 
 
-def _words(text: str) -> str:
+def words(text: str) -> str:
     """Return a sentence of a docstring as HTML: what stands in backticks is code."""
     escaped = html.escape(text)
     return re.sub(r"(?::\w+:)?`+~?([^`]+)`+", r"<code>\1</code>", escaped)

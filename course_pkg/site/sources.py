@@ -73,7 +73,10 @@ def gather(root: Path, executed: list[Path], fragments: dict[str, str], target: 
 
 
 def prepare(nb: "NotebookNode", number: str = "") -> "NotebookNode":
-    """Lay a notebook out as a page: its title has its number; notes for speakers and the setup are folded.
+    """Lay a notebook out as a page: its title has its number; notes for speakers and what is set up first are folded.
+
+    What is set up are the cells that say so, and those before the second section that are on no slide and show nothing:
+    helpers, which nobody reads before the first idea.
 
     Parameters
     ----------
@@ -82,17 +85,21 @@ def prepare(nb: "NotebookNode", number: str = "") -> "NotebookNode":
     number : str
         Of the lecture; an exercise has it in its title.
     """
-    untitled = number
+    untitled, sections = number, 0
     for cell in nb.cells:
+        sections += cell.cell_type == "markdown" and cell.source.startswith("## ")
         if untitled and cell.cell_type == "markdown" and cell.source.startswith("# "):
             cell.source, untitled = f"# {untitled} · {cell.source[2:]}", ""
         if cell.cell_type == "markdown" and cell.metadata.get("slideshow", {}).get("slide_type") == "notes":
             cell.source = FOLDED.format(_notes(cell.source))
         if cell.cell_type == "code" and (
-            cell.metadata.get("jupyter", {}).get("source_hidden") or cell.source.startswith(SETUP)
+            cell.metadata.get("jupyter", {}).get("source_hidden")
+            or cell.source.startswith(SETUP)
+            or (sections < 2 and _helps(cell))
         ):
             cell.metadata["tags"] = [*dict.fromkeys([*cell.metadata.get("tags", []), "hide-input"])]
     nb.metadata.pop("course", None)
+    nb.cells = _joined(nb.cells)
     return nb
 
 
@@ -123,6 +130,25 @@ def _prepared(path: Path) -> str:
 
     number = re.match(r"\d+", path.stem) if path.parent.parent.name != "exercises" else None
     return nbformat.writes(prepare(nbformat.read(path, as_version=4), str(int(number[0])) if number else ""))
+
+
+def _helps(cell) -> bool:
+    """Return whether a cell of code is on no slide and shows nothing."""
+    return cell.metadata.get("slideshow", {}).get("slide_type") == "skip" and not cell.outputs
+
+
+def _joined(cells: list) -> list:
+    """Return the cells, with those of code that are folded and show nothing in one where they follow each other."""
+    done = []
+    for cell in cells:
+        quiet = (
+            cell.cell_type == "code" and not cell.outputs and "hide-input" in cell.metadata.get("tags", ())
+        )
+        if quiet and done and done[-1].get("quiet"):
+            done[-1]["cell"].source += f"\n\n\n{cell.source}"
+        else:
+            done.append({"cell": cell, "quiet": quiet})
+    return [one["cell"] for one in done]
 
 
 def _notes(source: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import course_pkg
 from course_pkg.core.files import write
+from course_pkg.site.api import lay_out
 from course_pkg.site.rooms import overview
 from course_pkg.slides.convert import COURSE_NAME, LICENCE
 
@@ -113,14 +114,12 @@ def setup(app):
 
 
 def write_rooms(app):
-    """Write what the page about the package includes."""
-    pages = Path(app.srcdir) / "api"
-    said = (
-        overview(pages)
-        if apidoc_modules
-        else "<p>This site was built without the pages about the package.</p>\n"
-    )
-    write(Path(app.srcdir) / "made" / "package.html", said)
+    """Write what the pages about the package include, and give these pages names as headings."""
+    pages, made = Path(app.srcdir) / "api", Path(app.srcdir) / "made"
+    said = "<p>This site was built without the pages about the package.</p>\n"
+    write(made / "package.html", overview(pages) if apidoc_modules else said)
+    if apidoc_modules:
+        lay_out(pages, made)
 
 
 def show_functions(app):

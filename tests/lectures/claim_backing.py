@@ -30,6 +30,7 @@ from course_pkg.stencil.tuning import planes_for
 from course_pkg.stencil.variants import VARIANTS as STENCIL
 from course_pkg.vector import cost as vector_cost
 from course_pkg.vector import peak, suite_latency
+from course_pkg.vector.latency import latencies
 from course_pkg.vector.variants import VARIANTS as VECTOR
 from course_pkg.witness import record
 
@@ -130,6 +131,11 @@ class Records:
             if pair.pitfall.name == name
         )
 
+    def answers(self, device="nvidia-h200"):
+        """Return the ns of a load by the bytes of its ring, as ``course bench latency`` recorded them."""
+        self.asked = True
+        return {one.footprint_bytes: one.ns for one in latencies(_measured("latency", device).measurements)}
+
     def traffic(self, case, device="nvidia-h200"):
         """Return the counters of a case of the record of traffic."""
         return self._counted(record.TRAFFIC, case, device)
@@ -184,6 +190,7 @@ def holds(expression: str, *, by_record: bool) -> str:
             "sstep",
             "qp",
             "pitfall",
+            "answers",
             "traffic",
             "counted",
         )

@@ -215,7 +215,9 @@ def test_records_are_chosen_and_sorted(site, opened):
     assert 0 < rows.count() < every
     assert page.get_by_role("status").inner_text() == f"{rows.count():,} of {every:,} measurements"
     assert set(rows.locator("td:nth-child(2)").all_inner_texts()) == {"H200"}
-    assert page.locator(".plot circle").count() == rows.locator("td.bar").count() > 0
+    assert page.locator(".plot .dots circle").count() == rows.locator("td.bar").count() > 0
+    named = page.locator(".plot svg > text").all_text_contents()
+    assert named.count("H200") == 1 and "H100" not in named, "a colour for each device that is shown"
     for order in (sorted, lambda values: sorted(values, reverse=True)):
         page.get_by_role("button", name="time", exact=True).click()
         cells = rows.locator("td:nth-child(6)")

@@ -5,11 +5,12 @@ import re
 import shutil
 import tomllib
 from html.parser import HTMLParser
+from itertools import groupby
 
 import nbformat
 import pytest
 import yaml
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course_pkg import bench
 from course_pkg.bench import folder
@@ -17,7 +18,7 @@ from course_pkg.bench.measurement import EXCEEDS, WARM, Measurement
 from course_pkg.commands import limits
 from course_pkg.core import Cost, CourseError, Implementation
 from course_pkg.paths import recorded_dir, repo_root
-from course_pkg.site import records, rooms
+from course_pkg.site import api, records, rooms
 from course_pkg.site.decks import cards, picture_of
 from course_pkg.site.gallery import gallery, pictures
 from course_pkg.site.shots import FOLDER, SHOTS, stale
@@ -84,7 +85,9 @@ def test_a_lecture_has_its_number_and_folds_what_is_for_others():
         new_markdown_cell("> **For the speaker.** Five minutes.\n> More *of it*.", metadata=notes),
         new_code_cell("# Setup, for the notebook only.\nimport numpy"),
         new_code_cell(
-            "hidden()", metadata={"jupyter": {"source_hidden": True}, "tags": ["hide-input", "live"]}
+            "hidden()",
+            metadata={"jupyter": {"source_hidden": True}, "tags": ["hide-input", "live"]},
+            outputs=[new_output("stream", text="what it shows")],
         ),
         new_code_cell("shown()"),
         new_markdown_cell("# Another title"),
@@ -98,6 +101,30 @@ def test_a_lecture_has_its_number_and_folds_what_is_for_others():
     assert hidden.metadata["tags"] == ["hide-input", "live"]
     assert "tags" not in shown.metadata
     assert other.source == "# Another title"
+
+
+def test_helpers_before_the_first_idea_are_one_fold():
+    helper = {"slideshow": {"slide_type": "skip"}}
+    said = [new_output("stream", text="42")]
+    cells = [
+        new_markdown_cell("## After this lecture you can"),
+        new_code_cell("# Setup\nimport numpy", metadata=helper),
+        new_code_cell("h200 = 1", metadata=helper),
+        new_code_cell("def ladder(): ...", metadata=helper),
+        new_code_cell("print(42)", metadata=helper, outputs=said),
+        new_code_cell("on_a_slide()", metadata={"slideshow": {"slide_type": "slide"}}),
+        new_markdown_cell("## Fewer loads"),
+        new_code_cell("counted = 2", metadata=helper),
+    ]
+    sources = [(cell.source, cell.metadata.get("tags")) for cell in prepare(new_notebook(cells=cells)).cells]
+    assert sources == [
+        ("## After this lecture you can", None),
+        ("# Setup\nimport numpy\n\n\nh200 = 1\n\n\ndef ladder(): ...", ["hide-input"]),
+        ("print(42)", None),
+        ("on_a_slide()", None),
+        ("## Fewer loads", None),
+        ("counted = 2", None),
+    ]
 
 
 def test_links_to_the_glossary_find_their_words():
@@ -187,6 +214,12 @@ def test_every_recorded_measurement_is_a_row():
     )
 
 
+def test_rows_of_the_lectures_gpu_come_first_and_those_of_cpus_last():
+    kinds = [m.device.kind for m, topic, _ in records.recorded() if topic == "stencil"]
+    assert [kind for kind, _ in groupby(kinds)] == ["gpu", "cpu"]
+    assert next(iter(records.recorded()))[0].device.slug == folder.DEFAULT_DEVICE
+
+
 def measured(**changed):
     found = bench.recorded("stencil", "h200").one("laplacian_marching", size=512, dtype="float64")
     return Measurement(**{name: getattr(found, name) for name in found.__dataclass_fields__} | changed)
@@ -264,8 +297,10 @@ def test_rooms_are_grouped_and_say_what_they_are_for(tmp_path):
         ("api/course_pkg.vector.html#module-course_pkg.vector", "vector"),
     ]
     assert "<summary>1 module</summary>" in found and found.count("<details>") == 1
-    assert "<code>cost</code></a> Bytes and flops of the streaming operations" in found
-    assert "oracle of every other file" in found, "a topic is what its reference computes"
+    assert "<code>cost</code></a>: Bytes and flops of the streaming operations" in found
+    assert "The streaming operations, the sums and the transpose in plain NumPy.<details>" in found, (
+        "a topic is what its reference computes"
+    )
     assert "``" not in found
     assert [title for title in rooms.GROUPS if f">{title}</h2>" in found] == list(rooms.GROUPS)
 
@@ -317,4 +352,40 @@ def test_the_workflow_runs_what_the_course_has():
     assert (
         published == "build/site"
         and {"pages": "write", "id-token": "write"}.items() <= workflow["permissions"].items()
+    )
+
+
+def test_a_page_of_the_package_begins_with_what_is_on_it(tmp_path):
+    pages, made = (
+        documented(tmp_path / "api", "course_pkg.vector", "course_pkg.vector.cost"),
+        tmp_path / "made",
+    )
+    made.mkdir()
+    page = pages / "course_pkg.vector.rst"
+    page.write_text(
+        "course\\_pkg.vector package\n=========================\n\n" + page.read_text()
+        + ".. toctree::\n   :maxdepth: 4\n\ncourse\\_pkg.vector.gpu\\_cupy module\n-------------------\n"
+    )  # fmt: skip
+    api.lay_out(pages, made)
+    said = page.read_text(encoding="utf-8")
+    assert said.startswith("vector\n======\n\n.. raw:: html\n   :file: ../made/course_pkg.vector.html\n")
+    assert "\ngpu\\_cupy\n---------\n" in said and "maxdepth: 1" in said and "maxdepth: 4" not in said
+    shown = (made / "course_pkg.vector.html").read_text(encoding="utf-8")
+    assert "details" not in shown, "the package itself offers nothing, so there is one table"
+    assert (
+        '<tr><td><a href="#course_pkg.vector.cost.copy"><code>copy</code></a></td>'
+        "<td>Cost of <code>out = a</code>.</td></tr>" in shown
+    )
+
+
+def test_what_a_package_passes_on_is_described_where_it_is_defined():
+    offered = api.offered("course_pkg.vector.gpu_numba")
+    assert offered["copy"].startswith("Compute ``out = a`` on the GPU")
+    assert "TILE" not in offered, "a number has no sentence"
+    assert {"measure", "Measurement"} <= set(api.offered("course_pkg.bench"))
+    assert not any(name.startswith("_") for name in api.offered("course_pkg.bench.lookup"))
+    several = api.contents(["course_pkg.vector.cost", "course_pkg.vector.reference"])
+    assert (
+        several.count('<details class="members">') == 2
+        and "<summary><code>reference</code> The streaming" in several
     )

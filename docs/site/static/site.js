@@ -64,7 +64,7 @@
   }
 
   function draw(shown) {
-    const [time, bound] = ['time', 'bound'].map(column);
+    const [time, bound, device] = ['time', 'bound', 'device'].map(column);
     const points = shown.filter((row) => value(row, bound) > 0);
     const all = points.flatMap((row) => [value(row, time), value(row, bound)]).map(Math.log10);
     const low = Math.floor(Math.min(...all)), high = Math.ceil(Math.max(...all));
@@ -73,18 +73,23 @@
     const x = (s) => 70 + 620 * (Math.log10(s) - low) / (high - low || 1);
     const y = (s) => 330 - 310 * (Math.log10(s) - low) / (high - low || 1);
     const unit = (e) => (e >= 0 ? `${10 ** e} s` : e >= -3 ? `${10 ** (e + 3)} ms` : e >= -6 ? `${10 ** (e + 6)} µs` : `${10 ** (e + 9)} ns`);
+    const devices = [...new Set(rows.map((row) => row.cells[device].textContent))];
     const decades = Array.from({ length: high - low + 1 }, (_, i) => low + i);
-    const grid = decades.map((e) => `<line x1="${x(10 ** e)}" x2="${x(10 ** e)}" y1="20" y2="330"/>
+    const grid = decades.map((e, i) => `<line x1="${x(10 ** e)}" x2="${x(10 ** e)}" y1="20" y2="330"/>
       <line x1="70" x2="690" y1="${y(10 ** e)}" y2="${y(10 ** e)}"/>
-      <text x="${x(10 ** e)}" y="350" text-anchor="middle">${unit(e)}</text>
-      <text x="62" y="${y(10 ** e) + 4}" text-anchor="end">${unit(e)}</text>`).join('');
+      <text class="every-${i % 2 + 1}" x="${x(10 ** e)}" y="358" text-anchor="middle">${unit(e)}</text>
+      <text class="every-${i % 2 + 1}" x="62" y="${y(10 ** e) + 4}" text-anchor="end">${unit(e)}</text>`).join('');
     const dots = points.map((row) => {
       const name = [...row.cells].map((cell) => cell.textContent).join(' · ').replace(/[<&]/g, (c) => ({ '<': '&lt;', '&': '&amp;' })[c]);
-      return `<circle r="4" cx="${x(value(row, bound))}" cy="${y(value(row, time))}"><title>${name}</title></circle>`;
+      const which = devices.indexOf(row.cells[device].textContent);
+      return `<circle class="device-${which}" r="4" cx="${x(value(row, bound))}" cy="${y(value(row, time))}"><title>${name}</title></circle>`;
     }).join('');
-    plot.innerHTML = `<svg viewBox="0 0 720 380" role="img" aria-label="Time against bound of ${points.length} measurements: each lies above the dashed line by as much as it takes longer than its bound.">
-      ${grid}<line class="bound" x1="70" y1="330" x2="690" y2="20"/>${dots}
-      <text x="380" y="374" text-anchor="middle">bound: what a copy needs for the same bytes</text>
+    const there = devices.filter((name) => points.some((row) => row.cells[device].textContent === name));
+    const legend = there.map((name, i) => `<circle class="device-${devices.indexOf(name)}" r="6" cx="86" cy="${38 + 26 * i}"/>
+      <text x="100" y="${43 + 26 * i}">${name}</text>`).join('');
+    plot.innerHTML = `<svg viewBox="-30 -8 752 408" role="img" aria-label="Time against bound of ${points.length} measurements: each lies above the dashed line by as much as it takes longer than its bound.">
+      ${grid}<line class="bound" x1="70" y1="330" x2="690" y2="20"/><g class="dots">${dots}</g>${legend}
+      <text x="380" y="388" text-anchor="middle">bound: what a copy needs for the same bytes</text>
       <text x="76" y="14">time</text></svg>`;
   }
 

@@ -1,0 +1,126 @@
+"""Pages about the package: headings that are names, and at the top what is there, with a sentence for each name."""
+
+import ast
+import re
+from pathlib import Path
+
+from course_pkg.core.files import write
+from course_pkg.site.rooms import PACKAGE, documented, file_of, sentence_of, words
+
+DEPTH = re.compile(r"^   :maxdepth: \d+$", re.MULTILINE)
+TITLE = re.compile(r"\A(.+) package\n=+\n")
+HEADING = re.compile(r"^(\S+) module\n-+\n", re.MULTILINE)
+
+
+def lay_out(pages: Path, fragments: Path) -> None:
+    """Change the sources that apidoc has written, and write the overviews that they now include.
+
+    Parameters
+    ----------
+    pages : Path
+        The folder of these sources.
+    fragments : Path
+        The folder of the overviews; both are in the folder that Sphinx reads.
+    """
+    on_page: dict[str, list[str]] = {}
+    for module, page in documented(pages).items():
+        on_page.setdefault(page, []).append(module)
+    for page, modules in on_page.items():
+        path = pages / f"{page}.rst"
+        fragment = fragments / f"{page}.html"
+        write(fragment, contents(modules))
+        write(path, laid_out(path.read_text(encoding="utf-8"), f"../{fragments.name}/{fragment.name}"))
+
+
+def laid_out(text: str, fragment: str) -> str:
+    """Return the source of a page with names as headings, a menu of one level, and an overview below the title.
+
+    Examples
+    --------
+    >>> print(laid_out("course\\\\_pkg.cg package\\n==================\\n", "../made/cg.html"))
+    cg
+    ==
+    <BLANKLINE>
+    .. raw:: html
+       :file: ../made/cg.html
+    <BLANKLINE>
+    """
+
+    def title(found):
+        return f"{_underlined(found[1], '=')}\n.. raw:: html\n   :file: {fragment}\n"
+
+    text = HEADING.sub(lambda found: _underlined(found[1].rpartition(".")[2], "-"), text)
+    return DEPTH.sub("   :maxdepth: 1", TITLE.sub(title, text))
+
+
+def contents(modules: list[str]) -> str:
+    """Return as HTML what modules offer: of one module a table, of several a fold for each."""
+    tables = {module: _table(module) for module in modules}
+    there = {module: table for module, table in tables.items() if table}
+    if len(there) == 1:
+        return next(iter(there.values()))
+    return "\n".join(
+        f'<details class="members"><summary><code>{module.rpartition(".")[2]}</code> '
+        f"{words(sentence_of(file_of(module)))}</summary>{table}</details>"
+        for module, table in there.items()
+    )
+
+
+def offered(module: str) -> dict[str, str]:
+    """Return the functions and classes of a module that others call, each with the first sentence about it.
+
+    Examples
+    --------
+    >>> offered("course_pkg.topics")["topics"]
+    'Return the names of the topics in alphabetical order, without importing them.'
+    """
+    tree = ast.parse(file_of(module).read_text(encoding="utf-8"))
+    names = next(
+        (ast.literal_eval(node.value) for node in tree.body
+         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"), None
+    )  # fmt: skip
+    if names is None:
+        names = [name for name in _defined(tree) if not name.startswith("_")]
+    found = {name: _found(module, name) for name in names}
+    return {name: _first_line(node) for name, node in found.items() if node is not None}
+
+
+def _found(module: str, name: str):
+    """Return the definition of a name, in the module or in that from which it is imported; None for other values."""
+    tree = ast.parse(file_of(module).read_text(encoding="utf-8"))
+    if name in (here := _defined(tree)):
+        return here[name]
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE.name):
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return _found(node.module, alias.name)
+    return None
+
+
+def _defined(tree) -> dict:
+    """Return functions and classes by name, without those that only a compiler calls."""
+    return {
+        node.name: node
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        and "intrinsic" not in map(ast.unparse, node.decorator_list)
+    }
+
+
+def _first_line(node) -> str:
+    return (ast.get_docstring(node) or "").split("\n")[0]
+
+
+def _table(module: str) -> str:
+    rows = "".join(
+        f'<tr><td><a href="#{module}.{name}"><code>{name}</code></a></td><td>{words(said)}</td></tr>'
+        for name, said in offered(module).items()
+    )
+    return f'<table class="members">{rows}</table>' if rows else ""
+
+
+def _underlined(name: str, mark: str) -> str:
+    """Return a heading: a name as apidoc has escaped it, without the package's own."""
+    short = name.removeprefix("course\\_pkg.")
+    return f"{short}\n{mark * len(short)}\n"
