@@ -129,9 +129,14 @@ class Cases:
             raise CourseError(f"Two cases are called {name!r}: pass name= to one of them.")
         self._cases[name] = Case(name, kernel, _three(grid), _three(block), make_args, idea, **options)
 
-    def add_traffic(self, kernel, grid, block, make_args, points, reads, writes, name, itemsize=8) -> None:
-        """Add a launch on fields of ``points`` numbers; it must read ``reads`` fields and write ``writes``."""
-        cost = Cost(bytes_read=itemsize * reads * points, bytes_written=itemsize * writes * points)
+    def add_traffic(
+        self, kernel, grid, block, make_args, points, reads, writes, name, itemsize=8, unread=0
+    ) -> None:
+        """Add a launch on fields of ``points`` numbers; it must read ``reads`` fields and write ``writes``.
+
+        ``unread`` numbers of these fields are not needed: at the boundary, where nothing is computed.
+        """
+        cost = Cost(bytes_read=itemsize * (reads * points - unread), bytes_written=itemsize * writes * points)
         idea = f"{reads} field(s) read, {writes} written, of {points:,} points"
         self.add(kernel, grid, block, make_args, idea, name=name, cost=cost)
 

@@ -38,7 +38,7 @@ def _operations(measurements) -> list[dict]:
         for ours in matching(measurements, VARIANTS[name].by(CUDA)):
             size = {"n": ours.parameters["n"], "s": ours.parameters["s"], "dtype": ours.parameters["dtype"]}
             theirs = matching(measurements, VARIANTS[name].by(CUPY), **size)
-            if not (copy and theirs) or size["n"] < LARGE**3:
+            if not (copy and theirs) or size["n"] < LARGE**3 or "warps" in ours.parameters:
                 continue
             times = theirs[0].median_s / ours.median_s
             share = ours.cost.throughput_gb_s(ours.median_s) / copy.t_eff_gb_s

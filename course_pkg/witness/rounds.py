@@ -34,7 +34,10 @@ class Rounds(OnDevice):
 
     def steps(self, name: str) -> list[int]:
         """Return each s for which our kernel and cuBLAS were measured."""
-        every = sorted(m.parameters["s"] for m in matching(self.found.measurements, VARIANTS[name].by(CUDA)))
+        ours = matching(self.found.measurements, VARIANTS[name].by(CUDA))
+        every = sorted(
+            m.parameters["s"] for m in ours if "warps" not in m.parameters
+        )  # else by another kernel
         return [s for s in every if self.operation(name, s, CUPY)]
 
     def over_cublas(self, name: str, s: int) -> float:

@@ -48,7 +48,9 @@ def test_recorded_files_are_whole(path):
         whole_solve = "rtol" in m.parameters
         few = {"simt": 1, "cg": 1, "scaling": 3}  # runs that start anew for each number of GPUs
         assert len(m.samples_s) >= (1 if whole_solve else few.get(path.stem, 20)), m.label
-        assert len(m.warmup_s) >= (0 if path.stem in ("simt", "scaling") else 1)
+        # a first call of seconds is the only sample of a library of a CPU
+        slow = whole_solve and m.library in ("OSQP", "SciPy") and m.samples_s[0] > 2
+        assert len(m.warmup_s) >= (0 if slow or path.stem in ("simt", "scaling") else 1)
         assert min(m.samples_s) > 0
         assert m.cache_state in ("exceeds", "warm", "flushed")
         if path.stem in ("cg", "scaling") or whole_solve:
@@ -92,7 +94,7 @@ PITFALLS_OF = {
 
 LAUNCH = (
     *("padding", "threads_per_block", "max_registers", "blocks_per_sm", "iterations", "rtol", "order"),
-    *("rows", "unroll", "ranks", "scaling", "overlap"),
+    *("rows", "unroll", "ranks", "scaling", "overlap", "warps"),
 )
 
 
