@@ -49,7 +49,13 @@ def _name(run, frame, node, mask):
                 f"{frame.program.name}, line {node.lineno}: the variable {node.id!r} is used before it has a value."
             )
         around = around.outer
-    return entity(run, frame, node, frame.program.lookup(node.id, node.lineno))
+    thing = frame.program.lookup(node.id, node.lineno)
+    known = run.launch.entities.get(id(thing))
+    if known is None:
+        known = thing, entity(run, frame, node, thing)
+        if isinstance(known[1], (Builtin, Intrinsic, Module, TypeName)) or hasattr(thing, "py_func"):
+            run.launch.entities[id(thing)] = known  # the object is kept, so that no other gets its id
+    return known[1]
 
 
 def _in_these_lanes(run, frame, node, variable, mask):

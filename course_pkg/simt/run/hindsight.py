@@ -45,7 +45,7 @@ class Strand:
 
 def follow(value: Value, compute, *operands: Value) -> Value:
     """Follow a value if one of its operands is followed; ``compute`` makes its data from theirs."""
-    if any(o.otherwise for o in operands):
+    if any([o.otherwise for o in operands]):
         strands = [o.otherwise or {} for o in operands]
         value.otherwise = {}
         for event in _newest({event for of_one in strands for event in of_one} - {TOGETHER}):
