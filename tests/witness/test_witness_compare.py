@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow(35)
 
 DEVICES = folder.devices(recorded_dir(), record.COUNTERS)
 CASES = all_cases()
+INEXACT = compare.exceptions()
 UNEXPLAINED = 13  # differences whose machine code nobody has read: may only fall
 
 
@@ -35,8 +36,8 @@ def test_the_interpreter_counts_what_the_hardware_counted(name, recorded):
     for device, counters in counted.items():
         rows = compare.compare(CASES[name], counters, profile)
         assert not [row.quantity for row in rows if row.measured is None], device
-        assert compare.verdict(rows, compare.exceptions().get(name)) == [], device
-        listed = compare.exceptions().get(name)
+        assert compare.verdict(rows, INEXACT.get(name)) == [], device
+        listed = INEXACT.get(name)
         for row in (row for row in rows if not row.equal and listed.explained):
             word = "at most" if row.measured < row.counted else "at least"
             assert word_of(profile, row.quantity) in (word, "about"), row
@@ -45,7 +46,7 @@ def test_the_interpreter_counts_what_the_hardware_counted(name, recorded):
 
 
 def test_the_differences_that_nobody_has_explained_become_fewer():
-    unexplained = [name for name, listed in compare.exceptions().items() if not listed.explained]
+    unexplained = [name for name, listed in INEXACT.items() if not listed.explained]
     assert len(unexplained) <= UNEXPLAINED, unexplained
 
 
@@ -61,21 +62,21 @@ def test_what_is_known_to_be_exact_is_called_exact(name):
 
 def test_at_least_95_percent_of_the_kernels_with_equal_trip_counts_are_exact():
     same = [case for case in CASES.values() if not case.data_dependent]
-    found = compare.summary(same, compare.exceptions())
+    found = compare.summary(same, INEXACT)
     assert found.exact_kernels >= 0.95 * found.kernels
 
 
 def test_the_memory_counters_of_at_least_95_percent_of_the_launches_that_learners_bring_are_exact():
     brought = [name for name in CASES if name.startswith("brought_")]
     memory = ("global", "shared", "local", "atomic")
-    listed = {name: one for name, one in compare.exceptions().items() if name in brought}
+    listed = {name: one for name, one in INEXACT.items() if name in brought}
     inexact = [n for n, one in listed.items() if any(q.startswith(memory) for q in one.quantities)]
     assert len(brought) >= 62
     assert len(inexact) <= 0.05 * len(brought), inexact
 
 
 def test_only_cases_are_listed_and_recorded(recorded):
-    assert set(compare.exceptions()) <= set(CASES)
+    assert set(INEXACT) <= set(CASES)
     gone = {name for one in recorded.values() for name in one.counters} - set(CASES)
     assert not gone, "a case was renamed or taken away: take its line out of counters.json, too"
 
