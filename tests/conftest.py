@@ -140,9 +140,15 @@ def pytest_ignore_collect(collection_path, config):
     return None
 
 
-def pytest_collection_finish():
-    """Let later garbage collections pass over the modules and tests, which stay to the end."""
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage among the modules and tests, which stay to the end: it takes long, and in vain."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

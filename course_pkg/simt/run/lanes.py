@@ -66,7 +66,9 @@ class Wave:
     def _indices(self) -> tuple[list, list]:
         blocks = [np.arange(f, f + n, dtype=np.int32) for f, n in zip(self.first, self.count, strict=True)]
         threads = [np.arange(n, dtype=np.int32) for n in self.block]
-        return tuple([a.reshape(_along(k + d)) for d, a in enumerate(some)] for k, some in ((0, blocks), (3, threads)))
+        return tuple(
+            [a.reshape(_along(k + d)) for d, a in enumerate(some)] for k, some in ((0, blocks), (3, threads))
+        )
 
     def whole(self, a: np.ndarray) -> np.ndarray:
         """Return one element per lane, in the wave's shape."""
