@@ -33,6 +33,7 @@ from course_pkg.simt.run.values import (
     undefined,
 )
 
+_PARTS: dict = {}  # names in cuda, such as shared.array, that are no numbers
 MAKERS = ("zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like", "arange")
 CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")
 
@@ -100,9 +101,15 @@ def member(run, frame, node, owner, mask):
     """Return ``owner.attribute``."""
     name = node.attr
     if isinstance(owner, Intrinsic):
+        known = _PARTS.get((owner.name, name))
+        if known is not None:
+            return known
         whole = f"{owner.name}.{name}" if owner.name else name
         if whole in MEANINGS:
-            return index_value(run, whole)
+            found = index_value(run, whole)
+            if isinstance(found, Intrinsic):
+                _PARTS[owner.name, name] = found
+            return found
         if whole == "random":
             return Module("numba.cuda.random", random)
         if whole == "libdevice":
