@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import gc
 import importlib
 import json
 import os
@@ -128,6 +129,26 @@ def pytest_collection_modifyitems(items):
         for mark in item.iter_markers("slow"):
             seconds[item.path] = max(mark.args[0], seconds.get(item.path, 0))
     items.sort(key=lambda item: -seconds.get(item.path, 0))
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out files without a test that runs bare: to import all of them takes longer than to run those."""
+    if collection_path.name.startswith("test_") and config.getoption("markexpr") == "bare or browser":
+        text = collection_path.read_text(encoding="utf-8")
+        if "pytest.mark.bare" not in text and "pytest.mark.browser" not in text:
+            return True
+    return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage among the modules and tests, which stay to the end: it takes long, and in vain."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import SimpleNamespace
 
 import numba
@@ -117,6 +118,7 @@ def parse(source: str) -> ast.Module:
         raise Unreadable(f"the answer cell cannot be read ({type(error).__name__})") from None
 
 
+@lru_cache(256)  # the same cells of an exercise for each submission, and twice for each session
 def without_magics(source: str) -> str:
     """Return a cell's text with its lines for IPython emptied; line numbers do not change.
 

@@ -3,7 +3,8 @@
 import ast
 import re
 import symtable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from course_pkg.grading.cells import loaded, parse, without_magics
 from course_pkg.simt.front.source import split_lines
@@ -38,7 +39,11 @@ def without_shown(cells: list, answers: dict) -> list:
     >>> without_shown([cell], {})[0]["source"]
     'n = 3\\nt = slow(n)\\n\\nrun(n)'
     """
-    given = {k: _parts(cell["source"]) for k, cell in enumerate(cells) if _is_given(cell)}
+    given = {
+        k: [replace(part) for part in _parts(cell["source"])]
+        for k, cell in enumerate(cells)
+        if _is_given(cell)
+    }
     mentioned, asked = set(), set()
     for k, cell in enumerate(cells):
         about = cell["metadata"].get("nbgrader", {})
@@ -47,7 +52,7 @@ def without_shown(cells: list, answers: dict) -> list:
                 mentioned.update(_WORD.findall(source))
                 asked |= _asked(source)
         elif cell["cell_type"] == "code" and k not in given:
-            mentioned |= loaded(parse(cell["source"]))
+            mentioned |= _read(cell["source"])
             asked |= _asked(cell["source"], unbound=True)  # a test binds names before it reads them
     parts = [part for k in given for part in given[k]]
     for part in parts:
@@ -80,7 +85,7 @@ class _Part:
         Names that it reads anywhere, and those that it binds if it is an assignment.
     shows : bool
         Whether it only shows something.
-    asks : set of str
+    asks : frozenset of str
         Variables of the cell's own level that it reads, also within functions.
     changes : set of str
         Variables that functions which it calls may change.
@@ -90,7 +95,7 @@ class _Part:
     reads: set[str]
     shows: bool
     binds: set[str]
-    asks: set[str]
+    asks: frozenset[str]
     changes: set[str]
 
 
@@ -99,7 +104,8 @@ def _is_given(cell) -> bool:
     return cell["cell_type"] == "code" and not about.get("solution") and not about.get("grade")
 
 
-def _parts(source: str) -> list[_Part]:
+@lru_cache(256)  # the same cells of an exercise for each submission
+def _parts(source: str) -> tuple[_Part, ...]:
     """Split a cell into its statements; those that share a line are one part, which is never left out."""
     parts = []
     for node in parse(source).body:
@@ -113,30 +119,38 @@ def _parts(source: str) -> list[_Part]:
         else:
             asks = _asked(ast.unparse(node))
             parts.append(_Part(place, loaded(node), _is_shown(node), _bound(node), asks, _changed(node)))
-    return parts
+    return tuple(parts)
 
 
-def _asked(source: str, unbound: bool = False) -> set[str]:
+@lru_cache(256)
+def _read(source: str) -> frozenset[str]:
+    """Return the names that a cell reads."""
+    return frozenset(loaded(parse(source)))
+
+
+@lru_cache(256)
+def _asked(source: str, unbound: bool = False) -> frozenset[str]:
     """Return the names of its own level that a cell reads, also within functions; all words if it looks names up.
 
     If ``unbound``, leave out the names that the cell binds at its own level.
     """
     if _LOOKS_UP.search(source):
-        return set(_WORD.findall(source))
+        return frozenset(_WORD.findall(source))
     try:
         top = symtable.symtable(without_magics(source), "<cell>", "exec")
     except Exception:  # the cell will not run either
-        return set(_WORD.findall(source))
+        return frozenset(_WORD.findall(source))
     scopes, asked = [top], set()
     while scopes:
         scope = scopes.pop()
         names = (one for one in scope.get_symbols() if one.is_referenced())
         asked |= {one.get_name() for one in names if scope is top or one.is_global()}
         scopes += scope.get_children()
-    return asked - {one.get_name() for one in top.get_symbols() if unbound and one.is_assigned()}
+    return frozenset(asked) - {one.get_name() for one in top.get_symbols() if unbound and one.is_assigned()}
 
 
-def _defined(source: str) -> set[str]:
+@lru_cache(256)
+def _defined(source: str) -> frozenset[str]:
     """Return the names of a cell's functions, classes and imports, which no function fills."""
     found = set()
     for node in parse(source).body:
@@ -144,7 +158,7 @@ def _defined(source: str) -> set[str]:
             found |= {(one.asname or one.name).partition(".")[0] for one in node.names}
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
-    return found
+    return frozenset(found)
 
 
 def _changed(node: ast.stmt) -> set[str]:

@@ -96,13 +96,7 @@ def page_of(lab, browser):
 
     context.route("**/*", route)
 
-    def broke(error):
-        # JupyterLab's own React at times removes a node that is gone already; why, we have not found out
-        own = "'removeChild'" in str(error) and re.findall(r"/static/([^?:\s]+)", error.stack or "")
-        if not (own and all(place.startswith("lab/jlab_core.") for place in own)):
-            page.problems.append(str(error))
-
-    page.on("pageerror", broke)
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
     yield page
     context.close()
 
@@ -115,11 +109,19 @@ def page(lab, browser):
 
 
 @pytest.fixture(scope="module")
-def in_view(lab, browser):
+def one_page(lab, browser):
     """A page in which the lab and the second sample are open: to load JupyterLab takes longer than to use it."""
     with page_of(lab, browser) as page:
         open_notebook(page, lab.url, PAGE_NAME)
         yield page
+
+
+@pytest.fixture
+def in_view(one_page):
+    """The page above; what breaks in it fails the test in which it breaks."""
+    yield one_page
+    problems, one_page.problems = one_page.problems, []
+    assert problems == []
 
 
 @pytest.fixture

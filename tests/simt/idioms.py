@@ -9,6 +9,7 @@ import idioms_names
 import idioms_published
 import idioms_queues
 import idioms_shared as shared
+import idioms_shuffles
 import idioms_sorting
 import idioms_waiting
 import idioms_warp
@@ -261,6 +262,7 @@ IDIOMS = [
     *idioms_sorting.IDIOMS,
     *idioms_waiting.IDIOMS,
     *idioms_warp.IDIOMS,
+    *idioms_shuffles.IDIOMS,
 ]  # fmt: skip
 
 

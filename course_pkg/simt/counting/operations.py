@@ -10,7 +10,7 @@ from course_pkg.simt.front.typing import dtype_of
 
 def count_operation(ledger, kind, value, a, b, where, mask) -> None:
     """Count an operation: a flop of its kind, or an integer operation."""
-    precision = dtype_of(a.type).name
+    precision = a.type.name
     if isinstance(a.type, types.Complex):
         _complex(ledger, kind, value, a, b, where, mask)
     elif not isinstance(a.type, types.Float):

@@ -62,6 +62,7 @@ class Counters:
         self.warp_instructions = 0
         self.group_unique: dict[tuple, int] = defaultdict(int)
         self.trace_blocks = set(range(KEPT_BLOCKS)) if trace_blocks is None else set(trace_blocks)
+        self._traced: tuple | None = None  # a wave, and which of its blocks are traced
 
     def issue(self, mask) -> None:
         """Count one instruction for each warp with an active lane."""
@@ -141,7 +142,10 @@ class Counters:
         """Keep the addresses of the traced blocks, for the access strip."""
         if site.kept >= KEPT_PASSES * len(self.trace_blocks):
             return
-        at = np.flatnonzero(np.isin(wave.block_numbers, list(self.trace_blocks)))
+        if self._traced is None or self._traced[0] is not wave:
+            chosen = np.isin(wave.block_numbers, list(self.trace_blocks))
+            self._traced = wave, np.flatnonzero(chosen)
+        at = self._traced[1]
         if at.size:
             here = np.broadcast_to(box.block_in_wave, (*wave.count, 1, 1, 1)).reshape(-1)[at]
             mine = rows.reshape(box.blocks, box.warps_per_block, WARP)[here]

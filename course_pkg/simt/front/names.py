@@ -33,6 +33,7 @@ from course_pkg.simt.run.values import (
     undefined,
 )
 
+_PARTS: dict = {}  # names in cuda, such as shared.array, that are no numbers
 MAKERS = ("zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like", "arange")
 CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")
 
@@ -49,7 +50,13 @@ def _name(run, frame, node, mask):
                 f"{frame.program.name}, line {node.lineno}: the variable {node.id!r} is used before it has a value."
             )
         around = around.outer
-    return entity(run, frame, node, frame.program.lookup(node.id, node.lineno))
+    thing = frame.program.lookup(node.id, node.lineno)
+    known = run.launch.entities.get(id(thing))
+    if known is None:
+        known = thing, entity(run, frame, node, thing)
+        if isinstance(known[1], (Builtin, Intrinsic, Module, TypeName)) or hasattr(thing, "py_func"):
+            run.launch.entities[id(thing)] = known  # the object is kept, so that no other gets its id
+    return known[1]
 
 
 def _in_these_lanes(run, frame, node, variable, mask):
@@ -94,9 +101,15 @@ def member(run, frame, node, owner, mask):
     """Return ``owner.attribute``."""
     name = node.attr
     if isinstance(owner, Intrinsic):
+        known = _PARTS.get((owner.name, name))
+        if known is not None:
+            return known
         whole = f"{owner.name}.{name}" if owner.name else name
         if whole in MEANINGS:
-            return index_value(run, whole)
+            found = index_value(run, whole)
+            if isinstance(found, Intrinsic):
+                _PARTS[owner.name, name] = found
+            return found
         if whole == "random":
             return Module("numba.cuda.random", random)
         if whole == "libdevice":

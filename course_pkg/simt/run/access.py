@@ -95,7 +95,8 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
             continue
         require_no_doubt(run, part, inside)
         inside, data = _within(run, array, indices, d, inside, where, _is_meant(node, d))
-        terms.append(data * array.strides[d])
+        stride = array.strides[d]
+        terms.append(data if type(stride) is int and stride == 1 else data * stride)
         keys.append(part.key)
         constant &= part.constant
     if array.space == "local" and not constant:
@@ -104,10 +105,21 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
         return Place(array, 0, 0, array.key, mask, array.outer + indices, where)
     terms.sort(key=np.size)
     first = terms[0] if terms else np.zeros((1,) * 6, np.int64)  # an array without dimensions has one element
+<<<<<<< HEAD
     offset = sum(terms[1:], start=first) + array.offset
     key = run.numbering.of("element", array.key, *keys)
     at = offset + owner(run, array)
+=======
+    offset = _plus(sum(terms[1:], start=first), array.offset)
+    key = run.numbering.of(("element", array.key), *keys)
+    at = _plus(offset, owner(run, array))
+>>>>>>> time15
     return Place(array, offset, at, key, inside, array.outer + indices, where, inside is not mask)
+
+
+def _plus(data: np.ndarray, more):
+    """Return a sum; to add 0 takes as long as to add anything else."""
+    return data if type(more) is int and not more else data + more
 
 
 def _is_meant(node, d) -> bool:
@@ -122,12 +134,14 @@ def _within(run, array, indices, d, inside, where, meant):
     part, extent = indices[d], array.shape[d].data
     extent = int(extent.reshape(-1)[0]) if extent.size == 1 else extent
     data = part.data.astype(np.int64, copy=False)
-    if part.type.signed and data.size and data.min() < 0:
+    below = np.count_nonzero(data < 0)
+    if below and part.type.signed:
         wrapped = inside.narrow((data < 0) & (data >= -extent))
         if wrapped and not meant:
             _report(run, "negative_index", array, indices, wrapped, where)
         data = np.where(data < 0, data + extent, data)
-    if data.size and (np.max(data >= extent) or data.min() < 0):
+        below = np.count_nonzero(data < 0)
+    if below or np.count_nonzero(data >= extent):
         astray = inside.narrow((data >= extent) | (data < 0))
         if astray:
             _report(run, "out_of_bounds", array, indices, astray, where)

@@ -45,8 +45,7 @@ def read(array: Array, place: Place) -> np.ndarray:
 
 def write(run, array, at, data, inside: Mask) -> None:
     """Put the numbers of the active lanes into memory."""
-    shape = run.wave.shape
-    at, data = np.broadcast_to(at, shape), np.broadcast_to(data, shape)
+    at, data = run.wave.whole(at), run.wave.whole(data)
     at, data = (
         (at.reshape(-1), data.reshape(-1)) if inside.data is None else (at[inside.full], data[inside.full])
     )

@@ -2,7 +2,7 @@
 
 import ast
 import operator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numba.core import types
@@ -69,7 +69,7 @@ def evaluate(run, frame, node, mask):
 @handles(ast.Constant)
 def _constant(run, frame, node, mask):
     if isinstance(node.value, (bool, int, float, complex)):
-        return run.constant(node.value)
+        return run.constant.written(node)
     if node.value is None or node.value is Ellipsis:
         return node.value
     raise unsupported(frame, node)
@@ -84,7 +84,8 @@ def _tuple(run, frame, node, mask):
 def _binary(run, frame, node, mask):
     left = evaluate(run, frame, node.left, mask)
     right = evaluate(run, frame, node.right, mask)
-    if not (isinstance(left, tuple) and isinstance(node.op, ast.Mult)):
+    numbers = type(left) is type(right) is Value  # as nearly always
+    if not numbers and not (isinstance(left, tuple) and isinstance(node.op, ast.Mult)):
         require_numbers(frame, (node.left, left), (node.right, right))
     value = binary(run, frame, node, node.op, left, right, mask)
     if isinstance(value, Value) and value.constant and all(map(_is_written, (node.left, node.right))):
@@ -114,25 +115,41 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
         return _power(run, frame, node, left, right, mask)
     if kind not in OPERATORS:
         raise unsupported(frame, node, construct(op))
-    function, ufunc = OPERATORS[kind]
-    wanted, result = _signature(frame, node, function, left.type, right.type)
-    if isinstance(result, types.Integer) and kind not in SHIFTS:
-        wanted = result, result
+    try:
+        wanted, what, dtype = _typed(kind, left.type, right.type)
+    except Unsupported as error:
+        raise _at(frame, node, error) from None
+    ufunc = OPERATORS[kind][1]
     a, b = cast(run, left, wanted[0]), cast(run, right, wanted[1])
-    dtype = dtype_of(result)
     data = _compute(kind, ufunc, a.data, b.data, dtype)
     keys = sorted((a.key, b.key)) if kind in COMMUTE else (a.key, b.key)
-    key = key_of(run, kind, function, result, a, b, keys)
-    value = run.derived(data, result, key, (a, b), mask, a.constant and b.constant)
+    key = key_of(run, kind, what, a, b, keys)
+    value = run.derived(data, what[1], key, (a, b), mask, a.constant and b.constant)
     run.ledger.operation(kind, value, a, b, SourceLine(frame.program.name, node.lineno), mask)
-    return follow(value, lambda x, y: _compute(kind, ufunc, x, y, dtype), a, b)
+    if a.otherwise or b.otherwise:
+        follow(value, lambda x, y: _compute(kind, ufunc, x, y, dtype), a, b)
+    return value
+
+
+@cache
+def _typed(kind, left, right) -> tuple:
+    """Return in which types a binary operator takes two numbers, its name with the result's type, and the dtype."""
+    function = OPERATORS[kind][0]
+    wanted, result = signature(function, left, right)
+    if isinstance(result, types.Integer) and kind not in SHIFTS:
+        wanted = result, result
+    return wanted, (function.__name__, result), dtype_of(result)
 
 
 def _signature(frame, node, function, *arguments):
     try:
         return signature(function, *arguments)
     except Unsupported as error:
-        raise Unsupported(f"{frame.program.name}, line {node.lineno}: {error}.") from None
+        raise _at(frame, node, error) from None
+
+
+def _at(frame, node, error) -> Unsupported:
+    return Unsupported(f"{frame.program.name}, line {node.lineno}: {error}.")
 
 
 def _compute(kind, ufunc, a, b, dtype):
@@ -242,7 +259,7 @@ def truth(run, frame, value, node) -> Value:
     """Return whether a number counts as true in an ``if``."""
     if not isinstance(value, Value):
         raise no_numbers(frame, node, value)
-    if value.type == BOOL:
+    if value.type is BOOL or value.type == BOOL:
         return value
     run.ledger.use(value)
     test = run.view(value, value.data != 0, BOOL, run.numbering.of("truth", value.key), value.constant)
@@ -251,21 +268,30 @@ def truth(run, frame, value, node) -> Value:
 
 def cast(run, value: Value, numba_type) -> Value:
     """Convert a value as C does."""
-    if value.type == numba_type:
+    if value.type is numba_type or value.type == numba_type:
         return value
     if value.constant:
-        return run.constant(value.data.astype(dtype_of(numba_type)).reshape(-1)[0], numba_type)
+        return run.constant.cast(value, numba_type)
     run.ledger.use(value)
-    dtype = dtype_of(numba_type)
-    same = _keeps_its_number(value.type, numba_type)
-    if same:
+    dtype, keeps, narrows = _conversion(value.type, numba_type)
+    if keeps:
         key = value.key
-    elif isinstance(numba_type, types.Integer) and isinstance(value.type, types.Integer):
+    elif narrows:
         key = run.numbering.narrowed(value.key, numba_type)
     else:
         key = run.numbering.of(("cast", numba_type), value.key)
     converted = run.view(value, _convert(value.data, dtype), numba_type, key)
-    return follow(converted, lambda data: _convert(data, dtype), value)
+    if value.otherwise:
+        follow(converted, lambda data: _convert(data, dtype), value)
+    return converted
+
+
+@cache
+def _conversion(before, after) -> tuple:
+    """Return the dtype of a conversion, whether it keeps every integer, and whether it makes an integer shorter."""
+    integers = isinstance(before, types.Integer) and isinstance(after, types.Integer)
+    keeps = integers and _keeps_its_number(before, after)
+    return dtype_of(after), keeps, integers and not keeps
 
 
 def _convert(data, dtype):
@@ -278,8 +304,6 @@ def _convert(data, dtype):
 
 def _keeps_its_number(before, after) -> bool:
     """Return whether a conversion between two integer types keeps every number."""
-    if not isinstance(before, types.Integer) or not isinstance(after, types.Integer):
-        return False
     if before.signed == after.signed:
         return after.bitwidth >= before.bitwidth
     return after.signed and after.bitwidth > before.bitwidth

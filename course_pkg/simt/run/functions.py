@@ -53,6 +53,8 @@ def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tu
                 "only tuples apart: write the arguments out."
             )
         arguments += several
+    if not node.keywords:
+        return arguments, {}
     if any(k.arg is None for k in node.keywords):
         raise unsupported(frame, node, "a call with **arguments")
     return arguments, {k.arg: value_of(k.value) for k in node.keywords}

@@ -45,18 +45,22 @@ class Strand:
 
 def follow(value: Value, compute, *operands: Value) -> Value:
     """Follow a value if one of its operands is followed; ``compute`` makes its data from theirs."""
-    if any(o.otherwise for o in operands):
-        strands = [o.otherwise or {} for o in operands]
-        value.otherwise = {}
-        for event in _newest({event for of_one in strands for event in of_one} - {TOGETHER}):
-            data = (of_one.get(event, o) for of_one, o in zip(strands, operands, strict=True))
-            same = [of_one[event] for of_one in strands if event in of_one]
-            by = reduce(_common, (strand.by for strand in same))
-            value.otherwise[event] = Strand(compute(*(one.data for one in data)), by, same[0].looks)
-        if len(looks_of(value)) > 1:
-            value.otherwise[TOGETHER] = Strand(
-                compute(*map(_together, operands)), np.array(ANYBODY).reshape((1,) * 6)
-            )
+    for operand in operands:  # nearly always none: a loop takes less than half as long as any(…)
+        if operand.otherwise:
+            break
+    else:
+        return value
+    strands = [o.otherwise or {} for o in operands]
+    value.otherwise = {}
+    for event in _newest({event for of_one in strands for event in of_one} - {TOGETHER}):
+        data = (of_one.get(event, o) for of_one, o in zip(strands, operands, strict=True))
+        same = [of_one[event] for of_one in strands if event in of_one]
+        by = reduce(_common, (strand.by for strand in same))
+        value.otherwise[event] = Strand(compute(*(one.data for one in data)), by, same[0].looks)
+    if len(looks_of(value)) > 1:
+        value.otherwise[TOGETHER] = Strand(
+            compute(*map(_together, operands)), np.array(ANYBODY).reshape((1,) * 6)
+        )
     return value
 
 

@@ -5,31 +5,37 @@ import ast
 from numba.core import types
 
 
-def key_of(run, kind, function, result, a, b, keys) -> int:
-    """Return the number of an operation on two values; ``keys`` are theirs, in an order that does not matter to it."""
-    if isinstance(result, types.Integer) and result.bitwidth == 64:
+def key_of(run, kind, what, a, b, keys) -> int:
+    """Return the number of an operation on two values.
+
+    ``what``: the operation's name and the type of its result. ``keys``: those of the values, sorted if the operation
+    does not mind their order.
+    """
+    result = what[1]
+    integer = isinstance(result, types.Integer)
+    if integer and result.bitwidth == 64:
         if kind is ast.Add and b.constant:
             return run.numbering.plus(a.key, b.number)
         if kind is ast.Add and a.constant:
             return run.numbering.plus(b.key, a.number)
         if kind is ast.Sub and b.constant:
             return run.numbering.plus(a.key, -b.number)
-    key = _multiple_of_sum(run, kind, function, result, a, b)
-    key = run.numbering.of((function.__name__, result), *keys) if key is None else key
-    if kind in (ast.Mult, ast.LShift) and isinstance(result, types.Integer):
+    key = _multiple_of_sum(run, what, a, b) if integer and kind is ast.Mult else None
+    key = run.numbering.of(what, *keys) if key is None else key
+    if integer and kind in (ast.Mult, ast.LShift):
         _note_multiple(run, kind, key, a, b)
     return key
 
 
-def _multiple_of_sum(run, kind, function, result, a, b) -> int | None:
-    """Return the number of ``(x + 2) * 3`` as that of ``x * 3 + 6``; None for anything else."""
-    if kind is not ast.Mult or not isinstance(result, types.Integer) or a.constant == b.constant:
+def _multiple_of_sum(run, what, a, b) -> int | None:
+    """Return the number of a product such as ``(x + 2) * 3`` as that of ``x * 3 + 6``; None for any other."""
+    if a.constant == b.constant:
         return None
     one, factor = (a, b) if b.constant else (b, a)
     base, amount = run.numbering.as_sum(one.key)
-    if not amount or result.bitwidth < 64:
+    if not amount or what[1].bitwidth < 64:
         return None
-    product = run.numbering.of((function.__name__, result), *sorted((base, factor.key)))
+    product = run.numbering.of(what, *sorted((base, factor.key)))
     run.numbering.scaled(product, base, factor.number)
     return run.numbering.plus(product, amount * factor.number)
 

@@ -56,13 +56,23 @@ class Wave:
 
     def thread_index(self, axis: str) -> np.ndarray:
         """``threadIdx`` along an axis, int32."""
-        d = AXES.index(axis)
-        return np.arange(self.block[d], dtype=np.int32).reshape(_along(3 + d))
+        return self._indices[1][AXES.index(axis)]
 
     def block_index(self, axis: str) -> np.ndarray:
         """``blockIdx`` along an axis, int32."""
-        d = AXES.index(axis)
-        return np.arange(self.first[d], self.first[d] + self.count[d], dtype=np.int32).reshape(_along(d))
+        return self._indices[0][AXES.index(axis)]
+
+    @cached_property
+    def _indices(self) -> tuple[list, list]:
+        blocks = [np.arange(f, f + n, dtype=np.int32) for f, n in zip(self.first, self.count, strict=True)]
+        threads = [np.arange(n, dtype=np.int32) for n in self.block]
+        return tuple(
+            [a.reshape(_along(k + d)) for d, a in enumerate(some)] for k, some in ((0, blocks), (3, threads))
+        )
+
+    def whole(self, a: np.ndarray) -> np.ndarray:
+        """Return one element per lane, in the wave's shape."""
+        return a if getattr(a, "shape", None) == self.shape else np.broadcast_to(a, self.shape)
 
     @cached_property
     def block_numbers(self) -> np.ndarray:
@@ -88,7 +98,7 @@ class Wave:
 
     def spread(self, a) -> np.ndarray:
         """Return one element per thread, shape (blocks, threads_per_block); a view if that is possible."""
-        return np.broadcast_to(a, self.shape).reshape(self.blocks, self.threads_per_block)
+        return self.whole(a).reshape(self.blocks, self.threads_per_block)
 
     def by_warp(self, a, fill) -> np.ndarray:
         """Return one row per warp, shape (blocks * warps_per_block, 32); lanes beyond the block get ``fill``.
@@ -98,7 +108,9 @@ class Wave:
         a = a if np.ndim(a) == 2 else self.spread(a)
         missing = self.warps_per_block * WARP - self.threads_per_block
         if missing:
-            a = np.pad(a, ((0, 0), (0, missing)), constant_values=fill)
+            whole = np.full((self.blocks, self.warps_per_block * WARP), fill, a.dtype)
+            whole[:, : self.threads_per_block] = a
+            a = whole
         return a.reshape(-1, WARP)
 
     def from_warps(self, a) -> np.ndarray:
@@ -127,7 +139,7 @@ class Mask:
         """One bool per lane, in the wave's shape."""
         if self.data is None:
             return np.ones(self.wave.shape, bool)
-        return np.ascontiguousarray(np.broadcast_to(self.data, self.wave.shape))
+        return np.ascontiguousarray(self.wave.whole(self.data))
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -155,9 +167,14 @@ class Mask:
 
     def narrow(self, condition: np.ndarray) -> "Mask":
         """Return the lanes in which the condition holds; the same mask if it holds in all."""
-        if condition.all():
+        holds = np.count_nonzero(condition)
+        if holds == condition.size:
             return self
-        new = Mask(self.wave, condition if self.data is None else self.data & condition)
+        if self.data is None:
+            new = Mask(self.wave, condition)
+            new.threads = int(holds) * (self.wave.threads // condition.size)
+            return new
+        new = Mask(self.wave, self.data & condition)
         return self if new.threads == self.threads else new
 
     def split(self, condition: np.ndarray) -> tuple["Mask", "Mask"]:

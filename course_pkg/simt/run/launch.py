@@ -43,6 +43,7 @@ class State:
     printer: Printer | None = None
     patience: int = field(default_factory=lambda: PATIENCE)
     programs: dict = field(default_factory=dict)
+    entities: dict = field(default_factory=dict)  # objects that kernels name, and what stands for each
     local_arrays: list = field(default_factory=list)
     regions: tuple = ()  # of the arrays in global memory
     _numbers: dict = field(default_factory=dict)

@@ -1,5 +1,6 @@
 """Two neighbouring elements by one access: ``load_pair`` and ``store_pair``."""
 
+import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
@@ -11,6 +12,8 @@ from course_pkg.simt.run.hindsight import require_no_doubt
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.values import Value
+
+PAIRED = (np.float64, np.float32)
 
 
 def load_pair(run, frame, node, name, arguments, named, mask):
@@ -72,7 +75,7 @@ def _places(run, frame, node, name, arguments, wanted, mask) -> tuple[Place, Pla
         raise SimtError(
             f"{where}: {name} takes a contiguous vector in global memory: pass u.reshape(u.size)."
         )
-    if array.dtype.name not in ("float64", "float32"):
+    if array.dtype not in PAIRED:
         raise SimtError(
             f"{where}: {name} takes float64 or float32 numbers, and {array.name} holds {array.dtype}."
         )

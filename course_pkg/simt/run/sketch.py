@@ -25,7 +25,9 @@ def widen(run, frame, node) -> None:
     """Give the variables the types that the sketch found for the place where two branches meet."""
     for name, numba_type in run.types.get((run.path, id(node)), {}).items():
         variable = frame.variables.get(name)
-        if variable is not None and isinstance(variable.value, Value) and variable.value.type != numba_type:
+        if variable is None or not isinstance(variable.value, Value) or variable.value.type is numba_type:
+            continue
+        if variable.value.type != numba_type:
             frame.variables[name] = Variable(cast(run, variable.value, numba_type), variable.mask)
 
 

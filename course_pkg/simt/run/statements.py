@@ -120,9 +120,9 @@ def assign_name(run, frame, name, value, mask):
 def _aug_assign(run, frame, node, mask):
     target = node.target
     if isinstance(target, ast.Name):
-        left = evaluate(run, frame, ast.copy_location(ast.Name(target.id, ast.Load()), target), mask)
+        left = evaluate(run, frame, target, mask)
         right = evaluate(run, frame, node.value, mask)
-        if not isinstance(right, tuple):
+        if not (type(left) is type(right) is Value or isinstance(right, tuple)):
             require_numbers(frame, (target, left), (node.value, right))
         assign_name(run, frame, target.id, binary(run, frame, node, node.op, left, right, mask), mask)
     else:

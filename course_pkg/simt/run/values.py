@@ -66,7 +66,7 @@ class Value:
     @property
     def number(self):
         """The Python number of a value that is the same in all lanes."""
-        return self.data.reshape(-1)[0].item()
+        return self.data.item() if self.data.size == 1 else self.data.reshape(-1)[0].item()
 
     @property
     def uniform(self) -> bool:
@@ -195,8 +195,9 @@ class Numbering:
         whole = (what, *keys)
         number = self._known.get(whole)
         if number is None:
-            number = self._known[whole] = len(self.birth)
-            self.birth.append(max((self.birth[k] for k in keys), default=-1))
+            birth = self.birth
+            number = self._known[whole] = len(birth)
+            birth.append(max([birth[k] for k in keys], default=-1))
         return number
 
     def as_sum(self, key: int) -> tuple[int, int]:
@@ -239,6 +240,8 @@ class Constants:
 
     numbering: Numbering
     _made: dict = field(default_factory=dict)
+    _written: dict = field(default_factory=dict)  # by the node of the source
+    _cast: dict = field(default_factory=dict)  # by the constant that was cast, and the type
 
     def __call__(self, number, numba_type=None) -> Value:
         """Return the value of a constant."""
@@ -249,6 +252,22 @@ class Constants:
             data = np.array(number).astype(dtype_of(numba_type)).reshape((1,) * 6)
             self._made[name] = Value(data, numba_type, self.numbering.of(("constant", *name)), constant=True)
         return self._made[name]
+
+    def written(self, node) -> Value:
+        """Return the value of a number in the source."""
+        value = self._written.get(node)
+        if value is None:
+            value = self._written[node] = self(node.value)
+        return value
+
+    def cast(self, value: Value, numba_type) -> Value:
+        """Return a constant as a number of another type."""
+        name = value.key, value.type.name, numba_type.name
+        found = self._cast.get(name)
+        if found is None:
+            number = value.data.astype(dtype_of(numba_type)).reshape(-1)[0]
+            found = self._cast[name] = self(number, numba_type)
+        return found
 
     def is_literal(self, value: Value) -> bool:
         """Whether a constant is a number as it is written or named, and was not computed from others."""

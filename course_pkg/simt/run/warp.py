@@ -16,6 +16,12 @@ from course_pkg.simt.run.values import undefined
 EXCHANGED = (types.int32, types.int64, types.float32, types.float64)
 FULL = 0xFFFFFFFF
 LANES = np.arange(32)
+SOURCES = {
+    "shfl_sync": lambda by: by % 32,
+    "shfl_up_sync": lambda by: LANES - by,
+    "shfl_down_sync": lambda by: LANES + by,
+    "shfl_xor_sync": lambda by: LANES ^ by,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +71,7 @@ def _members(run, frame, node, name, arguments, mask) -> Members:
     """Return the members; report lanes that a mask names but that do not call with the same mask."""
     run.ledger.demand(arguments[0], mask)
     wave = run.wave
-    bits = wave.by_warp(np.broadcast_to(arguments[0].data.astype(np.int64) & FULL, wave.shape), FULL)
+    bits = wave.by_warp(arguments[0].data.astype(np.int64) & FULL, FULL)
     skipped = name == "syncwarp" and not node.args and bool(run.leaving)
     gone = wave.by_warp((run.exited.union(run.leaving) if skipped else run.exited).full, True)
     members = Members(mask.rows, bits, gone)
@@ -101,26 +107,27 @@ def _shuffle(run, frame, node, name, arguments, mask):
             f"{frame.program.name}, line {node.lineno}: Numba has cuda.{name} for int32, int64, float32 and float64, "
             f"and the value is a {value.type}: convert it, as in cuda.{name}(mask, numba.int32(value), …)."
         )
-    by = run.wave.by_warp(arguments[2].data.astype(np.int64), 0)
-    lane = LANES
-    source = {
-        "shfl_sync": by % 32,
-        "shfl_up_sync": lane - by,
-        "shfl_down_sync": lane + by,
-        "shfl_xor_sync": lane ^ by,
-    }[name]
-    source = np.where((source < 0) | (source > 31), lane, source)
+    by = arguments[2].data.astype(np.int64)
+    by = by.reshape(1) if by.size == 1 else run.wave.by_warp(by, 0)  # nearly always the same in all lanes
+    source = SOURCES[name](by)
+    source = np.where((source < 0) | (source > 31), LANES, source)
     members = _members(run, frame, node, name, arguments, mask)
     at_work, bits = members.at_work, members.bits
-    there = np.take_along_axis(at_work, source, axis=1) & (np.take_along_axis(bits, source, axis=1) == bits)
-    asleep = at_work & ~there & (source != lane)
+    there = _taken(at_work, source) & (_taken(bits, source) == bits)
+    asleep = at_work & ~there & (source != LANES)
+    some = asleep.any()
 
     def moved(data):
-        taken = np.take_along_axis(run.wave.by_warp(data, 0), source, axis=1)
-        return run.wave.from_warps(np.where(asleep, undefined(taken.dtype), taken))
+        taken = _taken(run.wave.by_warp(data, 0), source)
+        return run.wave.from_warps(np.where(asleep, undefined(taken.dtype), taken) if some else taken)
 
     run.ledger.instruction(mask)
     return follow_moved(run.fresh(moved(value.data), value.type, arguments, mask), moved, value)
+
+
+def _taken(rows, source):
+    """Return for each lane of each row the entry of another lane."""
+    return rows[:, source] if source.ndim == 1 else np.take_along_axis(rows, source, axis=1)
 
 
 def _vote(run, frame, node, name, arguments, mask):
