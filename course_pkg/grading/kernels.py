@@ -21,11 +21,19 @@ from course_pkg.simt.run.kernel import Launch
 from course_pkg.simt.run.launch import run_launch
 
 FILE = "your cell"
-DEEPEST = 8  # deepest chain of device functions that call each other
+DEEPEST = 100  # deepest chain of device functions that call each other
 
 
 class NoKernel(CourseError):
-    """A name does not stand for a kernel that the judge can take over."""
+    """A name does not stand for a kernel that the judge can take over; ``kind`` says what it is for another kernel."""
+
+    kind = "function_without_def"
+
+
+class TooDeep(NoKernel):
+    """A chain of functions that call each other is longer than the interpreter follows."""
+
+    kind = "function_behind_too_many"
 
 
 class JudgedKernel(Kernel):
@@ -132,7 +140,7 @@ class Names:
                 "is made of a text that does not stand in an answer cell: write it there, with def"
             )
         if depth > DEEPEST:
-            raise NoKernel("calls functions that call functions too deep")
+            raise TooDeep(f"stands behind {DEEPEST} functions that call each other")
         device, free, declared = about.get("device") is True, about.get("free"), signatures.told(about)
         # with other values in its closure, or for other types, the same text is another kernel
         place = *place, declared
@@ -171,8 +179,8 @@ class Names:
         if kind == "kernel":
             try:
                 return self.kernel(about, depth)
-            except NoKernel:
-                return unknown("function_without_def")
+            except NoKernel as error:
+                return unknown(error.kind)
         found = _own(kind, str(about.get("of")), str(about.get("name")))
         return unknown(str(about.get("kind", kind))) if found is None else found
 
