@@ -92,7 +92,7 @@ LOOPS = {  # of the rows' entries; a compiler writes out groups of trips, and ea
 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_the_bound_of_the_last_part_can_be_reached_by_any_loop(names, rng, loop):
-    """Without the traffic of x, the solution's loads lie between the entries' bytes and the limit, 1.2, in any order."""
+    """Without the traffic of x, the solution's loads lie between the entries' bytes and the limit, 1.2."""
     rows = 1500  # no test has fewer of three kinds; with 600, the loop from entry to entry made 1.29 times the bound
     lengths = names["three_kinds"](rows)
     indptr, indices, data = names["random_matrix"](lengths, 300)
