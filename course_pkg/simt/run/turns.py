@@ -62,7 +62,11 @@ def taken(run, frame, body: list, at: int) -> tuple[ast.While, int] | None:
     """
     if not isinstance(body[at], (ast.While, ast.If, ast.Expr)):
         return None
-    place = body[at], at, len(body)  # a statement is also run by itself, and among those that are run in turns
+    place = (
+        body[at],
+        at,
+        len(body),
+    )  # a statement is also run by itself, and among those that are run in turns
     if place not in run.spins:
         run.spins[place] = _taken(run, frame, body, at)
     return run.spins[place]
