@@ -1,11 +1,11 @@
 """Turns: threads that spin until they get a lock let those go on that have it, up to where these give it back.
 
-All threads of a wave run a statement together. A thread that has left ``while cuda.atomic.cas(lock, 0, 0, 1) != 0`` would
-wait behind this loop for the others, and they for the lock. On a GPU of compute capability 7.0 or later each thread makes
-progress by itself. So the statements from the one that spins to the one that gives the lock back are run in turns: those
-that have passed the loop run them first, then the others try again. Whole blocks go first, then whole warps, because
-statements between may be barriers; a lane that holds a lock behind which others of its warp or block spin, and that waits
-for them at such a barrier, is a hazard here and waits for ever on a GPU.
+All threads of a wave run a statement together. So a thread that has left ``while cuda.atomic.cas(lock, 0, 0, 1) != 0``
+would wait behind this loop for the others, and they for the lock. On a GPU of compute capability 7.0 or later, each
+thread makes progress by itself. So the statements from the one that spins to the one that gives the lock back are run
+in turns: those that have passed the loop run them, then the others try again. Whole blocks go first, then whole
+warps, because there may be barriers on the way. If a thread holds a lock for which others of its block spin, and
+waits for them at a barrier, this barrier is a hazard; a GPU would wait for ever.
 """
 
 import ast
@@ -105,7 +105,13 @@ def _spun(run, frame, body: list) -> frozenset:
 
 
 def in_turns(run, frame, parts: tuple[list, list], loop: ast.While, mask: Mask, execute) -> Mask:
-    """Run the statement that spins, and those up to the one that gives back, in turns; return the lanes at their end."""
+    """Run the statement that spins, and those up to the one that gives back, in turns.
+
+    Returns
+    -------
+    Mask
+        The lanes that come to the end of these statements.
+    """
     spin, rest = parts
     waiting, here, done, outer = mask, run.wave.nobody, run.wave.nobody, run.turns
     while waiting or here:
