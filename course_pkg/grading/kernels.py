@@ -15,6 +15,7 @@ import numpy as np
 from course_pkg.core.errors import CourseError
 from course_pkg.grading import cells, signatures
 from course_pkg.simt import HazardError, Kernel, SimtError
+from course_pkg.simt.front.matching import without_match
 from course_pkg.simt.front.source import FunctionSource, Program, split_lines
 from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.run.kernel import Launch
@@ -48,7 +49,7 @@ class JudgedKernel(Kernel):
         """Make a kernel from the syntax tree of a function; line numbers are those in the cell."""
         first = cells.first_line(node)
         lines = split_lines(cells.without_magics(source))[first - 1 : node.end_lineno]
-        program = Program(node, FunctionSource(node.name, FILE, first, lines), names)
+        program = Program(without_match(node), FunctionSource(node.name, FILE, first, lines), names)
 
         def function(*arguments):
             raise SimtError(f"{node.name} is a kernel: launch it with {node.name}[blocks, threads](…).")

@@ -60,7 +60,9 @@ def _identity(run, frame, node, op, left, right, mask):
     if isinstance(left, Value) and isinstance(right, Value) and right.constant and right.type == BOOL:
         if left.type != BOOL:
             return run.constant.truth(isinstance(op, ast.IsNot))
-        return binary(run, frame, node, ast.Eq() if isinstance(op, ast.Is) else ast.NotEq(), left, right, mask)
+        return binary(
+            run, frame, node, ast.Eq() if isinstance(op, ast.Is) else ast.NotEq(), left, right, mask
+        )
     raise unsupported(frame, node, construct(op))
 
 
