@@ -45,7 +45,8 @@ MADE = {
     "a match": "@cuda.jit\ndef f(x):\n    match cuda.grid(1):\n        case 40 | 41:\n"
     "            pass\n        case _:\n            match cuda.grid(1) < x.size:\n                case True:\n"
     "                    x[cuda.grid(1)] = 1.0",
-    "cmath": f"import cmath\nfrom cmath import polar\n@cuda.jit\ndef f{BODY.replace('1.0', 'cmath.rect(*polar(1j)).imag')}",
+    "cmath": "import cmath\nfrom cmath import polar\n@cuda.jit\n"
+    f"def f{BODY.replace('1.0', 'cmath.rect(*polar(1j)).imag')}",
     "cut short": f"@cuda.jit\ndef f{BODY}\nraise KeyError('too late')",
     "ended": f"import os\n@cuda.jit\ndef f{BODY}\nos._exit(1)",
 }  # fmt: skip

@@ -91,6 +91,23 @@ def tickets_that_spin(a, ticket, out):
     cuda.atomic.add(ticket, 1, 1)
 
 
+def looks_before_it_swaps(a, locks, out):
+    """Another name of the lock, a loop in the loop, and a way out of it; the lock is set back behind a barrier."""
+    mine = locks[1:]
+    while True:
+        while cuda.atomic.add(mine, 0, 0) != 0:
+            pass
+        if cuda.atomic.cas(mine, 0, 0, 1) == 0:
+            break
+    out[0] += a[cuda.grid(1)]
+    cuda.threadfence_block()
+    cuda.atomic.exch(locks, 1, 0)
+    cuda.syncthreads()  # all have added
+    if cuda.threadIdx.x == 3:
+        out[1] = out[0]
+        cuda.atomic.exch(locks, 1, 7)
+
+
 def consumer_before_its_producer(a, flag, out):
     box = cuda.shared.array(32, np.float64)
     t, b = cuda.threadIdx.x, cuda.blockIdx.x
@@ -200,6 +217,14 @@ IDIOMS = [
         lambda: {"a": numbers(16), "ticket": zeros(2), "out": numbers(1)},
         _served,
         (("    cuda.threadfence()\n", ""), ("!= mine:", "> mine:")),
+    ),
+    Idiom(
+        looks_before_it_swaps,
+        1,
+        12,
+        lambda: {"a": numbers(12), "locks": zeros(2), "out": np.zeros(2)},
+        lambda a: {"out": np.full(2, a["a"].sum()), "locks": np.array([0, 7], np.int32)},
+        (("    cuda.threadfence_block()\n", ""),),
     ),
     *(
         Idiom(

@@ -43,10 +43,9 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
         if at < behind:
             continue
         run.step()
-        taken = None if run.dry else turns.taken(run, frame, body, at)
-        if taken is not None:
-            loop, behind = taken
-            mask = turns.in_turns(run, frame, (body[at : at + 1], body[at + 1 : behind]), loop, mask, execute)
+        turn = None if run.dry else turns.taken(run, frame, body, at)
+        if turn is not None:
+            behind, mask = turn.behind, turns.in_turns(run, frame, body, at, turn, mask, execute)
             continue
         handler = STATEMENTS.get(type(node))
         if handler is None:

@@ -9,57 +9,48 @@ waits for them at a barrier, this barrier is a hazard; a GPU would wait for ever
 """
 
 import ast
+from dataclasses import dataclass
 from functools import cache
 
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.lanes import Mask
 
-QUIET = (ast.Pass, ast.Continue)
+QUIET = (ast.Pass, ast.Continue, ast.Break)
+SLEEPS = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 
 
-def spinning(run, frame, node) -> tuple[ast.While, frozenset] | None:
-    """Return the loop in which a statement lets threads spin before it does anything else, and what they spin on.
+@dataclass(frozen=True)
+class Spin:
+    """A statement that lets threads spin before it does anything else.
 
-    A statement is such a loop, or an ``if`` or a call of a device function that begins with one.
+    Attributes
+    ----------
+    loop : ast.While
+        Where they spin, maybe in a device function.
+    names : frozenset of str
+        The arrays on whose atomics they wait, as the function names them that contains the statement.
     """
-    if isinstance(node, ast.While):
-        names = _spins_on(node)
-        return (node, names) if names else None
-    if isinstance(node, ast.If):
-        first, *rest = node.body
-        found = None if node.orelse else spinning(run, frame, first)
-        return found if found and not any(_gives_back(one, found[1]) for one in rest) else None
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value.args:
-        return _in_function(run, frame, node.value)
-    return None
+
+    loop: ast.While
+    names: frozenset
 
 
-def _in_function(run, frame, call: ast.Call):
-    """Return what :func:`spinning` does, for a call of a device function."""
-    if call not in run.spins:
-        run.spins[call] = None
-        try:
-            function = evaluate(run, frame, call.func, run.wave.nobody)
-        except SimtError:  # whoever runs the statement says what is wrong
-            return None
-        if not hasattr(function, "py_func"):
-            return None
-        program = run.launch.program(function)
-        first = next((one for one in program.tree.body if not _is_text(one)), None)
-        found = spinning(run, frame, first) if isinstance(first, (ast.While, ast.If)) else None
-        if found is not None:
-            given = dict(zip(program.parameters, map(_base, call.args), strict=False))
-            names = frozenset(given[name] for name in found[1] if given.get(name))
-            run.spins[call] = (found[0], names) if names else None
-    return run.spins[call]
+@dataclass(frozen=True)
+class Turn:
+    """Statements that are run in turns: those after the one that spins, up to number ``behind`` of their body.
 
-
-def taken(run, frame, body: list, at: int) -> tuple[ast.While, int] | None:
-    """Return the loop in which statement ``at`` lets threads spin, and which is the first behind those run in turns.
-
-    None if it lets none spin, or if none of the statements after it gives back what they spin on.
+    ``meets``: whether threads have to come together on the way, at a barrier for example.
     """
+
+    loop: ast.While
+    behind: int
+    meets: bool
+
+
+def taken(run, frame, body: list, at: int) -> Turn | None:
+    """Return the turn that begins with statement ``at``; None if no thread spins there, or nobody lets it go on."""
     if not isinstance(body[at], (ast.While, ast.If, ast.Expr)):
         return None
     place = (
@@ -72,17 +63,19 @@ def taken(run, frame, body: list, at: int) -> tuple[ast.While, int] | None:
     return run.spins[place]
 
 
-def _taken(run, frame, body: list, at: int):
-    found, behind = spinning(run, frame, body[at]), None
-    if found is None:
+def _taken(run, frame, body: list, at: int) -> Turn | None:
+    spin, behind, meets, met = _spinning(run, frame, body[at]), None, False, False
+    if spin is None:
         return None
+    names = _same_arrays(frame, spin.names)
     for number in range(at + 1, len(body)):
-        again = spinning(run, frame, body[number])
-        if again is not None and again[1] & found[1]:
+        again, comes = _spinning(run, frame, body[number]), _meets(run, frame, body[number])
+        if (again is not None and again.names & names) or (comes and behind is not None):
             break
-        if _gives_back(body[number], found[1]):
-            behind = number + 1
-    return None if behind is None else (found[0], behind)
+        met |= comes
+        if _gives_back(body[number], names):
+            behind, meets = number + 1, met
+    return None if behind is None else Turn(spin.loop, behind, meets)
 
 
 def over(run, node: ast.While, trips: int) -> bool:
@@ -99,12 +92,7 @@ def waits_for_the_others(run, frame, node: ast.If) -> bool:
     return run.spins[node.test]
 
 
-def _spun(run, frame, body: list) -> frozenset:
-    found = [spinning(run, frame, one) for one in body]
-    return frozenset().union(*(one[1] for one in found if one))
-
-
-def in_turns(run, frame, parts: tuple[list, list], loop: ast.While, mask: Mask, execute) -> Mask:
+def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -> Mask:
     """Run the statement that spins, and those up to the one that gives back, in turns.
 
     Returns
@@ -112,16 +100,16 @@ def in_turns(run, frame, parts: tuple[list, list], loop: ast.While, mask: Mask, 
     Mask
         The lanes that come to the end of these statements.
     """
-    spin, rest = parts
-    waiting, here, done, outer = mask, run.wave.nobody, run.wave.nobody, run.turns
+    spin, rest = body[at : at + 1], body[at + 1 : turn.behind]
+    waiting, here, done = mask, run.wave.nobody, run.wave.nobody
     while waiting or here:
-        run.turns = {**outer, loop: run.wave.nobody}
-        came = execute(run, frame, spin, waiting)
-        held, run.turns = run.turns[loop], outer
-        here = here.union(came.minus(held))
+        came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
+        here = here.union(came)
+        while turn.meets and came and waiting:  # all that need nobody's help come before any of them goes on
+            came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
+            here = here.union(came)
         if not here:  # nobody can let them in but they themselves
-            here, held = execute(run, frame, spin, waiting), run.wave.nobody
-        waiting = held
+            here, waiting = execute(run, frame, spin, waiting), run.wave.nobody
         going = _first(run, here, waiting)
         here = here.minus(going)
         run.ledger.new_block()
@@ -129,6 +117,17 @@ def in_turns(run, frame, parts: tuple[list, list], loop: ast.While, mask: Mask, 
         run.ledger.flush()
         run.kill("global", "shared")
     return done
+
+
+def _one_try(run, frame, spin: list, loop, lanes: Mask, execute) -> tuple[Mask, Mask]:
+    """Let lanes try once; return those that have come through, and those that wait."""
+    outer, inner = run.turns, [one for one in ast.walk(loop) if isinstance(one, ast.While)]
+    run.turns = {**outer, **dict.fromkeys(inner, run.wave.nobody)}
+    came, held = execute(run, frame, spin, lanes) if lanes else lanes, run.wave.nobody
+    for one in inner:
+        held = held.union(run.turns[one])
+    run.turns = outer
+    return came.minus(held), held
 
 
 def _first(run, here: Mask, waiting: Mask) -> Mask:
@@ -143,6 +142,70 @@ def _first(run, here: Mask, waiting: Mask) -> Mask:
         return blocks
     of_warps = wave.from_warps(rows.any(axis=1)[:, None] | rows)
     return here.narrow(~of_warps) or here
+
+
+# ----------------------------------------------------------------------------------------- which statements spin
+
+
+def _spinning(run, frame, node) -> Spin | None:
+    """Return the loop in which a statement lets threads spin before it does anything else.
+
+    A statement is such a loop, or an ``if`` or a call of a device function that begins with one.
+    """
+    if isinstance(node, ast.While):
+        names = _spins_on(node)
+        return Spin(node, names) if names else None
+    if isinstance(node, ast.If):
+        first, *rest = node.body
+        found = None if node.orelse else _spinning(run, frame, first)
+        return found if found and not any(_gives_back(one, found.names) for one in rest) else None
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value.args:
+        return _in_function(run, frame, node.value)
+    return None
+
+
+def _in_function(run, frame, call: ast.Call) -> Spin | None:
+    """Return what :func:`_spinning` does, for a call of a device function."""
+    if call not in run.spins:
+        run.spins[call] = None
+        program = _program(run, frame, call)
+        first = next((one for one in program.tree.body if not _is_text(one)), None) if program else None
+        found = _spinning(run, frame, first) if isinstance(first, (ast.While, ast.If)) else None
+        if found is not None:
+            given = dict(zip(program.parameters, map(_base, call.args), strict=False))
+            names = frozenset(given[name] for name in found.names if given.get(name))
+            run.spins[call] = Spin(found.loop, names) if names else None
+    return run.spins[call]
+
+
+def _program(run, frame, call: ast.Call):
+    """Return the program of the device function that is called; None for any other call."""
+    try:
+        function = evaluate(run, frame, call.func, run.wave.nobody)
+    except SimtError:  # whoever runs the statement says what is wrong
+        return None
+    return run.launch.program(function) if hasattr(function, "py_func") else None
+
+
+def _spun(run, frame, body: list) -> frozenset:
+    found = [_spinning(run, frame, one) for one in body]
+    return frozenset().union(*(one.names for one in found if one))
+
+
+def _same_arrays(frame, names: frozenset) -> frozenset:
+    """Return all names that stand for one of these arrays now, or for a part of one."""
+    arrays = {name: v.value for name, v in frame.variables.items() if isinstance(v.value, Array)}
+    regions = {id(arrays[name].region) for name in names if name in arrays}
+    return names | {name for name, array in arrays.items() if id(array.region) in regions}
+
+
+def _meets(run, frame, node) -> bool:
+    """Whether threads have to come together in a statement: at a barrier, a vote or a shuffle."""
+    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+    if any("sync" in ast.unparse(call.func) for call in calls):
+        return True
+    programs = [_program(run, frame, call) for call in calls if isinstance(call.func, ast.Name)]
+    return any(program is not None and "sync" in ast.unparse(program.tree) for program in programs)
 
 
 def _is_text(node) -> bool:
@@ -165,21 +228,24 @@ def _atomics(node) -> frozenset:
 @cache
 def _spins_on(node: ast.While) -> frozenset:
     """Return the names of the arrays on whose atomics a loop waits, if it does nothing else."""
-    if node.orelse:
-        return frozenset()
-    found = _atomics(node.test)
-    for one in node.body:
-        value = getattr(one, "value", None)
-        if isinstance(one, (ast.Assign, ast.Expr)) and isinstance(value, ast.Call) and _atomics(one):
-            found |= _atomics(one)
-        elif not isinstance(one, QUIET) and not _is_text(one) and not _is_fence(value):
-            return frozenset()
-    return found
+    return frozenset() if node.orelse or not all(map(_only_waits, node.body)) else _atomics(node)
 
 
-def _is_fence(node) -> bool:
-    name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-    return name.rpartition(".")[2] in ("threadfence", "threadfence_block", "nanosleep")
+def _only_waits(node) -> bool:
+    """Whether a statement of a loop stores nothing but by atomics, and has no other effect than on variables."""
+    if isinstance(node, (ast.If, ast.While)):
+        return all(map(_only_waits, (*node.body, *node.orelse)))
+    if isinstance(node, (ast.Assign, ast.AugAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return all(isinstance(one, ast.Name) for one in targets) and _calls_only(node, ("atomic",))
+    return isinstance(node, QUIET) or _is_text(node) or _calls_only(node, ("atomic", *SLEEPS))
+
+
+def _calls_only(node, names: tuple) -> bool:
+    """Whether a statement calls nothing but these functions, or members of these modules."""
+    known = isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign))
+    calls = (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
+    return known and all(set(names) & set(ast.unparse(function).split(".")) for function in calls)
 
 
 @cache
