@@ -5,7 +5,7 @@ time, and when all of them wait, it says who waits for whom instead of hanging.
 """
 
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,7 +90,11 @@ class Serial:
         self._begin()
 
     def _begin(self):
-        self._mail: dict[tuple[int, int], deque] = {}
+        self._mail: dict[
+            tuple[int, int], dict[int, np.ndarray]
+        ] = {}  # by number: each is received where it was asked for
+        self._sent: Counter[tuple[int, int]] = Counter()
+        self._begun: Counter[tuple[int, int]] = Counter()  # how many receives were started
         self._asked: Counter[tuple[int, int]] = Counter()  # what was started and not yet waited for
         self._sums: list[dict[int, np.ndarray]] = []
         self._totals: list[np.ndarray] = []
@@ -126,12 +130,12 @@ class Serial:
             if rank is not None:
                 error.add_note(f"It happened on rank {rank} of {self.ranks}.")
             raise error
-        left = [(pair, queue) for pair, queue in self._mail.items() if queue]
+        left = [(pair, mail) for pair, mail in self._mail.items() if mail]
         if left:
-            (source, destination), queue = left[0]
+            (source, destination), mail = left[0]
             asked = self._asked.get((source, destination), 0)
             raise CourseError(
-                f"rank {source} sent {how_many(queue[0].size, 'number')} that rank {destination} never received"
+                f"rank {source} sent {how_many(mail[min(mail)].size, 'number')} that rank {destination} never received"
                 + (": it asked, and did not wait. What start returns has a wait()." if asked else ".")
             )
         return results
@@ -199,10 +203,16 @@ class SerialRank(Communicator):
             world.messages.append(
                 Message(self.rank, peer, data if world.keep else None, int(data.size), int(data.nbytes))
             )
-            world._mail.setdefault((self.rank, self._checked(peer)), deque()).append(data)
-        for peer, _ in receives:
-            world._asked[self._checked(peer), self.rank] += 1
-        return _Receiving(self, list(receives))
+            pair = self.rank, self._checked(peer)
+            world._mail.setdefault(pair, {})[world._sent[pair]] = data
+            world._sent[pair] += 1
+        numbered = []
+        for peer, array in receives:
+            pair = self._checked(peer), self.rank
+            numbered.append((peer, world._begun[pair], array))
+            world._asked[pair] += 1
+            world._begun[pair] += 1
+        return _Receiving(self, numbered)
 
     def _checked(self, peer: int) -> int:
         if not 0 <= peer < self.ranks or peer == self.rank:
@@ -244,12 +254,11 @@ class _Receiving(Pending):
     def wait(self) -> None:
         """Copy what has come."""
         world, rank = self.comm.world, self.comm.rank
-        for peer, array in self.receives:
-            mail = world._mail.setdefault((peer, rank), deque())
-            world._wait(
-                rank, lambda mail=mail: bool(mail), f"{how_many(array.size, 'number')} from rank {peer}"
-            )
-            data = mail.popleft()
+        for peer, number, array in self.receives:
+            mail = world._mail.setdefault((peer, rank), {})
+            what = f"{how_many(array.size, 'number')} from rank {peer}"
+            world._wait(rank, lambda mail=mail, number=number: number in mail, what)
+            data = mail.pop(number)
             world._asked[peer, rank] -= 1
             if data.size != array.size or data.dtype != array.dtype:
                 raise CourseError(

@@ -1,6 +1,7 @@
 """Read an answer cell as a syntax tree, and find the names that it binds. Nothing is executed."""
 
 import ast
+import cmath
 import math
 import operator
 import re
@@ -29,6 +30,7 @@ PAIRS = {
 MODULES = {
     "numpy": np,
     "math": math,
+    "cmath": cmath,
     "operator": operator,
     "_operator": operator,  # the __module__ of operator's functions
     "numba": numba,

@@ -11,6 +11,7 @@ HAZARDS = {
     "out_of_bounds": f"a thread uses an index outside its array; {GUARD}",
     "negative_index": "a thread uses a negative index, which counts from the end of the array: probably a mistake",
     "uninitialised": "a thread reads an element of shared or local memory before any thread has written it",
+    "absent_lane": "a thread takes a value from a lane of its warp that does not take part, and uses it",
     "skipped_barrier": "some threads of a block end without coming to a barrier at which the others wait; let all "
     "threads of the block come to each barrier",
     "same_value": "different threads write the same constant to one element",

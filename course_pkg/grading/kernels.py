@@ -15,17 +15,26 @@ import numpy as np
 from course_pkg.core.errors import CourseError
 from course_pkg.grading import cells, signatures
 from course_pkg.simt import HazardError, Kernel, SimtError
+from course_pkg.simt.front.matching import without_match
 from course_pkg.simt.front.source import FunctionSource, Program, split_lines
 from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.run.kernel import Launch
 from course_pkg.simt.run.launch import run_launch
 
 FILE = "your cell"
-DEEPEST = 8  # deepest chain of device functions that call each other
+DEEPEST = 100  # deepest chain of device functions that call each other
 
 
 class NoKernel(CourseError):
-    """A name does not stand for a kernel that the judge can take over."""
+    """A name does not stand for a kernel that the judge can take over; ``kind`` says what it is for another kernel."""
+
+    kind = "function_without_def"
+
+
+class TooDeep(NoKernel):
+    """A chain of functions that call each other is longer than the interpreter follows."""
+
+    kind = "function_behind_too_many"
 
 
 class JudgedKernel(Kernel):
@@ -40,7 +49,7 @@ class JudgedKernel(Kernel):
         """Make a kernel from the syntax tree of a function; line numbers are those in the cell."""
         first = cells.first_line(node)
         lines = split_lines(cells.without_magics(source))[first - 1 : node.end_lineno]
-        program = Program(node, FunctionSource(node.name, FILE, first, lines), names)
+        program = Program(without_match(node), FunctionSource(node.name, FILE, first, lines), names)
 
         def function(*arguments):
             raise SimtError(f"{node.name} is a kernel: launch it with {node.name}[blocks, threads](…).")
@@ -132,7 +141,7 @@ class Names:
                 "is made of a text that does not stand in an answer cell: write it there, with def"
             )
         if depth > DEEPEST:
-            raise NoKernel("calls functions that call functions too deep")
+            raise TooDeep(f"stands behind {DEEPEST} functions that call each other")
         device, free, declared = about.get("device") is True, about.get("free"), signatures.told(about)
         # with other values in its closure, or for other types, the same text is another kernel
         place = *place, declared
@@ -171,8 +180,8 @@ class Names:
         if kind == "kernel":
             try:
                 return self.kernel(about, depth)
-            except NoKernel:
-                return unknown("function_without_def")
+            except NoKernel as error:
+                return unknown(error.kind)
         found = _own(kind, str(about.get("of")), str(about.get("name")))
         return unknown(str(about.get("kind", kind))) if found is None else found
 

@@ -109,7 +109,9 @@ class _Rank(Communicator):
         sends, receives = self._pairs("sends", sends), self._pairs("receives", receives)
         number, self._started = self._started, self._started + 1
         sizes = [[peer, int(array.size), str(array.dtype)] for peer, array in receives]
-        self._ask("start", [number, [[peer, np.array(array)] for peer, array in sends], sizes])
+        come = self._ask("start", [number, [[peer, np.array(array)] for peer, array in sends], sizes])
+        for argument, whole in come:  # what was kept back until the messages start
+            self._arguments[argument][...] = whole
         return _Pending(self, number, [(a, a.copy()) for _, a in sends], [a for _, a in receives])
 
     def sum(self, values, *others) -> np.ndarray:

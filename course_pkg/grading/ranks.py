@@ -4,7 +4,9 @@ The code of a learner runs in a sandbox, which takes and returns plain values on
 :func:`.on_each_rank` makes of a function ``f(comm, …)`` one that takes plain values and runs one rank as far as its
 next message; :func:`play` passes these messages on by a :class:`~course_pkg.distributed.serial.Serial` of its own. A
 rank gets the halo only when it waits for it, and says then what its arrays hold: what is right by then was computed
-before. One rank, which is drawn, lives in a sandbox of its own: so ranks cannot do without messages by sharing memory.
+before. What needs no halo might be computed too early, before the messages start, and be written only afterwards: so a
+test may keep back a part of an input until then (:class:`Later`). One rank, which is drawn, lives in a sandbox of its
+own: so ranks cannot do without messages by sharing memory.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +22,7 @@ from course_pkg.grading.check import Out, rng
 from course_pkg.grading.explain import Failed
 from course_pkg.grading.one_rank import on_each_rank
 
-__all__ = ["Moment", "Played", "on_each_rank", "play"]
+__all__ = ["Later", "Moment", "Played", "on_each_rank", "play"]
 
 COURSE = Path(__file__).parents[1]
 MOST_MOMENTS = 600  # of one rank: right answers have less than a fifth
@@ -28,6 +30,35 @@ MOST_NUMBERS = 1 << 20  # in one message
 STUCK = "The ranks wait for each other without end, or their messages do not fit each other."
 ENDLESS = "A rank sends messages without end."
 NO_RANK = "Keep the line @on_each_rank above the def of your function."
+
+
+@dataclass(frozen=True, eq=False)
+class Later:
+    """An input that is whole only when its rank has started its messages; a rank that is alone has all of it at once.
+
+    Attributes
+    ----------
+    array : ndarray of floats
+    part : slice or tuple
+        Index of the part that is NaN before.
+    messages : int
+        How many the rank has to send, and to receive; what it gets comes when it has started all of them.
+
+    Examples
+    --------
+    >>> Later(np.arange(5.0), slice(1, -1), 1).before()
+    array([ 0., nan, nan, nan,  4.])
+    """
+
+    array: np.ndarray
+    part: slice | tuple
+    messages: int
+
+    def before(self) -> np.ndarray:
+        """Return what is there before the messages start."""
+        array = self.array.copy()
+        array[self.part] = np.nan
+        return array
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +111,8 @@ class Played:
 def play(function: Callable, arguments: Sequence[tuple]) -> Played:
     """Call a function that :func:`on_each_rank` has made, on as many ranks as there are tuples of arguments.
 
-    Results go into arrays that ``check.out`` has made. All others are inputs, and have to stay as they are.
+    Results go into arrays that ``check.out`` has made. All others are inputs, and have to stay as they are. A
+    :class:`Later` among the arguments is given as an array.
 
     Parameters
     ----------
@@ -109,11 +141,14 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
         raise Failed(NO_RANK, verdict=NO_RANK)
     apart, elsewhere = _one_apart(function, len(arguments))
     world, raised = Serial(len(arguments)), []
+    coming = [_Coming(given if len(arguments) > 1 else ()) for given in arguments]
+    arguments = [[a.array if isinstance(a, Later) else a for a in given] for given in arguments]
     moments: list[list[Moment]] = [[] for _ in arguments]
 
     def one(comm):
         pending: dict[int, tuple] = {}
-        given = [a.view(np.ndarray) if isinstance(a, Out) else a for a in arguments[comm.rank]]
+        later = coming[comm.rank]
+        given = later.begun([a.view(np.ndarray) if isinstance(a, Out) else a for a in arguments[comm.rank]])
         order, value = "begin", [comm.ranks, given]
         lives = elsewhere if comm.rank == apart else function
         while True:
@@ -128,7 +163,7 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
                 raise Failed(f"{ENDLESS} Do all ranks stop, in the same iteration?", verdict=ENDLESS)
             if kind == "end":
                 return about
-            order, value = "go on", _carried_out(comm, kind, about, pending)
+            order, value = "go on", _carried_out(comm, kind, about, pending, later)
 
     try:
         results = world.run(one)
@@ -139,8 +174,8 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
             raise Failed(_advised(str(error)), verdict=STUCK) from None
         raise
     name = getattr(function, "__name__", "The function")
-    for given, its in zip(arguments, moments, strict=True):
-        _take_over(name, given, its[-1].arrays)
+    for given, later, its in zip(arguments, coming, moments, strict=True):
+        _take_over(name, later.begun(given), its[-1].arrays)
     return Played(results, moments, world.messages, world.reductions)
 
 
@@ -200,7 +235,25 @@ def _checked(event, arguments) -> tuple[str, Any, list]:
     return kind, about, arrays
 
 
-def _carried_out(comm, kind: str, about, pending: dict):
+class _Coming:
+    """What is kept back of the inputs of one rank, and how many messages it has started."""
+
+    def __init__(self, arguments):
+        self._kept = {number: one for number, one in enumerate(arguments) if isinstance(one, Later)}
+        self._sent = self._received = 0
+
+    def begun(self, arguments: list) -> list:
+        """Return what the rank has been given, before it starts more messages."""
+        return [self._kept[n].before() if n in self._kept else a for n, a in enumerate(arguments)]
+
+    def started(self, sends, receives) -> list:
+        """Count messages; return pairs of an argument's number and the whole array that has come by them."""
+        self._sent, self._received = self._sent + len(sends), self._received + len(receives)
+        here = [n for n, one in self._kept.items() if one.messages <= min(self._sent, self._received)]
+        return [[number, self._kept.pop(number).array] for number in here]
+
+
+def _carried_out(comm, kind: str, about, pending: dict, later: _Coming):
     """Do what a rank asks for, and return the answer."""
     if kind == "sum":
         return comm.sum(about)
@@ -209,7 +262,7 @@ def _carried_out(comm, kind: str, about, pending: dict):
         arrays = [np.empty(n, dtype) for _, n, dtype in receives]
         peers = [peer for peer, *_ in receives]
         pending[number] = comm.start([tuple(s) for s in sends], list(zip(peers, arrays, strict=True))), arrays
-        return None
+        return later.started(sends, receives)
     if about not in pending:
         raise Failed(NO_RANK, verdict=NO_RANK)
     waiting, arrays = pending.pop(about)

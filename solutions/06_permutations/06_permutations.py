@@ -667,7 +667,7 @@ for n, k in ((1, 1), (int(check.rng().integers(20, 40)), 3), (5, 37), (70, 1)):
 #
 # $$ y_i = \frac{\sum_j a_{i,j}\,x_j}{\sum_j a_{i,j}}, \qquad y_i = 0 \text{ for an empty row}. $$
 #
-# Find a way to store the matrix, and a kernel that moves at most 1.1 times what the bound says: each entry takes 12 bytes, for a column and
+# Find a way to store the matrix, and a kernel that moves at most 1.2 times what the bound says: each entry takes 12 bytes, for a column and
 # a number, and each row takes eight bytes more, for example to say how long it is and where its result belongs.
 #
 # - `prepare(indptr, indices, data)`, a function of the host, gets the matrix in CSR. It returns a pair: the number of threads that you
@@ -752,25 +752,25 @@ def run_any_way(lengths, columns=300):
     check.at_most(profile, limits, compulsory=needed)
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.0}}
-# The values and the traffic, for 640 rows of three kinds; no hazards.
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way", "points": 1} course={"limits": {"global_load.sectors": 1.2, "global_store.sectors": 1.0}}
+# The values and the traffic, for 1,792 rows of three kinds; no hazards.
 with check.explained(mean_kernel, "x", "y"):
-    run_any_way(three_kinds(640))
+    run_any_way(three_kinds(1792))
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.0}}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.2, "global_store.sectors": 1.0}}
 # Hidden tests: other numbers of rows of three kinds, with the same limits; no hazards; x must not change.
 ### BEGIN HIDDEN TESTS
-for rows in check.rng().integers(400, 900, 2).tolist():
+for rows in check.rng().integers(1500, 2400, 2).tolist():
     run_any_way(three_kinds(rows))
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way_rows_hidden", "points": 1} course={"limits": {"global_load.sectors": 2.0, "global_store.sectors": 1.0}}
 # Hidden tests: rows of any length, empty ones among them, and few rows; traffic up to twice the bound.
 ### BEGIN HIDDEN TESTS
-some = int(check.rng().integers(100, 200))
+some = int(check.rng().integers(1000, 1500))  # so many that rests of loops do not matter
 lengths = check.rng().integers(20, 41, some)
 lengths[::9] = 0  # the longest of 32 rows in any order is still less than twice as long as they are in the mean
 run_any_way(lengths)
 run_any_way(np.sort(check.rng().integers(0, 20, some)))
-run_any_way(np.array([40, 0, 40, 40, 38, 0, 40, 37]))
+run_any_way(np.array([40, 0, 40, 40, 40, 0, 40, 40]))
 ### END HIDDEN TESTS

@@ -47,7 +47,7 @@ import numpy as np
 from course_pkg import cuda  # Numba CUDA with a GPU, the SIMT interpreter without
 from course_pkg import simt
 from course_pkg.grading import check
-from course_pkg.grading.ranks import on_each_rank, play
+from course_pkg.grading.ranks import Later, on_each_rank, play
 
 
 def that(condition, sentence, example):
@@ -299,6 +299,8 @@ for shape in ((2, 2, 5), (2, 5, 33), (6, 2, 40), (3, 7, int(check.rng().integers
 # - Each rank sends two messages in all, of s rows each, one to each neighbour. A rank that is alone has no messages.
 # - First the messages start, then everything is computed that needs no halo, and only then does the rank wait. So when it calls `wait` for the first time, `out` already holds all rows that the halo has no
 #   influence on. How many rows at both ends has it reached after j + 1 steps?
+# - The rows of `u` that are sent are made first, so that the messages can start early. The tests of the order take this literally: until both messages have started, all rows of `u` but the
+#   first s and the last s are NaN. So compute nothing from them before, and do not copy them.
 # - With two ranks, both neighbours are the same rank. Mind the order of the messages.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "step"}
@@ -343,41 +345,60 @@ def march(comm, u, s, out):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_march"}
-def run_march(rows, nx, s):
-    """Run it on ranks with these numbers of rows; check the results; return what happened, and the right results."""
+def play_march(rows, nx, s, ends_first=False):
+    """Run it on ranks with these numbers of rows; return what happened, each rank's out, and what is right for it.
+
+    With `ends_first`, only the rows that are sent are there before the messages start.
+    """
     whole = check.rng().uniform(-1, 1, (sum(rows), nx))
-    ends = np.cumsum([0, *rows])
-    after, v = [], whole
+    cuts, after, v = np.cumsum(rows)[:-1], [], whole
     for _ in range(s):
         v = step(np.concatenate([v[-1:], v, v[:1]]))
         after.append(v)
-    parts = [slice(*pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
-    given = [(whole[part].copy(), s, check.out((s, part.stop - part.start, nx))) for part in parts]
-    played = play(march, given)
-    expected = [np.stack(after)[:, part] for part in parts]
-    for rank, ((_, _, out), right) in enumerate(zip(given, expected, strict=True)):
-        for j in range(s):
-            found = np.asarray(out)[j]
-            that(not np.isnan(found).any(), "march does not write all rows of out, or writes what it has not received yet", f"out[{j}] of rank {rank}.")
+    inputs, outs = [u.copy() for u in np.split(whole, cuts)], [check.out((s, n, nx)) for n in rows]
+    if ends_first:
+        inputs = [Later(u, slice(s, len(u) - s), 2) for u in inputs]
+    played = play(march, [(u, s, out) for u, out in zip(inputs, outs, strict=True)])
+    return played, [np.asarray(out) for out in outs], np.split(np.stack(after), cuts, axis=1)
+
+
+def check_values(outs, expected, why):
+    """Check what the ranks computed; `why` says why rows may not be there."""
+    for rank, (out, right) in enumerate(zip(outs, expected, strict=True)):
+        for j, found in enumerate(out):
+            that(not np.isnan(found).any(), f"march does not write all rows of out, or {why}", f"out[{j}] of rank {rank}.")
             check.close(found, right[j], f"out[{j}] of rank {rank}", atol=1e-13)
-    return played, expected
+
+
+def run_march(rows, nx, s):
+    """Run it on ranks with these numbers of rows, and check the results."""
+    _, outs, expected = play_march(rows, nx, s)
+    check_values(outs, expected, "writes what it has not received yet")
 
 
 def check_order(rows, nx, s):
-    """Check the messages, and what was computed when."""
-    played, expected = run_march(rows, nx, s)
-    sent = [sum(message.source == rank for message in played.messages) for rank in range(len(rows))]
-    check.that(sent == [2] * len(rows), "Each rank must send two messages in all, one to each neighbour, for all steps together.")
-    check.that(all(message.count == s * nx for message in played.messages), "Each message must carry s rows.")
-    check.that(not played.reductions, "No sum over all ranks is needed.")
-    for moments, right in zip(played.moments, expected, strict=True):
-        first = next(moment for moment in moments if moment.kind == "start").arrays[2]
-        check.that(np.isnan(first).all(), "Something was computed before the messages started: they could travel meanwhile.")
-        waiting, n = next(moment for moment in moments if moment.kind == "wait").arrays[2], right.shape[1]
-        for j in range(s):
-            inside = slice(j + 1, max(n - j - 1, j + 1))
-            there = np.allclose(waiting[j, inside], right[j, inside], rtol=0, atol=1e-12)
-            check.that(there, "When wait() is called, out does not yet hold all rows that need no halo: compute them before.")
+    """Check the messages, and what was computed when; then the same where only the rows that are sent are there at first."""
+    for ends_first in (False, True):
+        played, outs, expected = play_march(rows, nx, s, ends_first)
+        why = "uses rows of u between those that it sends before both messages have started" if ends_first else "writes what it has not received yet"
+        check_values(outs, expected, why)
+        sent = [sum(message.source == rank for message in played.messages) for rank in range(len(rows))]
+        check.that(sent == [2] * len(rows), "Each rank must send two messages in all, one to each neighbour, for all steps together.")
+        check.that(all(message.count == s * nx for message in played.messages), "Each message must carry s rows.")
+        check.that(not played.reductions, "No sum over all ranks is needed.")
+        for moments, right in zip(played.moments, expected, strict=True):
+            check_moments(moments, right, s)
+
+
+def check_moments(moments, right, s):
+    """Check what out held on one rank, when the messages started and when the rank began to wait."""
+    first = next(moment for moment in moments if moment.kind == "start").arrays[2]
+    check.that(np.isnan(first).all(), "Something was computed before the messages started: they could travel meanwhile.")
+    waiting, n = next(moment for moment in moments if moment.kind == "wait").arrays[2], right.shape[1]
+    for j in range(s):
+        inside = slice(j + 1, max(n - j - 1, j + 1))
+        there = np.allclose(waiting[j, inside], right[j, inside], rtol=0, atol=1e-12)
+        check.that(there, "When wait() is called, out does not yet hold all rows that need no halo: compute them before.")
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_march", "points": 1}

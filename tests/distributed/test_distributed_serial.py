@@ -113,6 +113,21 @@ def test_messages_of_another_size_or_kind_are_refused(sent, said):
         Serial(2).run(mismatched)
 
 
+def test_messages_are_received_in_the_order_in_which_their_receives_start():
+    """As by MPI: it does not matter in which order a rank waits."""
+
+    def two(comm):
+        first, second = np.empty(1), np.empty(1)
+        peer = 1 - comm.rank
+        one = comm.start([(peer, np.array([1.0]))], [(peer, first)])
+        other = comm.start([(peer, np.array([2.0]))], [(peer, second)])
+        other.wait()
+        one.wait()
+        return first[0], second[0]
+
+    assert Serial(2).run(two) == [(1, 2), (1, 2)]
+
+
 def test_sums_of_different_shapes_are_refused():
     with pytest.raises(CourseError, match=r"different shapes: \(2,\) here, \(1,\) on rank 0"):
         Serial(2).run(lambda comm: comm.sum(np.ones(comm.rank + 1)))

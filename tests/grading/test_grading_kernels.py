@@ -11,7 +11,16 @@ STUB = "@cuda.jit\ndef f(x):\n    x[cuda.grid(1)] = 1.0"
 TEST = "x = cuda.to_device(np.zeros(40))\nf[2, 32](x)\ncheck.close(x.copy_to_host(), np.ones(40), 'x')"
 BODY = "(x):\n    i = cuda.grid(1)\n    if i < x.size:\n        x[i] = 1.0\n"
 
+
+def chain(length):
+    """A kernel behind so many functions, each of which calls the one before."""
+    made = ["@cuda.jit(device=True)\ndef g0():\n    return 1.0\n"]
+    made += [f"@cuda.jit(device=True)\ndef g{n}():\n    return g{n - 1}()\n" for n in range(1, length)]
+    return "\n".join([*made, f"@cuda.jit\ndef f{BODY.replace('1.0', f'g{length - 1}()')}"])
+
+
 MADE = {
+    "a chain of helpers": chain(40),
     "a call": f"def g{BODY}\nf = cuda.jit(g)",
     "a call with options": f"def g{BODY}\nf = cuda.jit(fastmath=True)(g)",
     "an import of jit": f"from numba.cuda import jit\n@jit\ndef f{BODY}",
@@ -33,6 +42,11 @@ MADE = {
     "    i = cuda.grid(1)\n    if i < x.size:\n        x[i] = table[0]",
     "constants": "import enum\n\nclass Size(enum.IntEnum):\n    ONE = 1\n\nONE, REAL, floor = Size.ONE, np.float64, "
     f"__import__('math').floor\n@cuda.jit\ndef f{BODY.replace('1.0', 'floor(REAL(ONE))')}",
+    "a match": "@cuda.jit\ndef f(x):\n    match cuda.grid(1):\n        case 40 | 41:\n"
+    "            pass\n        case _:\n            match cuda.grid(1) < x.size:\n                case True:\n"
+    "                    x[cuda.grid(1)] = 1.0",
+    "cmath": "import cmath\nfrom cmath import polar\n@cuda.jit\n"
+    f"def f{BODY.replace('1.0', 'cmath.rect(*polar(1j)).imag')}",
     "cut short": f"@cuda.jit\ndef f{BODY}\nraise KeyError('too late')",
     "ended": f"import os\n@cuda.jit\ndef f{BODY}\nos._exit(1)",
 }  # fmt: skip
@@ -45,6 +59,7 @@ def test_a_kernel_may_be_made_in_any_way(name):
 
 
 REFUSED = {
+    "too long a chain": (chain(105), "call fewer functions from within each other"),
     "a lambda": ("f = cuda.jit(lambda x: None)", "write it with def under @cuda.jit"),
     "a text of its own": (f"exec('''@cuda.jit\ndef f{BODY}''')", "write it there, with def"),
     "a builtin": ("f = cuda.jit(print)", "write it"),

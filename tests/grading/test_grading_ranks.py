@@ -10,7 +10,7 @@ import pytest
 from course_pkg.core import CourseError
 from course_pkg.distributed.serial import Serial
 from course_pkg.grading import check, ranks
-from course_pkg.grading.ranks import on_each_rank, play
+from course_pkg.grading.ranks import Later, on_each_rank, play
 from course_pkg.grading.session import Session
 
 
@@ -93,6 +93,59 @@ def test_numbers_that_go_through_memory_do_not_reach_the_rank_that_lives_apart(c
     total.apart = in_memory_of_its_own
     with pytest.raises(KeyError):
         play(total, arguments)
+
+
+def kept_back(count, messages=1):
+    """Three numbers for each rank, whose middle one comes with its messages."""
+    return [(Later(np.arange(3.0) + 10 * rank, slice(1, 2), messages), check.out(3)) for rank in range(count)]
+
+
+def swap(before=(), after=()):
+    """Make a function that notes numbers in ``out``, some before the messages start and some after."""
+
+    @on_each_rank
+    def swaps(comm, mine, out):
+        for n in before:
+            out[n] = mine[n]
+        come, pending = np.empty((2, 1)), []
+        if comm.ranks > 1:
+            for n in (0, 1):  # in two parts: what is sent first, and then what is received
+                other = 1 - comm.rank
+                pending.append(comm.start([(other, mine[:1])] * n, [(other, come[n])] * (1 - n)))
+                out[n] = mine[1]
+        for n in after:
+            out[n] = mine[n]
+        for one in pending:
+            one.wait()
+
+    return swaps
+
+
+def test_what_is_kept_back_of_an_input_comes_when_all_messages_have_started():
+    arguments = kept_back(2)
+    play(swap(before=[2], after=[2]), arguments)
+    assert [list(out[1:]) for _, out in arguments] == [[1, 2], [11, 12]]
+    assert all(np.isnan(out[0]) for _, out in arguments), "only receiving had started"
+    assert list(arguments[1][0].array) == [10, 11, 12]
+    early = kept_back(2)
+    play(swap(before=[0, 1, 2]), early)
+    assert all(np.isnan(out[0]) for _, out in early)
+    too_few = kept_back(2, messages=2)
+    play(swap(after=[0, 1, 2]), too_few)
+    assert [(*out[[0, 2]], np.isnan(out[1])) for _, out in too_few] == [(0, 2, True), (10, 12, True)]
+    alone = kept_back(1)
+    play(swap(before=[0, 1, 2]), alone)
+    assert list(alone[0][1]) == [0, 1, 2]
+
+
+def test_what_is_kept_back_is_an_input_like_others():
+    @on_each_rank
+    def changes(comm, mine, out):
+        comm.start([(1 - comm.rank, mine[:1])], [(1 - comm.rank, np.empty(1))]).wait()
+        mine[1] = 0.0
+
+    with pytest.raises(check.Failed, match="argument 1 after comm, which is an input"):
+        play(changes, kept_back(2))
 
 
 def test_any_of_the_ranks_may_live_apart_and_messages_reach_it():

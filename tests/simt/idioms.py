@@ -5,6 +5,7 @@ Each kernel is given as text. An idiom names one piece of this text and its repl
 
 import idioms_flow
 import idioms_handover as handover
+import idioms_locks
 import idioms_names
 import idioms_published
 import idioms_queues
@@ -261,6 +262,7 @@ IDIOMS = [
     *idioms_names.IDIOMS,
     *idioms_sorting.IDIOMS,
     *idioms_waiting.IDIOMS,
+    *idioms_locks.IDIOMS,
     *idioms_warp.IDIOMS,
     *idioms_shuffles.IDIOMS,
 ]  # fmt: skip

@@ -84,7 +84,7 @@ def test_a_loop_that_ends_is_left_alone(name, monkeypatch):
     if name != "a function decides":  # the watch does not look into it, so only its few statements save it
         monkeypatch.setattr(endless, "TOLERATED", 1_000)
     further = Kernel.from_source(
-        "def further(x):\n    x[2] += 1\n    return 1 if x[2] <= 602 else 0\n", "further", {}, device=True
+        "def further(x):\n    x[2] += 1\n    return 1 if x[2] <= 601 else 0\n", "further", {}, device=True
     )
     x = np.ones(40, np.int64)
     of(ENDS[name], further=further)[1, 32](x, N)

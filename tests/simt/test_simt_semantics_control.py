@@ -130,6 +130,21 @@ BODIES = {
                 out[i, 1] = 6
         out[i, 2] = 9
     """,
+    "match with truth values and None": """
+        match x[i] > 4:
+            case True if i < 20:
+                out[i, 0] = 1
+            case False:
+                out[i, 0] = 2
+            case _:
+                out[i, 0] = 3
+        match i:
+            case None | True:
+                out[i, 1] = 4
+            case 1:
+                out[i, 1] = 5
+        out[i, 2] = 6 if (x[i] < 3) is not True else 7
+    """,
     "pass and a bare expression": """
         pass
         x[i]

@@ -155,9 +155,11 @@ def test_what_the_first_part_decides_is_not_loaded():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_complex_number_is_made_of_length_and_angle(dtype):
-    text = "def kernel(r, phi, out):\n    i = cuda.grid(1)\n    out[i] = cmath.rect(r[i], phi[i])\n"
+    text = "def kernel(r, phi, out, back):\n    i = cuda.grid(1)\n    out[i] = cmath.rect(r[i], phi[i])\n"
+    text += "    back[i, 0], back[i, 1] = cmath.polar(out[i])\n"
     r, phi = np.linspace(0, 2, 9).astype(dtype), np.linspace(-4, 4, 9).astype(dtype)
-    out = np.zeros(9, np.result_type(dtype, np.complex64))
-    Kernel.from_source(text, "kernel", {"cuda": cuda, "cmath": cmath})[1, 9](r, phi, out)
+    out, back = np.zeros(9, np.result_type(dtype, np.complex64)), np.zeros((9, 2), dtype)
+    Kernel.from_source(text, "kernel", {"cuda": cuda, "cmath": cmath})[1, 9](r, phi, out, back)
+    np.testing.assert_allclose(back, [cmath.polar(z) for z in out], rtol=4 * np.finfo(dtype).eps)
     expected = [cmath.rect(a, b) for a, b in zip(r, phi, strict=True)]
     np.testing.assert_allclose(out, expected, rtol=4 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).eps)

@@ -187,6 +187,8 @@ MATH_CALLS = {
     if name == "ldexp"
     else [_one("abs(cmath.rect({r}, 2.0))"), _one("abs(cmath.rect(2.0, {r}))")]
     if name == "cmath.rect"
+    else [_one(f"cmath.polar(complex({{r}}, 1.0))[{part}]") for part in (0, 1)]
+    if name == "cmath.polar"
     else [_one(f"math.{name}({{r}})" if "." not in name else f"abs({name}(complex({{r}}, 1.0)))")]
     for name in BY_NAME
 }

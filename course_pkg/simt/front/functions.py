@@ -83,6 +83,7 @@ _TABLE = [
         ]
     ),
     Function("cmath.rect", cmath.rect, lambda r, phi: r * np.cos(phi) + 1j * (r * np.sin(phi))),
+    Function("cmath.polar", cmath.polar, np.abs, ""),  # two numbers, see run/calls.py
     *(Function(f"cmath.{n}", getattr(cmath, n), getattr(np, n), "") for n in ("isnan", "isinf", "isfinite")),
     Function("degrees", math.degrees, np.degrees, "special"),
     Function("radians", math.radians, np.radians, "special"),

@@ -27,6 +27,7 @@ INSTEAD = {  # the beginning of a construct's name: what to write
     "numpy.linspace": "compute each number, as in `first + i * step`",
     "`@`": "multiply and add in a loop",
     "the function_without_def": "write a function with def under @cuda.jit(device=True)",
+    "the function_behind_too_many": "call fewer functions from within each other: a hundred at most",
     "the type 'reversed'": "loop over range(n - 1, -1, -1)",
     "the type 'map'": "loop and call the function yourself",
     "the type 'filter'": "loop and use an if",

@@ -48,12 +48,15 @@ class _Written(ast.NodeTransformer):
 
 
 def _plain(case: ast.match_case) -> bool:
-    """Whether a case compares with numbers, or takes anything; a name that a guard would see is none of them."""
+    """Whether a case compares with numbers, truth values or None, or takes anything.
+
+    A name that a guard would see is none of them.
+    """
     pattern = case.pattern
     if isinstance(pattern, ast.MatchAs):
         return pattern.pattern is None and (pattern.name is None or case.guard is None)
     several = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
-    return all(isinstance(one, ast.MatchValue) for one in several)
+    return all(isinstance(one, (ast.MatchValue, ast.MatchSingleton)) for one in several)
 
 
 def _test(case: ast.match_case, name: str):
@@ -62,9 +65,13 @@ def _test(case: ast.match_case, name: str):
     if isinstance(pattern, ast.MatchAs):
         return case.guard
     several = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
-    compared = [
-        ast.copy_location(ast.Compare(ast.Name(name, ast.Load()), [ast.Eq()], [one.value]), one)
-        for one in several
-    ]
+    compared = [ast.copy_location(_compared(one, ast.Name(name, ast.Load())), one) for one in several]
     test = compared[0] if len(compared) == 1 else ast.BoolOp(ast.Or(), compared)
     return test if case.guard is None else ast.BoolOp(ast.And(), [test, case.guard])
+
+
+def _compared(pattern, subject: ast.Name) -> ast.Compare:
+    """Return the comparison of a number with a pattern: True, False and None are compared by ``is``."""
+    if isinstance(pattern, ast.MatchSingleton):
+        return ast.Compare(subject, [ast.Is()], [ast.Constant(pattern.value)])
+    return ast.Compare(subject, [ast.Eq()], [pattern.value])

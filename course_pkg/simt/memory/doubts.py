@@ -40,6 +40,7 @@ class Doubt:
 
     place: Any
     entries: dict
+    hazard: Any = None  # what to report of a value that no lane of its warp has given, whoever uses it
 
 
 @dataclass(eq=False)
@@ -77,12 +78,25 @@ class Doubts:
 
     def __init__(self):
         self._known: list[Doubt] = []
+        self._absent: dict[tuple, int] = {}
         self._watched: dict[int, tuple[Watched, Doubt]] = {}
 
     def add(self, place, threads, entries) -> int:
         """Keep a doubt of some threads; return its number."""
         self._known.append(Doubt(place, dict(zip(threads.tolist(), entries.tolist(), strict=True))))
         return -len(self._known)
+
+    def absent(self, hazard) -> int:
+        """Keep a doubt about values from lanes that did not take part; return its number, the same for each line."""
+        where = hazard.function, hazard.line
+        if where not in self._absent:
+            self._known.append(Doubt(None, {}, hazard))
+            self._absent[where] = -len(self._known)
+        return self._absent[where]
+
+    def hazard_of(self, event: int):
+        """Return the hazard of a doubt about a value from a lane that did not take part; None for any other doubt."""
+        return self._known[-event - 1].hazard if WATCH <= event < 0 else None
 
     def watch(self, watched: Watched, known: dict) -> int:
         """Watch what an atomic read; return the number of the doubt that may come of it, or is ``known`` already."""

@@ -12,8 +12,8 @@ class Hazard:
     Attributes
     ----------
     kind : str
-        ``race``, ``missing_syncwarp``, ``divergent_barrier``, ``out_of_bounds``, ``negative_index`` or
-        ``uninitialised``.
+        ``race``, ``missing_syncwarp``, ``divergent_barrier``, ``out_of_bounds``, ``negative_index``,
+        ``uninitialised`` or ``absent_lane``.
     line : int
     array : str or None
     index : tuple of int or None

@@ -114,6 +114,26 @@ class HazardLog:
             )
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
+    def absent_lane(self, where, run, asleep, source, name) -> Hazard:
+        """Return the hazard of a lane that takes a value from one that does not take part, if it uses this value.
+
+        Parameters
+        ----------
+        asleep : ndarray of bool, shape (warps, 32)
+            The lanes that take such a value.
+        source : ndarray of int, shape (warps, 32)
+            The lane from which each lane takes its value.
+        """
+        row, came = (int(found[0]) for found in np.nonzero(asleep))
+        block, warp = divmod(row, run.wave.warps_per_block)
+        other = int(np.broadcast_to(source, asleep.shape)[row, came])
+        who = place_of_thread(run.wave, block, came + 32 * warp)
+        message = (
+            f"line {where.line}: {who} takes a value by {name} from lane {other} of its warp, which does not take part "
+            "with the same mask, and uses it: on a GPU it may be any number."
+        )
+        return Hazard("absent_lane", where.line, None, None, (who,), message, where.function)
+
     def access(
         self,
         run,

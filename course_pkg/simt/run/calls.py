@@ -144,6 +144,9 @@ def _builtin(run, frame, node, function, arguments, mask):
     if known is not None and known.kind is not None:
         apply = unary if len(arguments) == 1 else binary
         return apply(run, frame, node, known.kind(), *arguments, mask)
+    if name == "cmath.polar":
+        size = _abs_or_round(run, frame, node, "abs", arguments, mask)
+        return size, _number_function(run, frame, node, BY_NAME["cmath.phase"], arguments, mask)
     if name in ("abs", "round"):
         return _abs_or_round(run, frame, node, name, arguments, mask)
     return _number_function(run, frame, node, known or BY_NAME[name], arguments, mask)

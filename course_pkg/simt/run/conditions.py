@@ -35,7 +35,7 @@ def _compare(run, frame, node, mask):
         _decide(run, frame, right_node, result, mask)
         right = evaluate(run, frame, right_node, inner)
         if isinstance(op, (ast.Is, ast.IsNot)):
-            return _identity(run, frame, node, op, left, right)
+            return _identity(run, frame, node, op, left, right, inner)
         if isinstance(op, (ast.In, ast.NotIn)):
             one = _among(run, frame, node, op, left, right, inner)
         elif isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, (ast.Eq, ast.NotEq)):
@@ -54,9 +54,16 @@ def _decide(run, frame, node, result, mask) -> None:
         run.ledger.demand(result, mask)
 
 
-def _identity(run, frame, node, op, left, right):
-    if isinstance(op, (ast.Is, ast.IsNot)) and (left is None or right is None):
+def _identity(run, frame, node, op, left, right, mask):
+    """Compare with None, True or False: a truth value is one of the latter two, and a number is none of them."""
+    if left is None or right is None:
         return run.constant.truth((left is right) == isinstance(op, ast.Is))
+    if isinstance(left, Value) and isinstance(right, Value) and right.constant and right.type == BOOL:
+        if left.type != BOOL:
+            return run.constant.truth(isinstance(op, ast.IsNot))
+        return binary(
+            run, frame, node, ast.Eq() if isinstance(op, ast.Is) else ast.NotEq(), left, right, mask
+        )
     raise unsupported(frame, node, construct(op))
 
 

@@ -7,6 +7,7 @@ interpreter follows them through arithmetic, functions, votes, shuffles and memo
 differently in a world, the thread has learnt of the hand-over.
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -146,7 +147,10 @@ def decide(run, test: Value, mask) -> None:
             continue
         decided = np.stack([run.wave.spread(one)[lanes] for one in strand.data]) != way
         by = run.wave.spread(strand.by)[lanes]
-        if event >= 0:
+        if event < 0 and (hazard := run.races.doubts.hazard_of(event)):
+            if decided.any():
+                run.log.add(hazard)
+        elif event >= 0:
             if strand.looks and all_of_them is not None:
                 # each of two atomics may change `a ^ b` alone, while both together do not
                 decided &= np.stack([run.wave.spread(one)[lanes] for one in all_of_them.data]) != way
@@ -181,6 +185,10 @@ def require_no_doubt(run, value: Value, lanes, place=None) -> None:
         return
     for event in (e for e in value.otherwise if e < 0):
         chosen = run.wave.spread(lanes.full)
+        if hazard := run.races.doubts.hazard_of(event):
+            if place is None or place.array.space != "local":
+                _report_if_used(run, value, event, chosen, hazard)
+            continue
         by = run.wave.spread(value.otherwise[event].by)[chosen]
         threads = np.where(by == ANYBODY, run.wave.thread_numbers[chosen], by)
         if place is not None and run.races.doubts.is_float(event):
@@ -194,9 +202,37 @@ def require_no_doubt(run, value: Value, lanes, place=None) -> None:
             run.log.fetched(run, *found)
 
 
+def from_nobody(value: Value, moved, event: int, lanes) -> None:
+    """Follow a value that some lanes took from a lane which gave none: they might have found anything."""
+    kind = moved.dtype.kind
+    some = (
+        (0, 1, -1, 7, 1 << 20, -(1 << 20), 3) if kind in "iu" else (0.0, 1.0, -1.0, 0.3, 1e30, -1e30, np.nan)
+    )
+    known = value.otherwise or {}
+    before = known[event].data if event in known else [moved] * WORLDS
+    worlds = np.stack(
+        [np.where(lanes, moved.dtype.type(one), w) for one, w in zip(some, before, strict=True)]
+    )
+    value.otherwise = {**known, event: Strand(worlds, np.array(ANYBODY).reshape((1,) * 6))}
+
+
+def _report_if_used(run, value: Value, event: int, chosen, hazard) -> None:
+    """Report a value from a lane that took no part, if what is stored would differ with another one."""
+    now = run.wave.spread(value.data)[chosen]
+    for world in value.otherwise[event].data:
+        if not np.array_equal(run.wave.spread(world)[chosen], now, equal_nan=now.dtype.kind in "fc"):
+            run.log.add(hazard)
+            return
+
+
 def remember(run, place, value: Value) -> None:
     """Follow a value into memory when it is stored."""
     array, region = place.array, place.array.region
+    if value.otherwise and run.races is not None:  # what came of no lane is reported where it is stored
+        left = {e: s for e, s in value.otherwise.items() if run.races.doubts.hazard_of(e) is None}
+        if len(left) < len(value.otherwise):
+            value = copy(value)
+            value.otherwise = left
     if array.space not in FOLLOWED or not (value.otherwise or region.otherwise):
         return
     kept = region.otherwise.setdefault(memory_name(array), {})

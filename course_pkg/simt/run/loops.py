@@ -22,6 +22,7 @@ from course_pkg.simt.run.sketch import of_one_type, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
 from course_pkg.simt.run.sway import leave
+from course_pkg.simt.run.turns import over
 from course_pkg.simt.run.values import Value, Variable
 
 
@@ -31,11 +32,16 @@ def _while(run, frame, node, mask):
         return sketch_loop(run, frame, node, mask, execute, lambda: _endless(run, frame, node, mask))
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
-    test = condition(run, frame, node.test, mask)
-    written_out = test.constant and bool(_assigned(node) & _read(node.test))  # a `while True` is not unrolled
+    written_out = bool(_assigned(node) & _read(node.test)) and free_of_waiting(node.test)
+    if written_out:  # nothing in the test has an effect; a `while True` is not unrolled
+        written_out = condition(run, frame, node.test, mask).constant
     loop = _begin_loop(run, frame, node, mask, written_out)
-    watch, moves = Watch(run, frame, node), moves_before(node)
+    watch, moves, trips = Watch(run, frame, node), moves_before(node), 0
     while current:
+        if over(run, node, trips):
+            run.turns[node] = run.turns[node].union(current)
+            break
+        trips += 1
         run.step()
         watch.begin(current)
         if not written_out:
@@ -49,7 +55,8 @@ def _while(run, frame, node, mask):
             left = left.union(leave)
             current = _one_pass(run, frame, loop, node, stay, written_out) if stay else stay
     watch.end()
-    return _end_loop(run, frame, node, mask, loop, left, returned, written_out)
+    after = _end_loop(run, frame, node, mask, loop, left, returned, written_out)
+    return after.minus(run.turns[node]) if run.turns.get(node) else after
 
 
 def _endless(run, frame, node, mask) -> bool:

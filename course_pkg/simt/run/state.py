@@ -91,6 +91,8 @@ class Run:
         self.types: dict = {} if self.dry else launch.types
         self.path: tuple = ()
         self.scopes: list[dict] = []  # the floats in doubt that decide what is run: see run/sway.py
+        self.turns: dict = {}  # for each loop whose threads take turns, those that have to wait: see run/turns.py
+        self.spins: dict = {}  # what run/turns.py knows of statements
         self.watching: list = []  # for each loop that is watched, the regions whose contents have changed in this trip
 
     # values

@@ -9,7 +9,7 @@ from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.effects import effects, staying, waits_outside
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run import access, iteration
+from course_pkg.simt.run import access, iteration, turns
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, condition, evaluate
 from course_pkg.simt.run.hindsight import decide
@@ -37,10 +37,17 @@ def runs(kind):
 
 def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
     """Run statements; return the lanes that reach the end of them."""
-    for node in body:
+    behind = 0
+    for at, node in enumerate(body):
         if not mask:
             break
+        if at < behind:
+            continue
         run.step()
+        turn = None if run.dry else turns.taken(run, frame, body, at)
+        if turn is not None:
+            behind, mask = turn.behind, turns.in_turns(run, frame, body, at, turn, mask, execute)
+            continue
         handler = STATEMENTS.get(type(node))
         if handler is None:
             raise unsupported(frame, node)
@@ -151,15 +158,16 @@ def _if(run, frame, node, mask):
         decide(run, test, mask)
         changed = effects(run, frame, staying((node,))[1:])  # without the condition, which comes before
         before = dict(run.versions)
-        with leaving(run, frame, node, no, node.orelse):
-            if not yes or _put_off(frame, node, yes):
-                after_yes = run.wave.nobody
-            else:
-                after_yes = execute(run, frame, node.body, yes)
-        run.versions.update(before)
-        run.ledger.new_block()
-        with leaving(run, frame, node, yes, node.body):
-            after_no = execute(run, frame, node.orelse, no) if no else no
+        sides = [(node.body, yes, node.orelse, no), (node.orelse, no, node.body, yes)]
+        after = {}
+        for body, lanes, other, others in sides[:: -1 if turns.waits_for_the_others(run, frame, node) else 1]:
+            if after:
+                run.versions.update(before)
+                run.ledger.new_block()
+            with leaving(run, frame, node, others, other):
+                idle = not lanes or (body is node.body and _put_off(frame, node, lanes))
+                after[id(body)] = run.wave.nobody if idle else execute(run, frame, body, lanes)
+        after_yes, after_no = after[id(node.body)], after[id(node.orelse)]
     run.kill(*changed)
     widen(run, frame, node)
     for name in _assigned(node):

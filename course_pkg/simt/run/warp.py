@@ -10,7 +10,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import best_match
 from course_pkg.simt.run.expressions import cast
-from course_pkg.simt.run.hindsight import follow_moved, follow_vote
+from course_pkg.simt.run.hindsight import follow_moved, follow_vote, from_nobody
 from course_pkg.simt.run.values import undefined
 
 EXCHANGED = (types.int32, types.int64, types.float32, types.float64)
@@ -122,7 +122,11 @@ def _shuffle(run, frame, node, name, arguments, mask):
         return run.wave.from_warps(np.where(asleep, undefined(taken.dtype), taken) if some else taken)
 
     run.ledger.instruction(mask)
-    return follow_moved(run.fresh(moved(value.data), value.type, arguments, mask), moved, value)
+    found = follow_moved(run.fresh(moved(value.data), value.type, arguments, mask), moved, value)
+    if run.races is not None and asleep.any():
+        hazard = run.log.absent_lane(SourceLine(frame.program.name, node.lineno), run, asleep, source, name)
+        from_nobody(found, found.data, run.races.doubts.absent(hazard), run.wave.from_warps(asleep))
+    return found
 
 
 def _taken(rows, source):

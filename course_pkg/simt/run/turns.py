@@ -1,0 +1,259 @@
+"""Turns: threads that spin until they get a lock let those go on that have it, up to where these give it back.
+
+All threads of a wave run a statement together. So a thread that has left ``while cuda.atomic.cas(lock, 0, 0, 1) != 0``
+would wait behind this loop for the others, and they for the lock. On a GPU of compute capability 7.0 or later, each
+thread makes progress by itself. So the statements from the one that spins to the one that gives the lock back are run
+in turns: those that have passed the loop run them, then the others try again. Whole blocks go first, then whole
+warps, because there may be barriers on the way. If a thread holds a lock for which others of its block spin, and
+waits for them at a barrier, this barrier is a hazard; a GPU would wait for ever.
+"""
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+
+from course_pkg.simt.errors import SimtError
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.expressions import evaluate
+from course_pkg.simt.run.lanes import Mask
+
+QUIET = (ast.Pass, ast.Continue, ast.Break)
+SLEEPS = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
+
+
+@dataclass(frozen=True)
+class Spin:
+    """A statement that lets threads spin before it does anything else.
+
+    Attributes
+    ----------
+    loop : ast.While
+        Where they spin, maybe in a device function.
+    names : frozenset of str
+        The arrays on whose atomics they wait, as the function names them that contains the statement.
+    """
+
+    loop: ast.While
+    names: frozenset
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Statements that are run in turns: those after the one that spins, up to number ``behind`` of their body.
+
+    ``meets``: whether threads have to come together on the way, at a barrier for example.
+    """
+
+    loop: ast.While
+    behind: int
+    meets: bool
+
+
+def taken(run, frame, body: list, at: int) -> Turn | None:
+    """Return the turn that begins with statement ``at``; None if no thread spins there, or nobody lets it go on."""
+    if not isinstance(body[at], (ast.While, ast.If, ast.Expr)):
+        return None
+    place = (
+        body[at],
+        at,
+        len(body),
+    )  # a statement is also run by itself, and among those that are run in turns
+    if place not in run.spins:
+        run.spins[place] = _taken(run, frame, body, at)
+    return run.spins[place]
+
+
+def _taken(run, frame, body: list, at: int) -> Turn | None:
+    spin, behind, meets, met = _spinning(run, frame, body[at]), None, False, False
+    if spin is None:
+        return None
+    names = _same_arrays(frame, spin.names)
+    for number in range(at + 1, len(body)):
+        again, comes = _spinning(run, frame, body[number]), _meets(run, frame, body[number])
+        if (again is not None and again.names & names) or (comes and behind is not None):
+            break
+        met |= comes
+        if _gives_back(body[number], names):
+            behind, meets = number + 1, met
+    return None if behind is None else Turn(spin.loop, behind, meets)
+
+
+def over(run, node: ast.While, trips: int) -> bool:
+    """Tell whether threads that have made so many trips of a loop wait for their next turn: each has tried once."""
+    return node in run.turns and trips == (1 if _atomics(node.test) else 2)
+
+
+def waits_for_the_others(run, frame, node: ast.If) -> bool:
+    """Tell whether threads on the one side of a branch spin until those on the other, who do not, let them go on."""
+    if node.test not in run.spins:
+        names = _spun(run, frame, node.body) if node.orelse else frozenset()
+        lets = names and not names & _spun(run, frame, node.orelse)
+        run.spins[node.test] = bool(lets) and any(_gives_back(one, names) for one in node.orelse)
+    return run.spins[node.test]
+
+
+def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -> Mask:
+    """Run the statement that spins, and those up to the one that gives back, in turns.
+
+    Returns
+    -------
+    Mask
+        The lanes that come to the end of these statements.
+    """
+    spin, rest = body[at : at + 1], body[at + 1 : turn.behind]
+    waiting, here, done = mask, run.wave.nobody, run.wave.nobody
+    while waiting or here:
+        came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
+        here = here.union(came)
+        while turn.meets and came and waiting:  # all that need nobody's help come before any of them goes on
+            came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
+            here = here.union(came)
+        if not here:  # nobody can let them in but they themselves
+            here, waiting = execute(run, frame, spin, waiting), run.wave.nobody
+        going = _first(run, here, waiting)
+        here = here.minus(going)
+        run.ledger.new_block()
+        done = done.union(execute(run, frame, rest, going))
+        run.ledger.flush()
+        run.kill("global", "shared")
+    return done
+
+
+def _one_try(run, frame, spin: list, loop, lanes: Mask, execute) -> tuple[Mask, Mask]:
+    """Let lanes try once; return those that have come through, and those that wait."""
+    outer, inner = run.turns, [one for one in ast.walk(loop) if isinstance(one, ast.While)]
+    run.turns = {**outer, **dict.fromkeys(inner, run.wave.nobody)}
+    came, held = execute(run, frame, spin, lanes) if lanes else lanes, run.wave.nobody
+    for one in inner:
+        held = held.union(run.turns[one])
+    run.turns = outer
+    return came.minus(held), held
+
+
+def _first(run, here: Mask, waiting: Mask) -> Mask:
+    """Return which lanes go on: those whose whole block has come, else those whose warp has, else all."""
+    if not waiting or not here:
+        return here
+    wave, held = run.wave, run.wave.spread(waiting.full)
+    rows = wave.by_warp(waiting.full, False)
+    of_blocks = held.any(axis=1)[:, None] | held
+    blocks = here.narrow(~of_blocks.reshape(wave.shape))
+    if blocks:
+        return blocks
+    of_warps = wave.from_warps(rows.any(axis=1)[:, None] | rows)
+    return here.narrow(~of_warps) or here
+
+
+# ----------------------------------------------------------------------------------------- which statements spin
+
+
+def _spinning(run, frame, node) -> Spin | None:
+    """Return the loop in which a statement lets threads spin before it does anything else.
+
+    A statement is such a loop, or an ``if`` or a call of a device function that begins with one.
+    """
+    if isinstance(node, ast.While):
+        names = _spins_on(node)
+        return Spin(node, names) if names else None
+    if isinstance(node, ast.If):
+        first, *rest = node.body
+        found = None if node.orelse else _spinning(run, frame, first)
+        return found if found and not any(_gives_back(one, found.names) for one in rest) else None
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value.args:
+        return _in_function(run, frame, node.value)
+    return None
+
+
+def _in_function(run, frame, call: ast.Call) -> Spin | None:
+    """Return what :func:`_spinning` does, for a call of a device function."""
+    if call not in run.spins:
+        run.spins[call] = None
+        program = _program(run, frame, call)
+        first = next((one for one in program.tree.body if not _is_text(one)), None) if program else None
+        found = _spinning(run, frame, first) if isinstance(first, (ast.While, ast.If)) else None
+        if found is not None:
+            given = dict(zip(program.parameters, map(_base, call.args), strict=False))
+            names = frozenset(given[name] for name in found.names if given.get(name))
+            run.spins[call] = Spin(found.loop, names) if names else None
+    return run.spins[call]
+
+
+def _program(run, frame, call: ast.Call):
+    """Return the program of the device function that is called; None for any other call."""
+    try:
+        function = evaluate(run, frame, call.func, run.wave.nobody)
+    except SimtError:  # whoever runs the statement says what is wrong
+        return None
+    return run.launch.program(function) if hasattr(function, "py_func") else None
+
+
+def _spun(run, frame, body: list) -> frozenset:
+    found = [_spinning(run, frame, one) for one in body]
+    return frozenset().union(*(one.names for one in found if one))
+
+
+def _same_arrays(frame, names: frozenset) -> frozenset:
+    """Return all names that stand for one of these arrays now, or for a part of one."""
+    arrays = {name: v.value for name, v in frame.variables.items() if isinstance(v.value, Array)}
+    regions = {id(arrays[name].region) for name in names if name in arrays}
+    return names | {name for name, array in arrays.items() if id(array.region) in regions}
+
+
+def _meets(run, frame, node) -> bool:
+    """Whether threads have to come together in a statement: at a barrier, a vote or a shuffle."""
+    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+    if any("sync" in ast.unparse(call.func) for call in calls):
+        return True
+    programs = [_program(run, frame, call) for call in calls if isinstance(call.func, ast.Name)]
+    return any(program is not None and "sync" in ast.unparse(program.tree) for program in programs)
+
+
+def _is_text(node) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _base(node) -> str:
+    """Return the name of the array in which an element or a part lies."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _atomics(node) -> frozenset:
+    """Return the names of the arrays that atomics in a piece of source change or look at."""
+    calls = (part for part in ast.walk(node) if isinstance(part, ast.Call) and part.args)
+    return frozenset(_base(c.args[0]) for c in calls if "atomic" in ast.unparse(c.func)) - {""}
+
+
+@cache
+def _spins_on(node: ast.While) -> frozenset:
+    """Return the names of the arrays on whose atomics a loop waits, if it does nothing else."""
+    return frozenset() if node.orelse or not all(map(_only_waits, node.body)) else _atomics(node)
+
+
+def _only_waits(node) -> bool:
+    """Whether a statement of a loop stores nothing but by atomics, and has no other effect than on variables."""
+    if isinstance(node, (ast.If, ast.While)):
+        return all(map(_only_waits, (*node.body, *node.orelse)))
+    if isinstance(node, (ast.Assign, ast.AugAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return all(isinstance(one, ast.Name) for one in targets) and _calls_only(node, ("atomic",))
+    return isinstance(node, QUIET) or _is_text(node) or _calls_only(node, ("atomic", *SLEEPS))
+
+
+def _calls_only(node, names: tuple) -> bool:
+    """Whether a statement calls nothing but these functions, or members of these modules."""
+    known = isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign))
+    calls = (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
+    return known and all(set(names) & set(ast.unparse(function).split(".")) for function in calls)
+
+
+@cache
+def _gives_back(node, names: frozenset) -> bool:
+    """Whether a statement stores to one of these arrays, by an atomic or without, or hands one to a function."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and any(_base(one) in names for one in part.args):
+            return True
+        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) and _base(part) in names:
+            return True
+    return False
