@@ -23,8 +23,8 @@ def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tupl
     itemsize : int
         Bytes per lane. Accesses of 8 bytes are served by half-warps, those of 16 bytes by quarter-warps. Both halves of
         a load, or both quarters of a half, are served together if each of their lanes has a neighbour, one or two lanes
-        away (of 16 bytes, also four), that is switched off or reads the same word. At best, each half or quarter with
-        an active lane needs one wavefront.
+        away (of 16 bytes, also four), that is switched off or reads the same word, and if no two of their words share a
+        bank. At best, each half or quarter with an active lane needs one wavefront.
     kind : str
         ``"load"`` or ``"store"``.
     """
@@ -46,9 +46,10 @@ def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tupl
     apart = (1, 2) if words == 2 else (1, 2, 4)
     together = np.logical_or.reduce([_paired(lanes, by) for by in apart]).reshape(len(word), words // 2)
     whole = _tallest_bank(pieces.reshape(len(word) * words // 2, -1)).reshape(together.shape)
+    together &= whole <= 1
     by_two = parts.reshape(len(word), words // 2, 2)
     passes = np.where(together, whole, by_two.sum(axis=2))
-    least = np.where(together, np.minimum(whole, 1), np.count_nonzero(by_two, axis=2))
+    least = np.where(together, whole, np.count_nonzero(by_two, axis=2))
     return passes.sum(axis=1), least.sum(axis=1)
 
 

@@ -123,14 +123,13 @@ def _forms_of_arithmetic(program) -> Iterator[tuple]:
         for inner in (n for n in ast.walk(node) if isinstance(n, ast.If) and _renames(n)):
             yield inner, "at most", "the compiler may compute the last step of a sum for these lanes alone"
     for node in ast.walk(program.tree):
-        if isinstance(node, ast.BoolOp) and any(_computes(part) for part in node.values[1:]):
-            yield node, "about", "the compiler may compute a later part of a condition for all lanes"
-        if isinstance(node, ast.If) and _only_assigns(node.body):
-            if any(isinstance(one, ast.AugAssign) and _calls_a_function(program, one) for one in node.body):
-                yield node, "about", "the compiler may compute this short branch for all lanes"
-            inner = node.orelse[0] if len(node.orelse) == 1 else None
-            if isinstance(inner, ast.If) and _only_assigns([*inner.body, *inner.orelse]):
-                yield node, "about", "the compiler may compute some of these short branches for all lanes"
+        test = node.test if isinstance(node, ast.While) else None
+        if isinstance(test, ast.BoolOp) and any(_computes(part) for part in test.values[1:]):
+            reason = "the last step of what only a later part of this condition uses may be left out in the last trip"
+            yield test, "about", reason
+        sums = node.body if isinstance(node, ast.If) and _only_assigns(node.body) else ()
+        if any(isinstance(one, ast.AugAssign) and _calls_a_function(program, one) for one in sums):
+            yield node, "about", "the compiler may compute this short branch for all lanes"
 
 
 def _computes(part) -> bool:
