@@ -15,16 +15,8 @@ pytestmark = pytest.mark.slow(35)
 
 DEVICES = folder.devices(recorded_dir(), record.COUNTERS)
 CASES = all_cases()
-<<<<<<< HEAD
-<<<<<<< HEAD
-UNEXPLAINED = 13  # differences whose machine code nobody has read: may only fall, but for kernels that are new
-=======
 INEXACT = compare.exceptions()
-UNEXPLAINED = 13  # differences whose machine code nobody has read: may only fall
->>>>>>> time15
-=======
-UNEXPLAINED = 3  # differences whose machine code nobody has read: may only fall
->>>>>>> brought20
+UNEXPLAINED = 8  # differences whose machine code nobody has read: may only fall, but for kernels that are new
 
 
 @pytest.fixture(scope="module")

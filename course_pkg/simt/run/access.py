@@ -105,15 +105,9 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
         return Place(array, 0, 0, array.key, mask, array.outer + indices, where)
     terms.sort(key=np.size)
     first = terms[0] if terms else np.zeros((1,) * 6, np.int64)  # an array without dimensions has one element
-<<<<<<< HEAD
-    offset = sum(terms[1:], start=first) + array.offset
-    key = run.numbering.of("element", array.key, *keys)
-    at = offset + owner(run, array)
-=======
     offset = _plus(sum(terms[1:], start=first), array.offset)
-    key = run.numbering.of(("element", array.key), *keys)
+    key = run.numbering.of("element", array.key, *keys)
     at = _plus(offset, owner(run, array))
->>>>>>> time15
     return Place(array, offset, at, key, inside, array.outer + indices, where, inside is not mask)
 
 
