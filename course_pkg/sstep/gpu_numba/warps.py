@@ -4,8 +4,8 @@ Kernels:
     gram_warps_kernel   tiles of up to 7 × 7 sums in registers; points pass through shared memory, two buffers in turn
 
 A GPU's memory answers after some hundred nanoseconds. So a thread asks for its numbers of one step, then of the next,
-and only then puts the first into shared memory: all the time, numbers of two steps are on their way. A larger tile makes
-more products of each number from shared memory, but needs more registers; so larger matrices go to ``tiles``.
+and only then puts the first into shared memory: all the time, numbers of two steps are on their way. A larger tile
+makes more products of each number from shared memory, but needs more registers; so larger matrices go to ``tiles``.
 Offsets are unsigned numbers of 32 bits; in shared memory they have 64, in which the compiler may add constants.
 """
 
