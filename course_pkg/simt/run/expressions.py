@@ -118,7 +118,7 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
     try:
         wanted, what, dtype = _typed(kind, left.type, right.type)
     except Unsupported as error:
-        raise _at(frame, node, error) from None
+        raise Unsupported(f"{frame.program.name}, line {node.lineno}: {error}.") from None
     ufunc = OPERATORS[kind][1]
     a, b = cast(run, left, wanted[0]), cast(run, right, wanted[1])
     data = _compute(kind, ufunc, a.data, b.data, dtype)
@@ -126,9 +126,7 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
     key = key_of(run, kind, what, a, b, keys)
     value = run.derived(data, what[1], key, (a, b), mask, a.constant and b.constant)
     run.ledger.operation(kind, value, a, b, SourceLine(frame.program.name, node.lineno), mask)
-    if a.otherwise or b.otherwise:
-        follow(value, lambda x, y: _compute(kind, ufunc, x, y, dtype), a, b)
-    return value
+    return follow(value, lambda x, y: _compute(kind, ufunc, x, y, dtype), a, b)
 
 
 @cache
@@ -145,11 +143,7 @@ def _signature(frame, node, function, *arguments):
     try:
         return signature(function, *arguments)
     except Unsupported as error:
-        raise _at(frame, node, error) from None
-
-
-def _at(frame, node, error) -> Unsupported:
-    return Unsupported(f"{frame.program.name}, line {node.lineno}: {error}.")
+        raise Unsupported(f"{frame.program.name}, line {node.lineno}: {error}.") from None
 
 
 def _compute(kind, ufunc, a, b, dtype):
@@ -281,9 +275,7 @@ def cast(run, value: Value, numba_type) -> Value:
     else:
         key = run.numbering.of(("cast", numba_type), value.key)
     converted = run.view(value, _convert(value.data, dtype), numba_type, key)
-    if value.otherwise:
-        follow(converted, lambda data: _convert(data, dtype), value)
-    return converted
+    return follow(converted, lambda data: _convert(data, dtype), value)
 
 
 @cache
