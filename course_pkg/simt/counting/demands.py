@@ -156,7 +156,7 @@ class Demands(NoLedger):
         return origin.made_in is self._put_off and self._versions.get(origin.space) == origin.version
 
     def _settle_all(self, made) -> None:
-        """Count what a trip has made: in the branch that alone uses it, or where it was made."""
+        """Count what a trip has put off, in the branch that alone uses it; nobody computes what no lane came to."""
         for origin in reversed(made):
             if not origin.done and origin.wanted_in != -1:
                 self._branches += 1

@@ -63,21 +63,13 @@ def _names(operand: str) -> set:
 def _moving(loop) -> set:
     """Return the names that may be others in each trip of a loop."""
     inside = [part for statement in loop.body for part in ast.walk(statement)]
-    stored = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    counter = names_in(loop.target) if isinstance(loop, ast.For) else set()
+    stored = [n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    moving = set(stored) | (names_in(loop.target) if isinstance(loop, ast.For) else set())
     if any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in inside):
-        return stored | counter
-    given = [
-        n for n in inside if isinstance(n, ast.Assign) and all(isinstance(t, ast.Name) for t in n.targets)
-    ]
-    times = [
-        name for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) for name in (n.id,)
-    ]
-    moving = stored | counter
-    for one in given:  # in the order of the source, so that the operands come first
-        names = {t.id for t in one.targets}
-        if not names_in(one.value) & moving and all(times.count(name) == 1 for name in names):
-            moving -= names
+        return moving
+    for one in inside:  # in the order of the source, so that the operands come first
+        if isinstance(one, ast.Assign) and not names_in(one.value) & moving:
+            moving -= {t.id for t in one.targets if isinstance(t, ast.Name) and stored.count(t.id) == 1}
     return moving
 
 
