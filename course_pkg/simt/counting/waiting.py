@@ -2,7 +2,8 @@
 
 It does so where nothing that all lanes of the trip run uses the value: neither another statement of the same block,
 nor the first part of a condition. Behind an ``if`` that leaves the trip, only the lanes that go on compute it. A value
-stays where it is if one of its operands is needed there as well, unless the operand is the same in each trip.
+stays where it is if one of its operands is needed there as well, unless the operand is the same in each trip. A choice
+between two values stays, too.
 """
 
 import ast
@@ -32,6 +33,9 @@ def _search(program, body: list, moving: set, found: set) -> None:
         if isinstance(statement, ast.Assign):
             names = {name for target in statement.targets for name in names_in(target)}
             plain = all(isinstance(target, (ast.Name, ast.Tuple)) for target in statement.targets)
+            plain = plain and not any(
+                isinstance(p, (ast.IfExp, ast.BoolOp)) for p in ast.walk(statement.value)
+            )
             held = {one for one in operands(statement.value) & needed if _names(one) & moving}
             if plain and names <= program.passing and not names & needed and not held:
                 found.add(statement)
