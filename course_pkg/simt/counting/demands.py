@@ -156,13 +156,20 @@ class Demands(NoLedger):
         return origin.made_in is self._put_off and self._versions.get(origin.space) == origin.version
 
     def _settle_all(self, made) -> None:
-        """Count what a trip has made: in the branch that alone uses it, or where it was made."""
+        """Count what a trip has put off, in the branch that alone uses it; nobody computes what no lane came to.
+
+        A load behind which memory may have changed was not put off: the branch would have found another number.
+        """
         for origin in reversed(made):
-            if not origin.done and origin.wanted_in != -1:
+            if origin.done:
+                continue
+            if origin.wanted_in != -1:
                 self._branches += 1
                 for operand in self._settle(origin, origin.wanted_by, origin.wanted_in):
                     self._demand(*operand)
                 self._branches -= 1
+            elif origin.space and self._versions.get(origin.space) != origin.version:
+                self._settle(origin, origin.mask, origin.block)
 
     @staticmethod
     def _settle(origin, mask, block) -> list:

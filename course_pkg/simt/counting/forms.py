@@ -7,6 +7,8 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
+from course_pkg.simt.counting.waiting import waiting
+
 LOADS, STORES, BOTH = ("load",), ("store",), ("load", "store")
 GLOBAL, SHARED, MEMORIES = ("global",), ("shared",), ("global", "shared", "local")
 
@@ -90,6 +92,12 @@ def _forms(program) -> Iterator[tuple]:
                 "at most",
                 "the compiler may load or store elements 2 i and 2 i + 1 together",
             )
+    for node in (n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While)) and _stores(n)):
+        if any(_loads(one) for one in ast.walk(node) if one in waiting(program)):
+            reason = (
+                "the compiler may load in some of the trips only what a branch uses, although the loop stores"
+            )
+            yield node, LOADS, GLOBAL, "at most", reason
     for node in _kept_on_both_ways(tree):
         yield (
             tree,
@@ -276,6 +284,10 @@ def _carries(program) -> Iterator[tuple]:
                 reads = [n.lineno for n in uses if isinstance(n.ctx, ast.Load)]
                 if reads and all(node.lineno <= line <= node.end_lineno for line in reads):
                     yield node, target.id
+
+
+def _stores(node) -> bool:
+    return any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store) for p in ast.walk(node))
 
 
 def _loads(node) -> bool:

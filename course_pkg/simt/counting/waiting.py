@@ -2,7 +2,8 @@
 
 It does so where nothing that all lanes of the trip run uses the value: neither another statement of the same block,
 nor the first part of a condition. Behind an ``if`` that leaves the trip, only the lanes that go on compute it. A value
-stays where it is if one of its operands is needed there as well, unless the operand is the same in each trip.
+stays where it is if one of its operands is needed there as well, unless the operand is the same in each trip. A choice
+between two values stays, too.
 """
 
 import ast
@@ -32,6 +33,9 @@ def _search(program, body: list, moving: set, found: set) -> None:
         if isinstance(statement, ast.Assign):
             names = {name for target in statement.targets for name in names_in(target)}
             plain = all(isinstance(target, (ast.Name, ast.Tuple)) for target in statement.targets)
+            plain = plain and not any(
+                isinstance(p, (ast.IfExp, ast.BoolOp)) for p in ast.walk(statement.value)
+            )
             held = {one for one in operands(statement.value) & needed if _names(one) & moving}
             if plain and names <= program.passing and not names & needed and not held:
                 found.add(statement)
@@ -63,21 +67,13 @@ def _names(operand: str) -> set:
 def _moving(loop) -> set:
     """Return the names that may be others in each trip of a loop."""
     inside = [part for statement in loop.body for part in ast.walk(statement)]
-    stored = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    counter = names_in(loop.target) if isinstance(loop, ast.For) else set()
+    stored = [n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    moving = set(stored) | (names_in(loop.target) if isinstance(loop, ast.For) else set())
     if any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in inside):
-        return stored | counter
-    given = [
-        n for n in inside if isinstance(n, ast.Assign) and all(isinstance(t, ast.Name) for t in n.targets)
-    ]
-    times = [
-        name for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) for name in (n.id,)
-    ]
-    moving = stored | counter
-    for one in given:  # in the order of the source, so that the operands come first
-        names = {t.id for t in one.targets}
-        if not names_in(one.value) & moving and all(times.count(name) == 1 for name in names):
-            moving -= names
+        return moving
+    for one in inside:  # in the order of the source, so that the operands come first
+        if isinstance(one, ast.Assign) and not names_in(one.value) & moving:
+            moving -= {t.id for t in one.targets if isinstance(t, ast.Name) and stored.count(t.id) == 1}
     return moving
 
 
