@@ -1,15 +1,12 @@
 """What Sphinx reads: notebooks laid out as pages, the table of records, the gallery; old files go."""
 
-import ast
 import re
 import shutil
-import tomllib
 from html.parser import HTMLParser
 from itertools import groupby
 
 import nbformat
 import pytest
-import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course_pkg import bench
@@ -18,12 +15,10 @@ from course_pkg.bench.measurement import EXCEEDS, WARM, Measurement
 from course_pkg.commands import limits
 from course_pkg.core import Cost, CourseError, Implementation
 from course_pkg.paths import recorded_dir, repo_root
-from course_pkg.site import api, records, rooms
-from course_pkg.site.decks import cards, picture_of
+from course_pkg.site import records
 from course_pkg.site.gallery import gallery, pictures
 from course_pkg.site.shots import FOLDER, SHOTS, stale
 from course_pkg.site.sources import gather, prepare, slug
-from course_pkg.slides.build import BuiltDeck
 from course_pkg.topics import topics
 
 SCRIPT = """
@@ -249,143 +244,3 @@ def test_where_memory_is_no_bound_there_is_a_dash(changed):
 def test_names_are_text_in_a_row():
     row = records.row(measured(what=Implementation("<b>", "", "A & B")), "stencil", None)
     assert "&lt;b&gt;" in row and "A &amp; B" in row
-
-
-# ---- the decks and the package
-
-
-def test_a_card_says_what_a_deck_is_with_pictures_where_there_are_some(tmp_path):
-    decks = [
-        BuiltDeck(name, title, "For a < b.", 26, tmp_path / "slides" / f"{name}.html")
-        for name, title in (("02_memory", "Memory & bound"), ("extra", "More"))
-    ]
-    without = cards(decks)
-    assert "<img" not in without and without.count("<li>") == 2
-    assert '<a href="slides/02_memory.html"><strong>2 · Memory &amp; bound</strong></a>' in without
-    assert "<strong>More</strong>" in without and "26 slides" in without and "<p>For a &lt; b.</p>" in without
-    for theme in ("light", "dark"):
-        path = picture_of(decks[0], theme)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"")
-    shown = cards(decks)
-    assert re.findall(r'class="only-(\w+)" [^>]*src="([^"]+)"', shown) == [
-        ("light", "slides/pictures/02_memory-light.png"),
-        ("dark", "slides/pictures/02_memory-dark.png"),
-    ]
-
-
-def documented(folder, *modules):
-    """Write what Sphinx reads about modules, as apidoc does: a page for each package."""
-    folder.mkdir(exist_ok=True)
-    for module in ("course_pkg", *modules):
-        package = (
-            module if (rooms.PACKAGE.joinpath(*module.split(".")[1:])).is_dir() else module.rpartition(".")[0]
-        )
-        with (folder / f"{package}.rst").open("a", encoding="utf-8") as page:
-            page.write(f".. automodule:: {module}\n   :members:\n\n")
-    return folder
-
-
-def test_rooms_are_grouped_and_say_what_they_are_for(tmp_path):
-    pages = documented(
-        tmp_path / "api", "course_pkg.cuda", "course_pkg.vector", "course_pkg.vector.cost", "course_pkg.viz"
-    )
-    found = rooms.overview(pages)
-    assert re.findall(r'<dt><a href="([^"]+)"><code>(\w+)', found) == [
-        ("api/course_pkg.html#module-course_pkg.cuda", "cuda"),
-        ("api/course_pkg.viz.html#module-course_pkg.viz", "viz"),
-        ("api/course_pkg.vector.html#module-course_pkg.vector", "vector"),
-    ]
-    assert "<summary>1 module</summary>" in found and found.count("<details>") == 1
-    assert "<code>cost</code></a>: Bytes and flops of the streaming operations" in found
-    assert "The streaming operations, the sums and the transpose in plain NumPy.<details>" in found, (
-        "a topic is what its reference computes"
-    )
-    assert "``" not in found
-    assert [title for title in rooms.GROUPS if f">{title}</h2>" in found] == list(rooms.GROUPS)
-
-
-def test_a_room_that_is_in_no_group_is_missed(tmp_path):
-    with pytest.raises(CourseError, match=r"^nowhere: put these rooms of the package into GROUPS"):
-        rooms.overview(documented(tmp_path / "api", "course_pkg.nowhere"))
-
-
-def test_every_room_of_the_package_is_in_a_group_or_apart():
-    """Otherwise the site could not be built, which takes minutes to find out."""
-    conf = ast.parse((repo_root() / "docs" / "site" / "conf.py").read_text(encoding="utf-8"))
-    (apart,) = (
-        ast.literal_eval(n.value)
-        for n in conf.body
-        if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "ROOMS_APART"
-    )
-    named = {*apart, *topics(), *(name for _, names in rooms.GROUPS.values() for name in names)}
-    there = {
-        path.stem
-        for path in rooms.PACKAGE.iterdir()
-        if path.suffix == ".py" or (path / "__init__.py").is_file()
-    }
-    assert there - {"__init__"} == named
-
-
-def test_the_workflow_runs_what_the_course_has():
-    """It is run on another machine, where a wrong word would be found a push too late."""
-    workflow = yaml.safe_load(
-        (repo_root() / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8")
-    )
-    (job,) = workflow["jobs"].values()
-    said = "\n".join(step.get("run", "") for step in job["steps"])
-    make = (repo_root() / "Makefile").read_text(encoding="utf-8")
-    (target,) = re.findall(r"^make (\w+)$", said, re.MULTILINE)
-    command = re.search(rf"^{target}: .*\n\t(.+)$", make, re.MULTILINE)[1]
-    (extras,) = re.findall(r"bootstrap\.py env (--extras \S+)", said)
-    assert f"run {extras} -- course site" in command, (
-        "the browser is installed into the environment that is used"
-    )
-    parts = tomllib.loads((repo_root() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    known = parts["optional-dependencies"]
-    assert set(extras.removeprefix("--extras ").split(",")) <= set(known)
-    assert (
-        any(what.startswith("playwright") for what in known["slides"])
-        and "course_pkg[slides]" in known["site"]
-    )
-    published = next(step["with"]["path"] for step in job["steps"] if "upload-pages" in step.get("uses", ""))
-    assert (
-        published == "build/site"
-        and {"pages": "write", "id-token": "write"}.items() <= workflow["permissions"].items()
-    )
-
-
-def test_a_page_of_the_package_begins_with_what_is_on_it(tmp_path):
-    pages, made = (
-        documented(tmp_path / "api", "course_pkg.vector", "course_pkg.vector.cost"),
-        tmp_path / "made",
-    )
-    made.mkdir()
-    page = pages / "course_pkg.vector.rst"
-    page.write_text(
-        "course\\_pkg.vector package\n=========================\n\n" + page.read_text()
-        + ".. toctree::\n   :maxdepth: 4\n\ncourse\\_pkg.vector.gpu\\_cupy module\n-------------------\n"
-    )  # fmt: skip
-    api.lay_out(pages, made)
-    said = page.read_text(encoding="utf-8")
-    assert said.startswith("vector\n======\n\n.. raw:: html\n   :file: ../made/course_pkg.vector.html\n")
-    assert "\ngpu\\_cupy\n---------\n" in said and "maxdepth: 1" in said and "maxdepth: 4" not in said
-    shown = (made / "course_pkg.vector.html").read_text(encoding="utf-8")
-    assert "details" not in shown, "the package itself offers nothing, so there is one table"
-    assert (
-        '<tr><td><a href="#course_pkg.vector.cost.copy"><code>copy</code></a></td>'
-        "<td>Cost of <code>out = a</code>.</td></tr>" in shown
-    )
-
-
-def test_what_a_package_passes_on_is_described_where_it_is_defined():
-    offered = api.offered("course_pkg.vector.gpu_numba")
-    assert offered["copy"].startswith("Compute ``out = a`` on the GPU")
-    assert "TILE" not in offered, "a number has no sentence"
-    assert {"measure", "Measurement"} <= set(api.offered("course_pkg.bench"))
-    assert not any(name.startswith("_") for name in api.offered("course_pkg.bench.lookup"))
-    several = api.contents(["course_pkg.vector.cost", "course_pkg.vector.reference"])
-    assert (
-        several.count('<details class="members">') == 2
-        and "<summary><code>reference</code> The streaming" in several
-    )
