@@ -275,7 +275,7 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Clocks of a gather and a scatter**, as in lecture 3: the share of the time that the bytes, the traffic in L2 and L1, and the instructions would take, each alone.
+# **Clocks of a gather and a [scatter](glossary.md#scatter)**, as in lecture 3: the share of the time that the bytes, the traffic in L2 and L1, and the instructions would take, each alone.
 
 # %% slideshow={"slide_type": "skip"}
 bench.Table(

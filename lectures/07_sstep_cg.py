@@ -487,7 +487,7 @@ viz.on_each(against_cublas, GPUS) if GPUS else Markdown(PENDING)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 ratios = [(on.over_cublas(o, k), NAMES[o], k, on.name) for on in GPUS for o in OPERATIONS for k in on.steps(o)]
-assert min(ratios)[1] == NAMES["gram"] and 1 < min(ratios)[0] < 2
+assert min(ratios)[0] > 1.5 and min(r[0] for r in ratios if r[3] == "H200") >= 2
 by_bytes = cost.update_block_by_library(1000, 2).bytes / cost.update_block(1000, 2).bytes
 of_calls = [(on, on.operation("update_block", 2, Library.CUPY)) for on in GPUS]
 slow_calls = [f"{m.t_eff_gb_s / on.copy.t_eff_gb_s:.0%} ({on.name})" for on, m in of_calls if m]
@@ -510,14 +510,13 @@ for on in GPUS:
         print(on.name, NAMES[name], ", ".join(f"s = {k}: {on.of_copy(name, k):.0%}" for k in on.steps(name)))
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **[Three clocks](glossary.md#three-clocks)** of these kernels, on an H200: the share of its time that each unit would need alone. Sums, update and projection are held by memory. For the Gram matrix no clock binds;
-# nearest to it come the instructions, as each number takes part in many products.
+# **[Three clocks](glossary.md#three-clocks)** of these kernels, on an H200: the share of its time that each unit would need alone. Memory holds all four, the Gram matrix as well, though each
+# number takes part in many products.
 
 # %% slideshow={"slide_type": "skip"}
 H200 = next(on for on in map(Iterations, bench.records("cg")) if on.name == "H200")
 held = {name: H200.clocks(f"sstep_{name}_{k}_250") for name, k in (("moments", 4), ("gram", 4), ("update_block", 4), ("project_block", 4))}
-assert [found.binds for found in held.values()] == ["memory", "none", "memory", "memory"]
-assert max(held["gram"].shares, key=held["gram"].shares.get) == "issue"
+assert [found.binds for found in held.values()] == ["memory"] * 4
 bench.Table(
     [{"kernel, s = 4": NAMES[name], **found.row()} for name, found in held.items()],
     f"{CUBE}³ points, counted by Nsight Compute. {H200.origin}",

@@ -112,7 +112,7 @@ def test_tiles_of_warps_cover_the_triangle_and_fit_into_a_block():
 
 
 def test_long_vectors_need_several_steps_of_each_block(monkeypatch):
-    """With one block, every buffer is filled several times: an odd and an even number of steps, and a short last one."""
+    """One block fills every buffer several times: an odd and an even number of steps, and a short last one."""
     monkeypatch.setattr(gram_matrix, "BLOCKS", 1)
     for n in (1, 6 * 32, 5 * 6 * 32, 6 * 6 * 32 + 7):
         p = BlockProblem.drawn(n, 2, seed=n)

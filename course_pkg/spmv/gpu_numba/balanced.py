@@ -1,9 +1,8 @@
 """The product by tiles of equal work: every block has the same number of nonzeros and ends of rows together.
 
 First, a block puts the products of its nonzeros into shared memory; neighbours are loaded together. Then it sums row by
-row. If a row continues in the next tile, its sum so far goes to ``carry``, with the tile in which the row ends; a second
-launch adds these sums. Nothing
-depends on which block comes first, so the last digit is the same in every run.
+row. If a row continues in the next tile, its sum so far goes to ``carry``, with the tile in which it ends; a second
+launch adds these sums. Nothing depends on which block comes first, so the last digit is the same in every run.
 
 Source: D. Merrill and M. Garland, Merge-based parallel sparse matrix-vector multiplication, SC 2016. There each thread
 walks along its share of rows and nonzeros; here only tiles are cut in this way.

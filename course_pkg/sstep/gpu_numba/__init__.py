@@ -1,8 +1,8 @@
 """S-step conjugate gradient as CUDA kernels.
 
-``basis`` makes vectors and their products, ``sums`` and ``gram_matrix`` take all sums of a pass, ``updates`` move blocks,
-x and r. ``room`` holds the vectors of a solve in GPU memory, and ``methods`` the methods. The variants, each with its
-idea, are listed in ``course_pkg/sstep/variants.py``.
+``basis`` makes vectors and their products, ``sums`` and ``gram_matrix`` take all sums of a pass, ``updates`` move
+blocks, x and r. ``room`` holds the vectors of a solve in GPU memory, and ``methods`` the methods. The variants, each
+with its idea, are listed in ``course_pkg/sstep/variants.py``.
 
 Arguments and equations are those of ``reference.py``; arrays are in GPU memory. If an argument does not fit, a function
 raises ``CourseError`` before anything is written. A launch does not synchronise; a method does once for each reduction.

@@ -96,7 +96,7 @@ def gram_warps_kernel(s, first):
 
     @cuda.jit(max_registers=REGISTERS)
     def gram_warps(old, fresh, r, partial):
-        """A step: put 32 points of each vector into one buffer, wait for all, ask for the step after the next, multiply.
+        """A step: put 32 points of each vector into a buffer, wait, ask for the step after the next, and multiply.
 
         While warps still multiply from one buffer, others may fill the other: one barrier for each step is enough.
         """
