@@ -7,6 +7,7 @@ predicate, and moves a store that both sides end with behind the branch.
 import ast
 from functools import lru_cache
 
+from course_pkg.simt.counting.waiting import names_in
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.values import Value
 
@@ -195,8 +196,3 @@ def _compared(program, test) -> set:
         if any(not names_in(side) & program.assigned for side in (part.left, *part.comparators)):
             found |= names_in(part)
     return found
-
-
-def names_in(node) -> set:
-    """Return the names in a piece of source."""
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

@@ -6,9 +6,10 @@ A value that is never used is not computed, and a value that only one branch use
 from contextlib import contextmanager
 from typing import Any
 
-from course_pkg.simt.counting.branches import hoist, names_in, predicated, speculated
+from course_pkg.simt.counting.branches import hoist, predicated, speculated
 from course_pkg.simt.counting.no_ledger import NoLedger
 from course_pkg.simt.counting.operations import use
+from course_pkg.simt.counting.waiting import names_in
 from course_pkg.simt.run.values import Origin
 
 NEAR = 3  # basic blocks: in a loop, a computation moves into the next branch alone, or one at its beginning

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from numba.core import types
 
-from course_pkg.simt.counting.branches import names_in
+from course_pkg.simt.counting.waiting import names_in
 from course_pkg.simt.run.values import Value
 
 FOLDED = 1  # operations of a part that all lanes make which come to the part before it

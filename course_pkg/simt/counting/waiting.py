@@ -9,8 +9,6 @@ between two values stays, too.
 import ast
 from functools import lru_cache
 
-from course_pkg.simt.counting.branches import names_in
-
 LEAVING = (ast.Break, ast.Continue, ast.Return)
 
 
@@ -81,3 +79,8 @@ def _moving(loop) -> set:
 def has_branches(program) -> bool:
     """Return whether a function has branches: what it computes is not moved to where the result is used."""
     return any(isinstance(part, (ast.If, ast.IfExp)) for part in ast.walk(program.tree))
+
+
+def names_in(node) -> set:
+    """Return the names in a piece of source."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
