@@ -219,7 +219,10 @@ def half_open():
 
 @pytest.mark.parametrize("k", range(3))
 def test_long(k, half_open):
-    time.sleep(60)
+    try:
+        time.sleep(60)
+    except BaseException as cut:  # as nbgrader does, which says that grading failed
+        raise AssertionError("something went wrong") from cut
 """
 
 
