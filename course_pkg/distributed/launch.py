@@ -116,9 +116,11 @@ def launch(
     try:
         out, err = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
-        _stop(process)
+        said = _stop(process)
+        if found := NAMED.search(said):  # a rank has failed, and MPI did not end the others
+            raise CourseError(found[0]) from None
         raise CourseError(
-            f"{ranks} ranks of `{' '.join(program)}` were ended after {timeout_s:.0f} s."
+            f"{ranks} ranks of `{' '.join(program)}` were ended after {timeout_s:.0f} s. {_last(said)}".rstrip()
         ) from None
     except BaseException:
         _stop(process)
@@ -128,15 +130,21 @@ def launch(
     return out
 
 
-def _stop(process: subprocess.Popen) -> None:
-    """End mpirun, which ends its ranks; if it does not, end it the hard way."""
+def _stop(process: subprocess.Popen) -> str:
+    """End mpirun, which ends its ranks; if it does not, end it the hard way. Return what all said on stderr."""
     process.terminate()
     try:
-        process.communicate(timeout=GRACE_S)
+        return process.communicate(timeout=GRACE_S)[1]
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        return process.communicate()[1]
+
+
+def _last(said: str) -> str:
+    """Return the last lines of what was said, as one."""
+    lines = [line.strip() for line in said.splitlines() if line.strip(" -")]
+    return " ".join(lines[-6:])
 
 
 def _why(err: str, status: int) -> str:
@@ -146,5 +154,4 @@ def _why(err: str, status: int) -> str:
     if found := KILLED.search(err):
         rank, pid, host, number = found.groups()
         return f"rank {rank} ({host}, process {pid}) was ended by signal {number} ({signal.Signals(int(number)).name})."
-    last = [line for line in err.splitlines() if line.strip(" -")][-6:]
-    return f"mpirun ended with status {status}: {' '.join(line.strip() for line in last) or 'it does not say why'}"
+    return f"mpirun ended with status {status}: {_last(err) or 'it does not say why'}"

@@ -4,6 +4,7 @@ Nothing here blocks inside MPI: a rank asks again and again whether a message ha
 the others whether they still wait for messages, too. It names those that do not answer, and ends all ranks.
 """
 
+import faulthandler
 import os
 import socket
 import sys
@@ -20,6 +21,7 @@ from course_pkg.distributed.communicator import Communicator, Pending, require_m
 
 TIMEOUT_S = 45.0  # with the question after it, well below a minute
 ANSWER_S = 5.0  # so long have the others to answer that question
+ENDING_S = 5.0  # so long has MPI to end all ranks, before this one ends by itself
 SPIN_S, PATIENCE_S = (
     0.002,
     0.05,
@@ -46,6 +48,16 @@ def _library():
     return MPI
 
 
+@contextmanager
+def _ends_within(seconds: float) -> Iterator[None]:
+    """End this process, and say where it stood, if MPI does not come back: it waits without end, and holds Python."""
+    faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
 def open_mpi(timeout_s: float = TIMEOUT_S) -> "MpiCommunicator":
     """Return the communicator of all ranks that ``mpirun`` has started; without mpirun there is one.
 
@@ -61,7 +73,8 @@ def open_mpi(timeout_s: float = TIMEOUT_S) -> "MpiCommunicator":
     >>> launch(("-c", program), 2).count("[2.]") if not obstacle() else 2
     2
     """
-    return MpiCommunicator(_library(), timeout_s)
+    with _ends_within(TIMEOUT_S):
+        return MpiCommunicator(_library(), timeout_s)
 
 
 class MpiCommunicator(Communicator):
@@ -116,7 +129,8 @@ class MpiCommunicator(Communicator):
         where = f"{self.name} ({socket.gethostname()}, process {os.getpid()})"
         sys.stderr.write(f"\n{where}: {reason}\n")  # at once, on a line of its own: other ranks write, too
         sys.stderr.flush()
-        self._world.Abort(1)
+        with _ends_within(ENDING_S):
+            self._world.Abort(1)
 
     def wait_for(self, requests: list, what: str) -> list:
         """Return the statuses of requests when all are done.

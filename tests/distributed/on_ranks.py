@@ -3,6 +3,7 @@
 Rank 0 prints JSON. The cases that fail on purpose import no solver, so that they start at once.
 """
 
+import ctypes
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ import time
 
 import numpy as np
 
+from course_pkg.distributed import mpi
 from course_pkg.distributed.mpi import ends_all, open_mpi
 
 GRID = (7, 5, 6)
@@ -77,6 +79,22 @@ def leaves(comm):
     """A rank ends as if all were well."""
     if comm.rank != 1:
         comm.sum([1.0])
+
+
+class Stuck:
+    """In place of MPI's communicator: ending all ranks never comes back, and no other thread of Python runs meanwhile."""
+
+    def Abort(self, status):
+        ctypes.PyDLL(None).sleep(300)
+
+
+def stuck(comm):
+    """A rank fails, and MPI does not end it."""
+    mpi.ENDING_S = 1.0
+    if comm.rank == 0:
+        comm._world = Stuck()
+        raise ValueError("this rank has a bug")
+    comm.sum([1.0])
 
 
 def less(comm):

@@ -83,6 +83,7 @@ def failure(case, ranks, timeout_s=30):
     [
         ("raises", 3, r"^rank 1 of 3 \(.*, process \d+\): ValueError: this rank has a bug"),
         ("killed", 3, r"^rank 1 \(.*, process \d+\) was ended by signal 9 \(SIGKILL\)"),
+        ("stuck", 2, r"^rank 0 of 2 \(.*, process \d+\): ValueError: this rank has a bug"),
         ("less", 2, "rank 1 sent 24 bytes, but rank 0 of 2 expects 32: their plans or their problems differ"),
         ("more", 2, "rank 0 of 2 expected 4 numbers from rank 1, and got more: the ranks' plans differ"),
         ("adds", 2, "rank 0 of 2 adds an array of 2 numbers, and another rank one of another size"),
@@ -124,6 +125,39 @@ def test_a_run_that_takes_too_long_is_ended(tmp_path, monkeypatch):
     pids = [int(path.name) for path in tmp_path.iterdir()]
     _until(lambda: not any(map(_runs, pids)))
     assert len(pids) == 2 and not any(map(_runs, pids)), "a rank was left behind"
+
+
+@pytest.mark.without_mpi
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "\nrank 1 of 2 (here, process 7): b is missing.\n",
+            r"^rank 1 of 2 \(here, process 7\): b is missing\.$",
+        ),
+        ("------\nIt is slow.\n", r"^2 ranks of `-c ` were ended after 3 s\. It is slow\.$"),
+        ("", r"^2 ranks of `-c ` were ended after 3 s\.$"),
+    ],
+)
+def test_what_ranks_said_before_they_were_ended_is_told(monkeypatch, said, told):
+    class Waits:
+        def __init__(self, command, **options):
+            self.ended = False
+
+        def terminate(self):
+            self.ended = True
+
+        def communicate(self, timeout=None):
+            if self.ended:
+                return "", said
+            raise subprocess.TimeoutExpired("mpirun", timeout)
+
+    monkeypatch.setattr(launching, "obstacle", str)
+    monkeypatch.setattr(launching, "_options", lambda path: ())
+    monkeypatch.setattr(launching, "mpirun", lambda: "mpirun")
+    monkeypatch.setattr(launching.subprocess, "Popen", Waits)
+    with pytest.raises(CourseError, match=told):
+        launch(("-c", ""), 2, timeout_s=3)
 
 
 def _until(true):
