@@ -82,7 +82,7 @@ def leaves(comm):
 
 
 class Stuck:
-    """In place of MPI's communicator: ending all ranks never comes back, and no other thread of Python runs meanwhile."""
+    """In place of MPI's communicator: ending all ranks never comes back, nor does Python run meanwhile."""
 
     def Abort(self, status):
         ctypes.PyDLL(None).sleep(300)
