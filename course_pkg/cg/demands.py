@@ -10,7 +10,9 @@ from course_pkg.vector.variants import VARIANTS as STREAMS
 RTOL = 1e-6
 SMALL, LARGE = PUBLISHED  # edges of the cubes
 OVER_BOUND = {SMALL: 1.15, LARGE: 1.10}  # edge: largest time / bound
-MIXED_FASTER = {SMALL: 1.5}  # edge: the method in two precisions must be so many times as fast as two kernels
+MIXED_FASTER = {
+    SMALL: 1.5
+}  # edge: the method in two precisions must be this many times as fast as two kernels
 FASTER = 3  # must be at least this many times as fast as SciPy
 # of a call that is timed
 NEVER = 1e-100  # a relative residual that is not met before it ends
