@@ -149,8 +149,8 @@ guess_bytes.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# By *[moments](glossary.md#moment)*: as published. *Stable*: see later. In each round both write s vectors and their products. For the sums, the
-# method by moments reads s + 2 vectors in one [sweep](glossary.md#sweep); the stable one reads 4 s + 1: two blocks and r. Then both update all vectors.
+# By *[moments](glossary.md#moment)*: as published. *Stable*: see later. In each round both write s vectors and their products. For its sums,
+# *moments* reads s + 2 vectors in one [sweep](glossary.md#sweep); *stable* reads 4 s + 1: two blocks and r. Then both update all vectors.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Most expect fewer bytes, because there are fewer sums. On one GPU a sum is cheap: it reads what is read in any
