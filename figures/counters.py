@@ -2,6 +2,7 @@
 
 from course_pkg import bench
 from course_pkg.bench import folder
+from course_pkg.core import short_name
 from course_pkg.paths import recorded_dir
 from course_pkg.viz import Picture
 from course_pkg.witness import compare, record, suite
@@ -47,7 +48,7 @@ def _agreement() -> str:
     One list of exceptions holds for all GPUs: a test compares every case with the record of each.
     """
     listed, records = compare.exceptions(), _counted()
-    names = [one.device.name.removeprefix("NVIDIA ").split()[0] for one in records]
+    names = [short_name(one.device.name) for one in records]
     columns = [
         f"{name}: kernels | equal in every counter | launches | equal in every counter" for name in names
     ]

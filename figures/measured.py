@@ -8,7 +8,7 @@ from course_pkg.cg.demands import COPY, RTOL
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import METHODS
 from course_pkg.cg.variants import VARIANTS as CG
-from course_pkg.core import Library, catalogue, find_machine
+from course_pkg.core import Library, catalogue, find_machine, short_name
 from course_pkg.stencil.variants import VARIANTS as STENCIL
 from course_pkg.vector.peak import recorded_t_peak
 from course_pkg.vector.variants import VARIANTS as VECTOR
@@ -70,7 +70,7 @@ def _on_each_gpu(*topics: str) -> list[tuple[bench.Recorded, ...]]:
 
 def _gpu(recorded) -> str:
     """Return a device's short name: H200."""
-    return recorded.device.name.removeprefix("NVIDIA ").split()[0]
+    return short_name(recorded.device.name)
 
 
 def _conjugate_gradient() -> str:

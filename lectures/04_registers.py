@@ -151,9 +151,9 @@ Markdown(
 # **Where do the instructions go?** `cuda.grid` gives 64-bit integers, and a GPU multiplies and adds 32 bits at a time, so one index
 # operation becomes several instructions. An array of three dimensions takes 64-bit products and sums for its offsets. And a signed index
 # may be negative: where the compiler does not rule it out, Numba adds the extent, as Python does. Unsigned offsets need none of it.
-# How many instructions each of the three costs, we have not counted apart.
+# We have not counted how many instructions each of the three costs.
 #
-# **What holds *flat* back** on an H200, the clocks do not say. The link between the two halves of its L2, through which the far half answers, is active
+# The clocks do not say **what holds *flat* back** on an H200. The link between the two halves of its L2, through which the far half answers, is active
 # nearly all the time. But this counter is no rate: it counts the cycles in which something is under way, and in a copy these are many, too.
 # On an H100 it is much the same, and there memory binds *flat*:
 
@@ -164,8 +164,8 @@ for name in ("vector_copy_two_large", "laplacian_flat_512"):
     assert there > 90 and on_h100 > 80
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Six minutes with the question. Most say "as fast": the bytes are the same. Drag the slider to the H100: *naive* takes as long there, as it has as many
-# > instructions; *flat* takes longer, as memory is slower. So the gain is smaller. Then, on the H200, ask: no bar fills the grey one, so what does *flat* wait for?
+# > **For the speaker.** Six minutes with the question. Most say "as fast": the bytes are the same. Drag the slider to the H100: *naive* takes as long there, because it has as
+# > many instructions; *flat* takes longer, because memory is slower. So the gain is smaller. Then, on the H200, ask: no bar fills the grey one, so what does *flat* wait for?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## How long a load takes
@@ -180,9 +180,9 @@ viz.on_each(lambda found: Ladder(found).answers(), gpus)
 # > **For the speaker.** One minute. Ask what the steps are before you name them: the ring has outgrown a cache.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **How to read the picture.** The links lie in random order, one in each 128 bytes, so that nothing can be foretold. Each plateau is a memory; where the ring
-# outgrows it, the next one answers some of the loads. On the H200 this begins at 32 MiB, although its L2 has 60. From 64 MiB to 1 GiB the time is the same to
-# a tenth: that ever more addresses have to be translated does not show. A step is a load and the arithmetic that makes its address.
+# **How to read the picture.** The links lie in random order, one in each 128 bytes, so that no address can be predicted. Each plateau is a memory; where the ring
+# outgrows it, the next one answers some of the loads. On the H200 this begins at 32 MiB, although its L2 has 60. From 64 MiB to 1 GiB the time stays the same
+# within a tenth, although ever more addresses have to be translated. A step is a load and the arithmetic that makes its address.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Waiting for memory
@@ -356,7 +356,7 @@ assert counted["marching_tiled"].barriers == 2 * gpu.PLANES_MARCHING * blocks  #
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Five minutes with picture and code. The queue reads less from L2 and has fewer instructions than *flat*; and it asks for the next plane
-# > while it computes this one. What each is worth, we have not measured apart. With the tile there are more instructions again, and every warp
+# > while it computes this one. We have not measured what each of them is worth by itself. With the tile there are more instructions again, and every warp
 # > stops at two barriers per plane.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -414,7 +414,7 @@ guess_pairs.reveal(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What the compiler reports
 #
-# When a kernel is compiled, its compiler says three things (Numba: `kernel.get_regs_per_thread()` and its like):
+# When a kernel is compiled, its compiler says three things (Numba: `kernel.get_regs_per_thread()` and similar methods):
 #
 # - **registers** per thread, 32 bits each: a multiprocessor has 65,536 for all its threads;
 # - **shared memory** per block, in bytes;
@@ -636,7 +636,7 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Two minutes. Left there is too little work to fill the GPU; at 128³ both grids fit in L2, and the copy outruns memory. At 1024³ the
+# > **For the speaker.** Two minutes. On the left there is too little work to fill the GPU; at 128³ both grids fit in L2, and the copy outruns memory. At 1024³ the
 # > copy is as fast as at 512³: the kernels are not.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
@@ -711,12 +711,12 @@ Markdown(
 # **Not all of L2.** The planes that pass would fit into all of it. But a cache does not know which of its lines will be wanted; and NVIDIA's
 # white paper on the A100 (2020, section "A100 L2 cache") describes the L2 of that GPU as two parts, each of which caches for the multiprocessors
 # next to it. The times fit such a half. At 768³, 27 MiB pass: they fit into half of an H200's 60 MiB, and *flat* has not fallen yet; they do not fit
-# into half of an H100's 50 MiB, and there it has. Whether the halves hold the same lines twice, we have not measured. (At 512³ *vectorised* marches
+# into half of an H100's 50 MiB, and there it has. We have not measured whether the halves hold the same lines twice. (At 512³ *vectorised* marches
 # 4 planes at a time and *marching* 16: on the H200 both read each number once.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. *flat* looks slow, and memory is nearly as busy as in the copy: it moves what need not move. That is what
-# > T_eff is for. Whose memory is as fast as in the copy could still gain by fewer bytes; the tile, on the H200, has another bound besides. A tile does not help:
+# > T_eff is for. A kernel that keeps memory as busy as the copy does could still gain by moving fewer bytes; on the H200, the tile also has another bound. A tile does not help:
 # > shared memory vanishes when its block ends.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -807,8 +807,8 @@ Markdown(
 # with a sector that was fetched before.
 #
 # **The strided disaster, averted.** Along the rows, a thread uses 8 of the 32 bytes that it fetches, as in lecture 2; but it comes back for
-# the next 8 at once. If the sector still lies in the L1 cache then, the rows wait for L2 or memory once in four steps. That the rows win fits that;
-# the hits of L1 we have not counted. The chunked kernel gives each row a warp: its requests are perfect, and shuffles add up 32 numbers at a time.
+# the next 8 at once. If the sector still lies in the L1 cache then, the rows wait for L2 or memory once in four steps. This would explain why the rows win;
+# we have not counted the hits in L1. The chunked kernel gives each row a warp: its requests are perfect, and shuffles add up 32 numbers at a time.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Further: what others make of it

@@ -1095,7 +1095,7 @@ assert 1.03 < moved_h100 < 1.05
 Markdown(
     f"At {LARGE}³ the two kernels move **{is_moved / must_move:.2f} times** the bytes that must move on the H200, and take "
     f"**{on_h200.over_bound(two_kernel, LARGE):.2f} times** as long as a copy would; on the H100, {moved_h100:.2f} and {on_h100.over_bound(two_kernel, LARGE):.2f} times. "
-    "What the rest of the time goes to, we have not found. And beyond?\n\n"
+    "We have not found where the rest of the time goes. And beyond?\n\n"
     f"- **x every second iteration**: {bytes_per_point(deferred_x):g} bytes, {bench.format_time(best)} in place of "
     f"{bench.format_time(on_h200.iteration_s(two_kernel, LARGE))}.\n"
     "- **Smaller numbers**: p or r in single precision, with care for the last digits (lecture 6).\n"

@@ -149,8 +149,8 @@ guess_bytes.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# By *[moments](glossary.md#moment)*: as published. *Stable*: see later. In each round both write s vectors and their products. For the sums, one
-# [sweep](glossary.md#sweep) by moments reads s + 2 vectors; the stable one reads 4 s + 1: two blocks and r. Then both update all vectors.
+# By *[moments](glossary.md#moment)*: as published. *Stable*: see later. In each round both write s vectors and their products. For its sums,
+# *moments* reads s + 2 vectors in one [sweep](glossary.md#sweep); *stable* reads 4 s + 1: two blocks and r. Then both update all vectors.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Most expect fewer bytes, because there are fewer sums. On one GPU a sum is cheap: it reads what is read in any
@@ -171,7 +171,7 @@ viz.Picture.load(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Five minutes with the next slide. Ask what a wait is made of: the launch of a second small kernel, the host that reads a
-# > number, the network, and the GPU that comes last. Bytes become fewer per GPU when there are more GPUs; a wait does not.
+# > number, the network, and the GPU that comes last. With more GPUs, each of them moves fewer bytes, but a wait does not become shorter.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One sum per iteration: look ahead

@@ -100,7 +100,11 @@ def read(path: Path, kind: str | None = None) -> Document:
             its.check(row)
         head = {name: found[name] for name in ("origin", *its.head)}
         return Document(found["kind"], head, Device(**found["device"]), rows)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except OSError as error:
+        raise CourseError(
+            f"{path} cannot be opened ({error.strerror}): move it away, or make it readable."
+        ) from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
         raise CourseError(
             f"{path} is corrupt ({type(error).__name__}: {error}): restore it with `git checkout -- {path}`, "
             "or move it away and record it again."

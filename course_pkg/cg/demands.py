@@ -8,8 +8,11 @@ from course_pkg.core import Library
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
 RTOL = 1e-6
-OVER_BOUND = {250: 1.15, 1000: 1.10}  # edge of the cube: largest time / bound
-MIXED_FASTER = {250: 1.5}  # edge: the method in two precisions must be so many times as fast as two kernels
+SMALL, LARGE = PUBLISHED  # edges of the cubes
+OVER_BOUND = {SMALL: 1.15, LARGE: 1.10}  # edge: largest time / bound
+MIXED_FASTER = {
+    SMALL: 1.5
+}  # edge: the method in two precisions must be this many times as fast as two kernels
 FASTER = 3  # must be at least this many times as fast as SciPy
 # of a call that is timed
 NEVER = 1e-100  # a relative residual that is not met before it ends

@@ -62,7 +62,7 @@ def parts(path: Path) -> list[Part]:
     Raises
     ------
     NotChecked
-        If the file is not there, is neither, or cannot be parsed.
+        If the file does not exist, is neither Python nor a notebook, or cannot be parsed.
     """
     if path.suffix not in (".py", ".ipynb"):
         raise NotChecked(f"{path} is neither Python nor a notebook: name a file that ends in .py or .ipynb.")

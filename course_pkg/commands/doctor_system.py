@@ -153,9 +153,14 @@ def check_records(root: Path) -> Check:
     from course_pkg.bench.document import read
 
     files = sorted((root / "figures" / "data").glob("*/*.json"))
+    wrong = {}
     for path in files:
         try:
             read(path)
         except CourseError as error:
-            return Check("recorded measurements", "warn", f"{path.name} cannot be read", str(error))
-    return Check("recorded measurements", "ok", f"{len(files)} files")
+            wrong[f"{path.parent.name}/{path.name}"] = str(error)
+    if wrong:
+        return Check(
+            "recorded measurements", "warn", f"{', '.join(wrong)} cannot be read", " ".join(wrong.values())
+        )
+    return Check("recorded measurements", "ok", f"{len(files)} file{'s' * (len(files) != 1)}")

@@ -187,7 +187,7 @@ def tidy(nb: NotebookNode, name: str) -> NotebookNode:
 
 
 def _folded(nb: NotebookNode) -> set[int]:
-    """Return the numbers of the cells that JupyterLab shows folded: what a learner need not read to follow.
+    """Return the numbers of the cells that JupyterLab folds, because a learner can follow without reading them.
 
     These are notes for the speaker, code that a slide does not show, and the code that prepares a lecture: its first
     cells that are in the notebook only.

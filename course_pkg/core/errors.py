@@ -57,5 +57,5 @@ def arose_in_the_course(error: BaseException) -> bool:
 
 
 def _name_of(file: str) -> str:
-    """Return a file's name; a notebook's cell has a name that says nothing."""
+    """Return a file's name, or "the cell" for a notebook's cell, whose file has a name made of numbers."""
     return "the cell" if "ipykernel" in file or file.startswith("<ipython") else Path(file).name

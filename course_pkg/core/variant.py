@@ -85,10 +85,20 @@ class Implementation:
     @property
     def label(self) -> str:
         """Its name in tables and plots. Only for people: programs must not parse it."""
-        words = (
+        return f"{self.words}, {self.library}" if self.library else self.words
+
+    @property
+    def words(self) -> str:
+        """The label without the library.
+
+        Examples
+        --------
+        >>> Implementation("laplacian", "marching_tiled", Library.NUMBA_CUDA).words
+        'laplacian marching tiled'
+        """
+        return (
             f"{self.operation} {self.variant}".strip().replace("_", " ") if self.operation else self.variant
         )
-        return f"{words}, {self.library}" if self.library else words
 
     def __str__(self):
         return self.label

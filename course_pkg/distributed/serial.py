@@ -243,7 +243,7 @@ class SerialRank(Communicator):
         return total
 
     def end(self, reason: str) -> None:
-        """Raise: ``Serial.run`` then ends the others."""
+        """Raise an error, because of which ``Serial.run`` ends the other ranks, too."""
         raise CourseError(reason)
 
 

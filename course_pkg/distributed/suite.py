@@ -179,7 +179,7 @@ def iteration_s(m: Measurement) -> float:
 
 
 def _speed_up(one: Measurement, m: Measurement) -> float:
-    """Return how many times as many points pass an iteration in a second as on one rank: the scaled speed-up."""
+    """Return the scaled speed-up: points times iterations per second, over those of one rank."""
     points = prod(m.parameters["shape"]) / prod(one.parameters["shape"])
     return points * iteration_s(one) / iteration_s(m)
 

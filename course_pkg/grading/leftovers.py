@@ -95,7 +95,10 @@ def folder_for(pid: int) -> str:
 
 
 def sweep(pid: int | None = None) -> None:
-    """Remove the folder of a killed process and kill what still runs there; None: of all processes that have ended."""
+    """Remove the folder of a killed process, and kill the processes that still run there.
+
+    If ``pid`` is None, do so for every process that has ended.
+    """
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*-*"):
         owner = folder.name.removeprefix(FOLDER).partition("-")[0]
         if owner.isdigit() and (int(owner) == pid if pid is not None else not psutil.pid_exists(int(owner))):

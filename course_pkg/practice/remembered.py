@@ -22,7 +22,7 @@ def file() -> Path:
 
 
 def solved() -> dict[str, str]:
-    """Return for each solved step the day on which it was solved first; empty if there is no file that can be read."""
+    """Return the day on which each solved step was solved first; empty if no readable file exists."""
     try:
         kept = json.loads(file().read_text(encoding="utf-8"))
     except (OSError, ValueError, RuntimeError):  # RuntimeError: the home folder is not known

@@ -42,7 +42,7 @@ def picture_of(deck: BuiltDeck, theme: str) -> Path:
 
 
 def cards(decks: list[BuiltDeck]) -> str:
-    """Return the decks as HTML, for a page beside the folder of the decks; without photographs, as words alone."""
+    """Return the decks as HTML, for a page beside their folder; a deck that has no photograph is shown by words."""
     return f'<ul class="decks">\n{"".join(map(_card, decks))}</ul>\n'
 
 

@@ -57,7 +57,7 @@ def row(m: Measurement, topic: str, bounds: Limits | None) -> str:
         The limits of its device.
     """
     bounded = bounds is not None and m.cost is not None and m.cost.bytes and m.cache_state != limit.WARM
-    bound_s = m.bound_s(bounds.stream) if bounded else None
+    bound_s, over = (m.bound_s(bounds.stream), m.over_bound(bounds.stream)) if bounded else (None, None)
     size = next((m.parameters[key] for key in ("n", "shape") if key in m.parameters), 0)
     cells = [
         (topic, None),
@@ -67,7 +67,7 @@ def row(m: Measurement, topic: str, bounds: Limits | None) -> str:
         (lookup.size_of(m), prod(size) if isinstance(size, list) else size),
         (format_time(m.median_s), m.median_s),
         (format_time(bound_s) if bounded else UNKNOWN, bound_s),
-        (f"{m.median_s / bound_s:.2f}×" if bounded else UNKNOWN, m.median_s / bound_s if bounded else None),
+        (f"{over:.2f}×" if bounded else UNKNOWN, over),
         (UNKNOWN if m.t_eff_gb_s is None else f"{m.t_eff_gb_s:,.0f}", m.t_eff_gb_s),
         (_settings(m), None),  # the least of it: in a narrow window, the last column lies beyond the border
     ]

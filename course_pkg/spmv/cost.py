@@ -190,7 +190,7 @@ def _of_table(A, lanes):
 
 
 def _table(A):
-    """Return line and column of each table element; a line that only fills the pitch counts as the last row."""
+    """Return row and column of each table element; those that only fill the pitch get the last row."""
     at = np.arange(A.stored)
     return np.minimum(at % A.pitch, A.shape[0] - 1), at // A.pitch
 

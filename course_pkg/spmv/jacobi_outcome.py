@@ -69,7 +69,7 @@ def _outcome(norms, target, true, A):
         return Status.OVERFLOW, f"a residual is no finite number: {_diverges(q, A)}"
     if last > target:
         if q is not None and q >= 1:
-            return Status.MAXITER, _diverges(q, A)
+            return Status.DIVERGED, _diverges(q, A)
         return Status.MAXITER, _too_slow(last, target, q, len(norms) - 1)
     if true > SLACK * target:
         return (

@@ -32,7 +32,7 @@ BASES = ("chebyshev", "newton", "monomial")
 
 @dataclass(frozen=True)
 class Basis:
-    """The coefficients of a recurrence, one of each for every product with the operator but the last.
+    """The coefficients of a recurrence: an a, a c and a g for each product with the operator, except the last product.
 
     Attributes
     ----------

@@ -11,8 +11,8 @@ COPY = STREAMS["copy"].by(CUPY)
 OPERATIONS = ("moments", "gram", "update_block", "project_block")
 FASTER, NEAR_COPY = 2.0, 0.90  # over cuBLAS, or of the copy's bandwidth: one of the two
 WITHIN = 1.05  # iterations of the stable method over those of pcg
-MOST_AMG, MOST_GROWTH = 45, 1.6  # iterations on 250³, and over those on 64³
-SMALL, LARGE = 64, 250
+MOST_AMG, MOST_GROWTH = 45, 1.6  # iterations on the large cube, and over those on the small one
+SMALL, LARGE = 64, min(PUBLISHED)  # edges of the cubes
 
 
 def demands(measurements: list[Measurement]) -> list[dict]:

@@ -13,12 +13,11 @@ from course_pkg.bench import Measurement, gpu, measure, progress
 from course_pkg.core import CourseError, Library
 from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg
-from course_pkg.sstep.demands import COPY, bounding_stream, demands
+from course_pkg.sstep.demands import COPY, OPERATIONS, bounding_stream, demands
 from course_pkg.sstep.problem import BlockProblem, Laplacian
 from course_pkg.sstep.variants import VARIANTS
 
 NUMPY, CPU = Library.NUMPY, Library.NUMBA_CPU
-OPERATIONS = ("moments", "gram", "update_block", "project_block")
 POINTS, QUICK_POINTS = 10**6, 4000
 STEPS, QUICK_STEPS = (1, 4, 8), (2,)  # s of the operations
 EDGES, QUICK_EDGES = (32, 64), (10,)  # of the solves

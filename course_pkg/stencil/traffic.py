@@ -115,7 +115,7 @@ ON_ARRAYS = {
 }
 
 
-def _edge_lines(shape):
+def _boundary_lines(shape):
     """Return the points of Cp in lines along x that lie on the boundary: only at inner points is it read."""
     return int(np.prod(shape)) - shape[-1] * int(np.prod([n - 2 for n in shape[:-1]]))
 
@@ -123,13 +123,13 @@ def _edge_lines(shape):
 for name, (kernel, block, make, reads, writes) in ON_ARRAYS.items():
     shape = (EDGE,) * 3 if len(block) == 3 else (EDGE_2D,) * 2
     points, blocks = int(np.prod(shape)), blocks_for(shape, block)
-    unread = _edge_lines(shape) if name.startswith("diffusion") else 0
+    unread = _boundary_lines(shape) if name.startswith("diffusion") else 0
     large.add_traffic(kernel, blocks, block, make, points, reads, writes, f"{name}_{shape[0]}", unread=unread)
 for block in TILES_2D:
     if block != stencil.BLOCK_2D:
         blocks, name = blocks_for((EDGE_2D,) * 2, block), f"diffusion_step_2d_{EDGE_2D}_{_by(block)}"
         large.add_traffic(
-            STEP, blocks, block, _step_2d, EDGE_2D**2, 2, 1, name, unread=_edge_lines((EDGE_2D,) * 2)
+            STEP, blocks, block, _step_2d, EDGE_2D**2, 2, 1, name, unread=_boundary_lines((EDGE_2D,) * 2)
         )
 
 
@@ -143,7 +143,7 @@ def _step(name, shape, kernel, block, length=0, width=1, also=""):
         return Unwritten(points), Unwritten(points), NUMBER, *sizes, *march, Unwritten(points)
 
     large.add_traffic(
-        kernel, blocks, block, make, points, 2, 1, f"{name}_{shape[0]}{also}", unread=_edge_lines(shape)
+        kernel, blocks, block, make, points, 2, 1, f"{name}_{shape[0]}{also}", unread=_boundary_lines(shape)
     )
 
 

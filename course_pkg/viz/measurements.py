@@ -6,6 +6,7 @@ from itertools import cycle
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from course_pkg.core import Implementation
 from course_pkg.core.units import format_bytes, format_time, or_unknown
 from course_pkg.viz.axes import draw_bound, name_bars, name_lines, note_below, plain_log, require_points
 from course_pkg.viz.picture import Picture, draw
@@ -108,7 +109,7 @@ def bars(comparison, *, bound="T_peak", title="", note="") -> Picture:
                 ls="--",
                 label=f"{bound} {comparison.t_peak_gb_s:,.0f} GB/s",
             )
-        name_bars(ax, y, _in_lines([m.label for m in rows]))
+        name_bars(ax, y, _in_lines([m.what for m in rows]))
         ax.grid(axis="y", visible=False)
         ax.set_xlim(0, widest * 1.17)
         ax.set(xlabel="GB/s", title=title)
@@ -125,15 +126,14 @@ def bars(comparison, *, bound="T_peak", title="", note="") -> Picture:
     return draw(plot, f"{title} {listed}. {note}", size=(8.6, 1.75 + 0.62 * len(rows)))
 
 
-def _in_lines(labels: list[str]) -> list[list[str]]:
-    """Break labels into lines, all alike, if one is long: the library that each ends with is a line of its own."""
-    if max(map(len, labels)) <= LABEL_LETTERS:
-        return [[label] for label in labels]
-    parts = (label.rpartition(", ") for label in labels)
-    return [
-        [*textwrap.wrap(f"{name},", LABEL_LETTERS), library] if name else [library]
-        for name, _, library in parts
-    ]
+def _in_lines(whats: list[Implementation]) -> list[list[str]]:
+    """Break labels into lines, all alike, if one is long: the library is a line of its own."""
+    if max(len(what.label) for what in whats) <= LABEL_LETTERS:
+        return [[what.label] for what in whats]
+    broken = (
+        (textwrap.wrap(f"{what.words}{',' * bool(what.library)}", LABEL_LETTERS), what) for what in whats
+    )
+    return [[*lines, what.library] if what.library else lines for lines, what in broken]
 
 
 def _throughputs(m) -> tuple[float | None, float | None]:

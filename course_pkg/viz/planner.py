@@ -89,7 +89,7 @@ def _table(ax, rows):
 
 
 def _reason(ax, why):
-    """Write why a plan cannot run, in the room of the table; what does not fit is in the alternative text."""
+    """Write why a plan cannot run, in place of the table; the alternative text holds the whole reason."""
     lines = textwrap.wrap(why, REASON_LETTERS, max_lines=MOST_LINES, placeholder=" …")
     strip.cell(
         ax, 5, 3, WIDTH - 10, TABLE - 4, "reason", radius=8, facecolor="none", edgecolor=INK, linewidth=2

@@ -95,7 +95,7 @@ def ribbon(ax, lane, left, right, bottom, access) -> None:
 
 
 def words(ax, access, headline: str) -> None:
-    """Write the headline above, and beneath whose access it is and the line of source that makes it."""
+    """Write the headline at the top; at the bottom, the line of source that makes the access, and whose it is."""
     size = 15.5
     size *= min(1, (WIDTH - 14) / breadth(headline, size, weight="bold"))
     ax.text(7, HEIGHT - 8, headline, size=size, weight="bold", va="top")

@@ -22,30 +22,26 @@ class Quantity:
     Attributes
     ----------
     name : str
+    counter : str
+        Its name in a profile, as :meth:`~course_pkg.simt.KernelProfile.certainty` takes it.
     metrics : tuple of tuple of str
         Alternatives, the best one first; the metrics of one alternative are added up.
     count : callable
         Takes a profile of :mod:`course_pkg.simt` and returns the interpreter's number.
     counts_more : bool
         Whether the hardware's counter also counts other things, so that its number may be larger.
+
+    Examples
+    --------
+    >>> [q.counter for q in QUANTITIES if q.name in ("shared store wavefronts", "atomic sectors", "float64 fma")]
+    ['shared_store.wavefronts', 'atomics.sectors', 'flops.float64.fma']
     """
 
     name: str
+    counter: str
     metrics: tuple[tuple[str, ...], ...]
     count: Callable
     counts_more: bool = False
-
-    @property
-    def counter(self) -> str:
-        """Its name in a profile, as :meth:`~course_pkg.simt.KernelProfile.certainty` takes it.
-
-        Examples
-        --------
-        >>> [q.counter for q in QUANTITIES if q.name in ("shared store wavefronts", "float64 fma")]
-        ['shared_store.wavefronts', 'flops.float64.fma']
-        """
-        first, *rest = self.name.split()
-        return f"flops.{first}.{rest[0]}" if first.startswith("float") else f"{first}_{rest[0]}.{rest[-1]}"
 
     def measured(self, counters: Counters) -> float | None:
         """Return the hardware's number, by the first alternative that was counted; None if none was."""
@@ -60,17 +56,19 @@ def _memory(space: str, direction: str, what: str, metrics) -> Quantity:
     operation = "ld" if direction == "load" else "st"
     alternatives = tuple((metric.format(operation),) for metric in metrics)
     field, name = f"{space}_{direction}", f"{space} {direction} {what}"
-    return Quantity(name, alternatives, lambda p: getattr(getattr(p, field), what), what == "bank_conflicts")
+    more = what == "bank_conflicts"
+    return Quantity(name, f"{field}.{what}", alternatives, lambda p: getattr(getattr(p, field), what), more)
 
 
 def _atomics(what: str, *metrics: str) -> Quantity:
-    return Quantity(f"atomic {what}", (metrics,), lambda p: getattr(p.atomics, what))
+    return Quantity(f"atomic {what}", f"atomics.{what}", (metrics,), lambda p: getattr(p.atomics, what))
 
 
 def _flops(precision: str, letter: str, kind: str) -> Quantity:
     metric = f"smsp__sass_thread_inst_executed_op_{letter}{kind}_pred_on.sum"
 
-    return Quantity(f"{precision} {kind}", ((metric,),), lambda p: p.flops.instructions(precision, kind))
+    name, counter = f"{precision} {kind}", f"flops.{precision}.{kind}"
+    return Quantity(name, counter, ((metric,),), lambda p: p.flops.instructions(precision, kind))
 
 
 _SPACES = (

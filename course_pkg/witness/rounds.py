@@ -41,7 +41,7 @@ class Rounds(OnDevice):
         return [s for s in every if self.operation(name, s, CUPY)]
 
     def over_cublas(self, name: str, s: int) -> float:
-        """Return how many times as fast as the calls of cuBLAS our kernel is; s must be one of :meth:`steps`."""
+        """Return the time of the calls of cuBLAS over that of our kernel; s must be one of :meth:`steps`."""
         return self.operation(name, s, CUPY).median_s / self.operation(name, s).median_s
 
     def of_copy(self, name: str, s: int) -> float:

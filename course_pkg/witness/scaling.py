@@ -47,21 +47,22 @@ class Scaling(OnDevice):
 
     @property
     def ranks(self) -> list[int]:
-        """On how many ranks was solved, rising."""
+        """The numbers of ranks that solved, in rising order."""
         return sorted({m.parameters["ranks"] for m in self.solves})
 
     @property
     def edges(self) -> list[int]:
-        """Points along an edge of the cubes that were solved, rising."""
+        """Points along an edge of the cubes that were solved, in rising order."""
         shapes = [m.parameters["shape"] for m in self.solves]
         return sorted({shape[0] for shape in shapes if len(set(shape)) == 1})
 
     def solve(
         self, method: str, edge: int, ranks: int, *, s=None, scaling=STRONG, whole=False
     ) -> Measurement | None:
-        """Return a recorded solve; ``edge`` is that of the whole cube, or in weak scaling that of each rank's.
+        """Return a recorded solve; ``edge`` is that of the whole cube or, in weak scaling, of the cube of each rank.
 
-        A graph of some iterations is preferred, since it holds no more than iterations; unless ``whole``.
+        A recorded graph of a few iterations is preferred to a whole solve, because its time is that of the iterations
+        alone. With ``whole``, only whole solves are looked at.
         """
         shape = [edge * ranks, edge, edge] if scaling == WEAK and ranks > 1 else [edge] * 3
         wanted = {"shape": shape, "ranks": ranks, "s": s, "scaling": scaling if ranks > 1 else STRONG}
@@ -76,7 +77,7 @@ class Scaling(OnDevice):
         )
 
     def methods(self, edge: int, ranks: int) -> list[tuple[str, int | None]]:
-        """Return the methods, with their s, of which a cube was solved on one rank and on so many."""
+        """Return the methods, with their s, that solved a cube both on one rank and on this number of ranks."""
         chosen = [
             *((name, None) for name in ON_GPUS),
             *((name, options.get("s")) for name, options in METHODS),

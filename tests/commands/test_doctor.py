@@ -92,6 +92,15 @@ def test_a_corrupt_measurement_file(tmp_path):
     assert check.status == "warn" and "stencil.json" in check.value and "restore it" in check.fix
 
 
+def test_every_record_that_cannot_be_read_is_named(tmp_path):
+    folder = tmp_path / "figures" / "data" / "some-gpu"
+    (folder / "folder.json").mkdir(parents=True)
+    (folder / "deep.json").write_text("[" * 100_000, encoding="utf-8")
+    check = doctor_system.check_records(tmp_path)
+    assert check.value == "some-gpu/deep.json, some-gpu/folder.json cannot be read"
+    assert "deep.json is corrupt" in check.fix and "folder.json cannot be opened" in check.fix
+
+
 def test_every_record_of_the_course_is_sound():
     check = doctor_system.check_records(repo_root())
     files = list(recorded_dir().glob("*/*.json"))
@@ -106,7 +115,7 @@ def test_a_record_says_its_kind_whatever_its_file_is_called(tmp_path, name):
     recorded = (recorded_dir() / "nvidia-h200" / f"{name}.json").read_text(encoding="utf-8")
     (folder / "renamed.json").write_text(recorded, encoding="utf-8")
     check = doctor_system.check_records(tmp_path)
-    assert (check.status, check.value) == ("ok", "1 files")
+    assert (check.status, check.value) == ("ok", "1 file")
     (folder / "renamed.json").write_text(recorded[:-5], encoding="utf-8")
     check = doctor_system.check_records(tmp_path)
     assert check.status == "warn" and "renamed.json" in check.value

@@ -4,34 +4,24 @@ import re
 import runpy
 import tomllib
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 
 from course_pkg import bench, simt
 from course_pkg.bench import pitfalls
-from course_pkg.cg import cost as cg_cost
 from course_pkg.cg import fusion
 from course_pkg.cg.demands import COPY
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import METHODS
-from course_pkg.cg.variants import VARIANTS as CG
 from course_pkg.core import Library, catalogue, machine, occupancy
 from course_pkg.paths import repo_root
-from course_pkg.permutation.variants import VARIANTS as PERMUTATION
-from course_pkg.qp import cost as qp_cost
-from course_pkg.qp.variants import VARIANTS as QP
-from course_pkg.spmv import cost as spmv_cost
 from course_pkg.spmv import jacobi_cost, swap
-from course_pkg.spmv.variants import VARIANTS as SPMV
-from course_pkg.sstep import cost as sstep_cost
-from course_pkg.sstep.variants import VARIANTS as SSTEP
-from course_pkg.stencil import cost as stencil_cost
 from course_pkg.stencil.tuning import planes_for
 from course_pkg.stencil.variants import VARIANTS as STENCIL
-from course_pkg.vector import cost as vector_cost
+from course_pkg.topics import topics, with_module
 from course_pkg.vector import peak, suite_latency
 from course_pkg.vector.latency import latencies
-from course_pkg.vector.variants import VARIANTS as VECTOR
 from course_pkg.witness import record
 
 KINDS = ("record", "asserts", "source", "derived", "definition")
@@ -79,6 +69,10 @@ class Records:
     def __init__(self):
         self.asked = False
 
+    def of(self, topic):
+        """Return the function that returns rows of a topic: a method below if the topic's rows need one, else `row`."""
+        return getattr(self, topic, partial(self.row, topic))
+
     def row(
         self, topic, name, *, library=Library.NUMBA_CUDA.value, device="nvidia-h200", edge=None, **parameters
     ):
@@ -86,12 +80,8 @@ class Records:
         self.asked = True
         if edge is not None:
             parameters["shape"] = [edge] * 3
-        what = COPY if (topic, name) == ("cg", "copy") else _variant(name).by(Library(library))
+        what = COPY if (topic, name) == ("cg", "copy") else _variants()[name].by(Library(library))
         return _measured(topic, device).one(what, **parameters)
-
-    def vector(self, name, **parameters):
-        """Return a measurement of the topic vector."""
-        return self.row("vector", name, **parameters)
 
     def stencil(self, name, **parameters):
         """Return a measurement of the topic stencil: 512³ doubles, its launcher's blocks, unless said otherwise."""
@@ -117,10 +107,6 @@ class Records:
         """Return a measurement of the topic qp; an update in double precision, without zeros, unless said otherwise."""
         usual = {"dtype": "float64", "inactive": None, "rows": None, "unroll": None}
         return self.row("qp", name, **{**usual, **parameters})
-
-    def sstep(self, name, **parameters):
-        """Return a measurement of the topic sstep."""
-        return self.row("sstep", name, **parameters)
 
     def pitfall(self, name, device="nvidia-h200"):
         """Return a pair of a wrong measurement and the right one, as ``course bench honest`` recorded it."""
@@ -158,14 +144,24 @@ def drawn(name: str) -> dict:
     return runpy.run_path(str(repo_root() / "figures" / f"{name}.py"))
 
 
-def _variant(name):
-    topics = {"cg_": CG, "laplacian": STENCIL, "centre": STENCIL, "diffusion": STENCIL}
-    topics |= dict.fromkeys(("spmv", "jacobi", "swap", "splitting"), SPMV)
-    topics |= dict.fromkeys(("permute", "unpermute"), PERMUTATION)
-    topics |= dict.fromkeys(("pcg", "pfcg", "moments", "gram", "update_block", "project_block"), SSTEP)
-    topics |= dict.fromkeys(("update_", "pqp", "apg"), QP)
-    variants = next((v for start, v in topics.items() if name.startswith(start)), VECTOR)
-    return variants[name]
+@cache
+def _variants():
+    """Return the variants of all topics by the names of their functions."""
+    listed = [
+        v for topic in with_module("variants") for v in import_module(f"course_pkg.{topic}.variants").VARIANTS
+    ]
+    found = {v.function_name: v for v in listed}
+    assert len(found) == len(listed), (
+        "two topics have a function of one name: let row() look in its topic alone"
+    )
+    return found
+
+
+@cache
+def _costs():
+    """Return the module ``cost`` of each topic that has one, as ``stencil_cost``."""
+    there = set(topics()) & set(with_module("cost"))
+    return {f"{topic}_cost": import_module(f"course_pkg.{topic}.cost") for topic in there}
 
 
 def holds(expression: str, *, by_record: bool) -> str:
@@ -179,27 +175,10 @@ def holds(expression: str, *, by_record: bool) -> str:
         Whether it must ask for a row of a record, or must not.
     """
     records = Records()
-    names = {
-        name: getattr(records, name)
-        for name in (
-            "vector",
-            "stencil",
-            "cg",
-            "spmv",
-            "permutation",
-            "sstep",
-            "qp",
-            "pitfall",
-            "answers",
-            "traffic",
-            "counted",
-        )
-    }
-    names |= {
-        "machine": machine, "catalogue": catalogue, "occupancy": occupancy, "vector_cost": vector_cost,
-        "stencil_cost": stencil_cost, "cg_cost": cg_cost, "spmv_cost": spmv_cost, "jacobi_cost": jacobi_cost,
-        "sstep_cost": sstep_cost,
-        "qp_cost": qp_cost,
+    names = {topic: records.of(topic) for topic in topics()}
+    names |= {name: getattr(records, name) for name in ("pitfall", "answers", "traffic", "counted")}
+    names |= _costs() | {
+        "machine": machine, "catalogue": catalogue, "occupancy": occupancy, "jacobi_cost": jacobi_cost,
         "swap": swap, "fusion": fusion, "PUBLISHED": PUBLISHED, "METHODS": METHODS, "STENCIL": STENCIL,
         "drawn": drawn, "peak": peak, "bench": bench, "simt": simt, "planes_for": planes_for,
         "suite_latency": suite_latency,

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from course_pkg import viz
 from course_pkg.bench import Comparison, Device, Measurement
-from course_pkg.core import Cost, catalogue, machine
+from course_pkg.core import Cost, Implementation, catalogue, machine
 from course_pkg.vector.peak import horner_sweep
 from course_pkg.viz import Picture, machines, measurements
 from course_pkg.viz.roofline_explorer import FLOPS_A_NUMBER, _explore
@@ -121,22 +121,27 @@ def test_plot(plot, said):
 
 
 @pytest.mark.parametrize(
-    ("label", "lines"),
+    ("what", "lines"),
     [
-        ("fused", ["fused"]),
-        ("diffusion step 2d, Numba CUDA", ["diffusion step 2d,", "Numba CUDA"]),
+        (Implementation("", "fused"), ["fused"]),
+        (Implementation("diffusion_step_2d", "", "Numba CUDA"), ["diffusion step 2d,", "Numba CUDA"]),
         (
-            "diffusion step 2d four statements, Numba CUDA",
+            Implementation("diffusion_step_2d", "four_statements", "Numba CUDA"),
             ["diffusion step 2d four", "statements,", "Numba CUDA"],
         ),
     ],
 )
-def test_a_long_label_of_a_bar_takes_lines_and_not_the_place_of_the_bars(label, lines):
-    assert measurements._in_lines([label]) == [lines]
-    both = measurements._in_lines(["copy, CuPy", label])
+def test_a_long_label_of_a_bar_takes_lines_and_not_the_place_of_the_bars(what, lines):
+    assert measurements._in_lines([what]) == [lines]
+    both = measurements._in_lines([Implementation("copy", "", "CuPy"), what])
     assert both == [["copy,", "CuPy"] if len(lines) > 1 else ["copy, CuPy"], lines], "labels are broken alike"
-    drawn = viz.bars(Comparison((measurement(label, [1e-3], Cost(8, 8)),), 5.0)).svg
-    assert drawn.count(lines[0]) == 1 and (len(lines) == 1 or label not in drawn.partition("</desc>")[2])
+    drawn = viz.bars(Comparison((measurement(what, [1e-3], Cost(8, 8)),), 5.0)).svg
+    assert drawn.count(lines[0]) == 1 and (len(lines) == 1 or what.label not in drawn.partition("</desc>")[2])
+
+
+def test_a_comma_in_a_name_begins_no_line():
+    named = Implementation("", "my own kernel, the second try")
+    assert measurements._in_lines([named]) == [["my own kernel, the second", "try"]]
 
 
 def test_other_numbers_give_another_figure():

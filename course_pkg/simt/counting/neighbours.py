@@ -102,7 +102,7 @@ def apart(numbering, place) -> tuple[tuple, int, int]:
     fixed : int
         The constant part, in elements.
     aligned : int
-        The varying part is known to be a multiple of so many elements; 0 if there is none.
+        The number of elements of which the varying part is known to be a multiple; 0 if no part varies.
     """
     array = place.array
     base, fixed, aligned = [array.key], 0, array.aligned

@@ -66,7 +66,7 @@ class NoLedger:
         """Count a function that the compiler expands, such as exp (:mod:`.expanded`)."""
 
     def signed(self, value, where, mask) -> None:
-        """Note that a number is needed with its minus sign, or without any: no operation takes that over."""
+        """Count the operation that negates a number or takes its absolute value, if no other operation can do it."""
 
     def load(self, place, value, unwritten=None):
         """Count the load of an element; return the value to use, which an earlier load of a pair may have brought.

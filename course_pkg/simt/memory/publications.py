@@ -105,7 +105,7 @@ class Sight:
 
 
 def last_of_another(published: list, until: int, thread: int) -> Publication:
-    """Return the last of the first ``until`` publications that is another thread's, or else the last of them."""
+    """Return the last of the first ``until`` publications that is not this thread's; if there is none, the last."""
     at = until - 1
     while at and published[at].thread == thread:
         at -= 1

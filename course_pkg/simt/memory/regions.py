@@ -73,8 +73,8 @@ class Array:
     outer : tuple of Value
         The indices that led to a record, for messages.
     aligned : int
-        What the compiler knows of ``offset`` where it varies: it is a multiple of so many elements; 0 where it does
-        not vary.
+        If ``offset`` varies, the number of elements of which it is a multiple, as far as the compiler knows; 0 if it
+        does not vary.
     floating : bool
         Whether the elements are floating-point numbers, or would be if they were not seen as elements of another type.
     """

@@ -194,7 +194,7 @@ def _written(node: ast.expr, d: int) -> ast.expr:
 
 
 def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
-    """Read the elements of a place; a compiler takes what it has loaded only for a load with the same hint."""
+    """Read the elements of a place; a compiler reuses a loaded number only for another load with the same hint."""
     array, space = place.array, place.array.space
     if run.dry:
         return run.blank(array.type)

@@ -58,7 +58,7 @@ def part_of_complex(run, frame, node, array: Array, name: str) -> Array:
 
 
 def _part(run, array: Array, inner: np.dtype, first: int, what: tuple) -> Array:
-    """Return the view of the parts of type ``inner`` that lie ``first`` such parts behind the start of each element."""
+    """Return a view of part number ``first`` of each element, which consists of parts of type ``inner``."""
     times = array.dtype.itemsize // inner.itemsize
     key = array.region.number, array.dtype, inner, array.flat.__array_interface__["data"][0]
     flats = run.parts_of_elements

@@ -39,9 +39,10 @@ class Spin:
 
 @dataclass(frozen=True)
 class Turn:
-    """Statements that are run in turns: those after the one that spins, up to number ``behind`` of their body.
+    """Statements that threads run in turns: those that follow the loop that spins.
 
-    ``meets``: whether threads have to come together on the way, at a barrier for example.
+    ``behind`` is the number of the first statement of the body that no longer belongs to them. ``meets`` tells whether
+    threads have to meet within them, for example at a barrier.
     """
 
     loop: ast.While

@@ -253,6 +253,6 @@ cases.add(
     GRID,
     BLOCK,
     lambda: (image("uint8"), zeros((HEIGHT, WIDTH), "uint8"), 2),
-    "the largest of a window that is cut at the border",
+    "the largest of a window that is cut at the boundary",
     data_dependent=True,
 )

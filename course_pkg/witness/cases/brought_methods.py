@@ -88,7 +88,7 @@ def brought_suppression(boxes, limit, masks):
 
 @cuda.jit
 def brought_suppressed(boxes, scores, limit, keep):
-    """A box is dropped if a better one overlaps it; the search ends with the first."""
+    """A box is dropped if a better one overlaps it; the search ends as soon as such a box is found."""
     i = cuda.grid(1)
     if i >= boxes.shape[0]:
         return

@@ -52,7 +52,7 @@ cases.add(
     GRID,
     BLOCK,
     lambda: (numbers(FIELD), numbers(FIELD, seed=1), zeros(FIELD), 0.5),
-    "a step of the wave equation: three fields, early return at the border",
+    "a step of the wave equation: three fields, early return at the boundary",
 )
 cases.add(
     brought_reaction,

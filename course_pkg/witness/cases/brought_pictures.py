@@ -1,4 +1,4 @@
-"""Kernels of the kinds that learners bring: pictures that are computed, by escape of a point or by rays."""
+"""Kernels of the kinds that learners bring: computed pictures, from the escape times of points or from rays."""
 
 import math
 
