@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,15 @@ UNTIL = float(os.environ.get("COURSE_CHECK_UNTIL", "inf"))
 LEFT = "left to `make test`: the time of `make check` is up"
 CUT = threading.Event()  # set once the time has ended a test
 LATEST = UNTIL - 12.0  # that much to tear down, to end the workers and to write the summary
+
+
+@contextlib.contextmanager
+def alone(path):
+    """Let one process at a time go on, each that has locked this file."""
+    with path.open() as file:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def known() -> dict[str, float]:
@@ -66,6 +76,7 @@ class Clock:
 
     def __init__(self):
         self.before, self.taken, self.left = known(), {}, Counter()
+        self.skipped = set()
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_setup(self, item):
@@ -93,8 +104,10 @@ class Clock:
     def pytest_runtest_logreport(self, report):
         """Add up a test's setup, call and teardown; one that was left out keeps the seconds it had."""
         if report.skipped:
+            self.skipped.add(report.nodeid)
             if LEFT in str(report.longrepr):
                 self.left[report.nodeid.partition("::")[0]] += 1
+        if report.nodeid in self.skipped:  # even then it has a teardown, of no time
             return
         self.taken[report.nodeid] = round(self.taken.get(report.nodeid, 0.0) + report.duration, 2)
 
@@ -117,18 +130,30 @@ def pytest_configure(config):
     config.pluginmanager.register(Clock(), "clock")
 
 
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
     """Begin with the files that take longest: then two cores are done together.
 
-    `make check` keeps its own order, the most direct tests first.
+    `make check` keeps its own order, the most direct tests first. Then Hypothesis reads the constants of the whole
+    package: one worker at a time, because the first keeps them on disk for the others.
     """
-    if CHECKING:
-        return
-    seconds: dict = {}
-    for item in items:
-        for mark in item.iter_markers("slow"):
-            seconds[item.path] = max(mark.args[0], seconds.get(item.path, 0))
-    items.sort(key=lambda item: -seconds.get(item.path, 0))
+    if not CHECKING:
+        seconds: dict = {}
+        for item in items:
+            for mark in item.iter_markers("slow"):
+                seconds[item.path] = max(mark.args[0], seconds.get(item.path, 0))
+        items.sort(key=lambda item: -seconds.get(item.path, 0))
+    with alone(Path(__file__)):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Let one worker at a time import a test file: the first compiles what it imports, and the others load that."""
+    if not isinstance(collector, pytest.Module):
+        return (yield)
+    with alone(collector.path):
+        return (yield)
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -166,10 +191,10 @@ def executed():
     def run(lecture):
         from course_pkg.slides import execute
 
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / f"{lecture.stem}.lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            return execute(lecture, folder)
+        with alone(lecture):
+            return execute(
+                lecture, folder, cell_timeout_s=300
+            )  # others use the cores, and some loops are compiled
 
     return run
 

@@ -189,9 +189,9 @@ def move_slider(page, number: int) -> None:
     notebook = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     cell = notebook.locator(f".jp-Cell[data-windowed-list-index='{number}']")
     area = cell.locator(".jp-OutputArea-child", has=page.locator(".widget-slider")).first
-    area.wait_for(timeout=30_000)
+    area.wait_for(timeout=60_000)
     pictures = area.locator("img:visible, svg:visible")
-    pictures.first.wait_for(timeout=30_000)
+    pictures.first.wait_for(timeout=60_000)
     before = pictures.evaluate_all(PICTURES)
     area.locator(".widget-slider .noUi-handle").first.focus()
     for key in ("Home", "End"):  # one of them may be where the slider stands

@@ -122,7 +122,7 @@ def test_a_picture_stays_when_its_widget_is_gone(lab, in_view):
     nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": KERNELSPEC}), path)
     sign(lab, path)
     open_beside(in_view, "lectures/gone.ipynb")
-    in_view.locator('.course-still img[alt="Still there."]').wait_for(timeout=20_000)
+    in_view.locator('.course-still img[alt="Still there."]').wait_for(timeout=60_000)
     assert not in_view.get_by_text("model not found").count()
 
 
@@ -131,7 +131,7 @@ def test_a_word_s_link_opens_the_glossary_at_the_word(sample):
     page.locator(SHOWN_PANEL).get_by_role("link", name="cache line").click()
     page.wait_for_function("() => jupyterapp.shell.currentWidget?.context?.path === 'lectures/glossary.md'")
     heading = page.locator(".jp-MarkdownViewer h3", has_text=re.compile("^cache line"))
-    heading.wait_for(timeout=20_000)
+    heading.wait_for(timeout=60_000)
     for _ in range(100):
         if 0 <= (top := heading.bounding_box()["y"]) < 200:
             break
