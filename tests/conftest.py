@@ -22,12 +22,18 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 
 from course_pkg.paths import repo_root
 
 # Compiled modules are kept whatever the environment says, as by `make test`: hundreds of processes import them again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# How long an example takes says how busy the machine is. On CI, Hypothesis has a profile of its own, which stays.
+settings.register_profile(
+    "patient", parent=settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("patient")
 DURATIONS = repo_root() / ".course" / "durations.json"
 CHECKING = "COURSE_CHECK_UNTIL" in os.environ
 UNTIL = float(os.environ.get("COURSE_CHECK_UNTIL", "inf"))
