@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import submissions as s
 
-pytestmark = pytest.mark.slow(125)
+pytestmark = pytest.mark.slow(150)
 
 SEED = 2
 EXERCISES = pytest.mark.parametrize("source", s.SOURCES.values(), ids=lambda path: path.stem)

@@ -12,8 +12,6 @@ from course_pkg.core import CourseError, Status
 from course_pkg.qp import cpu_numba, gpu_numba, reference, rivals
 from course_pkg.qp.problem import problem
 
-pytestmark = pytest.mark.slow(40)
-
 SMALL = {
     "nnls_diabetes": None,
     "nnls_digits": 150,

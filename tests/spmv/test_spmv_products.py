@@ -15,8 +15,6 @@ from course_pkg.spmv.formats import Csr, CsrBalanced, SellCSigma
 from course_pkg.spmv.problem import ProductProblem
 from course_pkg.spmv.variants import FORMATS, VARIANTS
 
-pytestmark = pytest.mark.slow(45)
-
 ON_GPU = VARIANTS.of("spmv", Library.NUMBA_CUDA)
 PRECISIONS = [("float64", "float64"), ("float32", "float32"), ("float32", "float64")]  # of values, of vectors
 PAD, GUARD = 5, -77.0
