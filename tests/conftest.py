@@ -77,6 +77,17 @@ def interrupted():
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
+@contextlib.contextmanager
+def excused():
+    """Skip what fails because the time has ended it: a library may catch what ends it, and tell of a failure."""
+    try:
+        yield
+    except Exception:
+        if CUT.is_set():
+            raise pytest.skip.Exception(LEFT) from None
+        raise
+
+
 class Clock:
     """Keeps the seconds of each test, and leaves out what does not fit into the time."""
 
@@ -89,13 +100,13 @@ class Clock:
         """Leave a test out that is known to take longer than what is left."""
         if time.time() + self.before.get(item.nodeid, 0.0) > LATEST:
             raise pytest.skip.Exception(LEFT)
-        with interrupted():
+        with interrupted(), excused():
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self):
         """End a test that nobody has timed yet when the time is up."""
-        with interrupted():
+        with interrupted(), excused():
             return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

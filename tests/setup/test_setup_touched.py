@@ -237,11 +237,23 @@ def with_conftest(folder, **files):
     return done.stdout
 
 
-def test_a_test_that_nobody_timed_is_interrupted_and_the_rest_is_counted(tmp_path, monkeypatch):
-    monkeypatch.setenv("COURSE_CHECK_UNTIL", str(time.time() + 14))
-    said = with_conftest(tmp_path, test_long=LIMITED)
-    assert "Left to `make test`: 3 of test_long.py" in said
-    assert "3 skipped" in said
+CAUGHT = """
+import time
+
+def test_long():
+    try:
+        time.sleep(60)
+    except BaseException:
+        raise AssertionError("a library has caught the end")
+"""
+
+
+@pytest.mark.parametrize(("text", "left"), [(LIMITED, 3), (CAUGHT, 1)], ids=["not caught", "caught"])
+def test_a_test_that_nobody_timed_is_interrupted_and_the_rest_is_counted(tmp_path, monkeypatch, text, left):
+    monkeypatch.setenv("COURSE_CHECK_UNTIL", str(time.time() + 16))
+    said = with_conftest(tmp_path, test_long=text)
+    assert f"Left to `make test`: {left} of test_long.py" in said
+    assert f"{left} skipped" in said
 
 
 def test_a_test_that_is_left_out_keeps_the_seconds_that_it_had():
