@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import matplotlib as mpl
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from course_pkg.core import CourseError
@@ -116,8 +115,7 @@ def draw(plot, alt: str, *, size=None, steps=False, layout="constrained") -> Pic
         figure = Figure(**({"figsize": size} if size else {}), layout=layout)
         plot(figure)
         buffer = io.StringIO()
-        # not savefig, which draws twice: here the figure finds its places while it is drawn
-        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     svg = _FAMILY.sub(_in_the_pages_font, buffer.getvalue())
     return Steps(_STEP.sub(_fragment, svg), alt) if steps else Picture(svg, alt)
 
