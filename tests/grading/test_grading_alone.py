@@ -80,7 +80,7 @@ def statements(nb, source, monkeypatch) -> float:
     report = s.grade(nb, source, seed=1)
     assert s.lost(report) == {}
     assert (report.points, report.max_points, report.seed) == (20, 20, 1)
-    assert set(s.said(report).values()) == {""}
+    assert nb != s.solved(source) or set(s.said(report).values()) == {""}
     assert len(most) > 1
     return max(most)
 
