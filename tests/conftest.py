@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -21,18 +22,33 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 
 from course_pkg.paths import repo_root
 
 # Compiled modules are kept whatever the environment says, as by `make test`: hundreds of processes import them again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# How long an example takes says how busy the machine is. On CI, Hypothesis has a profile of its own, which stays.
+settings.register_profile(
+    "patient", parent=settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("patient")
 DURATIONS = repo_root() / ".course" / "durations.json"
 CHECKING = "COURSE_CHECK_UNTIL" in os.environ
 UNTIL = float(os.environ.get("COURSE_CHECK_UNTIL", "inf"))
 LEFT = "left to `make test`: the time of `make check` is up"
 CUT = threading.Event()  # set once the time has ended a test
 LATEST = UNTIL - 12.0  # that much to tear down, to end the workers and to write the summary
+
+
+@contextlib.contextmanager
+def alone(path):
+    """Let one process at a time go on, each that has locked this file."""
+    with path.open() as file:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def known() -> dict[str, float]:
@@ -57,12 +73,19 @@ def interrupted():
     signal.setitimer(signal.ITIMER_REAL, max(LATEST - time.time(), 1e-3))
     try:
         yield
-    except Exception:
-        if CUT.is_set():  # something on the way has taken the skip for a failure of its own
-            raise pytest.skip.Exception(LEFT) from None
-        raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@contextlib.contextmanager
+def excused():
+    """Skip what fails because the time has ended it: a library may catch what ends it, and tell of a failure."""
+    try:
+        yield
+    except Exception:
+        if CUT.is_set():
+            raise pytest.skip.Exception(LEFT) from None
+        raise
 
 
 class Clock:
@@ -70,19 +93,20 @@ class Clock:
 
     def __init__(self):
         self.before, self.taken, self.left = known(), {}, Counter()
+        self.skipped = set()
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_setup(self, item):
         """Leave a test out that is known to take longer than what is left."""
         if time.time() + self.before.get(item.nodeid, 0.0) > LATEST:
             raise pytest.skip.Exception(LEFT)
-        with interrupted():
+        with interrupted(), excused():
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self):
         """End a test that nobody has timed yet when the time is up."""
-        with interrupted():
+        with interrupted(), excused():
             return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -97,8 +121,10 @@ class Clock:
     def pytest_runtest_logreport(self, report):
         """Add up a test's setup, call and teardown; one that was left out keeps the seconds it had."""
         if report.skipped:
+            self.skipped.add(report.nodeid)
             if LEFT in str(report.longrepr):
                 self.left[report.nodeid.partition("::")[0]] += 1
+        if report.nodeid in self.skipped:  # even then it has a teardown, of no time
             return
         self.taken[report.nodeid] = round(self.taken.get(report.nodeid, 0.0) + report.duration, 2)
 
@@ -121,18 +147,30 @@ def pytest_configure(config):
     config.pluginmanager.register(Clock(), "clock")
 
 
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
     """Begin with the files that take longest: then two cores are done together.
 
-    `make check` keeps its own order, the most direct tests first.
+    `make check` keeps its own order, the most direct tests first. Then Hypothesis reads the constants of the whole
+    package: one worker at a time, because the first keeps them on disk for the others.
     """
-    if CHECKING:
-        return
-    seconds: dict = {}
-    for item in items:
-        for mark in item.iter_markers("slow"):
-            seconds[item.path] = max(mark.args[0], seconds.get(item.path, 0))
-    items.sort(key=lambda item: -seconds.get(item.path, 0))
+    if not CHECKING:
+        seconds: dict = {}
+        for item in items:
+            for mark in item.iter_markers("slow"):
+                seconds[item.path] = max(mark.args[0], seconds.get(item.path, 0))
+        items.sort(key=lambda item: -seconds.get(item.path, 0))
+    with alone(Path(__file__)):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Let one worker at a time import a test file: the first compiles what it imports, and the others load that."""
+    if not isinstance(collector, pytest.Module):
+        return (yield)
+    with alone(collector.path):
+        return (yield)
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -170,10 +208,10 @@ def executed():
     def run(lecture):
         from course_pkg.slides import execute
 
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / f"{lecture.stem}.lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            return execute(lecture, folder)
+        with alone(lecture):
+            return execute(
+                lecture, folder, cell_timeout_s=300
+            )  # others use the cores, and some loops are compiled
 
     return run
 

@@ -22,7 +22,7 @@ def python(code, **environment):
         text=True,
         cwd=repo_root(),
         env={**variables, **environment},
-        timeout=100,
+        timeout=300,
     )
 
 

@@ -42,7 +42,7 @@ def python(code):
         text=True,
         cwd=repo_root(),
         env=environment,
-        timeout=100,
+        timeout=300,
     )
 
 

@@ -9,7 +9,7 @@ from course_pkg.slides.browser import chromium
 from course_pkg.slides.convert import HEIGHT, WIDTH
 from course_pkg.slides.errors import SlidesError, one_line
 
-READY_TIMEOUT_S = 30
+READY_TIMEOUT_S = 120  # a large deck on a slow machine that has other work to do
 _PROBE = (Path(__file__).parent / "probe.js").read_text(encoding="utf-8")
 _READY = "document.body.dataset.ready === 'true'"
 # Wait for two frames: in the first, the browser lays out the page; before the second, it has painted it.

@@ -8,6 +8,7 @@ from course_pkg.cg.problem import PoissonProblem
 from course_pkg.core import CourseError, Library, Status
 from course_pkg.stencil.reference import laplacian
 
+pytestmark = pytest.mark.slow(45)
 METHODS = [v for v in variants.METHODS if Library.NUMBA_CPU in v.libraries]
 RTOL = {"float64": 1e-8, "float32": 1e-4}
 CUTS = [  # shape, rows of a tile, threads

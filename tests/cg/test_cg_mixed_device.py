@@ -12,8 +12,6 @@ from course_pkg.cg.problem import PoissonProblem
 from course_pkg.cg.variants import MIXED
 from course_pkg.core import CourseError, Status, systems
 
-pytestmark = pytest.mark.slow(55)
-
 SIMT = getattr(cuda, "BACKEND", "") == "simt"
 
 

@@ -14,7 +14,7 @@ from course_pkg.distributed.partition import Slab, offsets, owner_of
 from course_pkg.distributed.rows import RowBlockMatrix
 from course_pkg.distributed.serial import Serial
 
-quickly = settings(max_examples=40, deadline=None)
+quickly = settings(max_examples=40)
 
 
 @st.composite
@@ -81,7 +81,7 @@ def test_renumbered_columns_read_the_same_entries(sizes, seed):
     assert np.array_equal(local < last - first, (columns >= first) & (columns < last))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(divided(), st.integers(0, 2**32 - 1))
 def test_the_product_of_all_ranks_is_that_of_one(sizes, seed):
     n, ranks = sizes

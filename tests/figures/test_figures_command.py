@@ -4,6 +4,8 @@ import argparse
 import importlib
 import runpy
 import shutil
+from functools import cache
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -25,6 +27,17 @@ def pictures():
 """
 
 
+@cache
+def offered(script):
+    """What a script of the course offers; it draws once for all tests of this file."""
+    module = runpy.run_path(script)
+    return module | {name: cache(module[name]) for name in ("pictures", "tables", "pages") if name in module}
+
+
+def script_of(name):
+    return str(repo_root() / "figures" / f"{name}.py")
+
+
 @pytest.fixture
 def course(tmp_path, monkeypatch):
     """A course with one script that draws two figures."""
@@ -36,14 +49,15 @@ def course(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_tracked_figures_are_up_to_date():
+def test_the_tracked_figures_are_up_to_date(monkeypatch):
+    monkeypatch.setattr(figures, "runpy", SimpleNamespace(run_path=offered))
     assert figures.run(CHECK) == 0
 
 
 def test_the_tracked_figures_are_svg_and_none_is_left_over():
     drawn = {}
     for script in sorted((repo_root() / "figures").glob("*.py")):
-        pictures = runpy.run_path(str(script))["pictures"]()
+        pictures = offered(str(script))["pictures"]()
         assert not set(pictures) & set(drawn), "two scripts draw one figure"
         drawn.update(pictures)
     assert all(isinstance(picture, Picture) for picture in drawn.values())
@@ -88,10 +102,11 @@ def test_a_changed_script_makes_the_check_fail(course):
 
 
 def test_changed_data_make_the_check_fail(tmp_path, monkeypatch):
-    """The real scripts on a copy of the real data, of which one sample is changed."""
-    root = repo_root()
-    without_data = shutil.ignore_patterns("finds.py", "readme.py")
-    shutil.copytree(root / "figures", tmp_path / "figures", ignore=without_data)
+    """A real script on a copy of the real data, of which one sample is changed: its table shows this measurement."""
+    root, folder = repo_root(), tmp_path / "figures"
+    for name in ("data", "output"):
+        shutil.copytree(root / "figures" / name, folder / name)
+    shutil.copy(script_of("measured"), folder)
     shutil.copy(root / "README.md", tmp_path)
     monkeypatch.setattr(figures, "repo_root", lambda: tmp_path)
     monkeypatch.setattr(figures, "figure", lambda name: tmp_path / "figures" / "output" / name)
@@ -137,7 +152,7 @@ def test_a_stale_table_makes_the_check_fail(course):
 
 @pytest.mark.parametrize("name", ["measured", "measured-cg"])
 def test_a_table_has_columns_for_each_gpu_on_which_all_its_topics_are_recorded(name):
-    module = runpy.run_path(str(repo_root() / "figures" / "measured.py"))
+    module = offered(script_of("measured"))
     heading, _, first, *_ = module["tables"]()[name].splitlines()
     records = bench.records("cg")
     assert {one.device.slug for one in records} >= {"nvidia-h100-80gb-hbm3", "nvidia-h200"}
@@ -147,7 +162,7 @@ def test_a_table_has_columns_for_each_gpu_on_which_all_its_topics_are_recorded(n
 
 
 def test_the_rooflines_show_each_gpu_with_its_own_peak():
-    module = runpy.run_path(str(repo_root() / "figures" / "measured.py"))
+    module = offered(script_of("measured"))
     alt = module["pictures"]()["rooflines"].alt
     for one in bench.records("vector"):
         assert f"a slope of {recorded_t_peak(one):,.0f} GB/s" in alt
@@ -155,7 +170,7 @@ def test_the_rooflines_show_each_gpu_with_its_own_peak():
 
 def test_the_frames_of_the_moving_strip_need_nothing_of_each_other():
     """What a hidden frame defines is hidden in the others, too."""
-    module = runpy.run_path(str(repo_root() / "figures" / "readme.py"))
+    module = offered(script_of("readme"))
     moving = module["strip"]()
     root = ElementTree.fromstring(moving.svg)
     style, *frames = list(root)
@@ -169,7 +184,7 @@ def test_the_frames_of_the_moving_strip_need_nothing_of_each_other():
 
 
 def test_a_dark_figure_has_its_hues():
-    dark = runpy.run_path(str(repo_root() / "figures" / "readme.py"))["dark"]
+    dark = offered(script_of("readme"))["dark"]
     assert dark('<svg width="1"><svg/></svg>') == (
         '<svg style="filter:invert(1) hue-rotate(180deg)" width="1"><svg/></svg>'
     )

@@ -18,7 +18,7 @@ from course_pkg.grading import alone, intake, judge, kernels, warm
 from course_pkg.grading.alone import Solution
 from course_pkg.grading.result import Report
 
-pytestmark = pytest.mark.slow(50)
+pytestmark = pytest.mark.slow(90)
 
 KERNEL = "@cuda.jit\ndef triad_kernel(a, b, s, out):\n"
 ENDLESS = "    while out.size:\n        out[0] = 1"
@@ -60,7 +60,7 @@ def test_a_file_that_is_no_notebook_is_a_report_of_no_points(tmp_path):
 
 
 def statements(nb, source, monkeypatch) -> float:
-    """The most statements of one launch while a notebook is graded, as a share of its budget."""
+    """The most statements of one launch while a notebook that is right is graded, as a share of its budget."""
     from course_pkg.simt.report import profiling
     from course_pkg.simt.run import budget as budgets
     from course_pkg.simt.run import kernel, launch
@@ -77,7 +77,10 @@ def statements(nb, source, monkeypatch) -> float:
     for module in (kernel, profiling, launch, kernels):
         if hasattr(module, "run_launch"):
             monkeypatch.setattr(module, "run_launch", counted)
-    assert s.lost(s.grade(nb, source, seed=1)) == {}
+    report = s.grade(nb, source, seed=1)
+    assert s.lost(report) == {}
+    assert (report.points, report.max_points, report.seed) == (20, 20, 1)
+    assert nb != s.solved(source) or set(s.said(report).values()) == {""}
     assert len(most) > 1
     return max(most)
 

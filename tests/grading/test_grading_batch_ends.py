@@ -84,7 +84,7 @@ def test_ctrl_c_ends_a_batch_and_leaves_nothing(tmp_path):
     begin = time.monotonic()
     assert batch_.wait(60) != 0
     assert time.monotonic() - begin < 30, "it used to wait for what was being graded, minutes"
-    assert psutil.wait_procs(family, 10)[1] == []
+    assert psutil.wait_procs(family, 60)[1] == []
     assert list(scratch.iterdir()) == []
 
 

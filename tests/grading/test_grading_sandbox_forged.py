@@ -4,6 +4,7 @@ import pickle
 import time
 
 import numpy as np
+import psutil
 import pytest
 from sandbox_cases import contained, lost
 
@@ -74,12 +75,19 @@ import os, signal, time
 def same(x): return x
 pid = os.getpid()
 if os.fork() == 0:
-    time.sleep(0.3)
+    time.sleep(3)  # the answer to the request is long there
     os.kill(pid, signal.SIGSTOP)
     os._exit(0)
 """
+
+    def stopped():
+        family = psutil.Process().children(recursive=True)
+        return any(process.status() == psutil.STATUS_STOPPED for process in family)
+
     with contained(call_s=1) as sandbox:
         sandbox.run(source, "cell")
-        time.sleep(0.6)
+        end = time.monotonic() + 60
+        while not stopped() and time.monotonic() < end:
+            time.sleep(0.05)
         with pytest.raises(SandboxLost, match="did not come back within 1 s"):
             sandbox.call("same", (np.zeros(10**6),))

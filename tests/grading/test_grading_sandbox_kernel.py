@@ -56,7 +56,7 @@ def test_memory_taken_behind_the_judges_back_is_noticed():
 import os, time
 for _ in range(8):
     if os.fork() == 0:
-        time.sleep(0.5)
+        time.sleep(3)  # the answer to the request is long there
         x = bytearray(os.urandom(1 << 20)) * 200
         time.sleep(600)
 """

@@ -90,7 +90,7 @@ def test_what_a_learner_needs_can_be_imported_and_starts_in_time():
             "cell",
         )
         np.testing.assert_array_equal(sandbox.call("run", (np.arange(5.0),))[0], 2 * np.arange(5.0))
-    assert took < 15, "far above what it takes (about 1.5 s): a hang, not a slow machine"
+    assert took < 60, "far above what it takes (about 1.5 s): a hang, not a slow machine"
 
 
 def test_numba_stays_closed_until_it_is_asked_for(shared):

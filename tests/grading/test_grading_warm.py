@@ -34,6 +34,7 @@ def test_stopping_ends_children_at_once_and_tells_who_waits():
         except warm.Gone as error:
             found.append(error)
 
+    graded(b"{}", given=True)  # the warm parent is there, and its trial of bubblewrap is no child any more
     waiting = threading.Thread(target=ask)
     waiting.start()
     zygote = _wait_for(lambda: warm.parent()._process)
@@ -42,9 +43,9 @@ def test_stopping_ends_children_at_once_and_tells_who_waits():
     family = [psutil.Process(zygote.pid), *psutil.Process(zygote.pid).children(recursive=True)]
     begin = time.monotonic()
     warm.parent().stop()
-    waiting.join(10)
-    assert time.monotonic() - begin < 10 and len(found) == 1
-    assert psutil.wait_procs(family, 10)[1] == []
+    waiting.join(60)
+    assert time.monotonic() - begin < 60 and len(found) == 1, "it does not wait for what sleeps for 600 s"
+    assert psutil.wait_procs(family, 60)[1] == []
 
 
 def test_a_warm_parent_that_does_not_listen_is_ended_with_all_it_began(tmp_path, monkeypatch):
@@ -64,8 +65,8 @@ def test_a_warm_parent_that_does_not_listen_is_ended_with_all_it_began(tmp_path,
     (tmp_path / f"{leftovers.FOLDER}{process.pid}-x" / "deep").mkdir(parents=True)
     begin = time.monotonic()
     own.stop()
-    assert time.monotonic() - begin < 30, "it does not wait for what has stopped"
-    asking.join(10)
+    assert time.monotonic() - begin < 60, "it does not wait for what has stopped"
+    asking.join(60)
     assert not asking.is_alive() and process.poll() is not None
     assert list(tmp_path.iterdir()) == []
 

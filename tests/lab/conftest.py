@@ -17,7 +17,7 @@ from needs import need_browser
 from course_pkg.slides.browser import chromium
 
 ROOT = Path(__file__).resolve().parents[2]
-START_WITHIN_S = 60
+START_WITHIN_S = 180
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,8 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
+from course_pkg.commands.pairing import Pair, State
+
 RUN_WITHIN_S = 240
 SHOWN = (
     "01_first_kernels",
@@ -189,14 +191,14 @@ def move_slider(page, number: int) -> None:
     notebook = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     cell = notebook.locator(f".jp-Cell[data-windowed-list-index='{number}']")
     area = cell.locator(".jp-OutputArea-child", has=page.locator(".widget-slider")).first
-    area.wait_for(timeout=30_000)
+    area.wait_for(timeout=60_000)
     pictures = area.locator("img:visible, svg:visible")
-    pictures.first.wait_for(timeout=30_000)
+    pictures.first.wait_for(timeout=60_000)
     before = pictures.evaluate_all(PICTURES)
     area.locator(".widget-slider .noUi-handle").first.focus()
-    for key in ("Home", "End"):  # one of them may be where the slider stands
-        page.keyboard.press(key)
-        for _ in range(50):
+    for attempt in range(30):
+        page.keyboard.press(("Home", "End")[attempt % 2])  # one of them may be where the slider stands
+        for _ in range(20):
             page.wait_for_timeout(100)
             if pictures.evaluate_all(PICTURES) != before:
                 return
@@ -214,12 +216,19 @@ def change_theme(page, theme: str) -> None:
     page.locator("#jupyterlab-splash").wait_for(state="detached")
 
 
-def save(page, path: Path) -> None:
-    before = path.stat().st_mtime_ns
-    page.evaluate("jupyterapp.commands.execute('docmanager:save')")
-    for _ in range(100):
-        if path.stat().st_mtime_ns != before:
-            page.wait_for_timeout(300)  # the .py is written after the .ipynb or before
+def until(page, true, otherwise: str) -> None:
+    """Wait until something is true; after a minute, fail."""
+    for _ in range(600):
+        if true():
             return
         page.wait_for_timeout(100)
-    pytest.fail(f"{path.name} was not saved")
+    pytest.fail(otherwise)
+
+
+def save(page, pair: Pair) -> None:
+    """Save a notebook, and wait until both of its files are written, in whichever order."""
+    before = pair.notebook.stat().st_mtime_ns
+    page.evaluate("jupyterapp.commands.execute('docmanager:save')")
+    until(page, lambda: pair.notebook.stat().st_mtime_ns != before, f"{pair.notebook.name} was not saved")
+    page.wait_for_timeout(300)
+    until(page, lambda: pair.state() is State.SAME, f"{pair.source.name} was not saved")

@@ -28,6 +28,7 @@ from lab_pages import (
     save,
     show_the_execution,
     sign,
+    until,
     until_done,
 )
 
@@ -38,24 +39,21 @@ SMALL = "00_start_here"
 BEGINNING = 2  # code cells: whether the course is there, and what the lecture imports
 SHOWN_PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 
-pytestmark = [pytest.mark.slow(60), pytest.mark.browser]
+pytestmark = [pytest.mark.slow(70), pytest.mark.browser]
 
 
 @pytest.mark.parametrize("lecture", [SMALL, SAMPLE_NAME])
 def test_a_lecture_runs_in_the_lab(lab, page, lecture):
     pair = Pair(lab.root / "lectures" / f"{lecture}.py")
     open_notebook(page, lab.url, lecture)
-    for _ in range(50):  # JupyterLab notes which Python the kernel is, which is no edit
-        if not page.evaluate(DIRTY):
-            break
-        page.wait_for_timeout(100)
-    assert not page.evaluate(DIRTY), "a lecture that was only opened is to be saved"
+    # JupyterLab notes which Python the kernel is, which is no edit
+    until(page, lambda: not page.evaluate(DIRTY), "a lecture that was only opened is to be saved")
     state = run_all(page)
     assert not state["errors"], state
     assert state["done"] == state["cells"] > 0, state
     if lecture == SAMPLE_NAME:
         move_slider(page, SLIDER_OF_SAMPLE)
-    save(page, pair.notebook)
+    save(page, pair)
     assert pair.state() is State.SAME
     assert page.problems == []
 
@@ -70,7 +68,7 @@ def test_an_executed_lecture_answers_in_the_lab(lab, page, lecture, executed):
     state = until_done(page, BEGINNING)
     assert not state["errors"], state
     assert state["done"] == BEGINNING, state
-    save(page, pair.notebook)
+    save(page, pair)
     assert pair.state() is State.SAME
     assert page.problems == []
 
@@ -79,7 +77,7 @@ def test_an_edit_is_saved_on_both_sides(lab, sample):
     pair = Pair(lab.root / "lectures" / f"{PAGE_NAME}.py")
     before = pair.source.read_text(encoding="utf-8")
     sample.evaluate(EDIT)
-    save(sample, pair.notebook)
+    save(sample, pair)
     text = pair.source.read_text(encoding="utf-8")
     assert text == before.replace("#cache-line).\n", "#cache-line).\n#\n# Written by a learner.\n")
     assert "Written by a learner." in "".join(json.loads(pair.notebook.read_text())["cells"][0]["source"])
@@ -122,7 +120,7 @@ def test_a_picture_stays_when_its_widget_is_gone(lab, in_view):
     nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": KERNELSPEC}), path)
     sign(lab, path)
     open_beside(in_view, "lectures/gone.ipynb")
-    in_view.locator('.course-still img[alt="Still there."]').wait_for(timeout=20_000)
+    in_view.locator('.course-still img[alt="Still there."]').wait_for(timeout=60_000)
     assert not in_view.get_by_text("model not found").count()
 
 
@@ -131,9 +129,6 @@ def test_a_word_s_link_opens_the_glossary_at_the_word(sample):
     page.locator(SHOWN_PANEL).get_by_role("link", name="cache line").click()
     page.wait_for_function("() => jupyterapp.shell.currentWidget?.context?.path === 'lectures/glossary.md'")
     heading = page.locator(".jp-MarkdownViewer h3", has_text=re.compile("^cache line"))
-    heading.wait_for(timeout=20_000)
-    for _ in range(100):
-        if 0 <= (top := heading.bounding_box()["y"]) < 200:
-            break
-        page.wait_for_timeout(100)
-    assert 0 <= top < 200, "the page is shown as text, or at another word"
+    heading.wait_for(timeout=60_000)
+    elsewhere = "the page is shown as text, or at another word"
+    until(page, lambda: 0 <= heading.bounding_box()["y"] < 200, elsewhere)

@@ -12,8 +12,6 @@ from course_pkg.core import CourseError, Status
 from course_pkg.qp import cpu_numba, gpu_numba, reference, rivals
 from course_pkg.qp.problem import problem
 
-pytestmark = pytest.mark.slow(40)
-
 SMALL = {
     "nnls_diabetes": None,
     "nnls_digits": 150,
@@ -135,7 +133,7 @@ def semidefinite(draw):
     return A.T @ A, -A.T @ b + draw(st.sampled_from([0.0, 1.0])) * np.abs(A.T @ b), rng.uniform(0.1, 2, n)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(problem=semidefinite(), shift=st.sampled_from(["descent", "contraction"]))
 def test_f_never_increases_with_a_shift_that_promises_it(problem, shift):
     Q, h, x0 = problem
@@ -144,7 +142,7 @@ def test_f_never_increases_with_a_shift_that_promises_it(problem, shift):
     assert np.all(np.diff(values) <= 1e-12 * size)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(problem=semidefinite())
 def test_any_problem_is_solved_and_f_never_increases(problem):
     Q, h, x0 = problem

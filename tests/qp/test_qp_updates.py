@@ -126,7 +126,7 @@ def test_split_products(n, dtype):
         assert np.all(np.abs(found - expected) <= bound)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(n=st.integers(1, 70), zeros=st.sampled_from([0.0, 0.5, 1.0]), seed=st.integers(0, 2**32 - 1))
 def test_any_update(n, zeros, seed):
     arguments = drawn(n, "float64", zeros, seed)

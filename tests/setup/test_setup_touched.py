@@ -1,7 +1,9 @@
 """`make check`: which tests depend on a change, in which order they run, and how the others are named."""
 
+import runpy
 import subprocess
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -248,6 +250,17 @@ def test_a_test_that_nobody_timed_is_interrupted_and_the_rest_is_counted(tmp_pat
     assert (tmp_path / "began").exists()
     assert "Left to `make test`: 3 of test_long.py" in said
     assert "3 skipped" in said
+
+
+def test_a_test_that_is_left_out_keeps_the_seconds_that_it_had():
+    clock = runpy.run_path(str(touched.Path(touched.ROOT) / "tests" / "conftest.py"))["Clock"]()
+    for test, when, skipped in (("a", "setup", True), ("a", "teardown", False), ("b", "call", False)):
+        clock.pytest_runtest_logreport(
+            SimpleNamespace(
+                nodeid=f"test_x.py::{test}", when=when, skipped=skipped, longrepr="", duration=0.5
+            )
+        )
+    assert clock.taken == {"test_x.py::b": 0.5}
 
 
 SLOW = "import pytest\npytestmark = pytest.mark.slow({})\ndef test(): pass\n"

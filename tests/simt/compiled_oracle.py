@@ -23,7 +23,6 @@ def examples(count, shrink=True):
     return settings(
         phases=[p for p in Phase if p is not Phase.explain and (shrink or p is not Phase.shrink)],
         max_examples=count,
-        deadline=None,
         derandomize=bool(os.environ.get("CI")),
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

@@ -12,7 +12,7 @@ from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
 from course_pkg.slides import browser
 
-pytestmark = [pytest.mark.slow(30), pytest.mark.browser]
+pytestmark = [pytest.mark.slow(45), pytest.mark.browser]
 
 LECTURE = """\
 # ---

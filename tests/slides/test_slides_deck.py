@@ -8,7 +8,7 @@ from small_deck import BODY
 from course_pkg.slides import browser, build
 from course_pkg.slides.check import open_deck
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow(50), pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")
@@ -138,8 +138,11 @@ def test_axe_finds_no_fault(built, running, opened, axe):
     context = running.new_context(viewport={"width": 390, "height": 844}, offline=True)
     for theme in ("light", "dark"):
         page = open_deck(context, built.html.resolve(), f"?{theme}")
-        page.wait_for_timeout(200)  # what is drawn gets its names a moment later
-        assert axe(page) == [], theme
+        for _ in range(100):  # what is drawn gets its names a moment later
+            page.wait_for_timeout(200)
+            if not (found := axe(page)):
+                break
+        assert found == [], theme
     page.evaluate(
         "document.querySelector('.frame').innerHTML += '<div role=slider tabindex=0 aria-valuenow=1></div>'"
     )

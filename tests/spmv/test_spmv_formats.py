@@ -42,7 +42,7 @@ def dense_of(M):
     return dense
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     rows=st.integers(1, 80),
     columns=st.integers(1, 40),
@@ -69,7 +69,7 @@ def test_a_matrix_comes_back_from_every_format(rows, columns, density, seed, sig
         assert made.indices.dtype == np.int32
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     rows=st.integers(1, 80),
     density=st.sampled_from([0.0, 0.05, 1.0]),

@@ -15,8 +15,6 @@ from course_pkg.spmv.formats import Csr, CsrBalanced, SellCSigma
 from course_pkg.spmv.problem import ProductProblem
 from course_pkg.spmv.variants import FORMATS, VARIANTS
 
-pytestmark = pytest.mark.slow(45)
-
 ON_GPU = VARIANTS.of("spmv", Library.NUMBA_CUDA)
 PRECISIONS = [("float64", "float64"), ("float32", "float32"), ("float32", "float64")]  # of values, of vectors
 PAD, GUARD = 5, -77.0
@@ -138,7 +136,7 @@ def sparse(draw):
     return csr(dense)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(A=sparse(), values=st.sampled_from(["float64", "float32"]))
 def test_any_matrix(A, values):
     x = np.random.default_rng(1).uniform(-1, 1, A.shape[1])
@@ -151,7 +149,7 @@ def test_any_matrix(A, values):
         assert np.all(np.abs(found - right) <= largest), variant.name
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(A=sparse(), tile=st.sampled_from([256, 512]), sigma=st.integers(1, 80), unroll=st.integers(1, 9))
 def test_any_setting(A, tile, sigma, unroll):
     x = np.random.default_rng(2).uniform(-1, 1, A.shape[1])

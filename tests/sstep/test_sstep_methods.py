@@ -12,8 +12,6 @@ from course_pkg.spmv.formats import Csr
 from course_pkg.sstep import bases, bounds, cpu_numba, gpu_numba, reference, scalar_work
 from course_pkg.sstep.problem import Laplacian
 
-pytestmark = pytest.mark.slow(50)
-
 SHAPE = (4, 5, 7)
 METHODS = (
     ("pcg", {}),

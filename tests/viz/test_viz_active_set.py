@@ -1,6 +1,5 @@
 """The active-set explorer: what a run shows, runs of different lengths, both choices, and mistakes."""
 
-import os
 import re
 from types import SimpleNamespace
 
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 from access_cases import marks
 from matplotlib.axes import Axes
-from slide_cases import slide_with
 
 from course_pkg.core import CourseError
 from course_pkg.viz import ActiveSetExplorer
@@ -123,28 +121,3 @@ def test_iterations_to_choose_from_lie_closer_at_the_start():
 def test_mistakes_are_named(runs, iterations, said):
     with pytest.raises(CourseError, match=said):
         ActiveSetExplorer(runs, iterations=iterations)
-
-
-CELL = """\
-from course_pkg.qp.history import history
-from course_pkg.qp.problem import problem
-
-viz.ActiveSetExplorer({"string": history(problem("obstacle_1d", 64), 40)}, iterations=[0, 20, 40])
-"""
-
-
-@pytest.mark.browser
-def test_on_a_slide_the_controls_choose_the_iteration_without_a_kernel(tmp_path):
-    with slide_with(CELL, tmp_path) as page:
-        picture = page.locator("section.present img.course-figure:visible")
-        assert picture.get_attribute("alt").startswith("string, iteration 0 of 40. 64 unknowns: 64 free")
-        assert picture.bounding_box()["height"] > 300
-        page.locator("section.present .noUi-handle").nth(1).focus()
-        for iteration in (20, 40):
-            page.keyboard.press("ArrowRight")
-            page.locator(
-                f'section.present img[alt^="string, iteration {iteration} of 40."]:visible'
-            ).wait_for()
-            assert picture.count() == 1
-        if folder := os.environ.get("SHOTS"):
-            page.screenshot(path=f"{folder}/active_set_explorer.png")

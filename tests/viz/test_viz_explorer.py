@@ -1,12 +1,10 @@
 """The explorer: all combinations of several choices, and links between them that work without a notebook kernel."""
 
-import os
 from itertools import product
 
 import ipywidgets as W
 import pytest
 from ipywidgets.widgets import widget_link
-from slide_cases import slide_with
 
 from course_pkg.core import CourseError
 from course_pkg.viz import Picture, explorer
@@ -111,35 +109,3 @@ def test_a_frame_is_a_picture():
 def test_120_combinations_are_allowed():
     _, stack = parts(explorer(frame, a=range(10), b=range(12)))
     assert sum(len(s.children) for depth, s in stacks(stack) if depth == 1) == 120
-
-
-# ---- on a slide
-
-TILES = """\
-viz.explorer(
-    lambda block, halo, padding: viz.tile_picture(block, halo=halo, padding=padding, facts=[("halo", str(halo))]),
-    block=[(32, 8), (16, 16)], halo=[1, 2], padding=[0, 1],
-)
-"""
-
-
-@pytest.mark.browser
-def test_on_a_slide_the_controls_choose_the_picture_without_a_kernel(tmp_path):
-    with slide_with(TILES, tmp_path) as page:
-        picture = page.locator("section.present img.course-figure:visible")
-        handles = page.locator("section.present .noUi-handle")
-        assert handles.count() == 3
-        assert picture.get_attribute("alt").startswith("32 × 8 threads keep 34 × 10 cells")
-        assert picture.bounding_box()["height"] > 300, "the picture takes the room that there is"
-        wanted = [
-            "16 × 16 threads keep 18 × 18",
-            "16 × 16 threads keep 20 × 20",
-            "16 × 16 threads keep 21 × 20",
-        ]
-        for i, words in enumerate(wanted):
-            handles.nth(i).focus()
-            page.keyboard.press("ArrowRight")
-            page.locator(f'section.present img[alt^="{words}"]:visible').wait_for()
-            assert picture.count() == 1
-        if folder := os.environ.get("SHOTS"):
-            page.screenshot(path=f"{folder}/explorer.png")

@@ -1,6 +1,5 @@
 """The permutation explorer: what a view shows, one scale for all orders of a matrix, both choices, and mistakes."""
 
-import os
 import re
 from types import SimpleNamespace
 
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 from access_cases import marks
 from matplotlib.axes import Axes
-from slide_cases import slide_with
 
 from course_pkg.core import CourseError
 from course_pkg.viz import PermutationExplorer
@@ -133,26 +131,3 @@ def test_mistakes_are_named(views, said):
 def test_a_start_that_is_no_choice_is_named():
     with pytest.raises(CourseError, match="start is 'sorted' for order"):
         PermutationExplorer({"ring": ORDERS}, start={"order": "sorted"})
-
-
-CELL = """\
-from course_pkg.permutation.problem import problem
-from course_pkg.spmv.orders import views
-
-viz.PermutationExplorer({"Poisson": views(problem("poisson_2d", size=16).matrix)})
-"""
-
-
-@pytest.mark.browser
-def test_on_a_slide_the_controls_choose_the_order_without_a_kernel(tmp_path):
-    with slide_with(CELL, tmp_path) as page:
-        picture = page.locator("section.present img.course-figure:visible")
-        assert picture.get_attribute("alt").startswith("Poisson, order: natural. 256 rows")
-        assert picture.bounding_box()["height"] > 300
-        page.locator("section.present .noUi-handle").nth(1).focus()
-        for order in ("RCM", "random", "by row length"):
-            page.keyboard.press("ArrowRight")
-            page.locator(f'section.present img[alt^="Poisson, order: {order}."]:visible').wait_for()
-            assert picture.count() == 1
-        if folder := os.environ.get("SHOTS"):
-            page.screenshot(path=f"{folder}/permutation_explorer.png")

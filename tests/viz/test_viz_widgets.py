@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import ipywidgets as W
 import pytest
 from ipywidgets.widgets import widget_link
-from slide_cases import slide_with
 
 from course_pkg.core import CourseError
 from course_pkg.viz import Estimate, Picture, Prediction, explorer, on_each, slider
@@ -94,39 +93,6 @@ def test_questions_and_switches_leave_their_words(tmp_path):
     assert "<p>move the slider</p>" in bundle(number)
     switches = Controls([W.Checkbox(True, description="p"), W.Dropdown(options=["H200"], description="on")])
     assert bundle(switches) == "<p>p: yes</p><p>on: H200</p>"
-
-
-# ---- on a slide
-
-TRACKS = """\
-from types import SimpleNamespace
-
-import ipywidgets as W
-
-frame = lambda value: viz.ladder_picture([viz.Rung("flat", 0.5)], note=value)
-W.VBox([
-    viz.Estimate("02-x", "How many?", 1, 10_000, "multiplications per point").widget,
-    viz.slider(frame, ["no", "the point itself"], label="neighbour", start="no"),
-])
-"""
-
-
-@pytest.mark.browser
-def test_a_track_stays_as_long_as_it_is_while_its_words_change(tmp_path):
-    with slide_with(TRACKS, tmp_path) as page:
-        tracks, handles = (
-            page.locator(f"section.present .{part}") for part in ("slider-container", "noUi-handle")
-        )
-        assert handles.count() == 2
-        for i in range(2):
-            found = []
-            for key in ("Home", "End"):
-                handles.nth(i).press(key)
-                page.wait_for_timeout(100)
-                found.append(tracks.nth(i).bounding_box()["width"])
-                readout = page.locator("section.present .widget-readout").nth(i)
-                assert readout.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 1, "its words are not cut"
-            assert found[0] == pytest.approx(found[1], abs=1) and found[0] > 200
 
 
 def recorded_on(*names):

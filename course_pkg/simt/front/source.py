@@ -15,6 +15,8 @@ from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.matching import without_match
 from course_pkg.simt.front.stubs import MEANINGS
 
+_BEGINS = re.compile(r"\s*(@|def\s|async\s+def\s)|.*(?<!\w)lambda[:\s]")  # the first line of a function
+
 
 class SourceLine(NamedTuple):
     """A line of a function, to which counts are assigned.
@@ -187,11 +189,9 @@ def program_of(function) -> Program:
         If its source is not available.
     """
     try:
-        code = getattr(
-            function, "__code__", function
-        )  # what runs, whatever functools.wraps says that it stands for
-        linecache.checkcache(getattr(code, "co_filename", None))
-        lines, first = inspect.getsourcelines(code)
+        # what runs, whatever functools.wraps says that it stands for
+        code = getattr(function, "__code__", function)
+        lines, first = _lines_of(code)
     except (OSError, TypeError):
         raise SimtError(
             f"The source of {getattr(function, '__name__', function)!r} is not available, but the interpreter needs "
@@ -201,6 +201,21 @@ def program_of(function) -> Program:
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     names.update({name: cell.cell_contents for name, cell in cells if _filled(cell)})
     return _parse("".join(lines), first, function.__code__.co_filename, function.__name__, names)
+
+
+def _lines_of(code) -> tuple[list[str], int]:
+    """Return the lines of a function's source and the number of the first, as ``inspect.getsourcelines`` does.
+
+    For a cell, that one asks every module of the process whether it contains the function, which takes milliseconds. It
+    does so here only where Python knows no lines of the file, or the first one begins no function.
+    """
+    file = getattr(code, "co_filename", None)
+    linecache.checkcache(file)
+    lines = linecache.getlines(file) if file else []
+    at = code.co_firstlineno - 1 if lines else 0
+    if at < len(lines) and _BEGINS.match(lines[at]):
+        return inspect.getblock(lines[at:]), at + 1
+    return inspect.getsourcelines(code)
 
 
 def kept_program(function) -> Program:
