@@ -280,7 +280,7 @@ viz.relative_bars(
         for gpu, pair in copied.items()
     },
     xlabel="time, relative to the kernel alone",
-    note="A kernel that copies 2²⁶ doubles.\n" + "\n".join(found.origin for found in honest),
+    note="A kernel that copies 2²⁶ doubles. " + bench.origins(found.origin for found in honest),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -484,7 +484,7 @@ bench.Table(
         for i, (x, y) in enumerate(shapes)
     ],
     "A heat step on 16,384 × 16,384 doubles. "
-    + " ".join(record.origin for record in bench.records("stencil")),
+    + bench.origins(record.origin for record in bench.records("stencil")),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]

@@ -101,7 +101,7 @@ live_flops = peak.horner_sweep((1, 8, 32), problem=big, samples=3)
 horner = VARIANTS["horner"].by(CUDA)
 viz.flops_sweep(
     {"live": live_flops, **{f"{gpu}, recorded": found.all(horner) for gpu, found in gpus.items()}},
-    note=f"{this_machine}\n" + "\n".join(found.origin for found in gpus.values()),
+    note=f"{this_machine}\n" + bench.origins(found.origin for found in gpus.values()),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -472,7 +472,7 @@ guess_clock
 viz.wrong_right(
     wrong_right,
     bounds={name: m.bandwidth_gb_s for name in wrong_right if (m := find_machine(name))},
-    note="\n".join(found.origin for found in honest),
+    note=bench.origins(found.origin for found in honest),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -1077,7 +1077,7 @@ bench.Table(
             *((gpu, found, on_gpu) for gpu, found in on_gpus.items()),
         )
     ],
-    " ".join([this_machine, *(found.origin for found in gpu_stencils.values())]),
+    f"{this_machine} {bench.origins(found.origin for found in gpu_stencils.values())}",
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["statement"]

@@ -689,7 +689,7 @@ bench.Table(
         for v, planes in depth.items()
     ],
     "Counted by Nsight Compute: what memory sends, as a multiple of the grid; and its speed at 1024³, as a share of the copy's. "
-    + " ".join(on.traffic.origin for on in (h100_rungs, rungs)),
+    + bench.origins(on.traffic.origin for on in (h100_rungs, rungs)),
 )  # fmt: skip
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -790,7 +790,7 @@ bench.Table(
         }
         for name, p in scans.items()
     ],
-    "16384² doubles. " + " ".join(found.origin for found in vectors),
+    "16384² doubles. " + bench.origins(found.origin for found in vectors),
 )
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
