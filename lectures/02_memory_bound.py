@@ -668,7 +668,7 @@ guess_paradox.reveal(
 #
 # The heat step: $D_u$ is `T`, $D_k$ is `Cp`. Three passes, whatever the program does.
 #
-# The problem fixes $A_\text{eff}$: $T_\text{eff}$ rises only when time falls, and T_peak is its ceiling.
+# The problem fixes A_eff: T_eff rises only when time falls, and T_peak is its ceiling.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## T_eff of the fused step, and what it assumes
@@ -857,7 +857,7 @@ def left_to_gain(gpu):
         for m, share in zip(gain[gpu], shares, strict=True)
     ]
     rungs = [viz.Rung(*found) for found in zip(NAMES, shares, shown, strict=True)]
-    return viz.ladder_picture(rungs, bound="T_peak", steps=False, note=gpu_stencils[gpu].origin)
+    return viz.ladder_picture(rungs, bound="T_peak", steps=False, ceiling=True, note=gpu_stencils[gpu].origin)
 
 
 viz.slider(left_to_gain, list(gpus), label="GPU", start="H200")
