@@ -11,7 +11,7 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, INK, MEMORY, MUTED, SERIES, WASTED
 
 YEARS_PER_LETTER = 0.25  # of the memory wall's labels
-LETTER = 7.0  # points: width of a letter of a roofline's labels
+LETTER = 6.5  # points: width of a letter of a roofline's labels
 CLOSE = 0.7  # of the slope, from where on a point's name has room above it
 
 
@@ -101,7 +101,6 @@ class _Roof:
         slope = np.geomspace(left, ridge, 50)
         ax.loglog(slope, slope * machine.t_peak_gb_s, color=MEMORY, lw=3.5)
         ax.loglog([ridge, right], [peak, peak], color=COMPUTE, lw=3.5)
-        ax.axvline(ridge, color=MUTED, lw=1, ls=":")
         ax.annotate(f"ridge: {ridge:.3g} flop/byte", (ridge, left * machine.t_peak_gb_s), xytext=(6, 0),
                     textcoords="offset points", color=MUTED, va="bottom")  # fmt: skip
         ax.text(
@@ -123,7 +122,12 @@ class _Roof:
         )
         for _, x, y in self.points:
             ax.plot(x, y, "o", color=INK, ms=9, zorder=5)
-        ax.set_ylim(top=peak * headroom)  # for the two labels, one above the other in a narrow panel
+        low, top = (
+            ax.get_ylim()[0],
+            peak * headroom,
+        )  # room for two labels, one above the other in a narrow panel
+        ax.plot([ridge, ridge], [low, peak], color=MUTED, lw=1, ls=":")  # up to the roof: a label is above
+        ax.set_ylim(low, top)
         ax.set(xlabel="arithmetic intensity, flop/byte", ylabel="GFLOP/s", title=title)
         plain_log(ax.xaxis)
         plain_log(ax.yaxis)
