@@ -93,7 +93,7 @@ def spread(places, apart, *, lowest=-inf) -> list[float]:
     --------
     >>> spread([0, 1, 50], 10)
     [-4.5, 5.5, 50.0]
-    >>> spread([0, 1, 50], 10, lowest=0)
+    >>> spread([0, 1, 50], 10, lowest=0.0)
     [0.0, 10.0, 50.0]
     """
     groups = []  # of places that touch: the sum of where their first would like to be, and how many they are
