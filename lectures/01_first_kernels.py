@@ -96,7 +96,7 @@ guess_launch.reveal(many.median_s * 1e6, note="the call takes longer than the co
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes with the question. Most multiply: 0.4 s. The record takes one call at a time, by a clock on the GPU; while
-# > the GPU waits for the host, it has time for eight million doubles. Lecture 2 measures without this wait. On another GPU the table shows that one, too.
+# > the GPU waits for the host, it has time for eight million doubles. Lecture 2 measures without this wait. On another GPU the picture shows that one, too.
 # > The host's part of a call varies: on the H100 of the record, the thousand doubles even took longer than the eight million.
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
