@@ -75,8 +75,13 @@ guess.reveal(
 horner = VARIANTS["horner"].by(Library.NUMBA_CUDA)
 recorded = [found.one(horner, degree=d) for found in reversed(bench.records("vector")) for d in (1, 2, 4)]
 assert all(abs(eight.median_s / two.median_s - 1) < 0.01 for two, eight in zip(recorded[::3], recorded[2::3], strict=True))
-table = bench.live(lambda: here.flops_on_this_gpu((1, 2, 4)), recorded)
-bench.Table([{column: row[column] for column in ("what", "where", "time")} for row in table.rows], f"Degree d: 2 d flops. {table.caption}")
+found = bench.live(lambda: here.flops_on_this_gpu((1, 2, 4)), recorded)
+viz.relative_bars(
+    {gpu: {f"{2 * m.parameters['degree']} flops": m.median_s for m in ms} for gpu, ms in found.by_device.items()},
+    xlabel="time, relative to 2 flops",
+    said=bench.format_time,
+    note=found.caption,
+)
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # On both recorded GPUs, eight flops take as long as two, to a hundredth.

@@ -77,13 +77,15 @@ guess_launch
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input", "live"]
 both = [found.one(copy_two, n=n) for found in reversed(bench.records("vector")) for n in (FEW, MANY)]
-table = bench.live(
+found = bench.live(
     lambda: [here.Vectors("gpu", n).copy(n).measure(copy_two, samples=10) for n in (FEW, MANY)],
     both,
 )
-bench.Table(
-    [{column: row[column] for column in ("what", "where", "time")} for row in table.rows],
-    f"copy two: a kernel in which each thread copies two doubles. {table.caption}",
+viz.relative_bars(
+    {gpu: {f"{m.parameters['n']:,} doubles": m.median_s for m in ms} for gpu, ms in found.by_device.items()},
+    xlabel=f"time, relative to {FEW:,} doubles",
+    said=bench.format_time,
+    note=f"copy two: a kernel in which each thread copies two doubles. {found.caption}",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -94,7 +96,7 @@ guess_launch.reveal(many.median_s * 1e6, note="the call takes longer than the co
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes with the question. Most multiply: 0.4 s. The record takes one call at a time, by a clock on the GPU; while
-# > the GPU waits for the host, it has time for eight million doubles. Lecture 2 measures without this wait. On another GPU the table shows that one, too.
+# > the GPU waits for the host, it has time for eight million doubles. Lecture 2 measures without this wait. On another GPU the picture shows that one, too.
 # > The host's part of a call varies: on the H100 of the record, the thousand doubles even took longer than the eight million.
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
@@ -174,7 +176,7 @@ practice.watch(double_grid, practice.Trial({"a": a, "out": unwritten(16)}, {"out
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_guard = viz.Prediction(
     "01-guard",
-    "12 elements, 2 blocks of 8 threads: on a GPU, threads 12 to 15 run out[i] = 2 * a[i], too. What do you see?",
+    "12 elements, 2 blocks of 8 threads: on a GPU, threads 12 to 15 run out[i]\u00a0=\u00a02\u00a0*\u00a0a[i], too. What do you see?",
     [
         "an IndexError with the line",
         "nothing: memory behind out is overwritten",
@@ -273,14 +275,15 @@ guess_copies
 copied = {found.device.name: pair["with_copies"] for found, pair in zip(honest, timed, strict=True)}
 viz.relative_bars(
     {
-        f"{short_name(gpu)}: {bench.format_time(pair.right.median_s)}, {bench.format_time(pair.wrong.median_s)}": {
+        f"{short_name(gpu)}, recorded": {
             "the kernel alone": pair.right.median_s,
             "with its copies": pair.wrong.median_s,
         }
-        for gpu, pair in copied.items()
+        for gpu, pair in reversed(copied.items())
     },
     xlabel="time, relative to the kernel alone",
-    note="A kernel that copies 2²⁶ doubles.\n" + "\n".join(found.origin for found in honest),
+    said=bench.format_time,
+    note="A kernel that copies 2²⁶ doubles. " + bench.origins(found.origin for found in honest),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -484,7 +487,7 @@ bench.Table(
         for i, (x, y) in enumerate(shapes)
     ],
     "A heat step on 16,384 × 16,384 doubles. "
-    + " ".join(record.origin for record in bench.records("stencil")),
+    + bench.origins(record.origin for record in bench.records("stencil")),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]

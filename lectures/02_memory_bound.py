@@ -101,7 +101,7 @@ live_flops = peak.horner_sweep((1, 8, 32), problem=big, samples=3)
 horner = VARIANTS["horner"].by(CUDA)
 viz.flops_sweep(
     {"live": live_flops, **{f"{gpu}, recorded": found.all(horner) for gpu, found in gpus.items()}},
-    note=f"{this_machine}\n" + "\n".join(found.origin for found in gpus.values()),
+    note=f"{this_machine}\n" + bench.origins(found.origin for found in gpus.values()),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -472,7 +472,7 @@ guess_clock
 viz.wrong_right(
     wrong_right,
     bounds={name: m.bandwidth_gb_s for name in wrong_right if (m := find_machine(name))},
-    note="\n".join(found.origin for found in honest),
+    note=bench.origins(found.origin for found in honest),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -668,7 +668,7 @@ guess_paradox.reveal(
 #
 # The heat step: $D_u$ is `T`, $D_k$ is `Cp`. Three passes, whatever the program does.
 #
-# The problem fixes $A_\text{eff}$: $T_\text{eff}$ rises only when time falls, and T_peak is its ceiling.
+# The problem fixes A_eff: T_eff rises only when time falls, and T_peak is its ceiling.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## T_eff of the fused step, and what it assumes
@@ -857,7 +857,7 @@ def left_to_gain(gpu):
         for m, share in zip(gain[gpu], shares, strict=True)
     ]
     rungs = [viz.Rung(*found) for found in zip(NAMES, shares, shown, strict=True)]
-    return viz.ladder_picture(rungs, bound="T_peak", steps=False, note=gpu_stencils[gpu].origin)
+    return viz.ladder_picture(rungs, bound="T_peak", steps=False, ceiling=True, note=gpu_stencils[gpu].origin)
 
 
 viz.slider(left_to_gain, list(gpus), label="GPU", start="H200")
@@ -1077,7 +1077,7 @@ bench.Table(
             *((gpu, found, on_gpu) for gpu, found in on_gpus.items()),
         )
     ],
-    " ".join([this_machine, *(found.origin for found in gpu_stencils.values())]),
+    f"{this_machine} {bench.origins(found.origin for found in gpu_stencils.values())}",
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["statement"]

@@ -672,25 +672,25 @@ def from_memory(on):
     return times, {v: sum(moved[v, 1024][:2]) / moved[v, 1024][2] / 1e9 / on.copy(1024).t_eff_gb_s for v in depth}
 
 
-seen_on = {"H100": from_memory(h100_rungs), "H200": from_memory(rungs)}
-read, busy = seen_on["H200"]
+seen_on = {on: from_memory(on) for on in (h100_rungs, rungs)}
+read, busy = seen_on[rungs]
+
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table(
-    [
-        {"kernel": v, "a block reads": f"{planes + 2} planes for {planes}"}
-        | {
-            f"{gpu}: {what}": shown
-            for gpu, (times, speed) in seen_on.items()
-            for what, shown in {
-                "512³": f"{times[v, 512]:.2f}×", "1024³": f"{times[v, 1024]:.2f}×", "speed": f"{speed[v]:.0%}"
-            }.items()
-        }
+def what_memory_reads(on):
+    """Draw memory's speed at 1024³ for each kernel; beside it, what a block reads, and how often memory sends a number."""
+    times, speed = seen_on[on]
+    found = [
+        viz.Rung(v, speed[v], {
+            "planes read": f"{planes + 2} for {planes}",
+            "sent at 512³": f"{times[v, 512]:.2f}×", "sent at 1024³": f"{times[v, 1024]:.2f}×",
+        })
         for v, planes in depth.items()
-    ],
-    "Counted by Nsight Compute: what memory sends, as a multiple of the grid; and its speed at 1024³, as a share of the copy's. "
-    + " ".join(on.traffic.origin for on in (h100_rungs, rungs)),
-)  # fmt: skip
+    ]  # fmt: skip
+    return viz.ladder_picture(found, steps=False, ceiling=True, note=f"Memory's speed at 1024³, and its bytes over the grid's. {on.traffic.origin}")
+
+
+viz.on_each(what_memory_reads, list(seen_on))
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 assert 1.9 < read["flat", 1024] < 2 and busy["flat"] > 0.9 and max(read[v, 512] for v in depth) < 1.01
@@ -790,7 +790,7 @@ bench.Table(
         }
         for name, p in scans.items()
     ],
-    "16384² doubles. " + " ".join(found.origin for found in vectors),
+    "16384² doubles. " + bench.origins(found.origin for found in vectors),
 )
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]

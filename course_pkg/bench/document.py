@@ -12,6 +12,7 @@ from pathlib import Path
 
 from course_pkg.bench.device import Device
 from course_pkg.bench.measurement import Measurement
+from course_pkg.bench.sources import Source
 from course_pkg.core import Cost, CourseError, Implementation
 from course_pkg.core.files import write
 
@@ -64,13 +65,12 @@ class Document:
     rows: list[dict]
 
     @property
-    def caption(self) -> str:
+    def caption(self) -> Source:
         """The origin of the rows, in one line."""
-        driver = f", driver {self.device.driver}" if self.device.driver else ""
         days = sorted({row["date"] for row in self.rows})
         when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-        tool = f", with Nsight Compute {self.head['ncu']}" if "ncu" in self.head else ","
-        return f"Recorded on {self.device.name}{driver}, {when}{tool} by `{self.head['origin']}`."
+        tool = f"Nsight Compute {self.head['ncu']}" if "ncu" in self.head else ""
+        return Source(self.device.name, self.device.driver or "", when, tool, self.head["origin"])
 
 
 def read(path: Path, kind: str | None = None) -> Document:

@@ -4,12 +4,26 @@ from collections.abc import Callable, Iterable
 
 from course_pkg.bench import device as devices
 from course_pkg.bench.measurement import Measurement
-from course_pkg.core import CourseError
+from course_pkg.core import CourseError, short_name
 from course_pkg.core.table import Table
 from course_pkg.core.units import format_time, or_unknown
 
 
-def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measurement]) -> Table:
+class Live(Table):
+    """A table of measurements, which a picture may show in its place.
+
+    Attributes
+    ----------
+    by_device : dict of str to list of Measurement
+        ``"this GPU"`` first, if it was measured, then each recorded device by its short name.
+    """
+
+    def __init__(self, rows, caption, by_device):
+        super().__init__(rows, caption)
+        self.by_device = by_device
+
+
+def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measurement]) -> Live:
     """Return a table of recorded measurements and, if there is a GPU, of the same measurements on it.
 
     Without a GPU, ``measure`` is not called. If it fails because memory or a package is missing, the table says so and
@@ -36,6 +50,8 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
     >>> triad = recorded("vector").one(Implementation("triad", "", "Numba CUDA"), n=2**26)
     >>> live(lambda: [], [triad]).rows[-1]["where"]
     'NVIDIA H200, recorded'
+    >>> list(live(lambda: [], [triad]).by_device)
+    ['H200, recorded']
     """
     recorded = list(recorded)
     if not recorded:
@@ -51,7 +67,10 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
     rows = [_row(m, names, "this machine") for m in here] + [_row(m, names, "recorded") for m in recorded]
     order = {label: i for i, label in enumerate(dict.fromkeys(row["what"] for row in rows))}
     rows.sort(key=lambda row: order[row["what"]])  # the same work stands together, this machine first
-    return Table(rows, f"{why} {_origins(recorded)}")
+    by_device = {"this GPU": here} if here else {}
+    for m in recorded:
+        by_device.setdefault(f"{short_name(m.device.name)}, recorded", []).append(m)
+    return Live(rows, f"{why} {_origins(recorded)}", by_device)
 
 
 def _names(measurements) -> dict[int, str]:

@@ -99,8 +99,8 @@ class Recorded:
     ----------
     measurements : list of Measurement
     device : Device
-    origin : str
-        One line for a caption.
+    origin : Source
+        One line for a caption; :func:`~course_pkg.bench.sources.origins` tells those of several records.
 
     Examples
     --------

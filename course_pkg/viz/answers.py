@@ -92,8 +92,8 @@ def answers_picture(
             ax.plot([size], [ns], "D", color=COMPUTE, markersize=9)
             ax.annotate(
                 f"{name}: {ns:.0f} ns",
-                (size, ns),
-                xytext=(0, -20),
+                (low, ns),  # it begins at the axis, and ends before the next ground
+                xytext=(6, -20),
                 textcoords="offset points",
                 size=TEXT,
                 color=INK,

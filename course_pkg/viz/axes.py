@@ -1,11 +1,14 @@
 """What the axes of several figures share."""
 
+from math import inf
+
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from course_pkg.core import CourseError
 from course_pkg.viz.strip import folded
 from course_pkg.viz.style import BOUND, MUTED
 
+LOWEST = 6.0  # points above the axis: where the lowest name beside it may stand
 RAISED = str.maketrans(
     "-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 )  # as text: Matplotlib takes longer to typeset a power than to draw its curve
@@ -31,6 +34,8 @@ def draw_bound(ax, value) -> None:
 def name_lines(ax, ends, *, apart=17.0) -> None:
     """Write the names of lines right of the axes, each at the height at which its line ends, and none on another.
 
+    None stands so low that it would be read with the numbers below the axis.
+
     Call it last: when the limits of y are final, and the note and the axes' words have taken their room.
 
     Parameters
@@ -49,7 +54,7 @@ def name_lines(ax, ends, *, apart=17.0) -> None:
     wanted = sorted(
         (high * (to_share((1, y))[1] - low) / (top - low), y, name, colour) for y, name, colour in ends
     )
-    places = spread([place for place, *_ in wanted], apart)
+    places = spread([place for place, *_ in wanted], apart, lowest=LOWEST)
     for (place, y, name, colour), found in zip(wanted, places, strict=True):
         ax.annotate(
             name, (1, y), xycoords=("axes fraction", "data"), xytext=(9, found - place), textcoords="offset points",
@@ -81,23 +86,28 @@ def name_bars(ax, places, names, *, line=16.0) -> None:
             )  # fmt: skip
 
 
-def spread(places, apart) -> list[float]:
-    """Return rising places, moved as little as needed so that each two are so far apart.
+def spread(places, apart, *, lowest=-inf) -> list[float]:
+    """Return rising places, moved as little as needed so that each two are so far apart, and none is below the lowest.
 
     Examples
     --------
     >>> spread([0, 1, 50], 10)
     [-4.5, 5.5, 50.0]
+    >>> spread([0, 1, 50], 10, lowest=0.0)
+    [0.0, 10.0, 50.0]
     """
     groups = []  # of places that touch: the sum of where their first would like to be, and how many they are
-    for place in map(float, places):
+    for place in (float(max(place, lowest)) for place in places):
         groups.append((place, 1))
         while len(groups) > 1:
             (first, n), (second, m) = groups[-2:]
             if first / n + apart * n <= second / m:
                 break
             groups[-2:] = [(first + second - apart * n * m, n + m)]
-    return [total / n + apart * i for total, n in groups for i in range(n)]
+    found = [total / n + apart * i for total, n in groups for i in range(n)]
+    for i, place in enumerate(found):
+        found[i] = max(place, found[i - 1] + apart if i else lowest)
+    return found
 
 
 def note_below(figure, note):

@@ -41,10 +41,11 @@ class Rung:
     binds: str = ""
 
 
-def ladder_picture(rungs, *, bound="copy", note="", steps=True) -> Picture:
+def ladder_picture(rungs, *, bound="copy", note="", steps=True, ceiling=False) -> Picture:
     """Draw a bar for each rung, from the first downwards; a rung below the one before has its own colour.
 
-    A line in each bar shows where the bar before it ended. A counter that differs from the rung before is set in bold.
+    A rung is below another if the percentages that are shown say so. A line in each bar shows where the bar before it
+    ended. A counter that differs from the rung before is set in bold.
 
     Parameters
     ----------
@@ -56,6 +57,8 @@ def ladder_picture(rungs, *, bound="copy", note="", steps=True) -> Picture:
     steps : bool
         False where rungs are no steps of a way, but different problems: nothing is compared with the rung before, and
         the bars that end before the bound have the other colour.
+    ceiling : bool
+        True where the bound is a ceiling, such as T_peak: to end before it is no fault, and takes no colour.
 
     Raises
     ------
@@ -74,7 +77,8 @@ def ladder_picture(rungs, *, bound="copy", note="", steps=True) -> Picture:
     height = HEAD + ROW * len(rungs) + FOOT + words.height + TOP
     befores = [rungs[i - 1] if steps and i else None for i in range(len(rungs))]
     falls = [
-        before is not None and rung.share < before.share for rung, before in zip(rungs, befores, strict=True)
+        before is not None and round(rung.share, 2) < round(before.share, 2)
+        for rung, before in zip(rungs, befores, strict=True)
     ]
 
     def plot(figure):
@@ -90,7 +94,7 @@ def ladder_picture(rungs, *, bound="copy", note="", steps=True) -> Picture:
         _bound(ax, left + unit, base, base - ROW * len(rungs), bound)
         for i, (rung, fell) in enumerate(zip(rungs, falls, strict=True)):
             y = base - (i + 0.5) * ROW
-            other = fell if steps else rung.share < 1
+            other = fell if steps else not ceiling and rung.share < 1
             _bar(ax, rung, y, left, unit, i, fell, other, befores[i] and befores[i].share)
         x = right
         for name, cells, wide in columns:

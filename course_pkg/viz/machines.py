@@ -11,6 +11,8 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, INK, MEMORY, MUTED, SERIES, WASTED
 
 YEARS_PER_LETTER = 0.25  # of the memory wall's labels
+LETTER = 6.5  # points: width of a letter of a roofline's labels
+CLOSE = 0.7  # of the slope, from where on a point's name has room above it
 
 
 def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
@@ -29,7 +31,13 @@ def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
     'Roofline of H200 SXM: a slope of 4,800 GB/s meets the peak of 34,000 GFLOP/s at 7.08 flop per byte.'
     """
     roof = _Roof(machine, points, dtype)
-    return draw(lambda figure: roof.plot(figure.subplots(), title), roof.alt, size=(11.0, 4.0))
+
+    def plot(figure):
+        ax = figure.subplots()
+        roof.plot(ax, title)
+        _name_points(figure, [(ax, roof)])
+
+    return draw(plot, roof.alt, size=(11.0, 4.0))
 
 
 def rooflines(roofs, *, dtype="float64") -> Picture:
@@ -56,6 +64,7 @@ def rooflines(roofs, *, dtype="float64") -> Picture:
         for panel, roof in zip(panels, drawn, strict=True):
             roof.plot(panel, roof.machine.name, headroom=12)
             panel.label_outer()
+        _name_points(figure, zip(panels, drawn, strict=True))
 
     return draw(plot, " ".join(roof.alt for roof in drawn), size=(6.6 * len(drawn), 4.8))
 
@@ -92,7 +101,6 @@ class _Roof:
         slope = np.geomspace(left, ridge, 50)
         ax.loglog(slope, slope * machine.t_peak_gb_s, color=MEMORY, lw=3.5)
         ax.loglog([ridge, right], [peak, peak], color=COMPUTE, lw=3.5)
-        ax.axvline(ridge, color=MUTED, lw=1, ls=":")
         ax.annotate(f"ridge: {ridge:.3g} flop/byte", (ridge, left * machine.t_peak_gb_s), xytext=(6, 0),
                     textcoords="offset points", color=MUTED, va="bottom")  # fmt: skip
         ax.text(
@@ -112,15 +120,33 @@ class _Roof:
             va="bottom",
             weight="bold",
         )
-        for name, x, y in self.points:
+        for _, x, y in self.points:
             ax.plot(x, y, "o", color=INK, ms=9, zorder=5)
-            # the dotted line of the ridge may pass here: it stops at a name
-            ground = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
-            ax.annotate(name, (x, y), xytext=(9, -14), textcoords="offset points", bbox=ground)
-        ax.set_ylim(top=peak * headroom)  # for the two labels, one above the other in a narrow panel
+        low, top = (
+            ax.get_ylim()[0],
+            peak * headroom,
+        )  # room for two labels, one above the other in a narrow panel
+        ax.plot([ridge, ridge], [low, peak], color=MUTED, lw=1, ls=":")  # up to the roof: a label is above
+        ax.set_ylim(low, top)
         ax.set(xlabel="arithmetic intensity, flop/byte", ylabel="GFLOP/s", title=title)
         plain_log(ax.xaxis)
         plain_log(ax.yaxis)
+
+
+def _name_points(figure, panels):
+    """Name the points of each roof, when the axes have their places: no name lies on the slope or on the ridge."""
+    figure.get_layout_engine().execute(figure)
+    for ax, roof in panels:
+        wide = (
+            figure.get_figwidth() * 72 * ax.get_position().width / np.log10(np.divide(*ax.get_xlim()[::-1]))
+        )
+        for name, x, y in roof.points:
+            to_ridge = wide * np.log10(roof.ridge / x)  # in points
+            crosses = 0 < to_ridge < 9 + LETTER * len(name)
+            beside = {"xytext": (9, -14)}
+            if crosses and y > CLOSE * x * roof.machine.t_peak_gb_s:
+                beside = {"xytext": (-9, 9), "ha": "right"}  # above the slope, which falls to the left
+            ax.annotate(name, (x, y), textcoords="offset points", **beside)
 
 
 def memory_wall(machines, *, dtype="float64") -> Picture:

@@ -174,10 +174,24 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         ax.set_ylim(0.5, max(4, 1.5 * ax.get_ylim()[1]))
         colours = cycle((COMPUTE, MEMORY, GAIN))
         least, most = ax.get_ylim()  # a name stands at its line's end, or at the edge if that lies outside
-        last = [
-            (min(max(ms[-1].median_s / ms[0].median_s, least), most), name, c)
-            for (name, ms), c in zip(series.items(), colours, strict=False)
-        ]
+        ends = {
+            n: (ms[-1].cost.flops / ms[-1].parameters["n"], ms[-1].median_s / ms[0].median_s)
+            for n, ms in series.items()
+        }
+        furthest, last = max(x for x, _ in ends.values()), []
+        for (name, (x, y)), c in zip(ends.items(), colours, strict=False):
+            if x < 0.9 * furthest and least < y < most:  # it ends within the axes, and has its name there
+                ax.annotate(
+                    name,
+                    (x, y),
+                    xytext=(7, 10),
+                    textcoords="offset points",
+                    color=c,
+                    weight="bold",
+                    va="center",
+                )
+            else:
+                last.append((min(max(y, least), most), name, c))
         note_below(figure, note)
         name_lines(ax, last)
 

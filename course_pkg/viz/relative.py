@@ -9,8 +9,10 @@ from course_pkg.viz.axes import note_below
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, SERIES
 
+LETTER = 0.0125  # width of a letter of a label, of the axes' width
 
-def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
+
+def relative_bars(quantities, *, xlabel, title="", note="", said=None) -> Picture:
     """Draw how many times as large each quantity is, compared with that of the first thing.
 
     Parameters
@@ -19,6 +21,8 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
         By name of the quantity, its positive value for each thing. All have the same things, in the same order.
     xlabel : str
         What 1 means.
+    said : callable, optional
+        Writes a value, such as ``format_time``: it then stands beside its bar, too.
 
     Raises
     ------
@@ -29,6 +33,8 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
     --------
     >>> relative_bars({"bytes": {"a": 8, "b": 16}, "time": {"a": 1e-3, "b": 3e-3}}, xlabel="times a").alt
     'bytes: a 1.00, b 2.00; time: a 1.00, b 3.00 (times a).'
+    >>> relative_bars({"time": {"a": 8, "b": 1200}}, xlabel="times a", said="{} s".format).alt
+    'time: a 1.00 (8 s), b 150 (1200 s) (times a).'
     """
     things = list(next(iter(quantities.values()), {}))
     if not things:
@@ -43,23 +49,31 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
     def plot(figure):
         ax = figure.subplots()
         height = 0.8 / len(relative)
+        most = (1.25 if said else 1.12) * max(map(max, relative.values()))
         for k, ((name, values), colour) in enumerate(zip(relative.items(), cycle(SERIES), strict=False)):
             y = np.arange(len(things))[::-1] + (0.5 * (len(relative) - 1) - k) * height
             ax.barh(y, values, color=colour, height=0.9 * height, label=name)
-            for yi, value in zip(y, values, strict=True):
-                ax.annotate(f"{value:.2f}×", (value, yi), xytext=(5, 0), textcoords="offset points", va="center",
-                            fontsize=13)  # fmt: skip
+            for yi, thing, value in zip(y, things, values, strict=True):
+                label = f"{_times(value)}×" + (f", {said(quantities[name][thing])}" if said else "")
+                # beside the bar, or beside the line of 1 where that would cross it
+                at = 1 if value < 1 < value + LETTER * most * len(label) else value
+                beside = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 13}
+                ax.annotate(label, (at, yi), **beside)
         ax.axvline(1, color=BOUND, lw=1)
         ax.set_yticks(np.arange(len(things))[::-1], things)
-        ax.grid(axis="y", visible=False)
-        ax.set_xlim(0, 1.12 * max(map(max, relative.values())))
+        ax.grid(visible=False)  # each bar has its number, and no line passes behind it
+        ax.set_xlim(0, most)
         ax.set(xlabel=xlabel, title=title)
         if len(relative) > 1:
             figure.legend(loc="outside upper center", ncols=min(4, len(relative)))
         note_below(figure, note)
 
     told = "; ".join(
-        f"{name}: " + ", ".join(f"{t} {value:.2f}" for t, value in zip(things, values, strict=True))
+        f"{name}: "
+        + ", ".join(
+            f"{t} {_times(value)}" + (f" ({said(quantities[name][t])})" if said else "")
+            for t, value in zip(things, values, strict=True)
+        )
         for name, values in relative.items()
     )
     rows = len(things) * len(relative)
@@ -68,3 +82,8 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
         f"{title} {told} ({xlabel}). {note}",
         size=(9.6, max(2.95, 1.6 + 0.27 * rows) if len(relative) > 1 else 1.25 + 0.5 * rows),
     )
+
+
+def _times(value) -> str:
+    """Write a factor with three digits."""
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"

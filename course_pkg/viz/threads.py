@@ -27,6 +27,8 @@ from course_pkg.viz.threads_scene import Link, Scene, what, who, whose
 MOST_LINKS = 4000
 MOST_ZOOM, LEAST_ZOOM = 1.2, 0.9  # of a picture where there is room, and where there is none: then it scrolls
 GAP = 14.0  # between the words of the legend
+WORD = 0.54 * TEXT  # width of a letter of a title, about
+POINTS = 60  # of a line, to see whether it crosses a title
 LINES = {"load": (MEMORY, "reads"), "store": (MEMORY_WRITE, "writes"), "atomic": (SERIES[5], "updates")}
 DASHES = {
     "load": "none",
@@ -84,7 +86,10 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
     for link in links:
         by_thread.setdefault(link.thread, []).append(link)
         by_element.setdefault((link.array, link.element), []).append(link)
-    parts, numbers_in_cells = [_blocks(placed)], []
+    numbers = {array.name: number for number, array in enumerate(scene.arrays)}
+    drawn = [link for link in links if link.array in numbers and link.thread in placed.threads]
+    parts = [_blocks(placed), *(_line(placed, k, numbers[k.array], k.thread in scene.shown) for k in drawn)]
+    numbers_in_cells = []
     widest = max(len(placed.label(scene, thread)) for thread in placed.threads)
     for thread, box in placed.threads.items():
         kind = "astray" if thread in scene.astray else "thread" if thread in by_thread else "resting"
@@ -98,12 +103,9 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
             state = array.states[element]
             parts.append(_cell(box, state, f"a{number}e{element}", said))
             numbers_in_cells.append(_number(box, array.texts[element], state, longest))
-    numbers = {array.name: number for number, array in enumerate(scene.arrays)}
-    for link in links:
-        if link.array in numbers and link.thread in placed.threads:
-            parts.append(_line(placed, link, numbers[link.array], link.thread in scene.shown))
+    parts += [_ends(placed, k, numbers[k.array], k.thread in scene.shown) for k in drawn]
     legend, end = _legend(scene, placed)
-    parts += [*numbers_in_cells, _titles(placed), legend]
+    parts += [*numbers_in_cells, _titles(placed, [k for k in drawn if k.thread in scene.shown]), legend]
     height, width = placed.height + 26, min(WIDTH, max(placed.right, end) + 4)
     svg = (
         f'<svg id="{name}" class="threads" xmlns="http://www.w3.org/2000/svg" role="img" '
@@ -149,7 +151,6 @@ def _cell(box, state, key, said):
 
 
 def _number(box, text, state, longest):
-    """Write into a cell, over the lines, with an edge of the cell's colour: a line that passes leaves it legible."""
     fill, ink, _ = FILLS[state]
     x, y, width, height = box
     size = min(TEXT, 1.62 * (width - 3) / max(1, longest))
@@ -161,26 +162,33 @@ def _number(box, text, state, longest):
 
 
 def _line(placed: Placed, link: Link, number: int, shown: bool):
-    ends, bend, tip = _course(
-        placed.threads[link.thread], placed.elements[link.array][link.element], link, placed
-    )
-    (x0, y0), (x1, y1) = ends
-    ex, ey, ew, eh = placed.elements[link.array][link.element]
-    colour = LINES[link.kind][0]
+    """Draw what connects a thread and an element: below the cells, so that it strikes no number through."""
+    ((x0, y0), (x1, y1)), bend, _ = _course(placed, link)
     bends = " ".join(f"{x:.1f} {y:.1f}" for x, y in bend)
-    return (
-        f'<g class="l {"d " if shown else ""}t{link.thread} a{number}e{link.element}">'
-        f'<path d="M{x0:.1f} {y0:.1f}C{bends} {x1:.1f} {y1:.1f}" fill="none" '
-        f'stroke="{colour}" stroke-opacity=".75" stroke-width="2" '
-        f'stroke-dasharray="{DASHES[link.kind]}"/><path d="{tip}" fill="{colour}"/>'
-        f'<rect x="{ex:.1f}" y="{ey:.1f}" width="{ew:.1f}" height="{eh:.1f}" rx="2.5" fill="none" stroke="{colour}" '
-        'stroke-width="2.5"/></g>'
-    )
+    return _of_link(
+        link, number, shown, f'<path d="M{x0:.1f} {y0:.1f}C{bends} {x1:.1f} {y1:.1f}" fill="none" '
+        f'stroke="{LINES[link.kind][0]}" stroke-opacity=".75" stroke-width="2" stroke-dasharray="{DASHES[link.kind]}"/>'
+    )  # fmt: skip
 
 
-def _course(thread, element, link: Link, placed: Placed):
+def _ends(placed: Placed, link: Link, number: int, shown: bool):
+    """Draw the tip of a line's arrow, and a frame around the element: over the cells."""
+    tip, colour = _course(placed, link)[2], LINES[link.kind][0]
+    x, y, width, height = placed.elements[link.array][link.element]
+    return _of_link(
+        link, number, shown, f'<path d="{tip}" fill="{colour}"/><rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
+        f'height="{height:.1f}" rx="2.5" fill="none" stroke="{colour}" stroke-width="2.5"/>'
+    )  # fmt: skip
+
+
+def _of_link(link, number, shown, inside):
+    return f'<g class="l {"d " if shown else ""}t{link.thread} a{number}e{link.element}">{inside}</g>'
+
+
+def _course(placed: Placed, link: Link):
     """Return the ends of a line, the points that bend it, and the tip of its arrow: where what is moved arrives."""
-    (tx, ty, tw, th), (ex, ey, ew, eh) = thread, element
+    tx, ty, tw, th = placed.threads[link.thread]
+    ex, ey, ew, eh = placed.elements[link.array][link.element]
     if placed.across:
         before = ex < tx
         start = (tx if before else tx + tw, ty + th / 2)
@@ -199,16 +207,40 @@ def _course(thread, element, link: Link, placed: Placed):
     return (start, end), bend, f"M{x:.1f} {y:.1f}l{sides}"
 
 
-def _titles(placed: Placed):
-    """Write titles over the lines, each with a white edge, so that a line that passes there leaves it legible."""
-    parts = []
+def _titles(placed: Placed, shown):
+    """Write titles beside the lines that are shown; others may pass, so each title has a white edge."""
+    parts, courses = [], [_points(placed, link) for link in shown]
     for x, y, text, bold in placed.titles:
         weight = ' font-weight="600"' if bold else ""
         parts.append(
-            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{TEXT}" fill="{INK}"{weight} stroke="white" stroke-width="4" '
-            f'paint-order="stroke" pointer-events="none">{escape(text)}</text>'
+            f'<text x="{_beside(placed, courses, x, y, text):.1f}" y="{y:.1f}" font-size="{TEXT}" fill="{INK}"{weight} '
+            f'stroke="white" stroke-width="4" paint-order="stroke" pointer-events="none">{escape(text)}</text>'
         )
     return "".join(parts)
+
+
+def _beside(placed: Placed, courses, x, y, text):
+    """Return where a title begins: right of the lines that would cross it, if there is room."""
+    wide = WORD * len(text)
+    crossings = sorted(cx for course in courses for cx, cy in course if y - TEXT <= cy <= y + 4)
+    others = [left for left, height, said, _ in placed.titles if height == y and left > x]
+    end = min([placed.right, *(left - GAP for left in others)])
+    found = x
+    for crossing in crossings:
+        if found - 4 < crossing < found + wide + 4:
+            found = crossing + 8
+    return found if found + wide <= end else x
+
+
+def _points(placed: Placed, link: Link):
+    """Return points along a line, closer to each other than the letters of a title are high."""
+    (start, end), (one, two), _ = _course(placed, link)
+    ts = [i / POINTS for i in range(POINTS + 1)]
+    weights = [((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3) for t in ts]
+    return [
+        tuple(sum(w * p[axis] for w, p in zip(four, (start, one, two, end), strict=True)) for axis in (0, 1))
+        for four in weights
+    ]
 
 
 def _blocks(placed: Placed):

@@ -257,6 +257,21 @@ def test_a_phone_shows_one_column_that_can_be_read(built, running, width, height
         "(all) => all.map((one) => one.scrollHeight - one.clientHeight)"
     )
     assert max(frames) <= 2
+    # a path that is one long word breaks; a wide table moves in its box, with letters and a caption as elsewhere
+    wide = "<th>a column</th>" * 12
+    page.locator(".frame .markdown").last.evaluate(
+        "(one, html) => { one.innerHTML += html; }",
+        f"<p><code>{'course_pkg_' * 12}</code></p>"
+        f"<table><caption>{'Recorded here. ' * 20}<code>{'--option ' * 20}</code></caption>"
+        f"<thead><tr>{wide}</tr></thead><tbody><tr>{wide}</tr></tbody></table>",
+    )
+    assert page.evaluate("document.body.scrollWidth") <= width
+    for found in (
+        page.locator(".frame .markdown").last.locator("p:last-of-type code, caption, caption code").all()
+    ):
+        box = found.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+    assert styles(".frame table :is(th, caption, code)", "fontSize")[-26:] == 26 * [16.0]
     context.close()
 
 

@@ -5,8 +5,8 @@ import re
 import pytest
 from matplotlib.figure import Figure
 
-from course_pkg.core import catalogue
-from course_pkg.viz import draw, memory_wall
+from course_pkg.core import catalogue, machine
+from course_pkg.viz import draw, memory_wall, roofline
 from course_pkg.viz.axes import name_lines, spread
 
 
@@ -22,6 +22,14 @@ from course_pkg.viz.axes import name_lines, spread
 )
 def test_places_move_as_little_as_needed(places, found):
     assert spread(places, 10) == pytest.approx(found, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("places", "found"),
+    [([], []), ([0, 0, 0], [6, 16, 26]), ([8, 30], [8, 30]), ([-90, 12, 60], [6, 16, 60]), ([7, 8], [6, 16])],
+)
+def test_no_place_is_below_the_lowest(places, found):
+    assert spread(places, 10, lowest=6) == pytest.approx(found)
 
 
 def test_names_stand_right_of_the_axes_each_at_its_own_height():
@@ -52,6 +60,19 @@ def test_labels_of_the_memory_wall_do_not_lie_on_each_other():
     for a, (a0, a1, a2, a3) in boxes.items():
         for b, (b0, b1, b2, b3) in boxes.items():
             assert a == b or a1 < b0 or b1 < a0 or a3 < b2 or b3 < a2, f"{a} lies on {b}"
+
+
+@pytest.mark.parametrize("bandwidth", [1500, 3082, 4379])
+@pytest.mark.parametrize("flops", [0.5, 2, 4, 7, 16])
+def test_no_name_of_a_roofline_lies_on_the_ridge(bandwidth, flops):
+    """The points of the picture: a name ends left of the ridge's line, or begins right of it."""
+    roof = machine("h200").measured(bandwidth)
+    name = "Horner, 64 flops"
+    svg = roofline(roof, [(name, flops, None)]).svg
+    anchor, x = re.search(rf'text-anchor: (\w+)[^"]*" x="([\d.]+)" y="[\d.]+"[^>]*>{name}<', svg).groups()
+    left = float(x) - (0.5 * 13 * len(name) if anchor == "end" else 0)
+    ridge = float(re.search(r'<text[^>]* x="([\d.]+)"[^>]*>ridge: ', svg)[1]) - 6
+    assert left + 0.5 * 13 * len(name) < ridge or ridge < left
 
 
 def test_a_note_is_folded_to_the_width_of_its_figure():

@@ -1,5 +1,7 @@
 """The time of kernels, and their clocks in it."""
 
+import re
+
 import pytest
 
 from course_pkg import viz
@@ -39,6 +41,13 @@ def test_a_clock_is_as_long_as_its_share_of_the_time(monkeypatch):
     widths = [round(width) for width, _ in drawn]
     assert widths == [600, 480, 360, 300, 240, 900, 450, 0, 0, 720]
     assert len({colour for _, colour in drawn}) == 1 + len(COLOURS) and WASTED not in COLOURS.values()
+
+
+def test_a_time_has_an_edge_that_can_be_seen():
+    """The pale grey has a contrast of 1.4 : 1; its edge has 3.2."""
+    svg = viz.clock_bars({"flat": FLAT, "tiled": TILED}).svg
+    times = re.findall(rf'style="fill: {WASTED.lower()}; fill-opacity: 0.3; stroke: {WASTED.lower()}', svg)
+    assert len(times) == 3  # of two kernels, and in the legend
 
 
 def test_without_a_bound_none_is_drawn():

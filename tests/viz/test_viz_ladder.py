@@ -65,6 +65,22 @@ def test_problems_are_not_compared_with_each_other_but_with_the_bound():
     assert "a fall" not in picture.alt and "▾" not in picture.svg
 
 
+def test_to_end_before_a_ceiling_takes_no_colour():
+    rungs = [Rung("a", 0.9), Rung("b", 0.6)]
+    for ceiling, colour in ((True, MEMORY), (False, COMPUTE_TEXT)):
+        svg = ladder_picture(rungs, bound="T_peak", steps=False, ceiling=ceiling).svg
+        assert [rectangle(svg, f"rung-{i}")[4].upper() for i in range(2)] == [colour, colour]
+
+
+def test_a_fall_is_one_that_the_percentages_show():
+    same, lower = (
+        ladder_picture([Rung("a", 0.9201), Rung("b", 0.9199)]),
+        ladder_picture([Rung("a", 0.92), Rung("b", 0.91)]),
+    )
+    assert "▾" not in same.svg and "a fall" not in same.alt
+    assert "▾" in lower.svg and "a fall" in lower.alt
+
+
 def test_a_counter_is_bold_where_it_changed():
     bold = re.findall(r"font-weight: 700[^>]*>([^<]*)<", ladder_picture(RUNGS).svg)
     assert {"20", "2", "32"} <= set(bold) and not {"7", "30"} & set(bold)

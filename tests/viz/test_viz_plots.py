@@ -1,5 +1,6 @@
 """Every plot is a picture whose alternative text contains its numbers."""
 
+import re
 import warnings
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -192,6 +193,18 @@ def test_the_explorer_is_a_slider_over_flops():
     ]
     assert control.index == frames.selected_index == 3
     assert len(frames.children) == len(FLOPS_A_NUMBER)
+
+
+def test_a_line_that_ends_before_the_others_has_its_name_at_its_own_end():
+    longer = [
+        *DEGREES["another"],
+        replace(DEGREES["another"][-1], cost=Cost(8, 8, 8 * DEGREES["another"][-1].cost.flops)),
+    ]
+    svg = viz.flops_sweep({"this machine": DEGREES["this machine"], "another": longer}).svg
+    own, right = (
+        float(re.search(rf' x="([\d.]+)"[^>]*>{name}<', svg)[1]) for name in ("this machine", "another")
+    )
+    assert own < right - 50
 
 
 def test_a_line_that_leaves_the_picture_has_its_name_at_the_edge():

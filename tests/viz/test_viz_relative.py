@@ -1,5 +1,7 @@
 """Relative bars: each quantity over that of the first thing, told in the alternative text, too."""
 
+import re
+
 import pytest
 
 from course_pkg.core import CourseError
@@ -13,6 +15,24 @@ def test_each_quantity_is_relative_to_its_own_first_value():
         {"sectors": SECTORS, "time": {"mesh": 2e-4, "random": 5e-4}}, xlabel="times the mesh"
     )
     assert picture.alt == "sectors: mesh 1.00, random 4.20; time: mesh 1.00, random 2.50 (times the mesh)."
+
+
+def test_a_value_may_stand_beside_its_factor_and_a_factor_has_three_digits():
+    picture = relative_bars({"time": {"a": 2, "b": 25, "c": 781}}, xlabel="times a", said="{} ms".format)
+    assert picture.alt == "time: a 1.00 (2 ms), b 12.5 (25 ms), c 390 (781 ms) (times a)."
+    for label in ("1.00×, 2 ms", "12.5×, 25 ms", "390×, 781 ms"):
+        assert f">{label}<" in picture.svg
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.9, 0.97, 1.02])
+def test_no_label_lies_on_the_line_of_one(share):
+    svg = relative_bars({"time": {"a": 100, "b": 100 * share}}, xlabel="times a", said="{} µs".format).svg
+
+    def place(said):
+        return float(re.search(rf' x="([\d.]+)"[^>]*>{said}<', svg)[1])
+
+    one, label = place("1.00×, 100 µs") - 5, f"{share:.2f}×, {100 * share} µs"
+    assert place(label) >= one or place(label) + 0.5 * 13 * len(label) < one
 
 
 def test_the_picture_grows_with_its_bars():

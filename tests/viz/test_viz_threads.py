@@ -113,13 +113,46 @@ def test_pointing_at_a_thread_shows_its_lines_and_hides_the_others():
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1000, "height": 600})
         page.set_content(threads_picture(scene(), "Alt.")._repr_html_())
-        assert page.evaluate(visible) == ["t1 a0e1", "t1 a1e1"]
+        assert page.evaluate(visible) == 2 * ["t1 a0e1", "t1 a1e1"]  # lines, then their ends
         page.locator(".c.t3").hover()
-        assert page.evaluate(visible) == ["t3 a0e3", "t3 a1e3"]
+        assert page.evaluate(visible) == 2 * ["t3 a0e3", "t3 a1e3"]
         page.locator(".c.a1e5").hover()
-        assert page.evaluate(visible) == ["t5 a1e5"]
+        assert page.evaluate(visible) == 2 * ["t5 a1e5"]
         page.mouse.move(999, 599)
-        assert page.evaluate(visible) == ["t1 a0e1", "t1 a1e1"]
+        assert page.evaluate(visible) == 2 * ["t1 a0e1", "t1 a1e1"]  # lines, then their ends
+
+
+@pytest.mark.parametrize("drawn", [scene(64, 32, 2), scene(blocks=1, block=(4, 4, 1), shape=(4, 4))])
+def test_a_line_passes_below_cells_and_its_ends_lie_over_them(drawn):
+    marks = list(ET.fromstring(threads_picture(drawn, "Threads.").svg))
+    of = {
+        kind: [i for i, m in enumerate(marks) if (m.get("class") or "").startswith(f"{kind} ")]
+        for kind in "lc"
+    }
+    lines = [i for i in of["l"] if any("C" in path.get("d") for path in marks[i].iter(f"{SVG}path"))]
+    ends = [i for i in of["l"] if marks[i].find(f"{SVG}rect") is not None]
+    assert len(lines) == len(ends) == len(drawn.links) and not set(lines) & set(ends)
+    assert max(lines) < min(of["c"]) and max(of["c"]) < min(ends)
+
+
+def test_a_title_stands_right_of_the_lines_that_are_shown():
+    """Thread 0 reads a[0] and tile[1], and writes out[0]: its lines would cross the titles of block, tile and out."""
+    a, out = (
+        Cells(name, (16,), ("1",) * 16, ("right",) * 16, at)
+        for name, at in (("a", "above"), ("out", "below"))
+    )
+    tile = Cells("tile", (16,), ("1",) * 16, ("read",) * 16, "shared", "tile: shared memory")
+    links = (Link(0, "a", 0, "load"), Link(0, "tile", 1, "load"), Link(0, "out", 0, "store"))
+
+    def places(shown):
+        svg = threads_picture(Scene((1, 1, 1), (16, 1, 1), (a, tile, out), links, shown), "Threads.").svg
+        texts = (t for t in ET.fromstring(svg).iter(f"{SVG}text") if t.get("text-anchor") is None)
+        return {t.text: float(t.get("x")) for t in texts}
+
+    before, after = places(frozenset()), places(frozenset({0}))
+    assert after["a"] == before["a"]
+    for title in ("block 0", "tile: shared memory", "out"):
+        assert before[title] + 10 < after[title] < before[title] + 60
 
 
 def test_numbers_stand_over_the_lines_with_an_edge_and_do_not_shrink_below_ten_px():
