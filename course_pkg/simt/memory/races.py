@@ -190,10 +190,11 @@ class Races:
         """
         shadow, mine, access = region.shadow, threads * SITES + site, self.sites[site]
         before = shadow.updaters_by(access.way, self.order)
-        clash, other = self._met_crowd(
-            before, units, mine, stamps, (np.zeros(len(mine), bool), mine * 0 + NONE)
-        )
-        clash &= shadow.replaced_by(units) != values
+        clash, other = np.zeros(len(mine), bool), np.full(len(mine), NONE)
+        differs = shadow.replaced_by(units) != values
+        if differs.any():  # a lock is given back by the same number each time
+            clash, other = self._met_crowd(before, units, mine, stamps, (clash, other))
+            clash = clash & differs
         if clash.any() and self.handovers.active:
             clash &= ~self.handovers.saw_the_last(region, units, mine, clash)
         shadow.replaced[units] = values
@@ -229,7 +230,10 @@ class Races:
                 continue
             alike = other[0] == way[0] and way[0] != "exch"
             for entry, stamp in crowd.meet(units):
-                more = self._clash(entry, stamp, mine, stamps) & (unchanged if alike else True)
+                asked = unchanged & ~doubt if alike else ~doubt  # one other thread is enough
+                if not asked.any():
+                    break
+                more = self._clash(entry, stamp, mine, stamps, asked)
                 doubt, whom = doubt | more, np.where(more, entry, whom)
         return doubt, whom
 
@@ -246,6 +250,11 @@ class Races:
     def _met_crowd(self, crowd, units, mine, stamps, met):
         """Add the lanes that clash with a member of a crowd to ``met``."""
         clash, other = met
+        pairs = crowd.pairs(units)
+        if pairs is not None:  # as in most launches, nobody clashes: one look at all of them
+            lanes, entry, stamp = pairs
+            if not self._clash(entry, stamp, mine[lanes], stamps[lanes]).any():
+                return met
         for entry, stamp in crowd.meet(units):
             more = self._clash(entry, stamp, mine, stamps)
             if more.any():
@@ -262,8 +271,8 @@ class Races:
             clash = clash & (met[0] | ~self.handovers.saw_the_last(region, units, mine, clash))
         return clash, other
 
-    def _clash(self, entry, stamp, mine, stamps):
-        clash = self.order.clash(entry, stamp, mine, stamps)
+    def _clash(self, entry, stamp, mine, stamps, asked=True):
+        clash = self.order.clash(entry, stamp, mine, stamps) & asked
         if self.handovers.active and clash.any():
             clash &= ~self.handovers.known(entry, stamp, mine, clash)
         return clash
