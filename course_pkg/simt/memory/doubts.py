@@ -56,6 +56,8 @@ class Watched:
         One item for each lane of the atomic.
     way : tuple
         The kind of update that the atomic is.
+    reads : ndarray of bool
+        The lanes that came to read alone: to them, changes by atomics of the same kind matter, too.
     open : ndarray of bool
         The lanes whose value has decided no branch and is in no doubt.
     stored : ndarray of bool
@@ -69,6 +71,7 @@ class Watched:
     threads: np.ndarray
     stamps: np.ndarray
     way: tuple
+    reads: np.ndarray
     open: np.ndarray
     stored: np.ndarray
 
@@ -132,14 +135,15 @@ class Doubts:
         by_unit = np.argsort(units, kind="stable")
         inner = units[by_unit]
         for watched, doubt in self._watched.values():
-            alike = watched.way == way and not way[2]
-            if watched.region is not region or watched.wave is not wave or alike:
+            if watched.region is not region or watched.wave is not wave:
                 continue
+            alike = watched.way == way and not way[2]
+            asked = watched.open & watched.reads if alike else watched.open
             for side, step in (
                 ("left", 0),
                 ("right", -1),
             ):  # the first and the last thread that change an element
-                lanes = np.flatnonzero(watched.open)
+                lanes = np.flatnonzero(asked)
                 at = np.clip(np.searchsorted(inner, watched.units[lanes], side) + step, 0, len(inner) - 1)
                 same = inner[at] == watched.units[lanes]
                 lanes, mine = lanes[same], by_unit[at[same]]

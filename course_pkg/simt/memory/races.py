@@ -205,8 +205,10 @@ class Races:
         met = self.update(region, units, threads, stamps, site)
         return met[0] | clash | together, np.where(met[0], met[1], other)
 
-    def fetched(self, region, units, threads, stamps, way, unchanged):
-        """Tell which lanes' atomics found an integer that other threads change, unordered, by another kind of update.
+    def fetched(self, region, units, threads, stamps, way, unchanged, reads):
+        """Tell which lanes' atomics found an integer that other threads change in no order with them.
+
+        Changes by the same kind of update matter only to lanes that came to read.
 
         Parameters
         ----------
@@ -214,6 +216,8 @@ class Races:
             The kind of the lanes' own update, which has already been noted.
         unchanged : ndarray of bool
             True where the lane's update left the element as it was: there it counts as a read.
+        reads : ndarray of bool
+            True where it would have done so, whatever the element held.
 
         Returns
         -------
@@ -221,20 +225,21 @@ class Races:
         whom : ndarray of int64
             Entries of the other threads' updates; ``NONE`` where there is no doubt.
         """
-        mine, doubt, whom = threads * SITES, np.zeros(len(threads), bool), np.full(len(threads), NONE)
+        mine, whom = threads * SITES, np.full(len(threads), NONE)
+        doubt, far = np.zeros((2, len(threads)), bool)
         crowds = region.shadow.updaters
         if way[2]:  # of floats, only those that were swapped have changed: other updates are races already
             crowds = {("cas",): region.shadow.swappers_of(self.order)}
         for other, crowd in crowds.items():
-            if other == way:
-                continue
             alike = other[0] == way[0] and way[0] != "exch"
+            who = reads if other == way else unchanged if alike else True
             for entry, stamp in crowd.meet(units):
-                asked = unchanged & ~doubt if alike else ~doubt  # one other thread is enough
+                asked = who & ~far  # one thread of another warp is enough: a syncwarp could not help there
                 if not asked.any():
                     break
                 more = self._clash(entry, stamp, mine, stamps, asked)
                 doubt, whom = doubt | more, np.where(more, entry, whom)
+                far |= more & ~self.order.same_warp(entry, mine)
         return doubt, whom
 
     def unordered(self, entry, stamp, mine, stamps):

@@ -18,7 +18,9 @@ from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.lanes import Mask
 
 QUIET = (ast.Pass, ast.Continue, ast.Break)
-MOST_WAITED = 1 << 17  # threads that wait, counted in each turn: 512 threads that take one lock, or five seconds
+MOST_WAITED = (
+    1 << 17
+)  # threads that wait, counted in each turn: 512 threads that take one lock, or five seconds
 SLEEPS = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 
 
