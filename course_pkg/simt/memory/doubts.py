@@ -40,6 +40,7 @@ class Doubt:
 
     place: Any
     entries: dict
+    lost: tuple = ()  # threads whose updates may be lost: only a branch shows that they came in time
     hazard: Any = None  # what to report of a value that no lane of its warp has given, whoever uses it
 
 
@@ -84,16 +85,26 @@ class Doubts:
         self._absent: dict[tuple, int] = {}
         self._watched: dict[int, tuple[Watched, Doubt]] = {}
 
-    def add(self, place, threads, entries) -> int:
-        """Keep a doubt of some threads; return its number."""
-        self._known.append(Doubt(place, dict(zip(threads.tolist(), entries.tolist(), strict=True))))
+    def add(self, place, threads, entries, lost) -> int:
+        """Keep a doubt of some threads, of which others may overwrite what the ``lost`` ones did; return its number."""
+        entries = dict(zip(threads.tolist(), entries.tolist(), strict=True))
+        self._known.append(Doubt(place, entries, tuple(lost.tolist())))
         return -len(self._known)
+
+    def lost(self):
+        """Yield ``(place, thread, entry)`` for each statement whose updates may be lost; forget them."""
+        for doubt in self._known:
+            for thread in doubt.lost:
+                if thread in doubt.entries:
+                    yield doubt.place, thread, doubt.entries[thread]
+                    break
+            doubt.lost = ()
 
     def absent(self, hazard) -> int:
         """Keep a doubt about values from lanes that did not take part; return its number, the same for each line."""
         where = hazard.function, hazard.line
         if where not in self._absent:
-            self._known.append(Doubt(None, {}, hazard))
+            self._known.append(Doubt(None, {}, hazard=hazard))
             self._absent[where] = -len(self._known)
         return self._absent[where]
 

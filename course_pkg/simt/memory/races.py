@@ -15,6 +15,8 @@ from course_pkg.simt.memory.doubts import Doubts
 from course_pkg.simt.memory.handover import Handovers
 from course_pkg.simt.memory.order import NONE, SITES, Order
 
+SWAPS = ("exch", "cas", "compare_and_swap")
+
 
 @dataclass(frozen=True)
 class Access:
@@ -224,23 +226,27 @@ class Races:
         doubt : ndarray of bool
         whom : ndarray of int64
             Entries of the other threads' updates; ``NONE`` where there is no doubt.
+        over : ndarray of bool
+            Where another thread overwrites the element: if the lane's update comes first, it is lost.
         """
         mine, whom = threads * SITES, np.full(len(threads), NONE)
-        doubt, far = np.zeros((2, len(threads)), bool)
+        doubt, far, over = np.zeros((3, len(threads)), bool)
         crowds = region.shadow.updaters
         if way[2]:  # of floats, only those that were swapped have changed: other updates are races already
             crowds = {("cas",): region.shadow.swappers_of(self.order)}
         for other, crowd in crowds.items():
             alike = other[0] == way[0] and way[0] != "exch"
             who = reads if other == way else unchanged if alike else True
+            overwrites = other[:2] == ("exch", False) and way[0] not in SWAPS
             for entry, stamp in crowd.meet(units):
-                asked = who & ~far  # one thread of another warp is enough: a syncwarp could not help there
+                asked = who & ~(over if overwrites else far)  # one thread of another warp is enough
                 if not asked.any():
                     break
                 more = self._clash(entry, stamp, mine, stamps, asked)
                 doubt, whom = doubt | more, np.where(more, entry, whom)
                 far |= more & ~self.order.same_warp(entry, mine)
-        return doubt, whom
+                over |= more & overwrites & ~unchanged
+        return doubt, whom, over
 
     def unordered(self, entry, stamp, mine, stamps):
         """Tell which lanes' accesses are in no order with earlier ones, given by entries and stamps."""

@@ -9,7 +9,7 @@ from course_pkg.simt.memory.doubts import Watched
 from course_pkg.simt.memory.fences import Fences
 from course_pkg.simt.memory.handover import WORLDS
 from course_pkg.simt.memory.order import SITES
-from course_pkg.simt.memory.races import Access
+from course_pkg.simt.memory.races import SWAPS, Access
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.constructs import unsupported
@@ -22,7 +22,6 @@ from course_pkg.simt.run.values import Value, undefined
 
 COMMUTING = {"sub": "add"}
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
-SWAPS = ("exch", "cas", "compare_and_swap")
 AT_ONCE = 1024  # of many comparisons and swaps of one element
 UNSIGNED = ("uint32", "uint64")
 INTEGERS = ("int32", "int64", *UNSIGNED)
@@ -105,9 +104,9 @@ def _otherwise(run, place, old, way, operand):
     reads = _only_reads(way[0], np.broadcast_to(operand, wave.shape)[lanes][order], changed)
     watched = way[1] and (way[0] == "exch" or not changed.all())
     if way[1]:
-        doubt, whom = run.races.fetched(array.region, units, threads, stamps, way, ~changed, reads)
+        doubt, whom, over = run.races.fetched(array.region, units, threads, stamps, way, ~changed, reads)
         if doubt.any() and not array.floating:
-            events.add(run.races.doubts.add(place, threads[doubt], whom[doubt]))
+            events.add(run.races.doubts.add(place, threads[doubt], whom[doubt], threads[over]))
     by, there = wave.thread_numbers.reshape(wave.shape), tuple(one[order] for one in np.nonzero(lanes))
 
     def strand(values):
