@@ -144,7 +144,7 @@ def test_a_longer_queue_for_a_lock_takes_no_more_looks_at_each_thread(monkeypatc
 def test_a_queue_in_which_it_would_take_long_to_look_for_races_is_refused(monkeypatch):
     monkeypatch.setattr(turns, "MOST_WAITED", 200)
     with pytest.raises(
-        SimtError, match="line 2: so many threads wait here for one another .* one thread of each block"
+        SimtError, match=r"line 2: so many threads wait here for one another .* one thread of each block"
     ):
         profile(QUEUE[1, 32], np.zeros(2, np.int64), 1)
     x = np.zeros(2, np.int64)

@@ -10,7 +10,7 @@ it learn what one of them knows.
 import numpy as np
 
 from course_pkg.simt.memory.fences import OWN, Fences
-from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, SITES, WARP_SHIFT, Order, thread_of
+from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, WARP_SHIFT, Order, thread_of
 from course_pkg.simt.memory.publications import Element, Publication, Sight, join, last_of_another
 from course_pkg.simt.memory.warp_order import LANES
 
