@@ -5,7 +5,8 @@ import pytest
 
 from course_pkg import cuda
 from course_pkg.simt import Kernel, SimtError, limits, profile
-from course_pkg.simt.run import endless
+from course_pkg.simt.memory.order import Order
+from course_pkg.simt.run import endless, turns
 
 N = 10
 SAYS = "runs on and on, and was stopped: look for a loop that ends too late, or whose condition never becomes false"
@@ -119,3 +120,33 @@ def test_bounds_of_threads_that_do_not_come_to_a_loop_do_not_count():
     ends, out = cuda.to_device(np.full(40, 41)), cuda.to_device(np.zeros(40))
     between[2, 64](ends, out)
     np.testing.assert_array_equal(out.copy_to_host(), [sum(range(i + 1, 41)) for i in range(40)])
+
+
+QUEUE = of(
+    "while cuda.atomic.cas(x, 0, 0, 1) != 0:\n    pass\ncuda.threadfence()\nx[1] += n\ncuda.threadfence()\n"
+    "cuda.atomic.exch(x, 0, 0)"
+)
+
+
+def test_a_longer_queue_for_a_lock_takes_no_more_looks_at_each_thread(monkeypatch):
+    looks, look = [], Order.clash
+    monkeypatch.setattr(Order, "clash", lambda *a: looks.append(a) or look(*a))
+    many = []
+    for threads in (16, 32, 64):
+        x = np.zeros(2, np.int64)
+        assert not profile(QUEUE[2, threads // 2], x, 1).hazards
+        assert x[1] == threads
+        many.append(len(looks) / threads)
+        looks.clear()
+    assert many[2] < 1.5 * many[0], many
+
+
+def test_a_queue_in_which_it_would_take_long_to_look_for_races_is_refused(monkeypatch):
+    monkeypatch.setattr(turns, "MOST_WAITED", 200)
+    with pytest.raises(
+        SimtError, match=r"line 2: so many threads wait here for one another .* one thread of each block"
+    ):
+        profile(QUEUE[1, 32], np.zeros(2, np.int64), 1)
+    x = np.zeros(2, np.int64)
+    QUEUE[1, 32](x, 1)  # without looking for races
+    assert x[1] == 32

@@ -9,6 +9,7 @@ import textwrap
 import numba
 import numpy as np
 import pytest
+import tricks_alike
 import tricks_atomics
 import tricks_flags
 import tricks_names
@@ -23,7 +24,10 @@ from course_pkg.device.pairs import load_pair, store_pair
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.run.kernel import Kernel
 
-ROOMS = tricks_names, tricks_order, tricks_atomics, tricks_flags, tricks_swaps, tricks_together, tricks_views
+ROOMS = (
+    *(tricks_names, tricks_order, tricks_atomics, tricks_alike),
+    *(tricks_flags, tricks_swaps, tricks_together, tricks_views),
+)
 TRICKS = {name: trick for room in ROOMS for name, trick in room.TRICKS.items()}
 HELPERS = """
 def ident(q):

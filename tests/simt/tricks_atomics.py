@@ -122,7 +122,7 @@ TRICKS = {
     "histogram read early": Trick(
         "s = cuda.shared.array(8, np.int32)\nif t < 8:\n    s[t] = 0\ncuda.syncthreads()\n"
         "cuda.atomic.add(s, t % 8, 1)\nif t < 8:\n    m[t] = cuda.atomic.add(s, t, 0)",
-        "missing_syncwarp",
+        "race",
     ),
     "atomic vs plain read": Trick(
         "cuda.atomic.add(out, 0, 1.0)\na[t] = out[0]",

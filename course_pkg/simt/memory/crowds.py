@@ -4,6 +4,8 @@ import numpy as np
 
 from course_pkg.simt.memory.order import NONE, Order, thread_of
 
+MOST_PAIRS = 1 << 18  # of a lane and a thread that touched its unit, looked at together
+
 
 class Crowd:
     """Threads that touched each unit, in a kernel that synchronises only whole blocks and whole warps.
@@ -60,6 +62,9 @@ class Crowd:
         for slot, entries in self._slots.items():
             yield entries[units], self._stamps[slot][units]
 
+    def pairs(self, units) -> None:
+        """Return None: a crowd of at most four threads is met one thread at a time."""
+
     def spread(self, shift) -> None:
         """Turn the crowds of one block's memory into those of several blocks; ``shift`` is added to the entries."""
         times = len(shift) // len(self.last)
@@ -105,10 +110,27 @@ class WholeCrowd:
         self._units, self._entries, self._stamps = units[last], entries[last], stamps[last]
         self._new = []
 
+    def _places(self, units):
+        """Return where the threads of each unit begin and end."""
+        self._settle()
+        return (np.searchsorted(self._units, units, side) for side in ("left", "right"))
+
+    def pairs(self, units):
+        """Return ``(lanes, entries, stamps)`` of all threads of the units' crowds at once; None if there are too many.
+
+        ``lanes`` holds, for each of these threads, the place of its unit among the given ones.
+        """
+        at, end = self._places(units)
+        sizes = end - at
+        if sizes.sum() > MOST_PAIRS:
+            return None
+        lanes = np.repeat(np.arange(len(units)), sizes)
+        places = np.arange(len(lanes)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + at[lanes]
+        return lanes, self._entries[places], self._stamps[places]
+
     def meet(self, units):
         """Yield ``(entries, stamps)``, one thread per unit at a time, until no unit has a further thread."""
-        self._settle()
-        at, end = (np.searchsorted(self._units, units, side) for side in ("left", "right"))
+        at, end = self._places(units)
         while (at < end).any():
             there = np.minimum(at, len(self._units) - 1)
             yield np.where(at < end, self._entries[there], NONE), self._stamps[there]

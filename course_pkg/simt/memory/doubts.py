@@ -40,6 +40,7 @@ class Doubt:
 
     place: Any
     entries: dict
+    lost: tuple = ()  # threads whose updates may be lost: only a branch shows that they came in time
     hazard: Any = None  # what to report of a value that no lane of its warp has given, whoever uses it
 
 
@@ -56,6 +57,8 @@ class Watched:
         One item for each lane of the atomic.
     way : tuple
         The kind of update that the atomic is.
+    reads : ndarray of bool
+        The lanes that came to read alone: to them, changes by atomics of the same kind matter, too.
     open : ndarray of bool
         The lanes whose value has decided no branch and is in no doubt.
     stored : ndarray of bool
@@ -69,6 +72,7 @@ class Watched:
     threads: np.ndarray
     stamps: np.ndarray
     way: tuple
+    reads: np.ndarray
     open: np.ndarray
     stored: np.ndarray
 
@@ -81,16 +85,26 @@ class Doubts:
         self._absent: dict[tuple, int] = {}
         self._watched: dict[int, tuple[Watched, Doubt]] = {}
 
-    def add(self, place, threads, entries) -> int:
-        """Keep a doubt of some threads; return its number."""
-        self._known.append(Doubt(place, dict(zip(threads.tolist(), entries.tolist(), strict=True))))
+    def add(self, place, threads, entries, lost) -> int:
+        """Keep a doubt of some threads, of which others may overwrite what the ``lost`` ones did; return its number."""
+        entries = dict(zip(threads.tolist(), entries.tolist(), strict=True))
+        self._known.append(Doubt(place, entries, tuple(lost.tolist())))
         return -len(self._known)
+
+    def lost(self):
+        """Yield ``(place, thread, entry)`` for each statement whose updates may be lost; forget them."""
+        for doubt in self._known:
+            for thread in doubt.lost:
+                if thread in doubt.entries:
+                    yield doubt.place, thread, doubt.entries[thread]
+                    break
+            doubt.lost = ()
 
     def absent(self, hazard) -> int:
         """Keep a doubt about values from lanes that did not take part; return its number, the same for each line."""
         where = hazard.function, hazard.line
         if where not in self._absent:
-            self._known.append(Doubt(None, {}, hazard))
+            self._known.append(Doubt(None, {}, hazard=hazard))
             self._absent[where] = -len(self._known)
         return self._absent[where]
 
@@ -132,14 +146,15 @@ class Doubts:
         by_unit = np.argsort(units, kind="stable")
         inner = units[by_unit]
         for watched, doubt in self._watched.values():
-            alike = watched.way == way and not way[2]
-            if watched.region is not region or watched.wave is not wave or alike:
+            if watched.region is not region or watched.wave is not wave:
                 continue
+            alike = watched.way == way and not way[2]
+            asked = watched.open & watched.reads if alike else watched.open
             for side, step in (
                 ("left", 0),
                 ("right", -1),
             ):  # the first and the last thread that change an element
-                lanes = np.flatnonzero(watched.open)
+                lanes = np.flatnonzero(asked)
                 at = np.clip(np.searchsorted(inner, watched.units[lanes], side) + step, 0, len(inner) - 1)
                 same = inner[at] == watched.units[lanes]
                 lanes, mine = lanes[same], by_unit[at[same]]

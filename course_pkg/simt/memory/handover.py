@@ -10,7 +10,7 @@ it learn what one of them knows.
 import numpy as np
 
 from course_pkg.simt.memory.fences import OWN, Fences
-from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, SITES, WARP_SHIFT, Order, thread_of
+from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, WARP_SHIFT, Order, thread_of
 from course_pkg.simt.memory.publications import Element, Publication, Sight, join, last_of_another
 from course_pkg.simt.memory.warp_order import LANES
 
@@ -65,6 +65,7 @@ class Handovers:
         """
         pending: dict = {}
         self._pending.append(pending)
+        lanes_in_doubt, worlds = [], []  # written all at once: many threads may wait for one lock
         each = zip(units.tolist(), threads.tolist(), rows.tolist(), lanes.tolist(), strict=True)
         for i, (unit, thread, row, lane) in enumerate(each):
             element = self._elements.setdefault((region, unit), Element((region, unit)))
@@ -76,7 +77,8 @@ class Handovers:
                 some = [published[at] for at in (known, min(known + 1, until - 1), (known + until) // 2)]
                 times = *some, last_of_another(published, until, thread)
                 without = (before[i] ^ p.flipped if p.flipped else p.before for p in some)
-                otherwise[:, i] = *(p.before for p in times), *without
+                lanes_in_doubt.append(i)
+                worlds.append((*(p.before for p in times), *without))
             if before[i] != after[i]:
                 clocks = fences.clock(thread, row, lane, self.order), *clocks
                 flipped = before[i] ^ after[i] if name in BITS else 0
@@ -84,6 +86,8 @@ class Handovers:
                 after_all = element.only_of(thread, known)
                 element.publish(Publication(thread, earlier, flipped, clocks, known, after_all))
             pending[thread] = Sight(element, known, until, len(published))
+        if worlds:
+            otherwise[:, lanes_in_doubt] = np.array(worlds, otherwise.dtype).T
         return len(self._pending) - 1
 
     def learn(self, threads, decided, by, event: int) -> None:
@@ -182,18 +186,24 @@ class Handovers:
         """Tell which of the lanes that clash with an earlier access know of it."""
         found = np.zeros(len(clash), bool)
         if self._knowledge:
-            answers: dict = {}
-            for i in np.flatnonzero(clash).tolist():
-                question = int(entry[i]) // SITES, int(stamp[i]), int(mine[i]) // SITES
-                if question not in answers:
-                    answers[question] = self._knows(*question)
-                found[i] = answers[question]
+            answers, clocks = {}, {}  # of each question, and of each thread
+            lanes = np.flatnonzero(clash)
+            asked = thread_of(entry[lanes]), stamp[lanes], thread_of(mine[lanes])
+            for i, *question in zip(lanes.tolist(), *(one.tolist() for one in asked), strict=True):
+                thread, when, me = question
+                if me not in clocks:
+                    clocks[me] = self._known_to(me)
+                if clocks[me]:  # most of those that wait for a lock know nothing
+                    name = thread, when, me
+                    if name not in answers:
+                        answers[name] = self._knows(*name, clocks[me])
+                    found[i] = answers[name]
         return found
 
-    def _knows(self, thread: int, stamp: int, me: int) -> bool:
+    def _knows(self, thread: int, stamp: int, me: int, clocks: list[dict]) -> bool:
         per_block = self.order.threads_per_block
         block, fences = thread // per_block, stamp & FIELD_OF_ONES
-        for clock in self._known_to(me):
+        for clock in clocks:
             met = clock.get(("met", block))
             if (
                 self._in_clock(clock, "", thread, stamp)

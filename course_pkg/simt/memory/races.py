@@ -15,6 +15,8 @@ from course_pkg.simt.memory.doubts import Doubts
 from course_pkg.simt.memory.handover import Handovers
 from course_pkg.simt.memory.order import NONE, SITES, Order
 
+SWAPS = ("exch", "cas", "compare_and_swap")
+
 
 @dataclass(frozen=True)
 class Access:
@@ -190,10 +192,11 @@ class Races:
         """
         shadow, mine, access = region.shadow, threads * SITES + site, self.sites[site]
         before = shadow.updaters_by(access.way, self.order)
-        clash, other = self._met_crowd(
-            before, units, mine, stamps, (np.zeros(len(mine), bool), mine * 0 + NONE)
-        )
-        clash &= shadow.replaced_by(units) != values
+        clash, other = np.zeros(len(mine), bool), np.full(len(mine), NONE)
+        differs = shadow.replaced_by(units) != values
+        if differs.any():  # a lock is given back by the same number each time
+            clash, other = self._met_crowd(before, units, mine, stamps, (clash, other))
+            clash = clash & differs
         if clash.any() and self.handovers.active:
             clash &= ~self.handovers.saw_the_last(region, units, mine, clash)
         shadow.replaced[units] = values
@@ -204,8 +207,10 @@ class Races:
         met = self.update(region, units, threads, stamps, site)
         return met[0] | clash | together, np.where(met[0], met[1], other)
 
-    def fetched(self, region, units, threads, stamps, way, unchanged):
-        """Tell which lanes' atomics found an integer that other threads change, unordered, by another kind of update.
+    def fetched(self, region, units, threads, stamps, way, unchanged, reads):
+        """Tell which lanes' atomics found an integer that other threads change in no order with them.
+
+        Changes by the same kind of update matter only to lanes that came to read.
 
         Parameters
         ----------
@@ -213,25 +218,35 @@ class Races:
             The kind of the lanes' own update, which has already been noted.
         unchanged : ndarray of bool
             True where the lane's update left the element as it was: there it counts as a read.
+        reads : ndarray of bool
+            True where it would have done so, whatever the element held.
 
         Returns
         -------
         doubt : ndarray of bool
         whom : ndarray of int64
             Entries of the other threads' updates; ``NONE`` where there is no doubt.
+        over : ndarray of bool
+            Where another thread overwrites the element: if the lane's update comes first, it is lost.
         """
-        mine, doubt, whom = threads * SITES, np.zeros(len(threads), bool), np.full(len(threads), NONE)
+        mine, whom = threads * SITES, np.full(len(threads), NONE)
+        doubt, far, over = np.zeros((3, len(threads)), bool)
         crowds = region.shadow.updaters
         if way[2]:  # of floats, only those that were swapped have changed: other updates are races already
             crowds = {("cas",): region.shadow.swappers_of(self.order)}
         for other, crowd in crowds.items():
-            if other == way:
-                continue
             alike = other[0] == way[0] and way[0] != "exch"
+            who = reads if other == way else unchanged if alike else True
+            overwrites = other[:2] == ("exch", False) and way[0] not in SWAPS
             for entry, stamp in crowd.meet(units):
-                more = self._clash(entry, stamp, mine, stamps) & (unchanged if alike else True)
+                asked = who & ~(over if overwrites else far)  # one thread of another warp is enough
+                if not asked.any():
+                    break
+                more = self._clash(entry, stamp, mine, stamps, asked)
                 doubt, whom = doubt | more, np.where(more, entry, whom)
-        return doubt, whom
+                far |= more & ~self.order.same_warp(entry, mine)
+                over |= more & overwrites & ~unchanged
+        return doubt, whom, over
 
     def unordered(self, entry, stamp, mine, stamps):
         """Tell which lanes' accesses are in no order with earlier ones, given by entries and stamps."""
@@ -246,6 +261,11 @@ class Races:
     def _met_crowd(self, crowd, units, mine, stamps, met):
         """Add the lanes that clash with a member of a crowd to ``met``."""
         clash, other = met
+        pairs = crowd.pairs(units)
+        if pairs is not None:  # as in most launches, nobody clashes: one look at all of them
+            lanes, entry, stamp = pairs
+            if not self._clash(entry, stamp, mine[lanes], stamps[lanes]).any():
+                return met
         for entry, stamp in crowd.meet(units):
             more = self._clash(entry, stamp, mine, stamps)
             if more.any():
@@ -262,8 +282,8 @@ class Races:
             clash = clash & (met[0] | ~self.handovers.saw_the_last(region, units, mine, clash))
         return clash, other
 
-    def _clash(self, entry, stamp, mine, stamps):
-        clash = self.order.clash(entry, stamp, mine, stamps)
+    def _clash(self, entry, stamp, mine, stamps, asked=True):
+        clash = self.order.clash(entry, stamp, mine, stamps) & asked
         if self.handovers.active and clash.any():
             clash &= ~self.handovers.known(entry, stamp, mine, clash)
         return clash

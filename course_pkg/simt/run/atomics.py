@@ -9,7 +9,7 @@ from course_pkg.simt.memory.doubts import Watched
 from course_pkg.simt.memory.fences import Fences
 from course_pkg.simt.memory.handover import WORLDS
 from course_pkg.simt.memory.order import SITES
-from course_pkg.simt.memory.races import Access
+from course_pkg.simt.memory.races import SWAPS, Access
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.constructs import unsupported
@@ -22,7 +22,6 @@ from course_pkg.simt.run.values import Value, undefined
 
 COMMUTING = {"sub": "add"}
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
-SWAPS = ("exch", "cas", "compare_and_swap")
 AT_ONCE = 1024  # of many comparisons and swaps of one element
 UNSIGNED = ("uint32", "uint64")
 INTEGERS = ("int32", "int64", *UNSIGNED)
@@ -73,11 +72,11 @@ def atomic(run, frame, node, name, arguments, mask):
     run.kill(array.space)
     value = run.fresh(old, array.type, values, mask)
     if run.races is not None and place.inside and isinstance(array.type, types.Integer):
-        value.otherwise = _otherwise(run, place, old, (operation, looks, array.floating))
+        value.otherwise = _otherwise(run, place, old, (operation, looks, array.floating), operands[0])
     return value
 
 
-def _otherwise(run, place, old, way):
+def _otherwise(run, place, old, way, operand):
     """Note what integer atomics publish and which results are in doubt; return what they might have found."""
     wave, lanes, array = run.wave, place.inside.full, place.array
     at, found = np.broadcast_to(place.at, wave.shape)[lanes], old[lanes]
@@ -102,11 +101,12 @@ def _otherwise(run, place, old, way):
         swaps = units[changed], (threads * SITES + site)[changed], stamps[changed]
         array.region.shadow.swappers_of(run.races.order).add(*swaps)
     _tell_changes(run, place, changed, units, threads, stamps, way)
+    reads = _only_reads(way[0], np.broadcast_to(operand, wave.shape)[lanes][order], changed)
     watched = way[1] and (way[0] == "exch" or not changed.all())
     if way[1]:
-        doubt, whom = run.races.fetched(array.region, units, threads, stamps, way, ~changed)
+        doubt, whom, over = run.races.fetched(array.region, units, threads, stamps, way, ~changed, reads)
         if doubt.any() and not array.floating:
-            events.add(run.races.doubts.add(place, threads[doubt], whom[doubt]))
+            events.add(run.races.doubts.add(place, threads[doubt], whom[doubt], threads[over]))
     by, there = wave.thread_numbers.reshape(wave.shape), tuple(one[order] for one in np.nonzero(lanes))
 
     def strand(values):
@@ -117,12 +117,25 @@ def _otherwise(run, place, old, way):
     strands = dict.fromkeys(events, strand(might)) if events else {}
     if watched:
         unused = changed & (way[0] != "exch") | doubt
-        seen = Watched(
-            place, wave, array.region, units, threads, stamps, way, ~unused, np.zeros(len(units), bool)
-        )
+        stored = np.zeros(len(units), bool)
+        seen = Watched(place, wave, array.region, units, threads, stamps, way, reads, ~unused, stored)
         known = zip(threads[doubt].tolist(), whom[doubt].tolist(), strict=True) if array.floating else ()
         strands[run.races.doubts.watch(seen, dict(known))] = strand(_others(found))
     return strands or None
+
+
+def _only_reads(operation, operand, changed):
+    """Tell which lanes read their element by an atomic that leaves it as it is, such as the addition of 0.
+
+    A ticket or a first visitor changes its element, and each thread may use the number that it finds. One that leaves
+    the element as it is has come for the number alone.
+    """
+    if operation in ("max", "min", "nanmax", "nanmin"):
+        return ~changed
+    neutral = {"add": 0, "or_": 0, "xor": 0, "and_": -1}
+    if operation not in neutral:
+        return np.zeros(len(changed), bool)
+    return operand == np.array(neutral[operation]).astype(operand.dtype)
 
 
 def _tell_changes(run, place, changed, units, threads, stamps, way) -> None:

@@ -125,6 +125,9 @@ def _run(run, program, arguments, memory) -> None:
         frame.variables[name] = Variable(default_of(run, program, name, run.wave.everyone), None)
     execute(run, frame, program.tree.body, run.wave.everyone)
     run.ledger.finish()
+    if run.races is not None:
+        for found in run.races.doubts.lost():
+            run.log.fetched(run, *found)
 
 
 def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool]:

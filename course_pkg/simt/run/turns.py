@@ -18,6 +18,9 @@ from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.lanes import Mask
 
 QUIET = (ast.Pass, ast.Continue, ast.Break)
+MOST_WAITED = (
+    1 << 17
+)  # threads that wait, counted in each turn: 512 threads that take one lock, or five seconds
 SLEEPS = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 
 
@@ -102,7 +105,7 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
         The lanes that come to the end of these statements.
     """
     spin, rest = body[at : at + 1], body[at + 1 : turn.behind]
-    waiting, here, done = mask, run.wave.nobody, run.wave.nobody
+    waiting, here, done, waited = mask, run.wave.nobody, run.wave.nobody, 0
     while waiting or here:
         came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
         here = here.union(came)
@@ -111,6 +114,13 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
             here = here.union(came)
         if not here:  # nobody can let them in but they themselves
             here, waiting = execute(run, frame, spin, waiting), run.wave.nobody
+        waited += int(waiting.full.sum()) if run.races is not None else 0
+        if waited > MOST_WAITED:
+            raise SimtError(
+                f"{run.launch.name}, line {turn.loop.lineno}: so many threads wait here for one another that it would "
+                "take too long to look for races among them: launch fewer threads, or let one thread of each block "
+                "wait for all threads of its block."
+            )
         going = _first(run, here, waiting)
         here = here.minus(going)
         run.ledger.new_block()
