@@ -1,16 +1,14 @@
 """Several quantities of several things, each relative to the same quantity of the first thing."""
 
-from itertools import cycle
-
 import numpy as np
 
 from course_pkg.core import CourseError
-from course_pkg.viz.axes import note_below
+from course_pkg.viz.axes import colours_of, note_below
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.style import BOUND, SERIES
+from course_pkg.viz.style import BOUND
 
 
-def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
+def relative_bars(quantities, *, xlabel, title="", note="", among=None) -> Picture:
     """Draw how many times as large each quantity is, compared with that of the first thing.
 
     Parameters
@@ -19,11 +17,14 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
         By name of the quantity, its positive value for each thing. All have the same things, in the same order.
     xlabel : str
         What 1 means.
+    among : sequence of str, optional
+        All quantities that pictures of the same lecture have, where this one lacks some: each then keeps its colour.
 
     Raises
     ------
     CourseError
-        If there is nothing to draw, or a quantity lacks a thing, or a value is not positive.
+        If there is nothing to draw, or a quantity lacks a thing, or a value is not positive, or a quantity is not
+        among those that have a colour.
 
     Examples
     --------
@@ -38,14 +39,15 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
             raise CourseError(
                 f"{name} needs a positive value for each of {', '.join(things)}, in this order."
             )
+    colours = colours_of(quantities, among)
     relative = {name: [values[t] / values[things[0]] for t in things] for name, values in quantities.items()}
 
     def plot(figure):
         ax = figure.subplots()
         height = 0.8 / len(relative)
-        for k, ((name, values), colour) in enumerate(zip(relative.items(), cycle(SERIES), strict=False)):
+        for k, (name, values) in enumerate(relative.items()):
             y = np.arange(len(things))[::-1] + (0.5 * (len(relative) - 1) - k) * height
-            ax.barh(y, values, color=colour, height=0.9 * height, label=name)
+            ax.barh(y, values, color=colours[name], height=0.9 * height, label=name)
             for yi, value in zip(y, values, strict=True):
                 ax.annotate(f"{value:.2f}×", (value, yi), xytext=(5, 0), textcoords="offset points", va="center",
                             fontsize=13)  # fmt: skip

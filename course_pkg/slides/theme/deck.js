@@ -70,6 +70,22 @@
     }
   }
 
+  // A number stands in one line with its unit, and an element with what it is set to.
+  const UNITS = /(\d) (?=(?:[mµnp]?s|[kKMGT]?i?B(?:\/s)?|[GT]F\/s|GPUs?|bytes?)(?![\wµ]))/g;
+  const ELEMENTS = /(\w\]) = (?=\w+\[)/g;
+  function keepTogether() {
+    const whole = 'pre, code, svg, script, style, mjx-container, aside.notes';
+    for (const frame of document.querySelectorAll('.frame')) {
+      const texts = document.createTreeWalker(frame, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode()) {
+        const text = texts.currentNode;
+        if (text.parentElement.closest(whole)) continue;
+        const kept = text.data.replace(UNITS, '$1\u00a0').replace(ELEMENTS, '$1\u00a0=\u00a0');
+        if (kept !== text.data) text.data = kept;
+      }
+    }
+  }
+
   // A slide that is one sentence has it as its heading.
   for (const sentence of document.querySelectorAll('.statement .markdown p:first-of-type')) {
     if (sentence.closest('section').querySelector('h1, h2, h3, [role=heading]')) continue;
@@ -133,6 +149,7 @@
     // formula.
     document.querySelectorAll('aside.notes mjx-assistive-mml').forEach((element) => element.remove());
     describeWidgetImages();
+    keepTogether();
     if (!reading) Reveal.layout();
     document.body.dataset.ready = 'true';  // the check and the PDF wait for this
     if (printing && query.has('now')) {
