@@ -70,27 +70,24 @@
     }
   }
 
-  // A number stands in one line with its unit, and an element with what it is set to.
-  const UNITS = /(\d) (?=(?:[mµnp]?s|[kKMGT]?i?B(?:\/s)?|[GT]F\/s|GPUs?|bytes?)(?![\wµ]))/g;
-  const ELEMENTS = /(\w\]) = (?=\w+\[)/g;
-  function keepTogether() {
-    const whole = 'pre, code, svg, script, style, mjx-container, aside.notes';
-    for (const frame of document.querySelectorAll('.frame')) {
-      const texts = document.createTreeWalker(frame, NodeFilter.SHOW_TEXT);
-      while (texts.nextNode()) {
-        const text = texts.currentNode;
-        if (text.parentElement.closest(whole)) continue;
-        const kept = text.data.replace(UNITS, '$1\u00a0').replace(ELEMENTS, '$1\u00a0=\u00a0');
-        if (kept !== text.data) text.data = kept;
-      }
-    }
-  }
-
   // A slide that is one sentence has it as its heading.
   for (const sentence of document.querySelectorAll('.statement .markdown p:first-of-type')) {
     if (sentence.closest('section').querySelector('h1, h2, h3, [role=heading]')) continue;
     sentence.setAttribute('role', 'heading');
     sentence.setAttribute('aria-level', '2');
+  }
+
+  // A number stands in one line with its unit, and an element with what it is set to.
+  const UNITS = /(\d) (?=(?:[mµnp]?s|[kKMGT]?i?B(?:\/s)?|[GT]F\/s|GPUs?|bytes?)(?![\wµ]))/g;
+  const ELEMENTS = /(\]) = (?=\w+\[)/g;
+  function keepTogether(part) {
+    const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      if (text.parentElement.closest('pre, code, svg, script, style, mjx-container, aside.notes, .widget-readout')) continue;
+      const kept = text.data.replace(UNITS, '$1\u00a0').replace(ELEMENTS, '$1\u00a0=\u00a0');
+      if (kept !== text.data) text.data = kept;
+    }
   }
 
   const holders = [...document.querySelectorAll('div.jp-OutputArea-output.jupyter-widgets')];
@@ -103,7 +100,10 @@
 
   for (const holder of holders) {
     holder.dataset.preventSwipe = '';  // a finger on a slider moves the slider
-    new MutationObserver(describeWidgetImages).observe(holder, { childList: true, subtree: true });
+    new MutationObserver(() => {
+      describeWidgetImages();
+      keepTogether(holder);
+    }).observe(holder, { childList: true, subtree: true });
   }
 
   Reveal.on('pdf-ready', printFooters);
@@ -149,7 +149,7 @@
     // formula.
     document.querySelectorAll('aside.notes mjx-assistive-mml').forEach((element) => element.remove());
     describeWidgetImages();
-    keepTogether();
+    document.querySelectorAll('.frame').forEach(keepTogether);
     if (!reading) Reveal.layout();
     document.body.dataset.ready = 'true';  // the check and the PDF wait for this
     if (printing && query.has('now')) {
