@@ -352,7 +352,7 @@ assert round(products) == 7 + 1 and round(by_h200("float64 fma", "fused") + by_h
 assert round(by_h200("float64 fma", "stencil") + by_h200("float64 mul", "stencil")) == 1  # 6 p, and nothing else
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
-# ## Three witnesses, and why they differ
+# ## Three witnesses
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table([found for found in witnesses(fused, "fused") if found["by hand"] != "–"], WHERE)

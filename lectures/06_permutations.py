@@ -107,6 +107,7 @@ viz.relative_bars(
     },
     xlabel="time of a product, relative to the numbering along the mesh",
     note=ORIGIN,
+    among=["sectors of x, counted", *(f"time, {name}" for name in by_order)],
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -425,7 +426,7 @@ guess_lanes
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## What a warp pays when its row is short
+# ## Lanes per row, timed
 
 # %% slideshow={"slide_type": "skip"}
 def by_csr(on, matrix, lanes):
@@ -878,7 +879,7 @@ guess_swap = viz.Prediction(
 guess_swap
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Which way wins, and where
+# ## Four ways, timed
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 SWAPPED = ("poisson_3d", "tetrahedral")

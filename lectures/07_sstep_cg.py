@@ -477,6 +477,7 @@ def against_cublas(on):
         xlabel="s",
         ylabel="times as fast",
         ticks=on.steps("moments"),
+        among=NAMES.values(),
         height=3.4,
         note=f"{CUBE}³ points.{absent} {on.origin}",
     )
@@ -699,7 +700,7 @@ guess_bounds = viz.Estimate(
 guess_bounds
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## What a wrong bound costs
+# ## Iterations with a wrong bound
 
 # %% slideshow={"slide_type": "skip"}
 assert all(found.converged for found in by_bound.values())

@@ -95,7 +95,7 @@ guess_zeros = viz.Estimate(
 guess_zeros
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## The string is glued to the arc
+# ## The loop's answer, drawn
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 place = np.arange(1, string.n + 1) / (string.n + 1)
@@ -466,7 +466,7 @@ guess_columns = viz.Estimate(
 guess_columns
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## The same bytes, at very different speeds
+# ## Ways through Q, timed
 
 # %% slideshow={"slide_type": "skip"}
 THREADS = {"naive": N, "columns": N, "staged": N, "rows": N // gpu.ROWS * BLOCK}
@@ -624,7 +624,7 @@ guess_sectors = viz.Estimate(
 guess_sectors
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## A zero saves a row, but not a column
+# ## What is read where zeros are skipped
 
 # %% slideshow={"slide_type": "skip"}
 alive = next(i for i in range(xz.size) if xz[i] > 0)
@@ -647,7 +647,7 @@ by_list = on_h200.clocks(f"qp_update_compacted_{N}")  # whose DRAM answers by 64
 assert abs(by_list.bytes_read / (8 * N**2 * (1 - INACTIVE)) - any_of_eight) < 0.01
 assert 0.008 < entries < 0.012 and 3 * entries < fetched["skip"] < 4 * entries
 assert abs(fetched["skip"] / entries * (1 - INACTIVE) - any_of_four) < 0.05
-guess_sectors.reveal(100 * fetched["skip"], how="Counted")
+guess_sectors.reveal(100 * fetched["skip"], how="Counted", note="a zero saves a row, but not a column")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
@@ -816,7 +816,7 @@ guess_rival = viz.Estimate(
 guess_rival
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Where updates are the wrong tool
+# ## Products with Q, counted
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.ladder_picture(

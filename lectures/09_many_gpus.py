@@ -518,7 +518,7 @@ guess_share
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## One grid on many GPUs: what is left is latency
+# ## One grid on many GPUs, part by part
 
 # %% slideshow={"slide_type": "skip"}
 def two_kernel(grid, ranks):

@@ -188,6 +188,41 @@
       }
     }
   };
+  // Words through which a line of a figure runs. A faint line may (a grid), and one that an area or a pale edge hides.
+  const FAINT = 1.6, STEP = 2; // contrast with white; px between the points of a line
+  const crossed = (svg, element) => {
+    const shapes = [...svg.querySelectorAll('path, line, rect, circle, ellipse, polygon, polyline')]
+      .filter((shape) => !shape.closest('defs, clipPath, pattern, marker, symbol'))
+      .map((shape) => ({ shape, box: shape.getBoundingClientRect(), style: getComputedStyle(shape) }));
+    const fill = ({ shape, style }) => solid(shape, svg) * (colour(style.fill)[3] ?? Math.min(colour(style.fill).length, 1));
+    const lines = shapes.filter(({ style }) => {
+      const [r, g, b, part = 1] = colour(style.stroke);
+      return b !== undefined && parseFloat(style.strokeWidth) > 0 && part * style.strokeOpacity > 0.3
+        && contrast([r, g, b], [255, 255, 255]) > FAINT;
+    });
+    const pointsOf = (line) => (line.points ??= (() => {
+      const onto = line.shape.getScreenCTM(), every = STEP / Math.hypot(onto.a, onto.b);
+      const many = Math.ceil(line.shape.getTotalLength() / every);
+      return Array.from({ length: many + 1 }, (_, i) => line.shape.getPointAtLength(i * every).matrixTransform(onto));
+    })());
+    const holds = ({ x, y }, box) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
+    const follows = (one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const covers = ({ shape, box }, point) => holds(point, box)
+      && shape.isPointInFill(new DOMPoint(point.x, point.y).matrixTransform(shape.getScreenCTM().inverse()));
+    for (const text of svg.querySelectorAll('text')) {
+      const style = getComputedStyle(text), box = text.getBoundingClientRect(), said = text.textContent.trim();
+      if (!said || !box.width || style.paintOrder.startsWith('stroke') || solid(text, svg) < 0.3) continue;
+      const size = parseFloat(style.fontSize) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+      const along = (said.length < 3 ? -0.15 : 0.1) * size, across = -0.31 * size;  // a number may fill its cell
+      const [wide, high] = box.height <= box.width || said.length < 3 ? [along, across] : [across, along];
+      const word = { left: box.left - wide, right: box.right + wide, top: box.top - high, bottom: box.bottom + high };
+      const through = lines.some((line) => line.box.right >= word.left && line.box.left <= word.right
+        && line.box.bottom >= word.top && line.box.top <= word.bottom && pointsOf(line).some((point) => holds(point, word)
+          && !shapes.some((area) => area !== line && follows(line.shape, area.shape) && follows(area.shape, text)
+            && fill(area) > 0.8 && covers(area, point))));
+      if (through) report('line', element, `draws a line through “${said.slice(0, 30)}”`);
+    }
+  };
   const table = document.createElement('div');
   table.style.cssText = 'position: fixed; left: 0; top: 0; visibility: hidden; filter: none';
   document.body.append(table);
@@ -203,12 +238,14 @@
     table.replaceChildren(document.importNode(parsed, true));
     examine(table.firstElementChild, image);
     legible(table.firstElementChild, image);
+    crossed(table.firstElementChild, image);
   }
   table.remove();
   for (const svg of slide.querySelectorAll('.frame :is(.course-steps, .course-threads) svg')) {
     if (!svg.getBoundingClientRect().width) continue;
     examine(svg, svg);
     legible(svg, svg);
+    crossed(svg, svg);
   }
 
   // The smallest letters: of a figure by its size on the slide, of the rest by its style.

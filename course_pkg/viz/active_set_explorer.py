@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 
 from course_pkg.core import CourseError
+from course_pkg.viz import strip
 from course_pkg.viz.axes import RAISED
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import COMPUTE, INK, MEMORY, MUTED, PINK, RULE
@@ -26,8 +27,8 @@ LINES = (INK, MEMORY, PINK)  # of bytes
 # left, bottom, width and height of the axes, as shares of the figure
 UNKNOWNS, RESIDUAL, OBJECTIVE, BYTES = (
     (0.085, 0.13, 0.38, 0.595),
-    (0.575, 0.71, 0.41, 0.19),
-    (0.575, 0.42, 0.41, 0.19),
+    (0.575, 0.725, 0.41, 0.175),
+    (0.575, 0.45, 0.41, 0.175),
     (0.575, 0.13, 0.41, 0.19),
 )
 
@@ -194,13 +195,33 @@ def _least(values) -> float:
 
 def _bytes(ax, run, at):
     """Draw the bytes of Q that an update reads, in thousands."""
+    words = [("kB of Q", INK)]
     for (name, values), color in zip(run.bytes_of_q.items(), LINES, strict=False):
-        ax.plot(np.asarray(values) / 1000, color=color, lw=1.8, label=f"{name}: {values[at] / 1000:,.0f}")
+        ax.plot(np.asarray(values) / 1000, color=color, lw=1.8)
         _mark(ax, at, values[at] / 1000, color)
-    _over_iterations(ax, len(run.kkt), "kB of Q")
+        words.append((f"{name}: {values[at] / 1000:,.0f}", color))
+    _over_iterations(ax, len(run.kkt), "")
+    _words_above(ax, words)
     ax.set_ylim(0, 1.1 * max(max(values) for values in run.bytes_of_q.values()) / 1000)
     ax.set_xlabel("iteration", size=SMALL + 1)
-    ax.legend(fontsize=SMALL, loc="center left", borderaxespad=0.1, labelspacing=0.2, handlelength=1.2)
+
+
+def _words_above(ax, words):
+    """Write words of the colours of lines above the axes, from the left; who finds no room begins another row."""
+    room = ax.get_position().width * SIZE[0] * 72
+    rows, x = [[]], 0.0
+    for text, color in words:
+        length = strip.breadth(text, SMALL, weight="bold")
+        if rows[-1] and x + length > room:
+            rows, x = [*rows, []], 0.0
+        rows[-1].append((x, text, color))
+        x += length + 12
+    for i, row in enumerate(rows):
+        for x, text, color in row:
+            ax.annotate(
+                text, (0, 1), xycoords="axes fraction", xytext=(x, 5 + 15 * (len(rows) - 1 - i)), size=SMALL,
+                textcoords="offset points", color=color, weight="bold", annotation_clip=False,
+            )  # fmt: skip
 
 
 def _over_iterations(ax, many, what):

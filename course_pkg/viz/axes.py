@@ -1,12 +1,13 @@
 """What the axes of several figures share."""
 
+from itertools import cycle
 from math import inf
 
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from course_pkg.core import CourseError
 from course_pkg.viz.strip import folded
-from course_pkg.viz.style import BOUND, MUTED
+from course_pkg.viz.style import BOUND, MUTED, SERIES
 
 LOWEST = 6.0  # points above the axis: where the lowest name beside it may stand
 RAISED = str.maketrans(
@@ -18,6 +19,34 @@ def plain_log(axis, base=10):
     axis.set_major_locator(LogLocator(base=base, numticks=20))
     axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def colours_of(names, among=None) -> dict[str, str]:
+    """Return the colour of each series.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Of the series of one picture.
+    among : sequence of str, optional
+        Of all series that pictures of a slider or of a lecture may have: each has the same colour in all of them.
+
+    Raises
+    ------
+    CourseError
+        If a name is not among them.
+
+    Examples
+    --------
+    >>> colours_of(["H200"], among=["H100", "H200"]) == {"H200": SERIES[1]}
+    True
+    """
+    names = list(names)
+    among = names if among is None else list(among)
+    if strangers := sorted(set(names) - set(among)):
+        raise CourseError(f"{', '.join(strangers)} has no colour: name it among {', '.join(among)}.")
+    found = dict(zip(among, cycle(SERIES), strict=False))
+    return {name: found[name] for name in names}
 
 
 def require_points(series) -> None:

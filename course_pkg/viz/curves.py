@@ -1,13 +1,11 @@
 """Lines over a number, each named where it ends: residuals over iterations, conditions or bytes over s."""
 
-from itertools import cycle
-
 import matplotlib as mpl
 
 from course_pkg.core import CourseError
-from course_pkg.viz.axes import name_lines, note_below, plain_log, require_points
+from course_pkg.viz.axes import colours_of, name_lines, note_below, plain_log, require_points
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.style import BOUND, SERIES
+from course_pkg.viz.style import BOUND
 
 LOGS = ("", "x", "y", "xy")
 TEXT = 15.5  # on a slide there is text beside such a picture, which makes it small
@@ -25,6 +23,7 @@ def curves_picture(
     yticks=None,
     ylim=None,
     bands=None,
+    among=None,
     height=3.9,
     note="",
 ) -> Picture:
@@ -46,6 +45,8 @@ def curves_picture(
         What is shown of y; lines are cut there.
     bands : dict of str to sequence of (float, float, float), optional
         For some of the series, x and the lowest and highest y that are as likely: a shade around the line.
+    among : sequence of str, optional
+        All series that pictures of the same slider have, where one of them lacks some: colours then stay.
     height : float
         In inches, of 9.6 in width: less where several lines of text stand below, so that letters stay large.
     note : str
@@ -54,7 +55,7 @@ def curves_picture(
     Raises
     ------
     CourseError
-        If there is nothing to draw, or an axis is unknown.
+        If there is nothing to draw, an axis is unknown, or a series is not among those that have a colour.
 
     Examples
     --------
@@ -67,11 +68,13 @@ def curves_picture(
     lines, bands = lines or {}, bands or {}
     if strangers := sorted(set(bands) - set(series)):
         raise CourseError(f"There is a band of {', '.join(strangers)}, but no line of this name.")
+    colours = colours_of(series, among)
 
     def plot(figure):
         ax = figure.subplots()
         ends = [(y, name, BOUND) for name, y in lines.items()]
-        for (name, points), colour in zip(series.items(), cycle(SERIES), strict=False):
+        for name, points in series.items():
+            colour = colours[name]
             ax.plot(*zip(*points, strict=True), "o-" if len(points) <= MANY else "-", color=colour)
             ends.append((points[-1][1], name, colour))
             if name in bands:

@@ -202,7 +202,17 @@ class Graph:
         x, side = (start + 4, "left") if start == first else (start - 4, "right")
         if last - first < 8:
             x, side = last + 5, "left"
-        ax.text(x, y + 5.5, bus.name, size=11.5, weight="bold", color=ink, ha=side, va="baseline", zorder=3)
+        ax.text(
+            x,
+            y + (4 if bus.below else 5.5),
+            bus.name,
+            size=11.5,
+            weight="bold",
+            color=ink,
+            ha=side,
+            va="baseline",
+            zorder=3,
+        )
 
     def _head(self, ax, tip, up, colour, z):
         x, y = tip

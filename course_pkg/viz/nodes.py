@@ -16,6 +16,7 @@ SCALAR_LINE = {"edgecolor": INK, "linewidth": 1.6, "linestyle": (0, (1, 1.6))}
 def shape(ax, kind, x, y, width, height, gid, *, hatched=False) -> None:
     """Draw a node: a map as a box with round corners, a stencil as a hexagon, a reduction as a funnel."""
     dent, right, top, mid = min(9, height / 4), x + width, y + height, y + height / 2
+    shoulder = y + 0.27 * height  # below the second line of words
     corners = {
         "stencil": [
             (x, mid),
@@ -28,10 +29,10 @@ def shape(ax, kind, x, y, width, height, gid, *, hatched=False) -> None:
         "reduction": [
             (x, top),
             (right, top),
-            (right, mid),
+            (right, shoulder),
             (right - 1.6 * dent, y),
             (x + 1.6 * dent, y),
-            (x, mid),
+            (x, shoulder),
         ],
     }
     fill, colour = {"facecolor": _pale(COLOURS[kind], 0.12 if hatched else 0.35)}, COLOURS[kind]

@@ -1,18 +1,16 @@
 """Several quantities of several things, each relative to the same quantity of the first thing."""
 
-from itertools import cycle
-
 import numpy as np
 
 from course_pkg.core import CourseError
-from course_pkg.viz.axes import note_below
+from course_pkg.viz.axes import colours_of, note_below
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.style import BOUND, SERIES
+from course_pkg.viz.style import BOUND
 
 LETTER = 0.0125  # width of a letter of a label, of the axes' width
 
 
-def relative_bars(quantities, *, xlabel, title="", note="", said=None) -> Picture:
+def relative_bars(quantities, *, xlabel, title="", note="", said=None, among=None) -> Picture:
     """Draw how many times as large each quantity is, compared with that of the first thing.
 
     Parameters
@@ -23,11 +21,14 @@ def relative_bars(quantities, *, xlabel, title="", note="", said=None) -> Pictur
         What 1 means.
     said : callable, optional
         Writes a value, such as ``format_time``: it then stands beside its bar, too.
+    among : sequence of str, optional
+        All quantities that pictures of the same lecture have, where this one lacks some: each then keeps its colour.
 
     Raises
     ------
     CourseError
-        If there is nothing to draw, or a quantity lacks a thing, or a value is not positive.
+        If there is nothing to draw, or a quantity lacks a thing, or a value is not positive, or a quantity is not
+        among those that have a colour.
 
     Examples
     --------
@@ -44,15 +45,16 @@ def relative_bars(quantities, *, xlabel, title="", note="", said=None) -> Pictur
             raise CourseError(
                 f"{name} needs a positive value for each of {', '.join(things)}, in this order."
             )
+    colours = colours_of(quantities, among)
     relative = {name: [values[t] / values[things[0]] for t in things] for name, values in quantities.items()}
 
     def plot(figure):
         ax = figure.subplots()
         height = 0.8 / len(relative)
         most = (1.25 if said else 1.12) * max(map(max, relative.values()))
-        for k, ((name, values), colour) in enumerate(zip(relative.items(), cycle(SERIES), strict=False)):
+        for k, (name, values) in enumerate(relative.items()):
             y = np.arange(len(things))[::-1] + (0.5 * (len(relative) - 1) - k) * height
-            ax.barh(y, values, color=colour, height=0.9 * height, label=name)
+            ax.barh(y, values, color=colours[name], height=0.9 * height, label=name)
             for yi, thing, value in zip(y, things, values, strict=True):
                 label = f"{_times(value)}×" + (f", {said(quantities[name][thing])}" if said else "")
                 # beside the bar, or beside the line of 1 where that would cross it

@@ -19,7 +19,7 @@ from course_pkg.viz.widgets import Controls, explorer
 
 SIZE = (8.6, 4.5)  # inches
 SMALL = 11.5
-LEFT, ABOVE, BELOW = (0.105, 0.15, 0.42, 0.75), (0.66, 0.5, 0.32, 0.34), (0.66, 0.15, 0.32, 0.17)
+LEFT, ABOVE, BELOW = (0.105, 0.15, 0.42, 0.69), (0.66, 0.5, 0.32, 0.34), (0.66, 0.15, 0.32, 0.17)
 FLOOR = 1e-17  # of residuals that are drawn
 HIGHEST = 1e19  # of conditions that are drawn
 NOTHING_LEFT = 1e16  # a condition that leaves no digit of a double
@@ -133,21 +133,23 @@ def _decades(axis, exponents):
 
 
 def _residuals(ax, study, longest, target):
-    ax.plot(study.cg.iterations, study.cg.true, color=MUTED, lw=1.6, label="true, CG")
+    ax.plot(study.cg.iterations, study.cg.true, color=MUTED, lw=1.6, label="CG, true")
     ax.plot(study.iterations, study.true, color=COMPUTE, marker="o", label="true: ‖b − Ax‖")
     ax.plot(study.iterations, study.updated, color=MEMORY, marker="o", ms=3.5, lw=1.8, label="updated: ‖r‖")
-    ax.axhline(study.target, color=BOUND, lw=1.6, ls="--", label="asked for")
+    ax.axhline(study.target, color=BOUND, lw=1.6, ls="--")
+    ax.text(0, study.target / 3, "asked for", size=SMALL, va="top")
     if not _last_is_definite(study):
-        ax.plot(
-            study.iterations[-1], study.true[-1], marker="X", ms=13, color=BOUND, ls="none", label="W fails"
-        )
+        x, y = study.iterations[-1], study.true[-1]
+        ax.plot([x], [y], marker="X", ms=13, color=BOUND, ls="none", label="_not in the legend")
+        ax.annotate("W fails", (x, y), xytext=(11, 7), textcoords="offset points", size=SMALL)
     ax.set_yscale("log")
     ax.set_xlim(-0.02 * longest, longest)
     lowest = max(FLOOR, 1e-4 * target)
     ax.set_ylim(lowest, 1e2)
     _decades(ax.yaxis, range(2, floor(log10(lowest)), -2))
     ax.set(xlabel="iterations of conjugate gradient", ylabel="residual, relative to b")
-    ax.legend(fontsize=SMALL, loc="upper right", labelspacing=0.2, handlelength=1.4, borderaxespad=0.1)
+    ax.legend(fontsize=SMALL, ncols=3, loc="lower right", bbox_to_anchor=(1.02, 0.985), handlelength=1.3,
+              columnspacing=1.0, handletextpad=0.4, borderaxespad=0.1)  # fmt: skip
 
 
 def _conditions(ax, study, longest):

@@ -10,7 +10,7 @@ from course_pkg.setup import system
 from course_pkg.slides import SlidesError, browser, build, check_decks, find_chromium
 from course_pkg.slides.assets import copy_assets
 from course_pkg.slides.convert import convert
-from course_pkg.viz.style import COMPUTE, INK, MEMORY_WRITE, pale
+from course_pkg.viz.style import COMPUTE, INK, MEMORY_WRITE, RULE, pale
 
 TALL = '# %% [markdown] slideshow={"slide_type": "slide"}\n# ## Too much\n#\n' + "".join(
     f"# - Line {n} of a list that does not end.\n" for n in range(20)
@@ -66,6 +66,16 @@ def word_on(fill, ink):
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="500" height="250" viewBox="0 0 500 250"><rect width="300" '
         f'height="99" fill="{fill}"/><text style="font-size: 16px; fill: {ink}" x="20" y="40">seen</text></svg>'
+    )
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def line_through(stroke, then="", extra=""):
+    """Return a figure with a line through a word, and what is drawn between the two."""
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="500" height="250" viewBox="0 0 500 250"><path d="M0 100H500" '
+        f'style="fill: none; stroke: {stroke}"/>{then}<text style="font-size: 16px; {extra}" x="20" y="105">label'
+        "</text></svg>"
     )
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
@@ -132,14 +142,23 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
         ),
         shows(f'<img class="course-figure" src="{word_on(COMPUTE, "white")}" alt="a white word on orange">'),
         shows(LONG_VALUE),
+        shows(f'<img class="course-figure" src="{line_through(INK)}" alt="a label on a line">'),
+        *(
+            shows(f'<img class="course-figure" src="{fine}" alt="a label beside lines">')
+            for fine in (
+                line_through(RULE),  # a grid
+                line_through(INK, '<rect x="9" y="80" width="99" height="40" style="fill: white"/>'),
+                line_through(INK, extra="paint-order: stroke; stroke: white; stroke-width: 4px"),
+            )
+        ),
     )
     [report] = check_decks([page])
     found = {(problem.slide, problem.kind) for problem in report.problems}
     wanted = {(2, "alt"), (3, "alt"), (4, "overflow"), (5, "overflow"), (6, "mathematics"), (7, "image"),
               (8, "image"), (10, "overflow"), (11, "overflow"), (12, "small"), (13, "small"),
               (15, "small"), (16, "slider"), (17, "slider"), (19, "cut"), (20, "collision"),
-              (22, "contrast"), (24, "contrast"), (25, "overflow"),
-              (0, "outbound"), (0, "console"), *((n, "heading") for n in range(2, 26))}  # fmt: skip
+              (22, "contrast"), (24, "contrast"), (25, "overflow"), (26, "line"),
+              (0, "outbound"), (0, "console"), *((n, "heading") for n in range(2, 30))}  # fmt: skip
     assert found == wanted
     assert report.outbound == ["https://example.org/picture.png"]
     said = "\n".join(map(str, report.problems))
@@ -147,6 +166,7 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
     assert "oh no" in said
     assert "slide 2: <img> has no alt text" in said
     assert "cuts “beyond”" in said and "writes “one” over “two”" in said
+    assert "draws a line through “label”" in said
     assert "“seen” with a contrast of 2.8 in the dark theme: fewer than 4.5" in said
     assert "“seen” with a contrast of 3.9 in the light theme: fewer than 4.5" in said
     assert "“the last value" in said and "px too wide for its box" in said

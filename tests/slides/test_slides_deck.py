@@ -186,6 +186,12 @@ def test_type_is_legible_from_the_last_row(opened):
         assert pre.evaluate(size) >= 19
 
 
+def test_no_line_ends_between_a_number_and_its_unit(opened):
+    said = opened().locator("section:nth-of-type(2)").evaluate("(slide) => slide.textContent")
+    assert "8\u00a0GB/s, new[i]\u00a0=\u00a0old[i]" in said
+    assert 'print("bytes", 2 * 8 * 64**3)' in said  # code stays as it is
+
+
 def test_a_figure_builds_up_key_by_key(opened):
     page = opened()
     index = page.evaluate("Reveal.getSlides().findIndex((s) => s.querySelector('.course-steps'))")

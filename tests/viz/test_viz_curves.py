@@ -4,6 +4,7 @@ import pytest
 
 from course_pkg.core import CourseError
 from course_pkg.viz import curves_picture
+from course_pkg.viz.style import SERIES
 
 AXES = {"xlabel": "iterations", "ylabel": "residual"}
 FALLS = {"CG": [(0, 1.0), (8, 1e-6)], "s = 4": [(0, 1.0), (8, 1e-7)]}
@@ -46,3 +47,11 @@ def test_a_band_lies_around_its_line():
     assert len(picture.svg) > len(curves_picture(FALLS, **AXES, log="y").svg)
     with pytest.raises(CourseError, match="band of s = 8, but no line"):
         curves_picture(FALLS, **AXES, bands={"s = 8": [(0, 1, 2)]})
+
+
+def test_a_line_keeps_its_colour_where_another_is_missing():
+    alone = {"s = 4": FALLS["s = 4"]}
+    assert SERIES[1].lower() not in curves_picture(alone, **AXES).svg.lower()
+    assert SERIES[1].lower() in curves_picture(alone, **AXES, among=FALLS).svg.lower()
+    with pytest.raises(CourseError, match="s = 4 has no colour"):
+        curves_picture(alone, **AXES, among=["CG"])

@@ -6,6 +6,7 @@ import pytest
 
 from course_pkg.core import CourseError
 from course_pkg.viz import relative_bars
+from course_pkg.viz.style import SERIES
 
 SECTORS = {"mesh": 10, "random": 42}
 
@@ -60,3 +61,9 @@ def test_a_single_quantity_needs_no_legend():
 def test_what_cannot_be_drawn_is_named(quantities, said):
     with pytest.raises(CourseError, match=said):
         relative_bars(quantities, xlabel="x")
+
+
+def test_a_quantity_keeps_its_colour_where_another_is_missing():
+    time = {"time": {"a": 1.0, "b": 2.0}}
+    svg = relative_bars(time, xlabel="x", among=["sectors", "time"]).svg.lower()
+    assert SERIES[1].lower() in svg and SERIES[0].lower() not in svg

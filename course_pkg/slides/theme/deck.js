@@ -77,6 +77,19 @@
     sentence.setAttribute('aria-level', '2');
   }
 
+  // A number stands in one line with its unit, and an element with what it is set to.
+  const UNITS = /(\d) (?=(?:[mµnp]?s|[kKMGT]?i?B(?:\/s)?|[GT]F\/s|GPUs?|bytes?)(?![\wµ]))/g;
+  const ELEMENTS = /(\]) = (?=\w+\[)/g;
+  function keepTogether(part) {
+    const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      if (text.parentElement.closest('pre, code, svg, script, style, mjx-container, aside.notes, .widget-readout')) continue;
+      const kept = text.data.replace(UNITS, '$1\u00a0').replace(ELEMENTS, '$1\u00a0=\u00a0');
+      if (kept !== text.data) text.data = kept;
+    }
+  }
+
   const holders = [...document.querySelectorAll('div.jp-OutputArea-output.jupyter-widgets')];
   const widgetsReady = () => new Promise((resolve) => {
     const done = () => holders.every((holder) => holder.querySelector('.lm-Widget'));
@@ -87,7 +100,10 @@
 
   for (const holder of holders) {
     holder.dataset.preventSwipe = '';  // a finger on a slider moves the slider
-    new MutationObserver(describeWidgetImages).observe(holder, { childList: true, subtree: true });
+    new MutationObserver(() => {
+      describeWidgetImages();
+      keepTogether(holder);
+    }).observe(holder, { childList: true, subtree: true });
   }
 
   Reveal.on('pdf-ready', printFooters);
@@ -133,6 +149,7 @@
     // formula.
     document.querySelectorAll('aside.notes mjx-assistive-mml').forEach((element) => element.remove());
     describeWidgetImages();
+    document.querySelectorAll('.frame').forEach(keepTogether);
     if (!reading) Reveal.layout();
     document.body.dataset.ready = 'true';  // the check and the PDF wait for this
     if (printing && query.has('now')) {
