@@ -488,7 +488,7 @@ def rungs_of(on):
     whole = on.update("update", CUPY)
     found = {"sectors per request": "–", "threads": "–", TIMED: bench.format_time(whole.median_s)}
     rungs.append(viz.Rung("CuPy, Q⁺ and Q⁻", on.of_copy(whole), found, NOT_COUNTED))
-    return viz.ladder_picture(rungs, note=f"Sectors: n = {SMALL}. {on.origin}")
+    return viz.ladder_picture(rungs, bound_gb_s=on.copy.t_eff_gb_s, note=f"Sectors: n = {SMALL}. {on.origin}")
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]

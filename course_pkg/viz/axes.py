@@ -1,11 +1,15 @@
 """What the axes of several figures share."""
 
+from functools import partial
+
+import matplotlib as mpl
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from course_pkg.core import CourseError
 from course_pkg.viz.strip import folded
 from course_pkg.viz.style import BOUND, MUTED
 
+NOTE = 13  # the size of a note's letters, in points
 RAISED = str.maketrans(
     "-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 )  # as text: Matplotlib takes longer to typeset a power than to draw its curve
@@ -40,10 +44,14 @@ def name_lines(ax, ends, *, apart=17.0) -> None:
     apart : float
         The least distance of two names in points.
     """
-    figure = ax.get_figure()
+    figure = ax.get_figure(root=True)
+    if (later := getattr(figure, "names_later", None)) is not None:
+        write = partial(name_lines, ax, ends, apart=apart)
+        later.append((write, mpl.rcParams["font.size"]))  # the limits of a panel are not final yet
+        return
     if (engine := figure.get_layout_engine()) is not None:
         engine.execute(figure)
-    high = ax.get_position().height * figure.get_figheight() * 72
+    high = ax.get_window_extent().height * 72 / figure.dpi
     to_share = ax.transScale.transform
     low, top = (to_share((1, y))[1] for y in ax.get_ylim())
     wanted = sorted(
@@ -102,5 +110,10 @@ def spread(places, apart) -> list[float]:
 
 def note_below(figure, note):
     if note:
-        width = int(10.4 * figure.get_figwidth())  # characters of this size that fit
-        figure.supxlabel("\n".join(folded(note, width)), fontsize=13, color=MUTED, x=0.01, ha="left")
+        lines = folded(note, letters(figure.bbox.width / figure.dpi))
+        figure.supxlabel("\n".join(lines), fontsize=NOTE, color=MUTED, x=0.01, ha="left")
+
+
+def letters(width) -> int:
+    """Return how many letters of a note fit into so many inches."""
+    return int(10.4 * width)

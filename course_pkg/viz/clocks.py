@@ -8,6 +8,7 @@ from course_pkg.viz.style import BOUND, COMPUTE, GOLD, MEMORY, MEMORY_WRITE, WAS
 
 COLOURS = {"memory": MEMORY, "L2": MEMORY_WRITE, "L1": GOLD, "issue": COMPUTE}
 WIDE, TALL = 0.86, 0.74  # of a kernel's time, and of its clocks together
+NARROW = 8.0  # inches
 
 
 def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
@@ -58,7 +59,11 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
         ax.grid(axis="y", visible=False)
         ax.set_xlim(0, 1.14 * longest)
         ax.set(xlabel="µs")
-        figure.legend(loc="outside upper center", ncols=len(COLOURS) + 2, columnspacing=1.2, handlelength=1.4)
+        entries = len(COLOURS) + 1 + bool(bound_s)
+        rows = 1 if figure.bbox.width / figure.dpi > NARROW else 2  # a panel beside another one is narrow
+        figure.legend(
+            loc="outside upper center", ncols=-(-entries // rows), columnspacing=1.2, handlelength=1.4
+        )
         note_below(figure, note)
 
     listed = "; ".join(

@@ -166,13 +166,19 @@ def folded(text, letters) -> list[str]:
     return [line.replace(NBSP, " ") for part in whole.splitlines() for line in textwrap.wrap(part, letters)]
 
 
+def once(notes) -> str:
+    """Join notes, and write what several of them say only once."""
+    said = dict.fromkeys(part for note in notes for part in re.split(r"(?<=\.) |\n", note) if part)
+    return " ".join(said)
+
+
 class Note:
     """Where the numbers of a picture come from, in lines at its bottom; ``height`` is the room that they take."""
 
     SIZE, PITCH = 12.5, 16.0
 
     def __init__(self, text, width):
-        self.lines = folded(text, int(width / 6.5))
+        self.text, self.lines = text, folded(text, int(width / 6.5))
         self.height = self.PITCH * len(self.lines) + (4 if self.lines else 0)
 
     def draw(self, ax, bottom=0.0):

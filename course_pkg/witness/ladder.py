@@ -116,7 +116,8 @@ class Ladder:
                 "loads per point": f"{32 * seen['global load requests'] / SMALL**3:.1f}",
             }
             rungs.append(viz.Rung(name, self.of_copy(self.measured(v)), counters, self.longest_clock(v)))
-        return viz.ladder_picture(rungs, note=f"{EDGE}³ doubles; counters: {SMALL}³. {self.origin}")
+        note = f"{EDGE}³ doubles; counters: {SMALL}³. {self.origin}"
+        return viz.ladder_picture(rungs, bound_gb_s=self.copy().t_eff_gb_s, note=note)
 
     def latency_ns(self, strided: Variant, sms: int) -> float:
         """Return how long memory takes to answer a load where 64 threads wait on each multiprocessor."""

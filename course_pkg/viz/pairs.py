@@ -1,0 +1,120 @@
+"""A figure of several devices: side by side, on the same scales, each under its device's name."""
+
+import matplotlib as mpl
+
+from course_pkg.core import CourseError, short_name
+from course_pkg.viz.axes import NOTE, letters
+from course_pkg.viz.picture import Picture, draw
+from course_pkg.viz.strip import folded
+from course_pkg.viz.style import MUTED
+from course_pkg.viz.widgets import Controls, slider
+
+WIDTH = 12.3  # inches, about a slide's: letters keep their size, and panels have less room
+TITLE, LINE = 0.3, 0.24  # inches: for the devices' names, and for a line of a note or a legend
+
+
+def on_each(draw_one, records) -> Picture | Controls:
+    """Return a figure with all devices that have been recorded, side by side; for one device, its figure alone.
+
+    A figure whose places are computed by hand, and that says nothing of how to join several, would be too small beside
+    another one: then it is a slider over the devices.
+
+    Parameters
+    ----------
+    draw_one : callable
+        Takes one of the records and returns a :class:`Picture`.
+    records : sequence
+        What ``bench.records(topic)`` returns, or objects that have one of them as ``found``.
+
+    Examples
+    --------
+    >>> from course_pkg import bench
+    >>> from course_pkg.viz import Rung, ladder_picture
+    >>> on_each(lambda record: ladder_picture([Rung("flat", 0.8)]), bench.records("stencil")).alt
+    'Share of copy. H100: flat: 80%. H200: flat: 80%.'
+    """
+    by_name = {short_name(getattr(one, "found", one).device.name): one for one in records}
+    if not by_name:
+        raise CourseError("There is no record to draw: record one with `course bench TOPIC --record`.")
+    pictures = {name: draw_one(one) for name, one in by_name.items()}
+    if len(pictures) == 1 or all(p.joined or p.panel for p in pictures.values()):
+        return side_by_side(pictures)
+    return slider(pictures.__getitem__, list(pictures), label="GPU", start=list(pictures)[-1])
+
+
+def side_by_side(pictures: dict[str, Picture]) -> Picture:
+    """Join pictures of one kind, each named by its device.
+
+    Parameters
+    ----------
+    pictures : dict of str to Picture
+
+    Raises
+    ------
+    CourseError
+        If there is no picture, or one cannot be joined to others.
+
+    Examples
+    --------
+    >>> from course_pkg.viz import clock_bars
+    >>> each = {"H100": clock_bars({"flat": (3e-6, {"memory": 0.8})}), "H200": clock_bars({"flat": (2e-6, {"memory": 0.7})})}
+    >>> side_by_side(each).alt
+    'H100: flat: 3.00 µs, of which memory 80%. H200: flat: 2.00 µs, of which memory 70%.'
+    """
+    if not pictures:
+        raise CourseError("There is nothing to draw: pass at least one picture.")
+    first = next(iter(pictures.values()))
+    if len(pictures) == 1:
+        return first
+    if first.joined:
+        return first.joined[0]({name: picture.joined[1] for name, picture in pictures.items()})
+    if apart := [name for name, picture in pictures.items() if not picture.panel]:
+        raise CourseError(f"The picture of {', '.join(apart)} cannot stand beside another one: use a slider.")
+    high = max(picture.panel[1][1] for picture in pictures.values())
+    return draw(
+        lambda figure: _panels(figure, pictures),
+        " ".join(f"{name}: {picture.alt}" for name, picture in pictures.items()),
+        size=(WIDTH, high + TITLE),
+    )
+
+
+def _panels(figure, pictures):
+    figure.names_later = []
+    parts = figure.subfigures(1, len(pictures), wspace=0.02)
+    for part, (name, picture) in zip(parts, pictures.items(), strict=True):
+        picture.panel[0](part)
+        part.axes[0].set_title(name, pad=10)
+    for of_each in zip(*(part.axes for part in parts), strict=True):
+        _share(of_each)
+    figure.set_figheight(figure.get_figheight() + max(map(_more, parts, pictures.values())))
+    notes = [part.get_supxlabel() for part in parts]
+    for part, note in zip(parts, notes, strict=True):
+        below = max(one.count("\n") for one in notes) - note.count("\n")
+        if below:  # so that the axes of all panels are as high
+            part.supxlabel(note + below * "\n ", fontsize=NOTE, color=MUTED, x=0.01, ha="left")
+    later, figure.names_later = figure.names_later, None
+    for write, size in later:
+        with mpl.rc_context({"font.size": size}):
+            write()
+
+
+def _more(part, picture):
+    """Return the height that a panel needs besides, since its note and its legend have more lines than when it is alone."""
+    note = part.get_supxlabel()
+    alone = len(folded(note.replace("\n", " "), letters(picture.panel[1][0])))
+    lines = note.count("\n") + 1 - alone if note else 0
+    return LINE * (lines + sum(-(-len(one.get_texts()) // one._ncols) - 1 for one in part.legends))
+
+
+def _share(axes):
+    """Give axes with the same labels the same limits, so that lengths compare across panels."""
+    for limits, label, put in (
+        ("get_xlim", "get_xlabel", "set_xlim"),
+        ("get_ylim", "get_ylabel", "set_ylim"),
+    ):
+        if len({getattr(ax, label)() for ax in axes}) > 1:
+            continue
+        found = [getattr(ax, limits)() for ax in axes]
+        if all(low < high for low, high in found):
+            for ax in axes:
+                getattr(ax, put)(min(low for low, _ in found), max(high for _, high in found))
