@@ -58,6 +58,7 @@ from course_pkg.vector import gpu_numba as vector_gpu
 from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import clocks
 from course_pkg.witness.compare import by_name
+from course_pkg.witness.every import every_clock
 from course_pkg.witness.ladder import Ladder, profile
 from course_pkg.witness.longest import longest_clock
 
@@ -682,6 +683,12 @@ bench.Table(
 # %% slideshow={"slide_type": "skip"}
 viz.intuition("03")
 
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The clocks of the stencils**, as Nsight Compute counted them, on both GPUs: of other blocks and tiles as well, and of lecture 4's kernels.
+
+# %% slideshow={"slide_type": "skip"}
+every_clock("stencil")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

@@ -831,6 +831,9 @@ viz.on_each(
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# **The clocks of these kernels** stand in two tables: stencils before lecture 3's laboratory, sums before the roofline of lecture 2. `course verify traffic` prints both.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
 #
 # Eight steps, each a kernel or a function with its decisive lines missing. Replace the `...` and run the cell. You see at once whether it is right, what your

@@ -58,6 +58,7 @@ from course_pkg.device.launch import blocks_for
 from course_pkg.paths import figure
 from course_pkg.stencil import gpu_numba as stencil
 from course_pkg.witness import clocks
+from course_pkg.witness.every import every_clock
 from course_pkg.witness.iterations import Iterations, bytes_per_point, flops_of_dots
 from course_pkg.witness.scaling import Scaling
 
@@ -836,6 +837,12 @@ assert more_halo_s > on_h200.pass_s(LARGE) / 64 and more_halo_s < on_h200.pass_s
 # %% [markdown] slideshow={"slide_type": "-"}
 # Map and stencil fused save one pass and need the halo of two fields. On 64 GPUs the second takes **longer** than the pass, unless it travels while
 # the GPU computes, or need not travel at all (lecture 9). And two sums per iteration let all GPUs wait: lectures 7 and 9.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The clocks of the solver's kernels**, as Nsight Compute counted them, on both GPUs.
+
+# %% slideshow={"slide_type": "skip"}
+every_clock("cg")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

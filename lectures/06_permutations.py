@@ -594,6 +594,7 @@ bench.Table([best_row(on, name) for on in GPUS for name in MATRICES], f"Double p
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.witness.clocks import MEMORY
+from course_pkg.witness.every import every_clock
 
 KERNELS = ("csr_scalar", "csr_vector_4", "csr_balanced", "ell", "ellr", "sell")
 binds = {name: on_h200.clocks(name) for name in KERNELS}
@@ -1118,6 +1119,12 @@ bench.Table(
 
 # %% slideshow={"slide_type": "skip"}
 viz.intuition("06")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The clocks of all launches** of this lecture that Nsight Compute counted.
+
+# %% slideshow={"slide_type": "skip"}
+every_clock("permutation", "spmv")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

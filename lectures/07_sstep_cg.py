@@ -58,6 +58,7 @@ from course_pkg.sstep.problem import PUBLISHED, Laplacian
 from course_pkg.sstep.stability import studies
 from course_pkg.sstep.suite import OPERATIONS
 from course_pkg.sstep.variants import VARIANTS
+from course_pkg.witness.every import every_clock
 from course_pkg.witness.iterations import Iterations, bytes_per_point
 from course_pkg.witness.rounds import Rounds
 
@@ -932,6 +933,12 @@ from course_pkg.sstep import here as on_gpu
 ASKED = ((PCG, {}), (MOMENTS, {"s": 4}), (STABLE, {"s": 8}))
 known = [found for on in GPUS for v, how in ASKED if (found := on.solve(v, 128, **how))]
 bench.live(lambda: on_gpu.on_this_gpu(*ASKED), known) if known else Markdown(PENDING)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The clocks of the s-step kernels**, as Nsight Compute counted them. What a GPU has not counted says so.
+
+# %% slideshow={"slide_type": "skip"}
+every_clock("sstep")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

@@ -109,9 +109,13 @@ def spread(places, apart) -> list[float]:
 
 
 def note_below(figure, note):
-    if note:
-        lines = folded(note, letters(figure.bbox.width / figure.dpi))
-        figure.supxlabel("\n".join(lines), fontsize=NOTE, color=MUTED, x=0.01, ha="left")
+    if not note:
+        return
+    if (later := getattr(figure.get_figure(root=True), "notes_later", None)) is not None:
+        later.append(note)  # of a panel: all panels have one note
+        return
+    lines = folded(note, letters(figure.bbox.width / figure.dpi))
+    figure.supxlabel("\n".join(lines), fontsize=NOTE, color=MUTED, x=0.01, ha="left")
 
 
 def letters(width) -> int:

@@ -48,7 +48,7 @@ def ladder_picture(rungs, *, bound="copy", bound_gb_s=None, note="", steps=True)
     """Draw a bar for each rung, from the first downwards; a rung below the one before has its own colour.
 
     A line in each bar shows where the bar before it ended. A counter that differs from the rung before is set in bold.
-    Ladders of several devices are joined to one: each rung has a bar for each device, relative to the device's own bound.
+    Ladders of several devices become one: each rung has a bar for each device, relative to the device's own bound.
 
     Parameters
     ----------

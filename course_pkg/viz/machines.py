@@ -57,7 +57,7 @@ def rooflines(roofs, *, dtype="float64") -> Picture:
             roof.plot(panel, roof.machine.name, headroom=12)
             panel.label_outer()
 
-    return draw(plot, " ".join(roof.alt for roof in drawn), size=(6.6 * len(drawn), 4.8))
+    return draw(plot, " ".join(roof.alt for roof in drawn), size=(6.5 * len(drawn), 4.5))
 
 
 class _Roof:

@@ -3,10 +3,9 @@
 import matplotlib as mpl
 
 from course_pkg.core import CourseError, short_name
-from course_pkg.viz.axes import NOTE, letters
+from course_pkg.viz.axes import letters, note_below
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.strip import folded
-from course_pkg.viz.style import MUTED
+from course_pkg.viz.strip import folded, once
 from course_pkg.viz.widgets import Controls, slider
 
 WIDTH = 12.3  # inches, about a slide's: letters keep their size, and panels have less room
@@ -57,9 +56,9 @@ def side_by_side(pictures: dict[str, Picture]) -> Picture:
     Examples
     --------
     >>> from course_pkg.viz import clock_bars
-    >>> each = {"H100": clock_bars({"flat": (3e-6, {"memory": 0.8})}), "H200": clock_bars({"flat": (2e-6, {"memory": 0.7})})}
-    >>> side_by_side(each).alt
-    'H100: flat: 3.00 µs, of which memory 80%. H200: flat: 2.00 µs, of which memory 70%.'
+    >>> times = {"H100": 3e-6, "H200": 2e-6}
+    >>> side_by_side({name: clock_bars({"flat": (time_s, {"memory": 0.8})}) for name, time_s in times.items()}).alt
+    'H100: flat: 3.00 µs, of which memory 80%. H200: flat: 2.00 µs, of which memory 80%.'
     """
     if not pictures:
         raise CourseError("There is nothing to draw: pass at least one picture.")
@@ -79,31 +78,29 @@ def side_by_side(pictures: dict[str, Picture]) -> Picture:
 
 
 def _panels(figure, pictures):
-    figure.names_later = []
+    figure.names_later, figure.notes_later = [], []
     parts = figure.subfigures(1, len(pictures), wspace=0.02)
     for part, (name, picture) in zip(parts, pictures.items(), strict=True):
         picture.panel[0](part)
         part.axes[0].set_title(name, pad=10)
     for of_each in zip(*(part.axes for part in parts), strict=True):
         _share(of_each)
-    figure.set_figheight(figure.get_figheight() + max(map(_more, parts, pictures.values())))
-    notes = [part.get_supxlabel() for part in parts]
-    for part, note in zip(parts, notes, strict=True):
-        below = max(one.count("\n") for one in notes) - note.count("\n")
-        if below:  # so that the axes of all panels are as high
-            part.supxlabel(note + below * "\n ", fontsize=NOTE, color=MUTED, x=0.01, ha="left")
-    later, figure.names_later = figure.names_later, None
-    for write, size in later:
+    names, notes = figure.names_later, figure.notes_later
+    figure.names_later = figure.notes_later = None
+    note = once(notes)
+    note_below(figure, note)
+    alone = max((len(folded(one, letters(wide))) for one, wide in _own(notes, pictures)), default=0)
+    rows = max((one.get_window_extent().height / figure.dpi / LINE for one in parts[0].legends), default=1)
+    more = len(folded(note, letters(WIDTH))) - alone + max(0, round(rows) - 1)
+    figure.set_figheight(figure.get_figheight() + LINE * more)
+    for write, size in names:
         with mpl.rc_context({"font.size": size}):
             write()
 
 
-def _more(part, picture):
-    """Return the height that a panel needs besides, since its note and its legend have more lines than when it is alone."""
-    note = part.get_supxlabel()
-    alone = len(folded(note.replace("\n", " "), letters(picture.panel[1][0])))
-    lines = note.count("\n") + 1 - alone if note else 0
-    return LINE * (lines + sum(-(-len(one.get_texts()) // one._ncols) - 1 for one in part.legends))
+def _own(notes, pictures):
+    """Return each note with the width of the picture that it stands below alone."""
+    return zip(notes, (picture.panel[1][0] for picture in pictures.values()), strict=False)
 
 
 def _share(axes):

@@ -40,7 +40,7 @@ class Ladder:
     @property
     def origin(self) -> str:
         """One line for a caption: where times and shares come from."""
-        return f"{self.found.origin} Shares of the time: Nsight Compute, {self.traffic.device.name}."
+        return f"{self.found.origin} Shares of the time: Nsight Compute."
 
     @cached_property
     def counters(self) -> record.RecordedCounters:

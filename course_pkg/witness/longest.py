@@ -35,7 +35,7 @@ def longest_clock(found: Recorded, case: str, copy: Measurement) -> str:
     >>> longest_clock(stencils, "laplacian_by_hand_512", copy)
     'not counted'
     """
-    counted = _counted(found.device.slug).get(case)
+    counted = counted_large(found.device.slug).get(case)
     return NOT_COUNTED if counted is None else clocks(counted, copy.t_eff_gb_s).longest
 
 
@@ -52,7 +52,7 @@ def clock_row(found: Recorded, case: str, copy: Measurement) -> dict[str, str]:
     >>> clock_row(stencils, "laplacian_by_hand_512", copy)["memory"]
     'not counted'
     """
-    counted = _counted(found.device.slug).get(case)
+    counted = counted_large(found.device.slug).get(case)
     if counted is None:
         return dict.fromkeys(("time", MEMORY, *UNITS, "binds"), NOT_COUNTED)
     its = clocks(counted, copy.t_eff_gb_s)
@@ -60,7 +60,7 @@ def clock_row(found: Recorded, case: str, copy: Measurement) -> dict[str, str]:
 
 
 @lru_cache(maxsize=8)
-def _counted(slug: str) -> dict[str, record.Counters]:
+def counted_large(slug: str) -> dict[str, record.Counters]:
     """Return what a device has counted of large cases; nothing where it has no record of them."""
     return (
         record.recorded(record.TRAFFIC, slug).counters
