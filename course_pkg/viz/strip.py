@@ -171,8 +171,8 @@ def once(notes) -> str:
 
     Examples
     --------
-    >>> once(["512³ points. Recorded on an H100, driver 5, today.", "512³ points. Recorded on an H200, driver 5, today."])
-    '512³ points. Recorded on an H100 and H200, driver 5, today.'
+    >>> once(["512³. Recorded on an H100, driver 5, today.", "512³. Recorded on an H200, driver 5, today."])
+    '512³. Recorded on an H100 and H200, driver 5, today.'
     """
     said: list[str] = []
     for part in (part for note in notes for part in re.split(r"(?<=\.) |\n", note) if part):
