@@ -4,7 +4,7 @@ from course_pkg.core import CourseError
 from course_pkg.core.units import format_time
 from course_pkg.viz.axes import note_below
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.style import BOUND, COMPUTE, GOLD, MEMORY, MEMORY_WRITE, WASTED
+from course_pkg.viz.style import BOUND, COMPUTE, GOLD, INK, MEMORY, MEMORY_WRITE, WASTED
 
 COLOURS = {"memory": MEMORY, "L2": MEMORY_WRITE, "L1": GOLD, "issue": COMPUTE}
 WIDE, TALL = 0.86, 0.74  # of a kernel's time, and of its clocks together
@@ -19,7 +19,8 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
     Parameters
     ----------
     kernels : dict of str to (float, dict)
-        The time in seconds, and the share of it that each clock needs alone, by its name: memory, L2, L1, issue.
+        The time in seconds, and the share of it that each clock needs alone, by its name: memory, L2, L1, issue. Beside
+        the time stands which of them are missing.
     bound_s : float, optional
         A time that is drawn dashed and named ``bound``.
 
@@ -45,6 +46,14 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
         for row, (time_s, shares) in enumerate(kernels.values()):
             ax.barh(row, time_s * 1e6, color=WASTED, alpha=0.3, height=WIDE, label=None if row else "time")
             ax.text(time_s * 1e6 + 0.012 * longest, row, format_time(time_s), va="center", weight="bold")
+            if missing := _missing(shares):
+                ground = {
+                    "facecolor": "white",
+                    "edgecolor": "none",
+                    "pad": 1.5,
+                }  # other clocks' bars may lie there
+                place = 0.012 * longest, row + TALL / 2
+                ax.text(*place, missing, va="bottom", size=12.5, color=INK, bbox=ground)
             thick = TALL / len(COLOURS)
             for place, (name, colour) in enumerate(COLOURS.items()):
                 at = row - TALL / 2 + (place + 0.5) * thick
@@ -68,9 +77,20 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
 
     listed = "; ".join(
         f"{name}: {format_time(time_s)}, of which "
-        + ", ".join(f"{clock} {100 * share:.0f}%" for clock, share in shares.items())
+        + ", ".join(
+            [
+                *(f"{clock} {100 * share:.0f}%" for clock, share in shares.items()),
+                *filter(None, [_missing(shares)]),
+            ]
+        )
         for name, (time_s, shares) in kernels.items()
     )
     if bound_s:
         listed += f"; {bound}: {format_time(bound_s)}"
     return draw(plot, f"{listed}. {note}", size=(10.4, 1.45 + 0.6 * len(kernels)))
+
+
+def _missing(shares) -> str:
+    """Return the clocks that were not counted, in words; nothing if all were."""
+    names = [name for name in COLOURS if name not in shares]
+    return f"{', '.join(names) if len(names) < len(COLOURS) else 'clocks'}: not counted" if names else ""

@@ -1,5 +1,8 @@
 """A figure of several devices: side by side, on the same scales, each under its device's name."""
 
+from html import escape
+
+import ipywidgets as W
 import matplotlib as mpl
 
 from course_pkg.core import CourseError, short_name
@@ -16,7 +19,7 @@ def on_each(draw_one, records) -> Picture | Controls:
     """Return a figure with all devices that have been recorded, side by side; for one device, its figure alone.
 
     A figure whose places are computed by hand, and that says nothing of how to join several, would be too small beside
-    another one: then it is a slider over the devices.
+    another one: then it is a slider over the devices. A device whose record lacks what the figure shows is named below.
 
     Parameters
     ----------
@@ -35,10 +38,27 @@ def on_each(draw_one, records) -> Picture | Controls:
     by_name = {short_name(getattr(one, "found", one).device.name): one for one in records}
     if not by_name:
         raise CourseError("There is no record to draw: record one with `course bench TOPIC --record`.")
-    pictures = {name: draw_one(one) for name, one in by_name.items()}
+    pictures, why = {}, {}
+    for name, one in by_name.items():
+        try:
+            pictures[name] = draw_one(one)
+        except CourseError as error:  # its record lacks something that the figure shows
+            why[name] = error
+    if not pictures:
+        raise next(iter(why.values()))
+    if why:
+        return _with_absent(pictures, {name: str(error) for name, error in why.items()})
     if len(pictures) == 1 or all(p.joined or p.panel for p in pictures.values()):
         return side_by_side(pictures)
     return slider(pictures.__getitem__, list(pictures), label="GPU", start=list(pictures)[-1])
+
+
+def _with_absent(pictures, why):
+    """Return the figure of the devices that can be drawn, and below it what the others lack."""
+    words = " ".join(f"{name}: not recorded. {reason}" for name, reason in why.items())
+    drawn = side_by_side(pictures) if all(p.joined or p.panel for p in pictures.values()) else None
+    drawn = drawn or list(pictures.values())[-1]
+    return Controls([W.HTML(drawn._repr_html_()), W.HTML(f"<p>{escape(words)}</p>")])
 
 
 def side_by_side(pictures: dict[str, Picture]) -> Picture:

@@ -5,7 +5,7 @@ from course_pkg.core import CourseError, short_name
 from course_pkg.core.units import format_time
 from course_pkg.witness import limits
 from course_pkg.witness.cases import large_cases, topic_of
-from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, TIME, UNITS, clocks
+from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, UNITS, clocks, is_timed
 from course_pkg.witness.longest import counted_large
 
 CLOCKS = (MEMORY, *UNITS)
@@ -58,7 +58,7 @@ def _row(case, topic, records):
 
 def _cells(case, topic, slug):
     counted, its = counted_large(slug).get(case), limits.recorded(topic, slug)
-    if counted is None or its is None or counted.get(TIME) is None:
+    if its is None or not is_timed(counted):
         return dict.fromkeys(("time", *CLOCKS, "binds"), NOT_COUNTED)
     found = clocks(counted, its.stream.throughput_gb_s)
     return {"time": format_time(found.time_s), **found.row()}

@@ -5,7 +5,7 @@ from functools import lru_cache
 from course_pkg.bench import Measurement, Recorded
 from course_pkg.core.units import format_time
 from course_pkg.witness import record
-from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, UNITS, clocks
+from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, UNITS, clocks, is_timed
 
 
 def longest_clock(found: Recorded, case: str, copy: Measurement) -> str:
@@ -36,7 +36,7 @@ def longest_clock(found: Recorded, case: str, copy: Measurement) -> str:
     'not counted'
     """
     counted = counted_large(found.device.slug).get(case)
-    return NOT_COUNTED if counted is None else clocks(counted, copy.t_eff_gb_s).longest
+    return clocks(counted, copy.t_eff_gb_s).longest if is_timed(counted) else NOT_COUNTED
 
 
 def clock_row(found: Recorded, case: str, copy: Measurement) -> dict[str, str]:
@@ -53,7 +53,7 @@ def clock_row(found: Recorded, case: str, copy: Measurement) -> dict[str, str]:
     'not counted'
     """
     counted = counted_large(found.device.slug).get(case)
-    if counted is None:
+    if not is_timed(counted):
         return dict.fromkeys(("time", MEMORY, *UNITS, "binds"), NOT_COUNTED)
     its = clocks(counted, copy.t_eff_gb_s)
     return {"time": format_time(its.time_s), **its.row()}
