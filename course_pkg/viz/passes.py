@@ -17,7 +17,7 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, INK
 
 WIDTH, TALL = 760.0, 262.0  # points; of the highest column
-WIDER = 840.0  # with a dot for each of several devices
+WIDER, LOWER = 840.0, 240.0  # with a dot for each of several devices, which takes a line of text more
 LEFT, RIGHT = 64.0, 752.0
 HEAD, LEGEND = 22.0, 20.0  # above the columns, and above them all
 NAME, LINE = 12.0, 15.0  # below the columns: around their names, and a line of these
@@ -88,7 +88,7 @@ def _drawn(each: dict[str, _Passes]) -> Picture:
     if len(fields) > len(HUES):
         raise CourseError(f"There are colours for {len(HUES)} fields, not for {len(fields)}.")
     hues = dict(zip(fields, HUES, strict=False))
-    wide = WIDER if many else WIDTH
+    wide, tall = (WIDER, LOWER) if many else (WIDTH, TALL)
     right = RIGHT + wide - WIDTH
     words = strip.Note(strip.once(other.note for other in each.values()), wide)
     found = {
@@ -99,20 +99,20 @@ def _drawn(each: dict[str, _Passes]) -> Picture:
         }
         for name in columns
     }
-    unit = TALL / max(
+    unit = tall / max(
         [c.height for c in columns.values()] + [x for by in found.values() for x in by.values()]
     )
     room = (right - LEFT) / len(columns)
     names = {name: strip.folded(name, max(8, int(room / 8.2)))[:2] for name in columns}
     bottom = NAME + LINE * max(map(len, names.values())) + words.height
     head = HEAD + (LINE + 2) * (len(each) - 1)
-    height = bottom + TALL + head + LEGEND
+    height = bottom + tall + head + LEGEND
     axis = "time, relative to each GPU's copy" if many else one.axis
 
     def plot(figure):
         ax = strip.sheet(figure)
         ax.set(xlim=(0, wide), ylim=(0, height))
-        ax.text(20, bottom + TALL / 2, axis, size=SMALL, rotation=90, ha="center", va="center")
+        ax.text(20, bottom + tall / 2, axis, size=SMALL, rotation=90, ha="center", va="center")
         ax.plot([LEFT - 12, right], [bottom] * 2, color=INK, lw=1.2)
         for i, (name, column) in enumerate(columns.items()):
             middle = LEFT + (i + (0.5 if not found[name] else 0.34 if many else 0.42)) * room
