@@ -152,8 +152,7 @@ PQ = reference.permutation_matrix(p) @ reference.permutation_matrix(q)
 assert np.array_equal(PQ.toarray(), reference.permutation_matrix(reference.compose(p, q)).toarray())
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** "1 → 2, 2 → 3, 3 → 1" lists where the elements go, so it is the inverse of our index vector. Many mistakes with
-# > permutations are this one. Ask: which of the two does `x[perm]` need?
+# > **For the speaker.** "1 → 2, 2 → 3, 3 → 1" lists where the elements go, so it is the inverse of our index vector. Ask: which of the two does `x[perm]` need?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Permute the rows; then the columns, too
@@ -1048,7 +1047,7 @@ guess_cg.reveal(iterations[mixed_cg], how="Counted")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Without updates the computed residual would fall on, and the true one would not: single precision has seven digits.
-# > The update keeps the search direction, so that little is lost.
+# > The update keeps the search direction.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The limit

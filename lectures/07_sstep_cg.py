@@ -330,7 +330,7 @@ assert abs(third.T @ r_new).max() < 1e-8 * abs(mu_third).max()  # Q_i·r is 0
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Twelve minutes for the derivation. So a round needs 2 s moments, and α and W of the round before. Each line has its assertion: run them live, then change one sign and run them again. Who
-# > derives a method in this way finds a wrong line within minutes; the next slides show that this is worth something. If somebody asks:
+# > derives a method in this way finds a wrong line: the next slides have one. If somebody asks:
 # > the last formula of "Conjugacy" holds because the new r is orthogonal to P. $Q_i^T r = 0$ because A moves to the other side again, and the new r is orthogonal to all that r and its products span. In later rounds P has older
 # > parts as well; they are conjugate to the new Q and add nothing.
 

@@ -120,7 +120,7 @@ guess_zeros.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Four minutes. Both tests that the loop passes are tests that many programs use. Let the audience say where the string
+# > **For the speaker.** Four minutes. Let the audience say where the string
 # > pulls. It pulls at the two ends of the part that is glued: there the gradient is negative. Nobody asks for it, since x_i is 0.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -934,7 +934,7 @@ bench.Table([solve_row(name, [*SOLVERS]) for name in SOLVED], f"All problems, al
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Seven minutes with the three slides before. Be frank: the method of this lecture is a good lesson about memory, and seldom the best
-# > solver. Small problems take the time of their launches: there, one problem is the wrong size for a GPU. Why the string? A zero grows only after its
+# > solver. Small problems probably take the time of their launches: there, one problem is the wrong size for a GPU. Why the string? A zero grows only after its
 # > neighbour has grown, so the number of products grows with the number of points; for projected gradients it grows, too.
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -9,6 +9,7 @@ from course_pkg.viz.style import BOUND, COMPUTE_TEXT, INK, MEMORY, MUTED
 
 WIDTH, ROW, TALL = 840.0, 29.5, 22.0  # points
 NARROW, APART = 17.5, 8.0  # of a bar beside those of other devices, and between rungs
+DENSE, MANY = 15.5, 5  # of such a bar, and between two of them less, from so many rungs on
 HEAD, TOP, FOOT = 38.0, 2.0, 8.0
 TEXT, SMALL = 14.5, 12.5
 GAP = 18.0  # between columns
@@ -118,7 +119,9 @@ def _drawn(ladders: dict[str, _Ladder]) -> Picture:
     columns = _columns(names, ladders)
     words = strip.Note(strip.once(one.note for one in ladders.values()), WIDTH)
     many = len(ladders) > 1
-    tall, pitch = (NARROW, NARROW + 2) if many else (TALL, ROW)
+    dense = len(names) >= MANY
+    tall = TALL if not many else DENSE if dense else NARROW
+    pitch = ROW if not many else tall + (1 if dense else 2)
     row = pitch * len(ladders) + (APART if many else 0)
     height = HEAD + row * len(names) + FOOT + words.height + TOP
 

@@ -9,6 +9,8 @@ from course_pkg.viz.axes import note_below
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, SERIES
 
+NARROW = 8.0  # inches, of a panel beside another one
+
 
 def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
     """Draw how many times as large each quantity is, compared with that of the first thing.
@@ -52,7 +54,8 @@ def relative_bars(quantities, *, xlabel, title="", note="") -> Picture:
         ax.axvline(1, color=BOUND, lw=1)
         ax.set_yticks(np.arange(len(things))[::-1], things)
         ax.grid(axis="y", visible=False)
-        ax.set_xlim(0, 1.12 * max(map(max, relative.values())))
+        beside = 1.12 if figure.bbox.width / figure.dpi > NARROW else 1.25  # room for the last number
+        ax.set_xlim(0, beside * max(map(max, relative.values())))
         ax.set(xlabel=xlabel, title=title)
         if len(relative) > 1:
             figure.legend(loc="outside upper center", ncols=min(4, len(relative)))
