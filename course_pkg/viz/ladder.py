@@ -122,7 +122,7 @@ def _drawn(ladders: dict[str, _Ladder]) -> Picture:
     dense = len(names) >= MANY
     tall = TALL if not many else DENSE if dense else NARROW
     pitch = ROW if not many else tall + (1 if dense else 2)
-    row = pitch * len(ladders) + (APART if many else 0)
+    row = pitch * len(ladders) + (0 if not many else APART / 2 if dense else APART)
     height = HEAD + row * len(names) + FOOT + words.height + TOP
 
     def plot(figure):
