@@ -32,7 +32,7 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
     Examples
     --------
     >>> clock_bars({"flat": (2e-6, {"memory": 0.8, "issue": 0.5})}, bound_s=1e-6).alt
-    'flat: 2.00 µs, of which memory 80%, issue 50%; copy: 1.00 µs.'
+    'flat: 2.00 µs, of which memory 80%, issue 50%, not counted: L2, L1; copy: 1.00 µs.'
     """
     if not kernels:
         raise CourseError("There is nothing to draw: pass at least one kernel.")
@@ -93,4 +93,4 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
 def _missing(shares) -> str:
     """Return the clocks that were not counted, in words; nothing if all were."""
     names = [name for name in COLOURS if name not in shares]
-    return f"{', '.join(names) if len(names) < len(COLOURS) else 'clocks'}: not counted" if names else ""
+    return f"not counted: {', '.join(names) if len(names) < len(COLOURS) else 'clocks'}" if names else ""

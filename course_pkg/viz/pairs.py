@@ -75,10 +75,10 @@ def side_by_side(pictures: dict[str, Picture]) -> Picture:
 
     Examples
     --------
-    >>> from course_pkg.viz import clock_bars
-    >>> times = {"H100": 3e-6, "H200": 2e-6}
-    >>> side_by_side({name: clock_bars({"flat": (time_s, {"memory": 0.8})}) for name, time_s in times.items()}).alt
-    'H100: flat: 3.00 µs, of which memory 80%. H200: flat: 2.00 µs, of which memory 80%.'
+    >>> from course_pkg.viz import relative_bars
+    >>> times = {"H100": {"a": 3.0, "b": 6.0}, "H200": {"a": 2.0, "b": 5.0}}
+    >>> side_by_side({name: relative_bars({"time": of}, xlabel="times a") for name, of in times.items()}).alt
+    'H100: time: a 1.00, b 2.00 (times a). H200: time: a 1.00, b 2.50 (times a).'
     """
     if not pictures:
         raise CourseError("There is nothing to draw: pass at least one picture.")
