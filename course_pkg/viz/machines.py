@@ -54,10 +54,10 @@ def rooflines(roofs, *, dtype="float64") -> Picture:
     def plot(figure):
         panels = figure.subplots(1, len(drawn), sharex=True, sharey=True, squeeze=False)[0]
         for panel, roof in zip(panels, drawn, strict=True):
-            roof.plot(panel, roof.machine.name, headroom=12)
+            roof.plot(panel, roof.machine.name, headroom=8)
             panel.label_outer()
 
-    return draw(plot, " ".join(roof.alt for roof in drawn), size=(6.5 * len(drawn), 4.5))
+    return draw(plot, " ".join(roof.alt for roof in drawn), size=(6.5 * len(drawn), 4.62))
 
 
 class _Roof:
@@ -116,7 +116,11 @@ class _Roof:
             ax.plot(x, y, "o", color=INK, ms=9, zorder=5)
             # the dotted line of the ridge may pass here: it stops at a name
             ground = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
-            ax.annotate(name, (x, y), xytext=(9, -14), textcoords="offset points", bbox=ground)
+            met = any(1 < px / x < 8 and max(py / y, y / py) < 2.2 for _, px, py in self.points)
+            place = (
+                {"xytext": (-9, 6), "ha": "right"} if met else {"xytext": (9, -14)}
+            )  # else on the next name
+            ax.annotate(name, (x, y), **place, textcoords="offset points", bbox=ground)
         ax.set_ylim(top=peak * headroom)  # for the two labels, one above the other in a narrow panel
         ax.set(xlabel="arithmetic intensity, flop/byte", ylabel="GFLOP/s", title=title)
         plain_log(ax.xaxis)
