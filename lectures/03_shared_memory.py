@@ -683,12 +683,12 @@ bench.Table(
 # %% slideshow={"slide_type": "skip"}
 viz.intuition("03")
 
-
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The clocks of the stencils**, as Nsight Compute counted them, on both GPUs: of other blocks and tiles as well, and of lecture 4's kernels.
 
 # %% slideshow={"slide_type": "skip"}
 every_clock("stencil")
+
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

@@ -611,7 +611,6 @@ viz.source(gpu.search_kernel)
 # %% slideshow={"slide_type": "skip"}
 viz.source(gpu.advance_kernel)
 
-
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Measured: time follows bytes
 
