@@ -317,17 +317,18 @@ promised = {gpu: find_machine(found.device.name).bandwidth_gb_s for gpu, found i
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 
 
-def of_the_datasheet(gpu):
+def of_the_datasheet(found):
     """Draw what each loop reaches of a GPU's promised bandwidth."""
+    gpu = short_name(found.device.name)
     rungs = [
         viz.Rung(what.label, m.t_eff_gb_s / promised[gpu], {"GB/s": f"{m.t_eff_gb_s:,.0f}"})
         for what in (*copies[1:], triad, fused_triad, dot)
         for m in [streams[gpu][what]]
     ]
-    return viz.ladder_picture(rungs, bound=f"datasheet, {promised[gpu]:,.0f} GB/s", note=f"2³⁰ doubles. {gpus[gpu].origin}")
+    return viz.ladder_picture(rungs, bound="datasheet", bound_gb_s=promised[gpu], note=f"2³⁰ doubles. {found.origin}")
 
 
-viz.slider(of_the_datasheet, list(gpus), label="GPU", start="H200")
+viz.on_each(of_the_datasheet, gpus.values())
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 assert all(
@@ -629,16 +630,19 @@ arrays, four, fused = on_gpus["H200"].measurements
 AREAS = ("array statements", "four loops", "fused")
 
 
-def areas_of(where):
-    """Draw the programs of a processor as areas; the CPU has no array statements."""
-    if where == "this CPU":
-        found, note = dict(zip(AREAS[1:], steps.measurements[1:], strict=True)), f"{side} × {side}. {this_machine}"
-        return viz.areas_picture(found, t_peak_gb_s=steps.t_peak_gb_s, note=note)
-    found = dict(zip(AREAS, on_gpus[where].measurements, strict=True))
-    return viz.areas_picture(found, t_peak_gb_s=t_peaks[where], note=f"16384 × 16384. {gpu_stencils[where].origin}")
+def areas_of(found):
+    """Draw the programs of a GPU as areas."""
+    gpu = short_name(found.device.name)
+    programs = dict(zip(AREAS, on_gpus[gpu].measurements, strict=True))
+    return viz.areas_picture(programs, t_peak_gb_s=t_peaks[gpu], note=f"16384 × 16384. {found.origin}")
 
 
-viz.slider(areas_of, ["this CPU", *on_gpus], label="processor", start="H200")
+here_too = dict(zip(AREAS[1:], steps.measurements[1:], strict=True))  # without array statements
+areas = {
+    "this CPU": viz.areas_picture(here_too, t_peak_gb_s=steps.t_peak_gb_s, note=f"{side} × {side}. {this_machine}"),
+    "two GPUs": viz.on_each(areas_of, gpu_stencils.values()),
+}
+viz.slider(areas.get, areas, label="processor", start="two GPUs")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 speed_up = steps["four statements"].median_s / steps["fused"].median_s
@@ -704,6 +708,7 @@ bench.Table(
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.witness import record
 from course_pkg.witness.clocks import clocks
+from course_pkg.witness.every import every_clock
 
 
 @cuda.jit
@@ -800,6 +805,13 @@ guess_stride.reveal(
 # %% slideshow={"slide_type": "skip"}
 strides[2]
 
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Three clocks.** Nsight Compute also says which share of a kernel's time its bytes, its traffic in L2 and L1, and its instructions would take, each alone.
+# Lecture 3 explains them. These are the kernels on vectors, those of lectures 3 and 4 as well.
+
+# %% slideshow={"slide_type": "skip"}
+every_clock("vector")
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The roofline
 #
@@ -811,7 +823,7 @@ naive = {gpu: found.one(STENCILS["laplacian_naive"].by(CUDA), **at_512) for gpu,
 
 
 def under_the_roof(gpu):
-    """Draw a GPU's roofline with four of its kernels."""
+    """Return a GPU's roof, and four of its kernels under it."""
     found = gpus[gpu]
     kernels = {
         "triad": streams[gpu][triad],
@@ -820,10 +832,10 @@ def under_the_roof(gpu):
         "Horner, 256 flops": found.one(horner, degree=128),
     }
     roof = find_machine(found.device.name).measured(t_peaks[gpu])
-    return viz.roofline(roof, [(name, m.cost.intensity, m.gflop_s) for name, m in kernels.items()])
+    return roof, [(name, m.cost.intensity, m.gflop_s) for name, m in kernels.items()]
 
 
-viz.slider(under_the_roof, gpus, label="GPU", start="H200")
+viz.rooflines(map(under_the_roof, gpus))
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. Williams, Waterman and Patterson, 2009. The ridge is the balance over the bytes of a number, computed with the
@@ -849,18 +861,19 @@ gain = {gpu: (*on_gpus[gpu].measurements, naive[gpu]) for gpu in gpus}
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 
 
-def left_to_gain(gpu):
+def left_to_gain(found):
     """Draw the share of T_peak that each kernel reaches on a GPU, and what it could gain."""
+    gpu = short_name(found.device.name)
     shares = [m.t_eff_gb_s / t_peaks[gpu] for m in gain[gpu]]
     shown = [
         {"T_eff GB/s": f"{m.t_eff_gb_s:,.0f}", "still to gain": f"{1 / share:.2f}×"}
         for m, share in zip(gain[gpu], shares, strict=True)
     ]
     rungs = [viz.Rung(*found) for found in zip(NAMES, shares, shown, strict=True)]
-    return viz.ladder_picture(rungs, bound="T_peak", steps=False, ceiling=True, note=gpu_stencils[gpu].origin)
+    return viz.ladder_picture(rungs, bound="T_peak", bound_gb_s=t_peaks[gpu], steps=False, ceiling=True, note=found.origin)
 
 
-viz.slider(left_to_gain, list(gpus), label="GPU", start="H200")
+viz.on_each(left_to_gain, gpu_stencils.values())
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Three minutes. On the H200 the naive Laplacian could still become more

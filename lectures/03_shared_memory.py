@@ -58,6 +58,7 @@ from course_pkg.vector import gpu_numba as vector_gpu
 from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import clocks
 from course_pkg.witness.compare import by_name
+from course_pkg.witness.every import every_clock
 from course_pkg.witness.ladder import Ladder, profile
 from course_pkg.witness.longest import longest_clock
 
@@ -74,13 +75,13 @@ assert "H200" in rungs.found.device.name and "H100" in h100_rungs.found.device.n
 
 # %% slideshow={"slide_type": "skip"}
 def ladder(**variants):
-    """Return a slider over the GPUs: the times of variants, each under its name, and their clocks."""
+    """Draw the times of variants on each GPU, each under its name, and their clocks."""
     names = {name.replace("_", " "): variant for name, variant in variants.items()}
     return viz.on_each(lambda found: Ladder(found).draw(names), gpus)
 
 
 def climb(**variants):
-    """Return a slider over the GPUs: the share of the copy that each variant reaches, rung by rung."""
+    """Draw the share of the copy that each variant reaches on each GPU, rung by rung."""
     names = {name.replace("_", " "): variant for name, variant in variants.items()}
     return viz.on_each(lambda found: Ladder(found).climb(names), gpus)
 
@@ -253,7 +254,8 @@ def shaped_ladder(on):
         usual = s == gpu.BLOCK_3D
         clock = on.longest_clock(laplacian["flat"], "" if usual else "x".join(map(str, s)))
         rungs.append(viz.Rung(" × ".join(map(str, s)), share, asked, clock))
-    return viz.ladder_picture(rungs, note=f"Counted on 32³ points, timed on 512³. {on.found.origin}")
+    note = f"Counted on 32³ points, timed on 512³. {on.found.origin}"
+    return viz.ladder_picture(rungs, bound_gb_s=on.copy().t_eff_gb_s, note=note)
 
 
 viz.on_each(lambda found: shaped_ladder(Ladder(found)), gpus)
@@ -440,14 +442,15 @@ swept = {
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 
 
-def tried_tiles(which):
+def tried_tiles(found):
     """Draw the time with each tile over the time without, against the share of its halo, on one GPU."""
+    which = [on.found for on in (rungs, h100_rungs)].index(found)
     dots = {what: [(halo_share(tile), ratio) for tile, ratio in both[which].items()] for what, both in swept.items()}
     axes = {"xlabel": "points of the halo for each of the tile's own", "ylabel": "time with the tile / without"}
-    return viz.dots_picture(dots, **axes, line=1, named="as fast as without a tile", note=gpus[1 - which].origin)
+    return viz.dots_picture(dots, **axes, line=1, named="as fast as without a tile", note=found.origin)
 
 
-viz.slider(lambda name: tried_tiles(["H200", "H100"].index(name)), ["H100", "H200"], label="GPU", start="H200")
+viz.on_each(tried_tiles, gpus)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 tried = [ratio for on_both in swept.values() for by in on_both for ratio in by.values()]
@@ -592,7 +595,8 @@ def turned_ladder(found):
         case = f"vector_transpose_{'naive' if how == 'naive' else f'tiled_{how}'}_large"
         clock = longest_clock(found, case, copied)
         rungs.append(viz.Rung(NAMES[how], m.t_eff_gb_s / copied.t_eff_gb_s, counters, clock))
-    return viz.ladder_picture(rungs, note=f"Counted on 64 × 96 doubles, timed on 16384². {found.origin}")
+    note = f"Counted on 64 × 96 doubles, timed on 16384². {found.origin}"
+    return viz.ladder_picture(rungs, bound_gb_s=copied.t_eff_gb_s, note=note)
 
 
 viz.on_each(turned_ladder, bench.records("vector"))
@@ -678,6 +682,12 @@ bench.Table(
 
 # %% slideshow={"slide_type": "skip"}
 viz.intuition("03")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The clocks of the stencils**, as Nsight Compute counted them, on both GPUs: of other blocks and tiles as well, and of lecture 4's kernels.
+
+# %% slideshow={"slide_type": "skip"}
+every_clock("stencil")
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -74,13 +74,13 @@ assert "H200" in rungs.found.device.name and "H100" in h100_rungs.found.device.n
 
 # %% slideshow={"slide_type": "skip"}
 def ladder(**variants):
-    """Return a slider over the GPUs: the times of variants, each under its name, and their clocks."""
+    """Draw the times of variants on each GPU, each under its name, and their clocks."""
     names = {name.replace("_", " "): variant for name, variant in variants.items()}
     return viz.on_each(lambda found: Ladder(found).draw(names), gpus)
 
 
 def climb(**variants):
-    """Return a slider over the GPUs: the share of the copy that each variant reaches, rung by rung."""
+    """Draw the share of the copy that each variant reaches on each GPU, rung by rung."""
     names = {name.replace("_", " "): variant for name, variant in variants.items()}
     return viz.on_each(lambda found: Ladder(found).climb(names), gpus)
 
@@ -164,8 +164,8 @@ for name in ("vector_copy_two_large", "laplacian_flat_512"):
     assert there > 90 and on_h100 > 80
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Six minutes with the question. Most say "as fast": the bytes are the same. Drag the slider to the H100: *naive* takes as long there, because it has as
-# > many instructions; *flat* takes longer, because memory is slower. So the gain is smaller. Then, on the H200, ask: no bar fills the grey one, so what does *flat* wait for?
+# > **For the speaker.** Six minutes with the question. Most say "as fast": the bytes are the same. On the H100 *naive* takes as long, because it has as many
+# > instructions; *flat* takes longer, because memory is slower. So the gain is smaller. Then, on the H200, ask: no bar fills the grey one, so what does *flat* wait for?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## How long a load takes
@@ -469,7 +469,7 @@ def resident(on):
         found = m.observed["registers"], f"{m.observed['shared_bytes']:,} B", f"{fitting(laplacian[v], m).share:.0%}"
         counters = dict(zip(("registers per thread", "shared memory", "warps that fit"), map(str, found), strict=True))
         rungs.append(viz.Rung(v.replace("_", " "), on.of_copy(m), counters, on.longest_clock(laplacian[v])))
-    return viz.ladder_picture(rungs, note=on.origin)
+    return viz.ladder_picture(rungs, bound_gb_s=on.copy().t_eff_gb_s, note=on.origin)
 
 
 viz.on_each(lambda found: resident(Ladder(found)), gpus)
@@ -512,7 +512,7 @@ def squeezed(on):
         clock = on.longest_clock(laplacian[v], "" if usual else f"registers_{limit}")
         name = f"{v}, {'no limit' if limit == 'free' else f'at most {limit}'}"
         rungs.append(viz.Rung(name, on.of_copy(m), counters, clock))
-    return viz.ladder_picture(rungs, note=f"512³ doubles. {on.found.origin}")
+    return viz.ladder_picture(rungs, bound_gb_s=on.copy().t_eff_gb_s, note=f"512³ doubles. {on.found.origin}")
 
 
 viz.on_each(lambda found: squeezed(Ladder(found)), gpus)
@@ -570,8 +570,8 @@ def summed(found):
         gb_s = found.one(v.by(CUDA), n=2**28).throughput_gb_s
         clock = longest_clock(found, f"vector_{v.function_name}_large", found.one(STREAMS["copy"].by(CUPY), n=2**28))
         rungs.append(viz.Rung(v.title if v.name else "dot: a share, then the tree", gb_s / reads, counters, clock))
-    note = f"Read only: {reads:,.0f} GB/s, the fastest dot of any length. Counted on 2¹⁶ numbers (dot: two vectors), timed on 2²⁸. {found.origin}"
-    return viz.ladder_picture(rungs, bound="read only", note=note)
+    note = f"Read only: the fastest dot of any length. Counted on 2¹⁶ numbers (dot: two vectors), timed on 2²⁸. {found.origin}"
+    return viz.ladder_picture(rungs, bound="read only", bound_gb_s=reads, note=note)
 
 
 viz.on_each(summed, vectors)
@@ -829,6 +829,9 @@ viz.on_each(
     gpus,
 )
 
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The clocks of these kernels** stand in two tables: stencils before lecture 3's laboratory, sums before the roofline of lecture 2. `course verify traffic` prints both.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

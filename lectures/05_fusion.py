@@ -58,6 +58,7 @@ from course_pkg.device.launch import blocks_for
 from course_pkg.paths import figure
 from course_pkg.stencil import gpu_numba as stencil
 from course_pkg.witness import clocks
+from course_pkg.witness.every import every_clock
 from course_pkg.witness.iterations import Iterations, bytes_per_point, flops_of_dots
 from course_pkg.witness.scaling import Scaling
 
@@ -101,14 +102,19 @@ guess_twice
 BOTH = {f"{len(v.plan.kernels)} kernels": v for v in (baseline, two_kernel)}
 
 
-viz.passes_picture(
-    {name: v.plan for name, v in BOTH.items()},
-    per_pass=1e6 * on_h200.pass_s(),
-    axis="µs, at the bandwidth of a copy",
-    measured={name: 1e6 * on_h200.iteration_s(v) for name, v in BOTH.items()},
-    written="{:,.0f} µs".format,
-    note=f"An iteration on {SMALL}³ points; the dot is the measured time. {on_h200.origin}",
-)
+def timed_plans(on, edge, named):
+    """Draw the passes of an iteration of each plan, at the bandwidth of a GPU's copy, and the time that was measured."""
+    return viz.passes_picture(
+        {name: v.plan for name, v in named.items()},
+        per_pass=1e6 * on.pass_s(edge),
+        axis=f"µs per iteration, {edge}³, by copy",
+        measured={name: 1e6 * on.iteration_s(v, edge) for name, v in named.items()},
+        written="{:,.0f} µs".format,
+        note=f"An iteration on {edge}³ points; a dot is the measured time. {on.origin}",
+    )
+
+
+viz.on_each(lambda on: timed_plans(on, SMALL, BOTH), GPUS)
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 bench.Table(
@@ -605,25 +611,11 @@ viz.source(gpu.search_kernel)
 # %% slideshow={"slide_type": "skip"}
 viz.source(gpu.advance_kernel)
 
-
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Measured: time follows bytes
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-def timed_passes(on, edge=SMALL):
-    """Draw the bound and the time of an iteration of each variant on a GPU."""
-    measured = {v.title: 1e6 * on.iteration_s(v, edge) for v in METHODS}
-    return viz.passes_picture(
-        PLANS,
-        per_pass=1e6 * on.pass_s(edge),
-        axis=f"µs per iteration, {edge}³, by copy",
-        measured=measured,
-        written="{:,.0f} µs".format,
-        note=on.origin,
-    )
-
-
-viz.on_each(timed_passes, GPUS)
+viz.on_each(lambda on: timed_plans(on, SMALL, {v.title: v for v in METHODS}), GPUS)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **How to read it.** Where the blocks end is the bound: the bytes of an iteration at the bandwidth of a copy of 1000³ numbers. Time follows
@@ -676,7 +668,7 @@ def billion(on):
         )
         for v in (two_kernel, deferred_x)
     ]
-    return viz.ladder_picture(rungs, bound="copy of 60 B per point", note=f"{LARGE}³ unknowns, to 1e-6 of ‖b‖. {on.origin}")
+    return viz.ladder_picture(rungs, bound="copy of 60 B per point", bound_gb_s=on.copy.t_eff_gb_s, note=f"{LARGE}³ unknowns, to 1e-6 of ‖b‖. {on.origin}")
 
 
 assert bytes_per_point(deferred_x) == 60
@@ -794,7 +786,7 @@ def by_others(on):
         over = f"{time_s / on.whole_s(two_kernel):.1f}×"
         rungs.append(viz.Rung(how, least / time_s, {"iteration": bench.format_time(time_s), "over two kernels": over}))
     note = f"An iteration of a whole call, {SMALL}³, double precision. {on.origin}"
-    return viz.ladder_picture(rungs, bound="copy of 64 B per point", note=note)
+    return viz.ladder_picture(rungs, bound="copy of 64 B per point", bound_gb_s=on.copy.t_eff_gb_s, note=note)
 
 
 assert bytes_per_point(two_kernel) == 64
@@ -844,6 +836,12 @@ assert more_halo_s > on_h200.pass_s(LARGE) / 64 and more_halo_s < on_h200.pass_s
 # %% [markdown] slideshow={"slide_type": "-"}
 # Map and stencil fused save one pass and need the halo of two fields. On 64 GPUs the second takes **longer** than the pass, unless it travels while
 # the GPU computes, or need not travel at all (lecture 9). And two sums per iteration let all GPUs wait: lectures 7 and 9.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The clocks of the solver's kernels**, as Nsight Compute counted them, on both GPUs.
+
+# %% slideshow={"slide_type": "skip"}
+every_clock("cg")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

@@ -153,8 +153,7 @@ PQ = reference.permutation_matrix(p) @ reference.permutation_matrix(q)
 assert np.array_equal(PQ.toarray(), reference.permutation_matrix(reference.compose(p, q)).toarray())
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** "1 → 2, 2 → 3, 3 → 1" lists where the elements go, so it is the inverse of our index vector. Many mistakes with
-# > permutations are this one. Ask: which of the two does `x[perm]` need?
+# > **For the speaker.** "1 → 2, 2 → 3, 3 → 1" lists where the elements go, so it is the inverse of our index vector. Ask: which of the two does `x[perm]` need?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Permute the rows; then the columns, too
@@ -451,7 +450,7 @@ def lanes_of(on):
         clock = on.longest_clock("spmv_csr_scalar_250" if lanes == 1 else f"spmv_csr_vector_{lanes}_250")
         rungs.append(viz.Rung(f"{lanes} lane{'s' if lanes > 1 else ''}", m.bound_s(on.copy) / m.median_s, found, clock))
     return viz.ladder_picture(
-        rungs, bound="copy of its bytes", note=f"Loads of values. Counted on 12³ points, timed on 250³. {on.origin}"
+        rungs, bound="copy of its bytes", bound_gb_s=on.copy.t_eff_gb_s, note=f"Loads of values. Counted on 12³ points, timed on 250³. {on.origin}"
     )
 
 
@@ -595,6 +594,7 @@ bench.Table([best_row(on, name) for on in GPUS for name in MATRICES], f"Double p
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.witness.clocks import MEMORY
+from course_pkg.witness.every import every_clock
 
 KERNELS = ("csr_scalar", "csr_vector_4", "csr_balanced", "ell", "ellr", "sell")
 binds = {name: on_h200.clocks(name) for name in KERNELS}
@@ -1063,7 +1063,7 @@ guess_cg.reveal(iterations[mixed_cg], how="Counted")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Without updates the computed residual would fall on, and the true one would not: single precision has seven digits.
-# > The update keeps the search direction, so that little is lost.
+# > The update keeps the search direction.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The limit
@@ -1134,6 +1134,12 @@ bench.Table(
 
 # %% slideshow={"slide_type": "skip"}
 viz.intuition("06")
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The clocks of all launches** of this lecture that Nsight Compute counted.
+
+# %% slideshow={"slide_type": "skip"}
+every_clock("permutation", "spmv")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory

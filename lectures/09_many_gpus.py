@@ -493,7 +493,7 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** The picture is recursive doubling, one of MPI's algorithms for short messages. NCCL chooses among rings, trees and sums inside the switch. Its trees are a chain within a host and a
+# > **For the speaker.** The picture is recursive doubling, one of MPI's algorithms for short messages. NCCL chooses among rings, trees and a network that sums. Its trees are a chain within a host and a
 # > binary tree among hosts. A part of what two GPUs take is the start of NCCL's kernel, and two ranks cannot tell it from a round. So our model makes sums within a host too slow: for 8 GPUs of one host NCCL's
 # > own estimate is 12 µs, ours 30; for 64 GPUs of 8 hosts it is 48 µs, ours 60.
 

@@ -18,6 +18,7 @@ from course_pkg.viz.machines import memory_wall, roofline, rooflines
 from course_pkg.viz.march import march_picture
 from course_pkg.viz.measurements import bars, flops_sweep, samples, t_eff_sweep
 from course_pkg.viz.memories import Level, here_picture, memories_picture
+from course_pkg.viz.pairs import on_each, side_by_side
 from course_pkg.viz.passes import passes_picture
 from course_pkg.viz.permutation_explorer import PermutationExplorer
 from course_pkg.viz.picture import Picture, draw
@@ -31,7 +32,7 @@ from course_pkg.viz.signed import signed_bars
 from course_pkg.viz.source import source
 from course_pkg.viz.stability_explorer import StabilityExplorer
 from course_pkg.viz.tile import tile_picture
-from course_pkg.viz.widgets import explorer, on_each, slider
+from course_pkg.viz.widgets import explorer, slider
 from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [
@@ -83,6 +84,7 @@ __all__ = [
     "rooflines",
     "rules_picture",
     "samples",
+    "side_by_side",
     "signed_bars",
     "slider",
     "source",

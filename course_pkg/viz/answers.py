@@ -64,7 +64,7 @@ def answers_picture(
     'ns per load against bytes of the ring, from 17 ns with 32 KiB to 600 ns with 1 GiB. L1: 17 ns; L2: 150 ns; ...'
     """
     beside, answers = beside or {}, list(answers)
-    ends = [answers[0][0], answers[-1][0]] if answers else [TICKS[0], TICKS[-1]]
+    ends = [answers[0][0], answers[-1][0]] if answers else [TICKS[0], 4 * TICKS[-1]]
     low, high = ends[0] / 1.5, ends[1] * 1.5
 
     def plot(figure):
@@ -84,7 +84,7 @@ def answers_picture(
             ax.plot(*zip(*answers, strict=True), "o-", color=MEMORY)
             most = max(ns for _, ns in [*answers, *beside.values()])
             least = min(ns for _, ns in [*answers, *beside.values()])
-            ax.set_ylim(least / 2, most * 4)  # above the line, room for names
+            ax.set_ylim(least / 2, most * 12)  # above the line, room for names
         else:
             ax.set_ylim(1, 1000)
             ax.text(0.5, 0.4, NOTHING, transform=ax.transAxes, ha="center", size=20, color=MUTED)
@@ -110,7 +110,9 @@ def _grounds(ax, memories, low, high):
         right = min(memory.bytes, high)
         if i % 2:
             ax.axvspan(left, right, color=HERE, lw=0, zorder=0)
-        for height, words, weight in ((0.93, memory.name, "bold"), (0.84, memory.said, "normal")):
+        latency, _, cycles = memory.said.partition(" (")
+        lines = ((0.94, memory.name, "bold"), (0.86, latency, "normal"), (0.78, cycles.rstrip(")"), "normal"))
+        for height, words, weight in lines:
             ax.text(
                 (left * right) ** 0.5, height, words, transform=ax.get_xaxis_transform(), ha="center", va="center",
                 size=TEXT, weight=weight,

@@ -1,13 +1,17 @@
 """Programs as areas: as wide as their time, as high as their throughput. So the area is the bytes that they move."""
 
+from dataclasses import dataclass
+
 from course_pkg.core import CourseError
 from course_pkg.core.units import format_time
 from course_pkg.viz import strip
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, INK, MEMORY, WASTED, pale
 
-WIDTH, LEFT, RIGHT = 640.0, 8.0, 632.0  # points
+WIDTH, LEFT = 640.0, 8.0  # points
+WIDER, GAP, HEAD = 840.0, 24.0, 26.0  # with columns for several devices, between them, and above them
 ROW, TALL = 80.0, 50.0  # of a program, and of the highest throughput in it
+DENSE = 74.0  # of a program in one of several columns
 FOOT = 24.0
 TEXT, SMALL = 14.5, 12.5
 
@@ -43,39 +47,69 @@ def areas_picture(programs, *, t_peak_gb_s=None, note="") -> Picture:
     rows = {name: m for name, m in programs.items() if m.throughput_gb_s and m.t_eff_gb_s}
     if not rows:
         raise CourseError("There is nothing to draw: no measurement says how many bytes it moves.")
-    peak, words = t_peak_gb_s, strip.Note(note, WIDTH)
-    longest = max(m.median_s for m in rows.values())
-    highest = max([m.throughput_gb_s for m in rows.values()] + [peak or 0])
-    height = ROW * len(rows) + FOOT + words.height
-    wide, tall = (RIGHT - LEFT) / longest, TALL / highest
+    return _drawn({"": _Areas(rows, t_peak_gb_s, note)})
+
+
+@dataclass(frozen=True)
+class _Areas:
+    """The programs of one device."""
+
+    rows: dict
+    peak: float | None
+    note: str
+
+    def said(self) -> str:
+        listed = "; ".join(
+            f"{name}: {m.throughput_gb_s:,.0f} GB/s for {format_time(m.median_s)}, {_bytes(m.cost.bytes)} moved, of "
+            f"which {_bytes(m.cost.a_eff_bytes)} had to move"
+            for name, m in self.rows.items()
+        )
+        return f"{listed}." + (f" T_peak: {self.peak:,.0f} GB/s." if self.peak else "")
+
+
+def _drawn(each: dict[str, _Areas]) -> Picture:
+    """Draw the programs of devices, by their names, in columns with the same scales."""
+    many = len(each) > 1
+    width = WIDER if many else WIDTH
+    room = (width - 2 * LEFT - GAP * (len(each) - 1)) / len(each)
+    words = strip.Note(strip.once(one.note for one in each.values()), width)
+    found = [m for one in each.values() for m in one.rows.values()]
+    wide = room / max(m.median_s for m in found)
+    tall = TALL / max([m.throughput_gb_s for m in found] + [one.peak for one in each.values() if one.peak])
+    rows = max(len(one.rows) for one in each.values())
+    head, row = (HEAD, DENSE) if many else (0, ROW)
+    height = row * rows + FOOT + words.height + head
 
     def plot(figure):
         ax = strip.sheet(figure)
-        ax.set(xlim=(0, WIDTH), ylim=(0, height))
-        for i, (name, m) in enumerate(rows.items()):
-            y = height - (i + 1) * ROW
-            _program(ax, name, m, y, wide, tall, number=i)
-            if peak:
-                ax.plot([LEFT, RIGHT], [y + peak * tall] * 2, color=BOUND, lw=1.8, ls="--", zorder=3)
-        if peak:
-            above = height - ROW * len(rows) + peak * tall + 5
-            text = f"T_peak {peak:,.0f} GB/s"
-            ax.text(RIGHT, above, text, size=SMALL, weight="bold", ha="right", va="bottom")
+        ax.set(xlim=(0, width), ylim=(0, height))
+        for k, (device, one) in enumerate(each.items()):
+            left = LEFT + k * (room + GAP)
+            for i, (name, m) in enumerate(one.rows.items()):
+                y = height - head - (i + 1) * row
+                _program(ax, name, m, y, wide, tall, left, room, number=f"{k}-{i}" if many else i)
+                if one.peak:
+                    line = [y + one.peak * tall] * 2
+                    ax.plot([left, left + room], line, color=BOUND, lw=1.8, ls="--", zorder=3)
+            bound = f"T_peak {one.peak:,.0f} GB/s" if one.peak else ""
+            if many:
+                name = ": ".join(filter(None, (device, bound)))
+                ax.text(left, height - 4, name, size=TEXT, weight="bold", va="top")
+            elif bound:
+                above = height - row * len(one.rows) + one.peak * tall + 5
+                ax.text(left + room, above, bound, size=SMALL, weight="bold", ha="right", va="bottom")
         key = "as wide as its time, as high as its throughput: the area is the bytes that it moves"
         ax.text(LEFT, words.height + 2, key, size=SMALL, va="bottom")
         words.draw(ax)
 
-    listed = "; ".join(
-        f"{name}: {m.throughput_gb_s:,.0f} GB/s for {format_time(m.median_s)}, {_bytes(m.cost.bytes)} moved, of which "
-        f"{_bytes(m.cost.a_eff_bytes)} had to move"
-        for name, m in rows.items()
-    )
-    bound = f" T_peak: {peak:,.0f} GB/s." if peak else ""
-    return draw(plot, f"{listed}.{bound} {note}", size=(WIDTH / 72, height / 72))
+    told = " ".join(f"{device}: {one.said()}" if many else one.said() for device, one in each.items())
+    picture = draw(plot, f"{told} {words.text}", size=(width / 72, height / 72))
+    picture.joined = _drawn, None if many else each[""]
+    return picture
 
 
-def _program(ax, name, m, y, wide, tall, *, number):
-    """Draw one rectangle, with its bottom at y, and its words above, in it or at its right."""
+def _program(ax, name, m, y, wide, tall, left, room, *, number):
+    """Draw one rectangle, with its corner at left and y, and its words above, in it or at its right."""
     needed = m.median_s * m.cost.a_eff_bytes / m.cost.bytes
     high, aside = m.throughput_gb_s * tall, ""
     areas = [(0.0, needed, MEMORY, "white", f"{_bytes(m.cost.a_eff_bytes)} must move")]
@@ -83,7 +117,7 @@ def _program(ax, name, m, y, wide, tall, *, number):
         besides = f"{_bytes(m.cost.bytes - m.cost.a_eff_bytes)} moved besides"
         areas.append((needed, m.median_s, WASTED, INK, besides))
     for start, end, fill, ink, text in areas:
-        x, width = LEFT + start * wide, (end - start) * wide
+        x, width = left + start * wide, (end - start) * wide
         strip.bar(
             ax, x, y, width, high, f"area-{number}-{fill}", facecolor=pale(fill) if ink == INK else fill,
             edgecolor=fill, linewidth=1,
@@ -94,11 +128,11 @@ def _program(ax, name, m, y, wide, tall, *, number):
                 x + width / 2, y + high / 2, text, size=TEXT, color=ink, ha="center", va="center_baseline"
             )
         aside = "" if fits else text
-    end = LEFT + m.median_s * wide
-    if aside and end + strip.breadth(aside, TEXT) + 10 < RIGHT:
+    end = left + m.median_s * wide
+    if aside and end + strip.breadth(aside, TEXT) + 10 < left + room:
         ax.text(end + 8, y + high / 2, aside, size=TEXT, va="center_baseline")
-    ax.text(LEFT, y + TALL + 7, name, size=TEXT, weight="bold", va="bottom", parse_math=False)
-    after = LEFT + 0.92 * strip.breadth(name, TEXT, weight="bold") + 16  # the page's font is narrower
+    ax.text(left, y + TALL + 7, name, size=TEXT, weight="bold", va="bottom", parse_math=False)
+    after = left + 0.92 * strip.breadth(name, TEXT, weight="bold") + 16  # the page's font is narrower
     said = f"{m.throughput_gb_s:,.0f} GB/s for {format_time(m.median_s)}"
     ax.text(after, y + TALL + 7, said, size=TEXT, va="bottom")
 

@@ -1,8 +1,10 @@
 """What the axes of several figures share."""
 
+from functools import partial
 from itertools import cycle
 from math import inf
 
+import matplotlib as mpl
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from course_pkg.core import CourseError
@@ -10,6 +12,7 @@ from course_pkg.viz.strip import folded
 from course_pkg.viz.style import BOUND, MUTED, SERIES
 
 LOWEST = 6.0  # points above the axis: where the lowest name beside it may stand
+NOTE = 13  # the size of a note's letters, in points
 RAISED = str.maketrans(
     "-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 )  # as text: Matplotlib takes longer to typeset a power than to draw its curve
@@ -74,10 +77,14 @@ def name_lines(ax, ends, *, apart=17.0) -> None:
     apart : float
         The least distance of two names in points.
     """
-    figure = ax.get_figure()
+    figure = ax.get_figure(root=True)
+    if (later := getattr(figure, "names_later", None)) is not None:
+        write = partial(name_lines, ax, ends, apart=apart)
+        later.append((write, mpl.rcParams["font.size"]))  # the limits of a panel are not final yet
+        return
     if (engine := figure.get_layout_engine()) is not None:
         engine.execute(figure)
-    high = ax.get_position().height * figure.get_figheight() * 72
+    high = ax.get_window_extent().height * 72 / figure.dpi
     to_share = ax.transScale.transform
     low, top = (to_share((1, y))[1] for y in ax.get_ylim())
     wanted = sorted(
@@ -140,6 +147,15 @@ def spread(places, apart, *, lowest=-inf) -> list[float]:
 
 
 def note_below(figure, note):
-    if note:
-        width = int(10.4 * figure.get_figwidth())  # characters of this size that fit
-        figure.supxlabel("\n".join(folded(note, width)), fontsize=13, color=MUTED, x=0.01, ha="left")
+    if not note:
+        return
+    if (later := getattr(figure.get_figure(root=True), "notes_later", None)) is not None:
+        later.append(note)  # of a panel: all panels have one note
+        return
+    lines = folded(note, letters(figure.bbox.width / figure.dpi))
+    figure.supxlabel("\n".join(lines), fontsize=NOTE, color=MUTED, x=0.01, ha="left")
+
+
+def letters(width) -> int:
+    """Return how many letters of a note fit into so many inches."""
+    return int(10.4 * width)

@@ -9,6 +9,7 @@ from course_pkg.viz.style import BOUND
 
 LOGS = ("", "x", "y", "xy")
 TEXT = 15.5  # on a slide there is text beside such a picture, which makes it small
+MISSING = "not recorded"
 MANY = 24  # points of a line; with more, a dot for each would be a worm
 
 
@@ -33,6 +34,7 @@ def curves_picture(
     ----------
     series : dict of str to sequence of (float, float)
         Points by name, in the order of x. All lines should end at about the same x, because names stand at the right.
+        A series without points was not recorded: its name says so, at the bottom, and other lines keep their colours.
     xlabel, ylabel : str
         With units.
     log : str
@@ -62,7 +64,7 @@ def curves_picture(
     >>> curves_picture({"CG": [(0, 1.0), (8, 1e-6)]}, xlabel="iterations", ylabel="residual", log="y").alt
     'residual against iterations. CG: from 1 at 0 to 1e-06 at 8.'
     """
-    require_points(series)
+    require_points({name: points for name, points in series.items() if points})
     if log not in LOGS:
         raise CourseError(f"log is {log!r}: pass one of {', '.join(map(repr, LOGS))}.")
     lines, bands = lines or {}, bands or {}
@@ -72,9 +74,12 @@ def curves_picture(
 
     def plot(figure):
         ax = figure.subplots()
-        ends = [(y, name, BOUND) for name, y in lines.items()]
+        ends, absent = [(y, name, BOUND) for name, y in lines.items()], []
         for name, points in series.items():
             colour = colours[name]
+            if not points:
+                absent.append((name, colour))
+                continue
             ax.plot(*zip(*points, strict=True), "o-" if len(points) <= MANY else "-", color=colour)
             ends.append((points[-1][1], name, colour))
             if name in bands:
@@ -100,12 +105,16 @@ def curves_picture(
         ax.set(xlabel=xlabel, ylabel=ylabel)
         low, high = ax.get_ylim()
         ax.set_ylim(low, high)
+        for name, colour in absent:  # in two lines, which take less of the width
+            ends += [(low + 1e-3 * (high - low), f"{name}:", colour), (low, MISSING, colour)]
         note_below(figure, note)
         with mpl.rc_context({"font.size": TEXT}):
             name_lines(ax, [(min(max(y, low), high), name, colour) for y, name, colour in ends], apart=20.0)
 
     told = "; ".join(
         f"{name}: from {_number(p[0][1])} at {_number(p[0][0])} to {_number(p[-1][1])} at {_number(p[-1][0])}"
+        if p
+        else f"{name}: {MISSING}"
         for name, p in ((name, list(points)) for name, points in series.items())
     )
     dashed = "".join(f" {name}: {_number(y)}." for name, y in lines.items())

@@ -8,11 +8,15 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE_TEXT, INK, MEMORY, MUTED
 
 WIDTH, ROW, TALL = 840.0, 29.5, 22.0  # points
+NARROW, APART = 17.5, 8.0  # of a bar beside those of other devices, and between rungs
+DENSE, MANY = 15.5, 5  # of such a bar, and between two of them less, from so many rungs on
 HEAD, TOP, FOOT = 38.0, 2.0, 8.0
 TEXT, SMALL = 14.5, 12.5
 GAP = 18.0  # between columns
 LEAST = 190.0  # of the longest bar
+END = 40.0  # how far the bound's name may reach beyond its line
 MOST_COUNTERS = 3
+MISSING = "not recorded"
 
 
 @dataclass(frozen=True)
@@ -41,17 +45,20 @@ class Rung:
     binds: str = ""
 
 
-def ladder_picture(rungs, *, bound="copy", note="", steps=True, ceiling=False) -> Picture:
+def ladder_picture(rungs, *, bound="copy", bound_gb_s=None, note="", steps=True, ceiling=False) -> Picture:
     """Draw a bar for each rung, from the first downwards; a rung below the one before has its own colour.
 
     A rung is below another if the percentages that are shown say so. A line in each bar shows where the bar before it
     ended. A counter that differs from the rung before is set in bold.
+    Ladders of several devices become one: each rung has a bar for each device, relative to the device's own bound.
 
     Parameters
     ----------
     rungs : sequence of Rung
     bound : str
         The name of what a share of 1 is.
+    bound_gb_s : float, optional
+        What it is on this device.
     note : str
         Where the numbers come from, below the bars.
     steps : bool
@@ -72,43 +79,106 @@ def ladder_picture(rungs, *, bound="copy", note="", steps=True, ceiling=False) -
     """
     rungs = list(rungs)
     _check(rungs)
-    columns = _columns(rungs)
-    words = strip.Note(note, WIDTH)
-    height = HEAD + ROW * len(rungs) + FOOT + words.height + TOP
-    befores = [rungs[i - 1] if steps and i else None for i in range(len(rungs))]
-    falls = [
-        before is not None and round(rung.share, 2) < round(before.share, 2)
-        for rung, before in zip(rungs, befores, strict=True)
-    ]
+    return _drawn({"": _Ladder(rungs, bound, bound_gb_s, note, steps, ceiling)})
+
+
+@dataclass(frozen=True)
+class _Ladder:
+    """The rungs of one device."""
+
+    rungs: list[Rung]
+    bound: str
+    bound_gb_s: float | None
+    note: str
+    steps: bool
+    ceiling: bool
+
+    def before(self, i) -> Rung | None:
+        return self.rungs[i - 1] if self.steps and i else None
+
+    def fell(self, i) -> bool:
+        before = self.before(i)
+        return before is not None and round(self.rungs[i].share, 2) < round(before.share, 2)
+
+    def said(self, names) -> str:
+        return "; ".join(self._told(name) for name in names)
+
+    def _told(self, name) -> str:
+        if (i := self.at(name)) is None:
+            return f"{name}: {MISSING}"
+        rung = self.rungs[i]
+        return (
+            f"{name}: {_percent(rung.share)}{', a fall' if self.fell(i) else ''}"
+            + "".join(f", {counter} {value}" for counter, value in rung.counters.items())
+            + (f", longest clock {rung.binds}" if rung.binds else "")
+        )
+
+    def at(self, name) -> int | None:
+        """Return the place of a rung; None if this device has none of this name."""
+        return next((i for i, rung in enumerate(self.rungs) if rung.name == name), None)
+
+
+def _drawn(ladders: dict[str, _Ladder]) -> Picture:
+    """Draw the ladders of devices, by their names; one alone needs no name."""
+    names = list(dict.fromkeys(rung.name for one in ladders.values() for rung in one.rungs))
+    columns = _columns(names, ladders)
+    words = strip.Note(strip.once(one.note for one in ladders.values()), WIDTH)
+    many = len(ladders) > 1
+    dense = len(names) >= MANY
+    tall = TALL if not many else DENSE if dense else NARROW
+    pitch = ROW if not many else tall + (1 if dense else 2)
+    row = pitch * len(ladders) + (0 if not many else APART / 2 if dense else APART)
+    height = HEAD + row * len(names) + FOOT + words.height + TOP
 
     def plot(figure):
         ax = strip.sheet(figure)
         ax.set(xlim=(0, WIDTH), ylim=(0, height))
-        left = 8 + max(strip.breadth(rung.name, TEXT) for rung in rungs) + 10
+        named = max(strip.breadth(name, SMALL) for name in ladders) + 8 if many else 0
+        left = 8 + max(strip.breadth(name, TEXT) for name in names) + 10 + named
         right = WIDTH - 8 - sum(wide + GAP for _, _, wide in columns)
         if right - left < LEAST:
             raise CourseError("The names and counters leave no room for the bars: shorten them.")
         after = strip.breadth("100% ", TEXT, weight="bold") + 8
-        unit = (right - left - after) / max(1.0, *(rung.share for rung in rungs))
+        unit = (right - left - after) / max(
+            1.0, *(rung.share for one in ladders.values() for rung in one.rungs)
+        )
         base = height - TOP - HEAD
-        _bound(ax, left + unit, base, base - ROW * len(rungs), bound)
-        for i, (rung, fell) in enumerate(zip(rungs, falls, strict=True)):
-            y = base - (i + 0.5) * ROW
-            other = fell if steps else not ceiling and rung.share < 1
-            _bar(ax, rung, y, left, unit, i, fell, other, befores[i] and befores[i].share)
+        _bound(ax, left + unit, base, base - row * len(names), _bounds(ladders))
+        for i, name in enumerate(names):
+            y = base - (i + 0.5) * row
+            ax.text(left - named - 10, y, name, size=TEXT, ha="right", va="center_baseline", parse_math=False)
+            for k, (device, one) in enumerate(ladders.items()):
+                at = y + ((len(ladders) - 1) / 2 - k) * pitch
+                if many:
+                    ax.text(left - 8, at, device, size=SMALL, color=MUTED, ha="right", va="center_baseline")
+                if (place := one.at(name)) is None:
+                    ax.text(left + 8, at, MISSING, size=SMALL, color=MUTED, va="center_baseline")
+                else:
+                    _bar(ax, one, place, at, left, unit, tall, f"rung-{i}-{k}" if many else f"rung-{i}")
         x = right
         for name, cells, wide in columns:
             x += GAP + wide
-            _column(ax, name, cells, x, base, steps)
+            _head(ax, name, x, base)
+            _column(ax, names, cells, ladders, x, base, row, pitch)
         words.draw(ax)
 
-    listed = "; ".join(
-        f"{rung.name}: {_percent(rung.share)}{', a fall' if fell else ''}"
-        + "".join(f", {name} {value}" for name, value in rung.counters.items())
-        + (f", longest clock {rung.binds}" if rung.binds else "")
-        for rung, fell in zip(rungs, falls, strict=True)
+    told = (
+        " ".join(f"{device}: {one.said(names)}." for device, one in ladders.items())
+        if many
+        else f"{ladders[''].said(names)}."
     )
-    return draw(plot, f"Share of {bound}. {listed}. {note}", size=(WIDTH / 72, height / 72))
+    picture = draw(plot, f"Share of {_bounds(ladders)}. {told} {words.text}", size=(WIDTH / 72, height / 72))
+    picture.joined = _drawn, None if many else ladders[""]
+    return picture
+
+
+def _bounds(ladders) -> str:
+    """Return the bound's name, and what it is on each device."""
+    names = list(dict.fromkeys(one.bound for one in ladders.values()))
+    if len(names) > 1:
+        return "; ".join(f"{device}: {one.bound}" for device, one in ladders.items())
+    each = [f"{device} {one.bound_gb_s:,.0f}".strip() for device, one in ladders.items() if one.bound_gb_s]
+    return f"{names[0]}: {', '.join(each)} GB/s" if each else names[0]
 
 
 def _check(rungs):
@@ -124,21 +194,35 @@ def _check(rungs):
             raise CourseError(f"{rung.name} needs the counters {', '.join(names)}, in this order.")
 
 
-def _columns(rungs):
-    """Return for each column its name, its cells and its width in points."""
-    found = {name: [rung.counters[name] for rung in rungs] for name in rungs[0].counters}
-    if any(rung.binds for rung in rungs):
-        found["longest clock"] = [rung.binds for rung in rungs]
+def _columns(names, ladders):
+    """Return for each column its name, its cells by rung and device, and its width in points."""
+    heads = list(dict.fromkeys(head for one in ladders.values() for head in one.rungs[0].counters))
+    found = {
+        head: {
+            (name, device): one.rungs[place].counters.get(head, "")
+            if (place := one.at(name)) is not None
+            else ""
+            for name in names
+            for device, one in ladders.items()
+        }
+        for head in heads
+    }
+    if any(rung.binds for one in ladders.values() for rung in one.rungs):
+        found["longest clock"] = {
+            (name, device): one.rungs[place].binds if (place := one.at(name)) is not None else ""
+            for name in names
+            for device, one in ladders.items()
+        }
     return [
         (
-            name,
+            head,
             cells,
             max(
-                *(strip.breadth(line, SMALL) for line in _two_lines(name)),
-                *(strip.breadth(str(cell), TEXT, weight="bold") for cell in cells),
+                *(strip.breadth(line, SMALL) for line in _two_lines(head)),
+                *(strip.breadth(str(cell), TEXT, weight="bold") for cell in cells.values()),
             ),
         )
-        for name, cells in found.items()
+        for head, cells in found.items()
     ]
 
 
@@ -151,19 +235,24 @@ def _two_lines(name):
 
 def _bound(ax, x, top, bottom, name):
     ax.plot([x, x], [bottom + 2, top + 5], color=BOUND, lw=2, ls="--", zorder=1)
-    ax.text(x, top + 9, name, size=SMALL, weight="bold", ha="center", va="bottom")
+    half = strip.breadth(name, SMALL, weight="bold") / 2
+    align = {"ha": "center"} if half < END else {"ha": "right"}  # a long name would lie on the columns' heads
+    ax.text(x + (0 if half < END else END), top + 9, name, size=SMALL, weight="bold", va="bottom", **align)
 
 
-def _bar(ax, rung, y, left, unit, number, fell, other, before):
-    fill, wide = COMPUTE_TEXT if other else MEMORY, unit * rung.share
-    ax.text(left - 10, y, rung.name, size=TEXT, ha="right", va="center_baseline", parse_math=False)
-    bar = strip.bar(ax, left, y - TALL / 2, wide, TALL, f"rung-{number}", facecolor=fill, edgecolor="none")
+def _bar(ax, ladder, i, y, left, unit, tall, gid):
+    rung, fell, before = ladder.rungs[i], ladder.fell(i), ladder.before(i)
+    other = fell if ladder.steps else not ladder.ceiling and rung.share < 1
+    wide = unit * rung.share
+    fill = COMPUTE_TEXT if other else MEMORY
+    bar = strip.bar(ax, left, y - tall / 2, wide, tall, gid, facecolor=fill, edgecolor="none")
     bar.set_zorder(2)
     if before is not None:  # where the rung before ended
-        x = left + unit * before
-        ax.plot([x, x], [y - TALL / 2 - 3, y + TALL / 2 + 3], color=INK, lw=1.6, zorder=3)
+        x = left + unit * before.share
+        ax.plot([x, x], [y - tall / 2 - 3, y + tall / 2 + 3] if tall == TALL else [y - tall / 2, y + tall / 2],
+                color=INK, lw=1.6, zorder=3)  # fmt: skip
     text = f"{_percent(rung.share)}{' ▾' if fell else ''}"
-    needed, tick = strip.breadth(text, TEXT, weight="bold") + 8, unit * (before or 0)
+    needed, tick = strip.breadth(text, TEXT, weight="bold") + 8, unit * (before.share if before else 0)
     start = tick if tick < needed + 8 else 0.0  # a text at the left would lie on the line
     inside = start + needed + 6 < wide
     end = (
@@ -175,25 +264,29 @@ def _bar(ax, rung, y, left, unit, number, fell, other, before):
     )
 
 
-def _column(ax, name, cells, right, base, steps):
+def _head(ax, name, right, base):
     lines = _two_lines(name)
     for i, line in enumerate(lines):
-        ax.text(
-            right,
-            base + 9 + 15 * (len(lines) - 1 - i),
-            line,
-            size=SMALL,
-            color=MUTED,
-            ha="right",
-            va="bottom",
-        )
-    for i, cell in enumerate(cells):
-        y = base - (i + 0.5) * ROW
-        changed = steps and i > 0 and cell != cells[i - 1]
-        ax.text(
-            right, y, cell, size=TEXT, ha="right", va="center_baseline", parse_math=False,
-            weight="bold" if changed else "normal", color=INK if changed or i == 0 or not steps else MUTED,
-        )  # fmt: skip
+        y = base + 9 + 15 * (len(lines) - 1 - i)
+        ax.text(right, y, line, size=SMALL, color=MUTED, ha="right", va="bottom")
+
+
+def _column(ax, names, cells, ladders, right, base, row, pitch):
+    """Write the cells of a column: one for each rung if its devices agree, otherwise one for each device."""
+    for i, name in enumerate(names):
+        y = base - (i + 0.5) * row
+        found = [cells[name, device] for device in ladders]
+        alike = len(set(found)) == 1
+        for k, (device, one) in enumerate(ladders.items()):
+            if alike and k:
+                break
+            before = i > 0 and cells[names[i - 1], device]
+            changed = one.steps and i > 0 and found[k] != before
+            ax.text(
+                right, y if alike else y + ((len(ladders) - 1) / 2 - k) * pitch, found[k], size=TEXT, ha="right",
+                va="center_baseline", parse_math=False, weight="bold" if changed else "normal",
+                color=INK if changed or i == 0 or not one.steps else MUTED,
+            )  # fmt: skip
 
 
 def _percent(share):

@@ -62,11 +62,11 @@ def rooflines(roofs, *, dtype="float64") -> Picture:
     def plot(figure):
         panels = figure.subplots(1, len(drawn), sharex=True, sharey=True, squeeze=False)[0]
         for panel, roof in zip(panels, drawn, strict=True):
-            roof.plot(panel, roof.machine.name, headroom=12)
+            roof.plot(panel, roof.machine.name, headroom=8)
             panel.label_outer()
         _name_points(figure, zip(panels, drawn, strict=True))
 
-    return draw(plot, " ".join(roof.alt for roof in drawn), size=(6.6 * len(drawn), 4.8))
+    return draw(plot, " ".join(roof.alt for roof in drawn), size=(6.5 * len(drawn), 4.62))
 
 
 class _Roof:

@@ -6,6 +6,8 @@ written.
 """
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from matplotlib.colors import to_rgb
 
@@ -15,12 +17,14 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, INK
 
 WIDTH, TALL = 760.0, 262.0  # points; of the highest column
+WIDER, LOWER = 840.0, 240.0  # with a dot for each of several devices, which takes a line of text more
 LEFT, RIGHT = 64.0, 752.0
 HEAD, LEGEND = 22.0, 20.0  # above the columns, and above them all
 NAME, LINE = 12.0, 15.0  # below the columns: around their names, and a line of these
 COLUMN, DOT = 0.52, 0.42  # of a column's room: its width, and from its middle to its dot
 HUES = ("#0072B2", "#8A4E86", "#007A5A", "#8C5A00", "#5B6570")
 TEXT, SMALL = 14.5, 12.5
+FILLED = 1  # the number of the mark of a device alone
 
 
 def passes_picture(plans, *, per_pass, axis, measured=None, written="{:g}".format, note="") -> Picture:
@@ -59,46 +63,87 @@ def passes_picture(plans, *, per_pass, axis, measured=None, written="{:g}".forma
         raise CourseError("There is nothing to draw: pass at least one plan.")
     if strange := set(measured) - set(plans):
         raise CourseError(f"{', '.join(sorted(strange))}: measured, but no such plan is drawn.")
-    columns = {name: _Column(plan, per_pass) for name, plan in plans.items()}
+    return _drawn({"": _Passes(dict(plans), per_pass, axis, measured, written, note)})
+
+
+@dataclass(frozen=True)
+class _Passes:
+    """The plans, and what was measured of them on one device."""
+
+    plans: dict
+    per_pass: float
+    axis: str
+    measured: dict[str, float]
+    written: Callable[[float], str]
+    note: str
+
+
+def _drawn(each: dict[str, _Passes]) -> Picture:
+    """Draw the plans of devices, by their names: a pass is as high on all, so that times compare with its own copy."""
+    one, many = next(iter(each.values())), len(each) > 1
+    if any(list(other.plans) != list(one.plans) for other in each.values()):
+        raise CourseError("Devices are drawn in one picture only if they have the same plans.")
+    columns = {name: _Column(plan) for name, plan in one.plans.items()}
     fields = dict.fromkeys(base(f) for c in columns.values() for k in c.kernels for fs in k for f in fs)
     if len(fields) > len(HUES):
         raise CourseError(f"There are colours for {len(HUES)} fields, not for {len(fields)}.")
     hues = dict(zip(fields, HUES, strict=False))
-    words = strip.Note(note, WIDTH)
-    unit = TALL / max([c.height for c in columns.values()] + list(measured.values()))
-    room = (RIGHT - LEFT) / len(columns)
+    wide, tall = (WIDER, LOWER) if many else (WIDTH, TALL)
+    right = RIGHT + wide - WIDTH
+    words = strip.Note(strip.once(other.note for other in each.values()), wide)
+    found = {
+        name: {
+            device: other.measured[name] / other.per_pass
+            for device, other in each.items()
+            if name in other.measured
+        }
+        for name in columns
+    }
+    unit = tall / max(
+        [c.height for c in columns.values()] + [x for by in found.values() for x in by.values()]
+    )
+    room = (right - LEFT) / len(columns)
     names = {name: strip.folded(name, max(8, int(room / 8.2)))[:2] for name in columns}
     bottom = NAME + LINE * max(map(len, names.values())) + words.height
-    height = bottom + TALL + HEAD + LEGEND
+    head = HEAD + (LINE + 2) * (len(each) - 1)
+    height = bottom + tall + head + LEGEND
+    axis = "time, relative to each GPU's copy" if many else one.axis
 
     def plot(figure):
         ax = strip.sheet(figure)
-        ax.set(xlim=(0, WIDTH), ylim=(0, height))
-        ax.text(20, bottom + TALL / 2, axis, size=SMALL, rotation=90, ha="center", va="center")
-        ax.plot([LEFT - 12, RIGHT], [bottom] * 2, color=INK, lw=1.2)
+        ax.set(xlim=(0, wide), ylim=(0, height))
+        ax.text(20, bottom + tall / 2, axis, size=SMALL, rotation=90, ha="center", va="center")
+        ax.plot([LEFT - 12, right], [bottom] * 2, color=INK, lw=1.2)
         for i, (name, column) in enumerate(columns.items()):
-            middle = LEFT + (i + (0.5 if name not in measured else 0.42)) * room
+            middle = LEFT + (i + (0.5 if not found[name] else 0.34 if many else 0.42)) * room
             column.draw(ax, middle, bottom, COLUMN * room, unit, hues)
             _name(ax, names[name], middle, bottom)
-            if name in measured:
-                _dot(
-                    ax,
-                    middle,
-                    bottom,
-                    room,
-                    unit * column.end,
-                    unit * measured[name],
-                    written(measured[name]),
-                )
+            if found[name]:
+                said = {device: each[device].written(each[device].measured[name]) for device in found[name]}
+                heights = {device: unit * x for device, x in found[name].items()}
+                _dots(ax, middle, bottom, room, unit * column.end, heights, said)
             else:
-                ax.text(middle, bottom + unit * column.height + 8, written(column.end), size=17, weight="bold",
-                        ha="center", va="bottom")  # fmt: skip
-        _legend(ax, height - 14)
+                ax.text(middle, bottom + unit * column.height + 8, one.written(one.per_pass * column.end), size=17,
+                        weight="bold", ha="center", va="bottom")  # fmt: skip
+        x = _legend(ax, height - 14, right)
+        if many:
+            _devices(ax, height - 14, x, each)
         words.draw(ax)
 
-    found = {name: f", measured {written(value)}" for name, value in measured.items()}
-    said = [f"{name}: {written(c.end)}{found.get(name, '')}. {c.said()}" for name, c in columns.items()]
-    return draw(plot, f"{axis}. {' '.join(said)} {note}", size=(WIDTH / 72, height / 72))
+    told = " ".join(
+        f"{name}: "
+        + "; ".join(
+            (f"{device} " if many else "")
+            + other.written(other.per_pass * c.end)
+            + (f", measured {other.written(other.measured[name])}" if name in other.measured else "")
+            for device, other in each.items()
+        )
+        + f". {c.said()}"
+        for name, c in columns.items()
+    )
+    picture = draw(plot, f"{one.axis}. {told} {words.text}", size=(wide / 72, height / 72))
+    picture.joined = _drawn, None if many else one
+    return picture
 
 
 def base(field) -> str:
@@ -109,19 +154,18 @@ def base(field) -> str:
 class _Column:
     """The blocks of a plan, from the bottom upwards; one stack for each of its iterations."""
 
-    def __init__(self, plan, per_pass):
-        self.per_pass = per_pass
+    def __init__(self, plan):
         self.kernels = [(tuple(k.reads), tuple(k.writes)) for k in plan.kernels]
         turns = plan.program.iterations
         each = -(-len(self.kernels) // turns)
         self.stacks = [self.kernels[i * each : (i + 1) * each] for i in range(turns)]
 
     def _sum(self, kernels):
-        return self.per_pass * sum(len(reads) + len(writes) for reads, writes in kernels)
+        return sum(len(reads) + len(writes) for reads, writes in kernels)
 
     @property
     def end(self) -> float:
-        """What the plan costs per iteration."""
+        """The passes of an iteration."""
         return self._sum(self.kernels) / len(self.stacks)
 
     @property
@@ -137,8 +181,8 @@ class _Column:
                 start = y
                 for names, light in ((reads, False), (writes, True)):
                     for name in names:
-                        self._block(ax, name, x, y, wide, unit * self.per_pass, hues[base(name)], light)
-                        y += unit * self.per_pass
+                        self._block(ax, name, x, y, wide, unit, hues[base(name)], light)
+                        y += unit
                 strip.cell(ax, x + 1.5, start + 1.5, wide - 3, y - start - 3, f"kernel-{turn}-{number}", radius=4,
                            facecolor="none", edgecolor=INK, linewidth=2.2, zorder=3)  # fmt: skip
 
@@ -163,18 +207,30 @@ def _name(ax, lines, middle, bottom):
         ax.text(middle, bottom - 7 - LINE * i, line, size=SMALL, ha="center", va="top", parse_math=False)
 
 
-def _dot(ax, middle, bottom, room, bound, found, text):
-    x = middle + DOT * room
-    ax.plot([middle + COLUMN * room / 2, x + 8], [bottom + bound] * 2, color=BOUND, lw=1.8, ls="--", zorder=4)
-    ax.plot([x, x], [bottom + bound, bottom + found], color=COMPUTE, lw=2, zorder=4)
-    ax.plot([x], [bottom + found], "o", color=COMPUTE, ms=10, mec="white", zorder=5)
-    ax.text(middle + COLUMN * room / 2 + 4, bottom + max(found, bound) + 9, text, size=TEXT, weight="bold",
-            va="bottom", zorder=6)  # fmt: skip
+def _dots(ax, middle, bottom, room, bound, found, said):
+    """Draw a dot for each device, with a line to the column's height, and above them what they stand for."""
+    edge, many = middle + COLUMN * room / 2, len(found) > 1
+    xs = [edge + 12 + 20 * k for k in range(len(found))] if many else [middle + DOT * room]
+    ax.plot([edge, xs[-1] + 8], [bottom + bound] * 2, color=BOUND, lw=1.8, ls="--", zorder=4)
+    top = bottom + max(bound, *found.values()) + 9
+    for k, (x, device) in enumerate(zip(xs, found, strict=True)):
+        ax.plot([x, x], [bottom + bound, bottom + found[device]], color=COMPUTE, lw=2, zorder=4)
+        _mark(ax, x, bottom + found[device], k if many else FILLED)
+        y = top + (len(found) - 1 - k) * (LINE + 2)
+        if many:
+            _mark(ax, edge + 10, y + 6, k)
+        ax.text(edge + (19 if many else 4), y, said[device], size=TEXT, weight="bold", va="bottom", zorder=6)
 
 
-def _legend(ax, y):
-    """Write what dark, light and a frame mean, from the right edge leftwards."""
-    x = RIGHT
+def _mark(ax, x, y, number):
+    """Draw the dot of a device: the first one's is hollow."""
+    fill, edge = (COMPUTE, "white") if number else ("white", COMPUTE)
+    ax.plot([x], [y], "o", color=fill, ms=10, mec=edge, mew=1 if number else 2.4, zorder=5)
+
+
+def _legend(ax, y, right):
+    """Write what dark, light and a frame mean, from the right edge leftwards; return where the words begin."""
+    x = right
     marks = (("a kernel", "none", INK), ("written", "#d4dade", "#5B6570"), ("read", "#5B6570", "#5B6570"))
     for word, fill, edge in marks:
         x -= strip.breadth(word, SMALL)
@@ -184,3 +240,15 @@ def _legend(ax, y):
             ax, x, y - 6, 20, 12, f"legend-{word}", radius=2, facecolor=fill, edgecolor=edge, linewidth=1.8
         )
         x -= 18
+    return x
+
+
+def _devices(ax, y, right, names):
+    """Write whose dots are hollow and whose are filled, left of the other words."""
+    x = right - 12
+    for number, name in reversed(list(enumerate(names))):
+        x -= strip.breadth(name, SMALL)
+        ax.text(x, y, name, size=SMALL, va="center_baseline")
+        x -= 12
+        _mark(ax, x, y, number)
+        x -= 20

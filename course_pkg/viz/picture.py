@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from course_pkg.core import CourseError
 from course_pkg.core.files import write
@@ -51,6 +52,10 @@ class Picture:
         if not alt.strip():
             raise CourseError("A picture needs alternative text: say in a sentence what it shows.")
         self.svg, self.alt = svg, " ".join(alt.split())
+        self.panel = None  # (plot, size in inches), if it can be drawn again as a panel beside others
+        self.joined = (
+            None  # (draw, what is drawn), if draw() makes one picture of what several draw, by their names
+        )
 
     def save(self, path) -> Path:
         """Write the SVG, whole or not at all, and return its path."""
@@ -116,8 +121,16 @@ def draw(plot, alt: str, *, size=None, steps=False, layout="constrained") -> Pic
         plot(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        panel = isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine) and (
+            plot,
+            tuple(figure.get_size_inches()),
+        )
     svg = _FAMILY.sub(_in_the_pages_font, buffer.getvalue())
-    return Steps(_STEP.sub(_fragment, svg), alt) if steps else Picture(svg, alt)
+    if steps:
+        return Steps(_STEP.sub(_fragment, svg), alt)
+    picture = Picture(svg, alt)
+    picture.panel = panel or None
+    return picture
 
 
 def _in_the_pages_font(found):

@@ -9,6 +9,8 @@ from course_pkg.viz.style import BOUND
 
 LETTER = 0.0125  # width of a letter of a label, of the axes' width
 
+NARROW = 8.0  # inches, of a panel beside another one
+
 
 def relative_bars(quantities, *, xlabel, title="", note="", said=None, among=None) -> Picture:
     """Draw how many times as large each quantity is, compared with that of the first thing.
@@ -64,7 +66,8 @@ def relative_bars(quantities, *, xlabel, title="", note="", said=None, among=Non
         ax.axvline(1, color=BOUND, lw=1)
         ax.set_yticks(np.arange(len(things))[::-1], things)
         ax.grid(visible=False)  # each bar has its number, and no line passes behind it
-        ax.set_xlim(0, most)
+        beside = 0.0 if figure.bbox.width / figure.dpi > NARROW else 0.13  # more room for the last number
+        ax.set_xlim(0, (1 + beside) * most)
         ax.set(xlabel=xlabel, title=title)
         if len(relative) > 1:
             figure.legend(loc="outside upper center", ncols=min(4, len(relative)))

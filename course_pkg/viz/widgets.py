@@ -11,7 +11,7 @@ from math import prod
 
 import ipywidgets as W
 
-from course_pkg.core import CourseError, short_name
+from course_pkg.core import CourseError
 from course_pkg.viz.picture import Picture
 
 MAX_FRAMES = 40
@@ -92,33 +92,6 @@ def slider(draw, values, *, label: str, start=None) -> Controls:
     control = _control(label, values, index, width="min(760px, 95%)")
     W.jslink((control, "index"), (frames, "selected_index"))
     return Controls([control, frames])
-
-
-def on_each(draw, records) -> Controls | Picture:
-    """Return a slider that shows a figure for each device that has been recorded; for one device, the figure alone.
-
-    Parameters
-    ----------
-    draw : callable
-        Takes one of the records and returns a :class:`Picture`.
-    records : sequence
-        What ``bench.records(topic)`` returns, or objects that have one of them as ``found``. The last is shown first.
-
-    Examples
-    --------
-    >>> from course_pkg import bench
-    >>> from course_pkg.viz import tile_picture
-    >>> box = on_each(lambda record: tile_picture((8, 8)), bench.records("stencil"))
-    >>> box.children[0].options[-1][0]
-    'H200'
-    """
-    by_name = {short_name(getattr(one, "found", one).device.name): one for one in records}
-    if not by_name:
-        raise CourseError("There is no record to draw: record one with `course bench TOPIC --record`.")
-    *others, shown = by_name
-    if not others:
-        return draw(by_name[shown])
-    return slider(lambda name: draw(by_name[name]), [*others, shown], label="GPU", start=shown)
 
 
 def explorer(make, *, start=None, **choices) -> Controls:

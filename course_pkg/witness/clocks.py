@@ -64,27 +64,42 @@ class Clocks:
     def binds(self) -> str:
         """Name of the clock that fills nearly all of the time; ``"none"`` if no clock does.
 
+        If none of the counted clocks does and another one was not counted, it is ``"not counted"``.
+
         Examples
         --------
         >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.99}, 8, 8, 1, 0.9).binds
         'L1'
-        >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.6}, 8, 8, 1, 0.9).binds
+        >>> Clocks(1e-3, {"memory": 0.45, "L2": 0.3, "L1": 0.6, "issue": 0.2}, 8, 8, 1, 0.9).binds
         'none'
+        >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.6}, 8, 8, 1, 0.9).binds
+        'not counted'
         """
         name = max(self.shares, key=self.shares.get)
-        return name if self.shares[name] >= BINDS else WAITING
+        if self.shares[name] >= BINDS:
+            return name
+        return WAITING if self._complete else NOT_COUNTED
+
+    @property
+    def _complete(self) -> bool:
+        return all(name in self.shares for name in (MEMORY, *UNITS))
 
     @property
     def longest(self) -> str:
         """The longest clock, and the share of the time that it fills.
 
+        If a clock was not counted that could be longer, it is ``"not counted"``.
+
         Examples
         --------
         >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.99}, 8, 8, 1, 0.9).longest
         'L1 99%'
+        >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.6}, 8, 8, 1, 0.9).longest
+        'not counted'
         """
         name = max(self.shares, key=self.shares.get)
-        return f"{name} {self.shares[name]:.0%}"
+        known = self._complete or self.shares[name] >= BINDS
+        return f"{name} {self.shares[name]:.0%}" if known else NOT_COUNTED
 
     def seconds(self, name: str) -> float | None:
         """Return how many seconds a unit would need alone; None if the device did not count it."""
@@ -103,6 +118,17 @@ class Clocks:
             for name in (MEMORY, *UNITS)
         }
         return cells | {"binds": self.binds}
+
+
+def is_timed(counted: dict | None) -> bool:
+    """Return whether a launch was counted, with its bytes and its time: without them it has no clocks.
+
+    Examples
+    --------
+    >>> is_timed(None), is_timed({READ: 8, WRITTEN: 8, TIME: 1000})
+    (False, True)
+    """
+    return counted is not None and all(name in counted for name in (READ, WRITTEN, TIME))
 
 
 def clocks(counted: dict, t_peak_gb_s: float) -> Clocks:

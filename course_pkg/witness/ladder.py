@@ -8,7 +8,17 @@ from course_pkg.core import Library, Variant, find_machine
 from course_pkg.vector import latency
 from course_pkg.vector.variants import VARIANTS as STREAMS
 from course_pkg.witness import record
-from course_pkg.witness.clocks import INSTRUCTIONS, OF_PEAK, READ, TIME, WRITTEN, Clocks, clocks
+from course_pkg.witness.clocks import (
+    INSTRUCTIONS,
+    NOT_COUNTED,
+    OF_PEAK,
+    READ,
+    TIME,
+    WRITTEN,
+    Clocks,
+    clocks,
+    is_timed,
+)
 from course_pkg.witness.compare import by_name
 from course_pkg.witness.longest import longest_clock
 
@@ -40,7 +50,7 @@ class Ladder:
     @property
     def origin(self) -> str:
         """One line for a caption: where times and shares come from."""
-        return f"{self.found.origin} Shares of the time: Nsight Compute, {self.traffic.device.name}."
+        return f"{self.found.origin} Shares of the time: Nsight Compute."
 
     @cached_property
     def counters(self) -> record.RecordedCounters:
@@ -71,6 +81,11 @@ class Ladder:
         """Return the clocks of a variant on 512³ doubles."""
         counted = self.traffic.counters[f"{variant.function_name}_{EDGE}"]
         return clocks(counted, self.copy().t_eff_gb_s)
+
+    def _shares(self, variant: Variant) -> dict[str, float]:
+        """Return the shares of a variant's clocks; none of what the device has not counted."""
+        counted = self.traffic.counters.get(f"{variant.function_name}_{EDGE}")
+        return self.clocks(variant).shares if is_timed(counted) else {}
 
     def longest_clock(self, variant: Variant, setting: str = "") -> str:
         """Return the name of the longest clock on 512³ doubles, and the share of the time that it fills.
@@ -104,19 +119,26 @@ class Ladder:
     def seen(self, variant: Variant) -> dict[str, float | None]:
         """Return what the hardware counted on 64³ points, by the profile's names, and instructions and bytes read."""
         counted = self.counters.counters[f"{variant.function_name}_{SMALL}"]
-        return by_name(counted) | {"instructions": counted[INSTRUCTIONS], "bytes read": counted[READ]}
+        return by_name(counted) | {"instructions": counted.get(INSTRUCTIONS), "bytes read": counted.get(READ)}
 
     def climb(self, variants: dict[str, Variant]) -> viz.Picture:
         """Draw the shares of the copy that variants reach, rung by rung, with counters and the longest clock."""
         rungs = []
         for name, v in variants.items():
-            seen = self.seen(v)
+            counted = f"{v.function_name}_{SMALL}" in self.counters.counters
+            seen = self.seen(v) if counted else {}
             counters = {
-                "instructions per warp": f"{32 * seen['instructions'] / SMALL**3:.0f}",
-                "loads per point": f"{32 * seen['global load requests'] / SMALL**3:.1f}",
+                "instructions per warp": self._per_warp(seen.get("instructions"), ".0f"),
+                "loads per point": self._per_warp(seen.get("global load requests"), ".1f"),
             }
             rungs.append(viz.Rung(name, self.of_copy(self.measured(v)), counters, self.longest_clock(v)))
-        return viz.ladder_picture(rungs, note=f"{EDGE}³ doubles; counters: {SMALL}³. {self.origin}")
+        note = f"{EDGE}³ doubles; counters: {SMALL}³. {self.origin}"
+        return viz.ladder_picture(rungs, bound_gb_s=self.copy().t_eff_gb_s, note=note)
+
+    @staticmethod
+    def _per_warp(count: float | None, form: str) -> str:
+        """Return a count of 64³ points for each 32 of them, or that there is none."""
+        return NOT_COUNTED if count is None else format(32 * count / SMALL**3, form)
 
     def latency_ns(self, strided: Variant, sms: int) -> float:
         """Return how long memory takes to answer a load where 64 threads wait on each multiprocessor."""
@@ -171,7 +193,7 @@ class Ladder:
 
     def draw(self, variants: dict[str, Variant]) -> viz.Picture:
         """Draw the times of variants, each under its name, and their clocks beside the copy."""
-        rows = {name: (self.measured(v).median_s, self.clocks(v).shares) for name, v in variants.items()}
+        rows = {name: (self.measured(v).median_s, self._shares(v)) for name, v in variants.items()}
         return viz.clock_bars(rows, bound_s=self.copy().median_s, note=f"{EDGE}³ doubles. {self.origin}")
 
 

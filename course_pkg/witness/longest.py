@@ -5,7 +5,7 @@ from functools import lru_cache
 from course_pkg.bench import Measurement, Recorded
 from course_pkg.core.units import format_time
 from course_pkg.witness import record
-from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, UNITS, clocks
+from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, UNITS, clocks, is_timed
 
 
 def longest_clock(found: Recorded, case: str, copy: Measurement) -> str:
@@ -35,8 +35,8 @@ def longest_clock(found: Recorded, case: str, copy: Measurement) -> str:
     >>> longest_clock(stencils, "laplacian_by_hand_512", copy)
     'not counted'
     """
-    counted = _counted(found.device.slug).get(case)
-    return NOT_COUNTED if counted is None else clocks(counted, copy.t_eff_gb_s).longest
+    counted = counted_large(found.device.slug).get(case)
+    return clocks(counted, copy.t_eff_gb_s).longest if is_timed(counted) else NOT_COUNTED
 
 
 def clock_row(found: Recorded, case: str, copy: Measurement) -> dict[str, str]:
@@ -52,15 +52,15 @@ def clock_row(found: Recorded, case: str, copy: Measurement) -> dict[str, str]:
     >>> clock_row(stencils, "laplacian_by_hand_512", copy)["memory"]
     'not counted'
     """
-    counted = _counted(found.device.slug).get(case)
-    if counted is None:
+    counted = counted_large(found.device.slug).get(case)
+    if not is_timed(counted):
         return dict.fromkeys(("time", MEMORY, *UNITS, "binds"), NOT_COUNTED)
     its = clocks(counted, copy.t_eff_gb_s)
     return {"time": format_time(its.time_s), **its.row()}
 
 
 @lru_cache(maxsize=8)
-def _counted(slug: str) -> dict[str, record.Counters]:
+def counted_large(slug: str) -> dict[str, record.Counters]:
     """Return what a device has counted of large cases; nothing where it has no record of them."""
     return (
         record.recorded(record.TRAFFIC, slug).counters

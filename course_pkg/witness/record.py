@@ -31,7 +31,7 @@ class RecordedCounters:
     Attributes
     ----------
     counters : dict
-        Counters by the case's name.
+        Counters by the case's name. To ask for a case that was not counted is a CourseError that says how to count it.
     absent : tuple of str
         Metrics that the device did not offer.
     device : Device
@@ -43,6 +43,19 @@ class RecordedCounters:
     absent: tuple[str, ...]
     device: Device
     origin: str
+
+
+class _Cases(dict):
+    """Counters by case, which know how one that is missing would be counted."""
+
+    def __init__(self, counters, device: Device, kind: str):
+        super().__init__(counters)
+        self.device, self.kind = device, kind
+
+    def __missing__(self, case):
+        raise CourseError(
+            f"{self.device.name} has not counted {case}: on such a GPU, run `{how_to_record(case, self.kind)}`."
+        )
 
 
 def record(collected: Collected, device: Device, folder: Path, *, origin: str, kind: str = COUNTERS) -> Path:
@@ -96,7 +109,7 @@ def load(path: Path, kind: str = COUNTERS) -> RecordedCounters:
         If the file is missing or is no record of counters; the file is left as it is.
     """
     document = read(path, kind)
-    counters = {row["case"]: counted(row) for row in document.rows}
+    counters = _Cases({row["case"]: counted(row) for row in document.rows}, document.device, kind)
     return RecordedCounters(counters, tuple(document.head["absent"]), document.device, document.caption)
 
 

@@ -1,5 +1,7 @@
 """Lines that are named where they end."""
 
+import re
+
 import pytest
 
 from course_pkg.core import CourseError
@@ -55,3 +57,14 @@ def test_a_line_keeps_its_colour_where_another_is_missing():
     assert SERIES[1].lower() in curves_picture(alone, **AXES, among=FALLS).svg.lower()
     with pytest.raises(CourseError, match="s = 4 has no colour"):
         curves_picture(alone, **AXES, among=["CG"])
+
+
+def test_a_series_without_points_says_so_and_the_others_keep_their_colours():
+    whole = curves_picture({"a": [(1, 2.0)], "b": [(1, 3.0)]}, **AXES)
+    part = curves_picture({"a": [], "b": [(1, 3.0)]}, **AXES)
+    assert ">a:<" in part.svg and ">not recorded<" in part.svg and "a: not recorded" in part.alt
+    assert "not recorded" not in whole.svg
+    coloured = r'<text style="[^"]*fill: (#\w+)[^>]*>b</text>'
+    assert re.search(coloured, part.svg)[1] == re.search(coloured, whole.svg)[1]
+    with pytest.raises(CourseError, match="nothing to draw"):
+        curves_picture({"a": []}, **AXES)

@@ -1,13 +1,11 @@
 """Widgets: a slider whose frames are drawn beforehand."""
 
-from types import SimpleNamespace
-
 import ipywidgets as W
 import pytest
 from ipywidgets.widgets import widget_link
 
 from course_pkg.core import CourseError
-from course_pkg.viz import Estimate, Picture, Prediction, explorer, on_each, slider
+from course_pkg.viz import Estimate, Picture, Prediction, explorer, slider
 from course_pkg.viz.widgets import Controls
 
 
@@ -93,26 +91,3 @@ def test_questions_and_switches_leave_their_words(tmp_path):
     assert "<p>move the slider</p>" in bundle(number)
     switches = Controls([W.Checkbox(True, description="p"), W.Dropdown(options=["H200"], description="on")])
     assert bundle(switches) == "<p>p: yes</p><p>on: H200</p>"
-
-
-def recorded_on(*names):
-    return [SimpleNamespace(device=SimpleNamespace(name=name)) for name in names]
-
-
-def test_a_figure_of_each_gpu_takes_records_or_what_was_found_of_them_and_shows_the_last_first():
-    there = recorded_on("NVIDIA H100 80GB HBM3", "NVIDIA H200")
-    for given in (there, [SimpleNamespace(found=one) for one in there]):
-        drawn = []
-        control, frames = on_each(
-            lambda one, drawn=drawn: drawn.append(one) or frame(len(drawn)), given
-        ).children
-        assert drawn == given and control.options == (("H100", 0), ("H200", 1))
-        assert control.index == frames.selected_index == 1
-
-
-def test_a_figure_of_one_gpu_needs_no_slider_and_of_none_says_how_to_record_one():
-    (only,) = recorded_on("NVIDIA H200")
-    picture = on_each(frame, [only])
-    assert isinstance(picture, Picture) and "H200" in picture.alt
-    with pytest.raises(CourseError, match="There is no record to draw: record one"):
-        on_each(frame, [])

@@ -1,0 +1,64 @@
+"""The three clocks of every launch of a topic that was counted, on all devices beside each other."""
+
+from course_pkg import bench
+from course_pkg.core import CourseError, short_name
+from course_pkg.core.units import format_time
+from course_pkg.witness import limits
+from course_pkg.witness.cases import large_cases, topic_of
+from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, UNITS, clocks, is_timed
+from course_pkg.witness.longest import counted_large
+
+CLOCKS = (MEMORY, *UNITS)
+
+
+def every_clock(*topics: str) -> bench.Table:
+    """Return a table of all large cases of topics: the time, the share of it for each clock, and which one binds.
+
+    A cell holds what was counted on each device that has a record of the topic, in the order that the head of the
+    times names. What a device has not counted is "not counted".
+
+    Raises
+    ------
+    CourseError
+        If a topic has no large case.
+
+    Examples
+    --------
+    >>> table = every_clock("qp")
+    >>> list(table.rows[0])
+    ['case', 'time: H100, H200', 'memory', 'L2', 'L1', 'issue', 'binds']
+    """
+    of_topic = {topic: [c.name for c in large_cases().values() if topic_of(c) == topic] for topic in topics}
+    if empty := [topic for topic, names in of_topic.items() if not names]:
+        raise CourseError(
+            f"No large case is of {', '.join(empty)}: `course verify traffic --list` names all."
+        )
+    rows, origins = [], {}
+    for topic, names in of_topic.items():
+        records = bench.records(topic)
+        origins |= {found.device.name: None for found in records}
+        rows += [_row(name, topic, records) for name in names]
+    note = (
+        f"Shares of the time, on {' and on '.join(origins)}; memory: the bytes at the speed of the topic's copy. "
+        "Counted by Nsight Compute; `course verify traffic` also shows the bytes."
+    )
+    return bench.Table(rows, note)
+
+
+def _row(case, topic, records):
+    heads = ", ".join(short_name(found.device.name) for found in records)
+    found = [_cells(case, topic, one.device.slug) for one in records]
+    cells = {f"time: {heads}": [one["time"] for one in found]}
+    cells |= {name: [one[name] for one in found] for name in (*CLOCKS, "binds")}
+    return {"case": case} | {
+        name: NOT_COUNTED if set(of_each) == {NOT_COUNTED} else ", ".join(of_each)
+        for name, of_each in cells.items()
+    }
+
+
+def _cells(case, topic, slug):
+    counted, its = counted_large(slug).get(case), limits.recorded(topic, slug)
+    if its is None or not is_timed(counted):
+        return dict.fromkeys(("time", *CLOCKS, "binds"), NOT_COUNTED)
+    found = clocks(counted, its.stream.throughput_gb_s)
+    return {"time": format_time(found.time_s), **found.row()}
