@@ -33,7 +33,8 @@ def _card(path: Path, titles: dict[str, str]) -> str:
         lecture = f"lecture {int(number[0])}" if number else html.escape(titles[name])
         said.insert(0, f'after <a href="lectures/{name}.html">{lecture}</a>')
     parts = "".join(
-        f'<li><span>{words(what)}</span> <span class="count">{how_many(int(points), "point")}</span></li>\n'
+        f"<li><div><span>{words(what)}</span>"
+        f'<span class="count">{how_many(int(points), "point")}</span></div></li>\n'
         for what, points in PART.findall(text)
     )
     page = f"exercises/{path.parent.name}/{name}.html"
