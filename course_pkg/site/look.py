@@ -22,8 +22,9 @@ _BROKEN = """[...document.images].filter((image) => image.complete && !image.nat
 
 
 SHORTEST_TRACK_PX = 80
-_SHORT = """shortest => [...document.querySelectorAll('.widget-hslider')].filter((slider) => slider.offsetHeight
-  && slider.querySelector('.slider-container').offsetWidth < shortest).map((slider) => slider.textContent.slice(0, 60))"""
+_SHORT = """shortest => [...document.querySelectorAll('.widget-hslider')]
+  .filter((slider) => slider.offsetHeight && slider.querySelector('.slider-container').offsetWidth < shortest)
+  .map((slider) => slider.textContent.slice(0, 60))"""
 
 
 @dataclass
