@@ -14,7 +14,8 @@ from course_pkg.core.units import format_time
 
 IN_CACHE = "*"
 LEFT, BOUND, SHARE = "left to gain", "time / bound", "of T_peak"
-WIDTHS = {"time": 9, "spread": 7, "T_eff GB/s": 10, SHARE: 9, BOUND: 12, LEFT: 12, "GFLOP/s": 9}
+RATES = ("T_eff GB/s", "GFLOP/s")
+WIDTHS = {"time": 9, "spread": 7, RATES[0]: 10, SHARE: 9, BOUND: 12, LEFT: 12, RATES[1]: 9}
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,11 @@ class Limits:
 
 
 def lines(
-    measurements: Iterable[Measurement], limits: Limits | None, among: Iterable[Measurement] = ()
+    measurements: Iterable[Measurement],
+    limits: Limits | None,
+    among: Iterable[Measurement] = (),
+    *,
+    rates: bool = True,
 ) -> Iterator[tuple[str, Measurement | None]]:
     """Yield the lines of a table with the measurement of each, as the measurements come; heading and notes have none.
 
@@ -72,8 +77,11 @@ def lines(
     ----------
     among : iterable of Measurement
         All that were measured together; where some of them do the same work with other bytes, a note says so.
+    rates : bool
+        Whether the table has columns for bytes and flops per second; of a chain of loads they say nothing.
     """
-    columns = {name: width for name, width in WIDTHS.items() if limits or name not in (SHARE, BOUND, LEFT)}
+    left_out = {*(() if limits else (SHARE, BOUND, LEFT)), *(() if rates else RATES)}
+    columns = {name: width for name, width in WIDTHS.items() if name not in left_out}
     if limits:
         yield limits.head(), None
     yield "  ".join(f"{name:>{width}}" for name, width in columns.items()) + "  variant", None
@@ -115,8 +123,8 @@ def _cells(m) -> dict[str, str]:
     return {
         "time": format_time(m.median_s),
         "spread": f"{m.spread:.1%}",
-        "T_eff GB/s": _digits(m.t_eff_gb_s),
-        "GFLOP/s": _digits(m.gflop_s),
+        RATES[0]: _digits(m.t_eff_gb_s),
+        RATES[1]: _digits(m.gflop_s),
     }
 
 

@@ -80,7 +80,7 @@ def _read(args, device: str) -> int:
     recorded = bench.recorded(args.topic, device)
     wanted = {name: getattr(args, name) for name in SELECTS[1:]}
     chosen = lookup.find(recorded.measurements, args.case, whole_operation=True, **wanted)
-    _print(chosen, _bounds(args.topic, device), recorded.measurements)
+    _print(args.topic, chosen, _bounds(args.topic, device), recorded.measurements)
     print(recorded.origin)
     return 0
 
@@ -97,13 +97,9 @@ def _measure(args, device: str | None) -> int:
     part = {"only": args.case} if args.case else {}
     found = iter(suite.run(device, quick=args.quick, **part))
     first = next(found)  # before the limits are measured: it raises if the device is not there
-    measurements = _print(chain([first], found), limits.here(device) if args.topic in topics() else None)
+    bounds = limits.here(device) if args.topic in topics() else None
+    measurements = _print(args.topic, chain([first], found), bounds)
     print(f"Medians on {first.device.name}.")
-    if hasattr(suite, "summary"):
-        print(bench.Table(suite.summary(measurements)))
-    demanded = suite.demands(measurements) if hasattr(suite, "demands") else []
-    if demanded:
-        print(bench.Table(demanded))
     if args.record:
         origin = (
             f"course bench {args.topic} --device {device}" + (" --quick" if args.quick else "") + " --record"
@@ -113,12 +109,20 @@ def _measure(args, device: str | None) -> int:
     return 0
 
 
-def _print(measurements, bounds: bench.Limits | None, among=()) -> list:
-    """Print measurements as they come, with their distance from the limits, and return them."""
-    done = []
-    for line, m in limit.lines(measurements, bounds, among):
+def _print(topic: str, measurements, bounds: bench.Limits | None, among=None) -> list:
+    """Print measurements as they come, then the tables that their suite makes of them, and return them.
+
+    ``among`` are all that were measured together, if only some of them are printed.
+    """
+    suite, done = importlib.import_module(suites()[topic]), []
+    for line, m in limit.lines(measurements, bounds, among or (), rates=getattr(suite, "RATES", True)):
         print(line, flush=True)
         done += [m] if m else []
+    among = done if among is None else among
+    if rows := suite.summary(done, among) if hasattr(suite, "summary") else ():
+        print(bench.Table(rows))
+    if len(done) == len(among) and (demanded := suite.demands(done) if hasattr(suite, "demands") else ()):
+        print(bench.Table(demanded))
     return done
 
 

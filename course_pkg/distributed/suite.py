@@ -141,12 +141,15 @@ def phases_of(m: Measurement) -> dict[str, float]:
     return {name: m.observed[phase_key(name)] for name in NAMES if phase_key(name) in m.observed}
 
 
-def summary(measurements) -> list[dict]:
-    """Return the rows of a table: microseconds of each phase in an iteration, and the speed-up over one rank."""
+def summary(measurements, among=()) -> list[dict]:
+    """Return the rows of a table: microseconds of each phase in an iteration, and the speed-up over one rank.
+
+    If these are some of what was measured together, the solves on one rank are sought ``among`` all of it.
+    """
     solves = [m for m in measurements if "scaling" in m.parameters]
     rows, shown = [], [name for name in NAMES if any(phases_of(m).get(name) for m in solves)]
     for m in solves:
-        one, phases = alone(m, solves), phases_of(m)
+        one, phases = alone(m, among or solves), phases_of(m)
         rows.append(
             {
                 "method": m.label if "s" not in m.parameters else f"{m.label}, s = {m.parameters['s']}",

@@ -15,6 +15,7 @@ from course_pkg.grading import pages
 from course_pkg.grading.formulas import mathml
 from course_pkg.grading.names import printable
 
+UNTOUCHED = "No response."  # nbgrader says this of an answer that nobody has begun
 STYLE = """
 pre { background: var(--code-bg); padding: .6rem .8rem; border-radius: 4px; overflow-x: auto; line-height: 1.4; }
 .k, .kn, .kd, .ow { font-weight: 600; } .c, .c1, .sd { color: var(--muted); font-style: italic; }
@@ -135,7 +136,8 @@ def _answer(cell: NotebookNode) -> str:
     points = f" ({_points(cell)})" if about.get("grade") else ""
     text = _prose(cell.source) if cell.cell_type == "markdown" else _code(cell.source)
     comment = about.get("comment")
-    said = f'<div class="comment"><p>Your teacher says:</p>{_prose(comment)}</div>\n' if comment else ""
+    by_teacher = comment and comment != UNTOUCHED
+    said = f'<div class="comment"><p>Your teacher says:</p>{_prose(comment)}</div>\n' if by_teacher else ""
     place = f' id="{escape(about["grade_id"])}"' if about.get("grade") else ""
     return f"<figure{place}><figcaption>Your answer{points}</figcaption>{text}{said}</figure>\n"
 

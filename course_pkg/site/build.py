@@ -10,6 +10,7 @@ from course_pkg.core.errors import CourseError
 from course_pkg.core.files import write
 from course_pkg.site import records
 from course_pkg.site.decks import cards, photograph
+from course_pkg.site.exercises import exercises
 from course_pkg.site.gallery import gallery
 from course_pkg.site.look import Looked, look, require_clean
 from course_pkg.site.sources import API, PAGES, SERVED, gather
@@ -62,7 +63,12 @@ def build(root: Path, out: Path, work: Path, *, api: bool = True, check: bool = 
     looks = check and _can_look()
     if looks:
         photograph(built)
-    fragments = {"records.html": records.table(), "gallery.html": gallery(root), "slides.html": cards(built)}
+    fragments = {
+        "records.html": records.table(),
+        "gallery.html": gallery(root),
+        "slides.html": cards(built),
+        "exercises.html": exercises(sorted(root.glob("exercises/*/*.ipynb")), executed),
+    }
     source = gather(root, executed, fragments, work / "site-source")
     _sphinx(root / PAGES, source, out, work / "site-doctrees", api)
     looked = None

@@ -21,6 +21,12 @@ _BROKEN = """[...document.images].filter((image) => image.complete && !image.nat
   .map((image) => image.getAttribute('src').slice(0, 120))"""
 
 
+SHORTEST_TRACK_PX = 80
+_SHORT = """shortest => [...document.querySelectorAll('.widget-hslider')]
+  .filter((slider) => slider.offsetHeight && slider.querySelector('.slider-container').offsetWidth < shortest)
+  .map((slider) => slider.textContent.slice(0, 60))"""
+
+
 @dataclass
 class Looked:
     """What a browser saw on the pages of a site."""
@@ -93,6 +99,8 @@ def _open(browser, site: Path, path: Path, seen: Looked) -> None:
                 page.set_viewport_size({"width": width, "height": 800})
                 if (over := page.evaluate(_WIDE)) > 0:
                     seen.problems.append(f"{name} is {over} px wider than a window of {width} px")
+                for label in page.evaluate(_SHORT, SHORTEST_TRACK_PX):
+                    seen.problems.append(f"{name} leaves the slider “{label}” no track at {width} px")
             seen.problems += [f"{name} shows no picture {src}" for src in page.evaluate(_BROKEN)]
     finally:
         context.close()

@@ -25,6 +25,7 @@ QUICK = (2**15, 2**22, 2**28)
 STEPS = (2**13, 2**14)  # the first has more than a lap of a ring that fits in L1
 HELD = 4  # a ring of at most so many times L2 is walked once before it is timed
 BUSY_S = 0.4  # the clocks are read while the GPU follows links for so long
+RATES = False  # one thread waits for each load: bytes per second say nothing
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
@@ -55,9 +56,12 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     yield from (replace(m, observed=observed) for m in found)
 
 
-def summary(measurements: list[Measurement]) -> list[dict]:
-    """Return one row per ring: where it lies, if only one memory can hold it, and the time of a step."""
-    named = {latency: name for name, latency in by_level(measurements).items()}
+def summary(measurements: list[Measurement], among: list[Measurement] = ()) -> list[dict]:
+    """Return one row per ring: where it lies, if only one memory can hold it, and the time of a step.
+
+    ``among`` are the measurements of all rings, if these are some of them: the longest lies in memory.
+    """
+    named = {latency: name for name, latency in by_level(among or measurements).items()}
     return [
         {
             "ring": format_bytes(latency.footprint_bytes),

@@ -90,7 +90,8 @@ class _Roof:
         where = "; ".join(f"{n} at {x:.3g} flop/byte, {y:,.0f} GFLOP/s" for n, x, y in self.points)
         return (
             f"Roofline of {self.machine.name}: a slope of {self.machine.t_peak_gb_s:,.0f} GB/s meets the peak of "
-            f"{self.peak:,.0f} GFLOP/s at {self.ridge:.3g} flop per byte. {where}"
+            f"{self.peak:,.0f} GFLOP/s at {self.ridge:.3g} flop per byte."
+            + (f" Points: {where}." if where else "")
         )
 
     def plot(self, ax, title, headroom=3):

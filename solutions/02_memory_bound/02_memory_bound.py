@@ -10,7 +10,7 @@
 # %% [markdown]
 # # Exercise 2: Memory-bound
 #
-# **At the Speed of Memory.** This exercise belongs to lecture 2. It takes about 90 minutes and gives 20 points.
+# **At the Speed of Memory.** This exercise belongs to lecture 2. It takes about ninety minutes and gives 20 points.
 # No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.

@@ -1,5 +1,6 @@
 """`course bench`: what is left to gain, from a record or measured on this machine; each wrong word is answered."""
 
+import re
 from importlib import import_module
 
 import pytest
@@ -12,7 +13,7 @@ from course_pkg.commands import limits
 from course_pkg.commands.bench import suites
 from course_pkg.paths import recorded_dir
 from course_pkg.topics import topics
-from course_pkg.vector import suite
+from course_pkg.vector import latency, suite
 from course_pkg.vector.peak import recorded_t_peak
 
 
@@ -64,6 +65,23 @@ def test_every_record_is_printed_whole(topic, device, capsys):
     for m in bench.recorded(topic, device).measurements:
         assert f"  {m.label}" in out
     assert ("T_peak" in out) == (topic in topics()), "only where memory is the limit"
+
+
+def test_a_record_is_printed_with_the_tables_of_its_suite(capsys):
+    """Reading says what measuring has said: of chains of loads ns and cycles, and no 0 GB/s."""
+    skip_what_is_new("latency", "h200")
+    out = printed(capsys, "latency", "--device", "h200")
+    found = latency.by_level(bench.recorded("latency", "h200").measurements)
+    assert "GB/s" not in out and "GFLOP" not in out
+    table = out[out.index("ns per step") :]
+    for name, one in found.items():
+        assert re.search(rf" {name} +{one.ns:.1f} +{one.cycles:.0f}\n", table)
+    part = printed(capsys, "latency", "--device", "h200", "--size", "2^18")
+    assert part.count("1 MiB ") == 1 and " memory  ns" in part and part.count("memory") == 1, "L2 answers"
+    assert "demand" in printed(capsys, "simt", "--device", "xeon")
+    assert "demand" not in printed(capsys, "cg", "--device", "h200", "--case", "cg_two_kernel"), (
+        "of the whole"
+    )
 
 
 def test_the_bound_of_conjugate_gradient_is_the_one_of_its_demands(capsys):

@@ -101,6 +101,11 @@ def test_a_message_is_whole_and_its_code_is_code():
     assert "Your teacher says:" in text and "<em>done</em>" in PAGE
 
 
+def test_what_nbgrader_says_of_an_untouched_answer_is_not_the_teachers():
+    page = page_of(essay("Write here.", comment=feedback_page.UNTOUCHED))
+    assert "teacher" not in page and "Write here." in page
+
+
 def test_a_hidden_tests_sentence_stands_once():
     what = "Hidden tests: other sizes."
     page = page_of(graded("test_x", 0, 1, f"{what} The result is wrong.", source=f"# {what}"))

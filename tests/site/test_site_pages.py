@@ -11,6 +11,7 @@ from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
 from course_pkg.site import api, rooms
 from course_pkg.site.decks import cards, picture_of
+from course_pkg.site.exercises import exercises
 from course_pkg.slides.build import BuiltDeck
 from course_pkg.topics import topics
 
@@ -150,3 +151,18 @@ def test_what_a_package_passes_on_is_described_where_it_is_defined():
         several.count('<details class="members">') == 2
         and "<summary><code>reference</code> The streaming" in several
     )
+
+
+def test_the_page_of_exercises_says_what_each_asks_for():
+    """Its time, its points and its parts are those of the exercise; each links to its page and to its lecture."""
+    root = repo_root()
+    notebooks = sorted(root.glob("exercises/*/*.ipynb"))
+    found = exercises(notebooks, sorted(root.glob("lectures/[0-9]*.ipynb")))
+    cards = found.split("<section>")[1:]
+    assert len(cards) == len(notebooks) >= 9
+    for path, card in zip(notebooks, cards, strict=True):
+        text = path.read_text(encoding="utf-8")
+        points = [int(n) for n in re.findall(r'class="count">(\d+) point', card)]
+        assert len(points) == text.count('"## Part ') and f"{sum(points)} points</p>" in card
+        assert f'href="exercises/{path.stem}/{path.stem}.html"' in card
+        assert f'after <a href="lectures/{path.stem}.html">lecture {int(path.stem[:2])}</a>, about' in card
