@@ -37,6 +37,7 @@ class Demands(NoLedger):
         self._available: list[dict] = [{}]
         self._loops: list[tuple] = []  # lanes that enter, first value number, branches around
         self._depth_of_loops = self._branches = 0
+        self._peeled: set[int] = set()  # what the first test of a `while` has computed or loaded
         self._open: list[Origin] = []
         self._put_off: list[Origin] | None = None  # in this trip of a loop: what a branch may compute
         self._putting_off = False
@@ -73,8 +74,11 @@ class Demands(NoLedger):
         birth = self._numbering.birth
         for key, entry in active.items():
             moves = lanes is not None and entry[1] == branches and lanes.within(entry[0])
-            if birth[key] < begun and (moves or entry[0].data is None):
+            if (birth[key] < begun and (moves or entry[0].data is None)) or key in self._peeled:
                 self._available[-1].setdefault(key, entry)
+
+    def first_test(self) -> None:
+        self._peeled.update(self._available[-1])
 
     @contextmanager
     def branch(self, run, frame, node, mask):

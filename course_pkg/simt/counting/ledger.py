@@ -69,6 +69,14 @@ class Ledger(Accesses):
                 self.counters.operation(dtype_of(value.type).name, "add", where, new.threads)
                 self.counters.issue(new)
 
+    def signed_in_branch(self, value, where, mask) -> None:
+        if self._speculating is None:
+            self.signed(value, where, mask)
+        elif (
+            dtype_of(value.type).itemsize > 4
+        ):  # in single precision, the choice between both ways takes the sign over
+            self.signed(value, where, self._speculating)
+
     def product(self, value, instead: str, mask) -> Product:
         """Note that a value is made by a multiplication, which a later addition may fuse into a multiply-add."""
         known, lanes = self._products.get(value.key, (None, None))
