@@ -10,7 +10,6 @@ from course_pkg.simt.counting.demands import Demands
 from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, differ_by_constants, never_alike
 from course_pkg.simt.run.lanes import Mask
 
-
 NOTED = 64  # elements of global memory
 TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # one lane updates for its whole warp
 
@@ -146,7 +145,7 @@ class Accesses(Demands):
                 )
 
     def _note(self, place) -> None:
-        """Note an element of global memory that lanes may have in a register; forget the one noted first of too many."""
+        """Note an element of global memory that lanes may have in a register; of too many, forget the first."""
         if place.array.space == "global" and place.array.region.written:
             self._elements[place.key] = place
             if len(self._elements) > NOTED:

@@ -71,6 +71,9 @@ class NoLedger:
     def signed_in_branch(self, value, where, mask) -> None:
         """Note that a variable gets a number with a minus sign, or without any, in a branch of some lanes."""
 
+    def replaces(self, value, mask) -> None:
+        """Note that a variable gets a value in a branch of some lanes, and that nothing else holds its old value."""
+
     def load(self, place, value, unwritten=None):
         """Count the load of an element; return the value to use, which an earlier load of a pair may have brought.
 

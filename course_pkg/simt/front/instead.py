@@ -70,7 +70,7 @@ INSTEAD = {  # the beginning of a construct's name: what to write
     "numpy.amin": "compare in a loop, beginning with the first element",
     "numpy.amax": "compare in a loop, beginning with the first element",
     "numpy.median": "sort a cuda.local.array in loops, and take the element in its middle",
-    "numpy.random": "use cuda.random: create_xoroshiro128p_states before the launch, xoroshiro128p_uniform_float32 here",
+    "numpy.random": "use cuda.random: create_xoroshiro128p_states, and xoroshiro128p_uniform_float32 here",
     "numpy.linalg": "multiply and add in a loop",
     "numpy.interp": "search in a loop, then compute a + share * (b - a)",
     "math.gcd": "write Euclid's loop: while b: a, b = b, a % b",

@@ -1,4 +1,4 @@
-"""What a kernel's source becomes before it is run: ``match`` as ``if``, ``a.fill(x)`` as a slice, powers as Python folds them."""
+"""What a kernel's source becomes before it is run: ``match`` is ``if``, ``a.fill(x)`` a slice, a power a number."""
 
 import ast
 

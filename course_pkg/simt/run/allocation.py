@@ -67,8 +67,8 @@ def _shape_and_dtype(run, frame, node, name, arguments, named):
         )
     if isinstance(dtype, TypeName) and dtype.of_python:
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: Numba takes no type of Python as the dtype of cuda.{name}: write "
-            f"numba.{dtype.type}."
+            f"{frame.program.name}, line {node.lineno}: Numba takes no type of Python as the dtype of cuda.{name}: "
+            f"write numba.{dtype.type}."
         )
     if not isinstance(dtype, TypeName):
         raise SimtError(

@@ -19,12 +19,11 @@ from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, una
 from course_pkg.simt.run.functions import LocalFunction, arguments_of, call_function
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
-from course_pkg.simt.run.iteration import Zipped, enumerated, indices_of, written_out, zipped
+from course_pkg.simt.run.iteration import Zipped, enumerated, indices_of, made_range, written_out, zipped
 from course_pkg.simt.run.members import flattened, method
-from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.printing import print_call
 from course_pkg.simt.run.ufuncs import ufunc_of_numbers
-from course_pkg.simt.run.values import Builtin, Intrinsic, Method, Range, TypeName, Value
+from course_pkg.simt.run.values import Builtin, Intrinsic, Method, TypeName, Value
 from course_pkg.simt.run.views import made_slice
 
 
@@ -110,7 +109,7 @@ def _complex(run, frame, node, function, real, imag, mask):
 def _builtin(run, frame, node, function, arguments, mask):
     name, known = function.name, FUNCTIONS.get(id(function.function))
     if name == "range":
-        return _range(run, frame, node, arguments)
+        return made_range(run, frame, node, arguments)
     if name == "enumerate":
         return enumerated(run, frame, node, arguments)
     if name == "zip":
@@ -164,21 +163,6 @@ def _arity(function) -> int:
     if isinstance(function.python, np.ufunc):
         return function.python.nin
     return 0 if function.kind is None else 1 if issubclass(function.kind, ast.unaryop) else 2
-
-
-def _range(run, frame, node, arguments):
-    if not 1 <= len(arguments) <= 3 or not all(isinstance(a, Value) for a in arguments):
-        require_numbers(frame, *zip(node.args, arguments, strict=False))
-        raise unsupported(frame, node, "range of something else than one to three integers")
-    if any(isinstance(a.type, types.Complex) for a in arguments):
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: range takes integers.")
-    arguments = [a if isinstance(a.type, types.Integer) else cast(run, a, INT64) for a in arguments]
-    start, stop = (run.constant(0), arguments[0]) if len(arguments) == 1 else arguments[:2]
-    step = arguments[2] if len(arguments) == 3 else run.constant(1)
-    narrow = all(a.type.bitwidth <= 32 and a.type.signed for a in arguments)
-    unsigned = all(not a.type.signed and a.type.bitwidth == 64 for a in arguments)
-    kind = types.int32 if narrow else types.uint64 if unsigned else INT64
-    return Range(*(cast(run, v, kind) for v in (start, stop, step)))
 
 
 def _of_array(run, frame, node, name, arguments, mask):

@@ -42,8 +42,6 @@ OPERATORS = {
 COMMUTE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor, ast.Eq, ast.NotEq)
 SHIFTS = (ast.LShift, ast.RShift)
 MULTIPLIED_OUT = 16  # a power with a constant exponent up to this is a chain of multiplications
-
-
 HANDLERS: dict = {}
 CONDITIONS: dict = {}  # kinds of expressions that are evaluated in another way in a condition
 

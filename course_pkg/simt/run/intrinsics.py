@@ -153,8 +153,8 @@ def _selp(run, frame, node, name, arguments, named, mask):
     kind = a.type
     if kind != b.type or kind not in _CHOSEN or not isinstance(test.type, types.Boolean):
         raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: cuda.selp takes a truth value and two numbers of one type of 16 "
-            f"bits or more, and gets {test.type}, {kind} and {b.type}: write `a if condition else b`."
+            f"{frame.program.name}, line {node.lineno}: cuda.selp takes a truth value and two numbers of one type of "
+            f"16 bits or more, and gets {test.type}, {kind} and {b.type}: write `a if condition else b`."
         )
     key = run.numbering.of("selp", test.key, a.key, b.key)
 

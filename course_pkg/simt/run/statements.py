@@ -123,6 +123,8 @@ def assign_name(run, frame, name, value, mask, line=0):
     seen = name not in frame.program.passing
     if seen and isinstance(value, Value):
         run.ledger.signed_in_branch(value, SourceLine(frame.program.name, line), mask)
+        if not any(held.value is old.value for known, held in frame.variables.items() if known != name):
+            run.ledger.replaces(value, mask)
     frame.variables[name] = Variable(merge(run, mask, value, old.value, seen), known, newest=newest)
 
 

@@ -128,7 +128,7 @@ def colours(seed=0):
 
 
 for kernel, arguments, title in (
-    (brought_threshold, lambda: (numbers(IMAGE, "uint8"), 100, zeros(IMAGE, "uint8")), "white or black"),
+    (brought_threshold, lambda: (numbers(IMAGE, "uint8"), 50, zeros(IMAGE, "uint8")), "white or black"),
     (brought_mirror, lambda: (numbers(IMAGE, "uint8"), zeros(IMAGE, "uint8")), "bytes in reverse order"),
     (
         brought_blur,

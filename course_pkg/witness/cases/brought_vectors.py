@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from course_pkg import cuda
 from course_pkg.device.case import Cases, numbers, zeros
 
@@ -69,10 +67,9 @@ def brought_advection(u, speed, ratio, out):
     i = cuda.grid(1)
     n = u.size
     if 0 < i < n - 1:
+        change = u[i + 1] - u[i]
         if speed[i] > 0:
             change = u[i] - u[i - 1]
-        else:
-            change = u[i + 1] - u[i]
         out[i] = u[i] - ratio * speed[i] * change
 
 
