@@ -72,7 +72,7 @@ UNSUPPORTED = {
     "matrix product": "x[0] = 7\ny = 3 @ 4",
     "unknown attribute": "x[0] = 7\ny = x.flags",
     "unknown function of NumPy": "x[0] = 7\ny = np.linspace(0, 1, 3)",
-    "method": "x[0] = 7\nx.fill(0)",
+    "method": "x[0] = 7\nx.sort()",
 }
 
 

@@ -70,7 +70,10 @@ def test_hazards_are_found(body, kind):
         ("a[i] = cuda.ldcs(a)", "cuda.ldcs takes an array and an index"),
         ("cuda.stcs(a, i)", "cuda.stcs takes an array, an index and a number"),
         ("a[i] = cuda.ldcs(3.0, i)", "works on arrays in global memory"),
-        ("tile = cuda.local.array(2, float)\ntile[0] = 1.0\na[i] = cuda.ldcs(tile, 0)", "in global memory"),
+        (
+            "tile = cuda.local.array(2, 'float64')\ntile[0] = 1.0\na[i] = cuda.ldcs(tile, 0)",
+            "in global memory",
+        ),
         ("a[i] = cuda.ldcs(b, i).real", "b holds complex128"),
         ("a[i] = cuda.ldcs(a, 0.5 * i)", "indices are integers"),
     ],

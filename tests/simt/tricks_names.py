@@ -37,7 +37,7 @@ TRICKS = {
     ),
     "fill method": Trick(
         "out.fill(1.0)",
-        REFUSED,
+        "race",
     ),
     "slice assign": Trick(
         "out[:] = 1.0",

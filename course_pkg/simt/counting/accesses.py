@@ -1,13 +1,16 @@
 """Loads and stores in the ledger: which of them a compiler keeps, and which neighbours it merges into one."""
 
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 from numba.core import types
 
 from course_pkg.simt.counting.demands import Demands
-from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, never_alike
+from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, differ_by_constants, never_alike
+from course_pkg.simt.run.lanes import Mask
 
+NOTED = 64  # elements of global memory
 TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # one lane updates for its whole warp
 
 
@@ -19,6 +22,8 @@ class Accesses(Demands):
         self._held: tuple | None = None
         self._halves: dict[int, tuple] = {}  # elements that were loaded in pairs: value and lanes
         self._loaded: dict = {}  # places in shared memory that were loaded
+        self._elements: dict = {}  # places in global memory that were loaded or stored
+        self._since: dict[tuple, int] = {}  # the state of memory since which an element is the same
         self._near = Neighbours(numbering, self._count_access)
 
     def load(self, place, value, unwritten=None):
@@ -48,6 +53,7 @@ class Accesses(Demands):
             self._count_held()
         if place.array.space == "shared":
             self._loaded[place.key] = place
+        self._note(place)
         space = place.array.space
         self.originate(value, count, (), place.inside, space, at_once=space != "global")
         return value
@@ -101,14 +107,49 @@ class Accesses(Demands):
             count(lanes)
 
     def untouched(self, place, version: int):
-        if place.array.space != "shared":
-            return  # arrays in global memory may overlap
-        for key, other in list(self._loaded.items()):
+        for key, other in list(self._loaded.items()) if place.array.space == "shared" else ():
             lanes = self.known_to(self._numbering.of(("load", version), key))
             if lanes is None:
                 del self._loaded[key]
             elif never_alike(self._numbering, place, other):
                 yield key, lanes
+
+    def since(self, key: int, version: int) -> int:
+        return self._since.get((key, version), version)
+
+    def stored(self, place, version: int) -> None:
+        if place.array.space != "global":
+            return
+        now = self._versions["global"]
+        for key, other in list(self._elements.items()):
+            if differ_by_constants(place, other):
+                self._since[key, now] = self.since(key, version)
+            else:
+                del self._elements[key]
+        self._note(place)
+
+    def joined(self, ends) -> None:
+        ends = [(lanes, version) for lanes, version in ends if lanes]
+        now = self._versions["global"]
+        for key in self._elements if ends else ():
+            states = [self.since(key, version) for _, version in ends]
+            if len(set(states)) == 1:
+                self._since[key, now] = states[0]
+                continue
+            known = [self.known_to(self._numbering.of(("load", state), key)) for state in states]
+            if all(
+                one is not None and lanes.within(one) for one, (lanes, _) in zip(known, ends, strict=True)
+            ):
+                self.holds(
+                    self._numbering.of(("load", now), key), reduce(Mask.union, (lanes for lanes, _ in ends))
+                )
+
+    def _note(self, place) -> None:
+        """Note an element of global memory that lanes may have in a register; of too many, forget the first."""
+        if place.array.space == "global" and place.array.region.written:
+            self._elements[place.key] = place
+            if len(self._elements) > NOTED:
+                del self._elements[next(iter(self._elements))]
 
     def atomic(self, place, name: str) -> None:
         narrow = place.array.type in (types.int32, types.uint32)

@@ -62,7 +62,13 @@ def speculated(ledger, frame, node: ast.If) -> bool:
                 return False
             if isinstance(part, ast.Name) and _moves_down(frame, part.id):
                 return False
-    return 0 < operations <= SPECULATED
+    return (operations > 0 or _only_signs(node)) and operations <= SPECULATED
+
+
+def _only_signs(node: ast.If) -> bool:
+    """Tell whether each statement of a branch gives a variable a number with a minus sign."""
+    values = [getattr(statement, "value", None) for statement in (*node.body, *node.orelse)]
+    return all(isinstance(v, ast.UnaryOp) and isinstance(v.op, ast.USub) for v in values)
 
 
 @lru_cache(1024)

@@ -37,6 +37,8 @@ class Demands(NoLedger):
         self._available: list[dict] = [{}]
         self._loops: list[tuple] = []  # lanes that enter, first value number, branches around
         self._depth_of_loops = self._branches = 0
+        self._trip_begins = 0  # the basic block
+        self._peeled: set[int] = set()  # what the first test of a `while` has computed or loaded
         self._open: list[Origin] = []
         self._put_off: list[Origin] | None = None  # in this trip of a loop: what a branch may compute
         self._putting_off = False
@@ -57,6 +59,7 @@ class Demands(NoLedger):
             return
         self._depth_of_loops += 1
         branches, outer = self._branches, self._trip
+        began, self._trip_begins = self._trip_begins, self.straight
         entering, before, version = entrance or (None, 0, None)
         self._trip = (lanes, branches, entering, before, version) if lanes is not None else None
         self._loops.append((entering, before, branches))
@@ -67,14 +70,17 @@ class Demands(NoLedger):
         yield
         self._settle_all(self._put_off)
         self._put_off = outside
-        self._depth_of_loops, self._trip = self._depth_of_loops - 1, outer
+        self._depth_of_loops, self._trip, self._trip_begins = self._depth_of_loops - 1, outer, began
         self._available.pop()
         self._loops.pop()
         birth = self._numbering.birth
         for key, entry in active.items():
             moves = lanes is not None and entry[1] == branches and lanes.within(entry[0])
-            if birth[key] < begun and (moves or entry[0].data is None):
+            if (birth[key] < begun and (moves or entry[0].data is None)) or key in self._peeled:
                 self._available[-1].setdefault(key, entry)
+
+    def first_test(self) -> None:
+        self._peeled.update(self._available[-1])
 
     @contextmanager
     def branch(self, run, frame, node, mask):

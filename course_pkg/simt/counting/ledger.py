@@ -69,14 +69,36 @@ class Ledger(Accesses):
                 self.counters.operation(dtype_of(value.type).name, "add", where, new.threads)
                 self.counters.issue(new)
 
+    def signed_in_branch(self, value, where, mask) -> None:
+        if self._speculating is None:
+            self.signed(value, where, mask)
+        elif (
+            dtype_of(value.type).itemsize > 4
+        ):  # in single precision, the choice between both ways takes the sign over
+            self.signed(value, where, self._speculating)
+
+    def replaces(self, value, mask) -> None:
+        """Give the last operation a predicate: ptxas does so in place of a choice of numbers of one register each."""
+        origin = value.origin
+        if self._speculating is None or origin is None or origin.done or origin.block != self.straight:
+            return
+        if dtype_of(value.type) == "float32" and not origin.space and origin.mask is self._speculating:
+            origin.mask = mask
+
     def product(self, value, instead: str, mask) -> Product:
         """Note that a value is made by a multiplication, which a later addition may fuse into a multiply-add."""
         known, lanes = self._products.get(value.key, (None, None))
-        if known is None or not mask.within(lanes):  # the other side of a branch makes its own
+        if known is None or not mask.within(lanes) or self._of_an_earlier_trip(value, known):
+            # the other side of a branch, or the next trip of a loop, makes its own
             known = Product(self.straight, instead)
             self._products[value.key] = known, mask
         value.product = known
         return known
+
+    def _of_an_earlier_trip(self, value, known: Product) -> bool:
+        """Tell whether a product was made in an earlier trip, from numbers that the loop changes."""
+        before = self._loops[-1][1] if self._loops else 0
+        return known.block < self._trip_begins and 0 < before <= self._numbering.birth[value.key]
 
     def multiply(self, value, precision: str, where, operands, mask, instead="mul") -> None:
         """Count a multiplication, which a later addition may fuse into a multiply-add.

@@ -132,3 +132,18 @@ def never_alike(numbering, place, other) -> bool:
 
 def _same(one, other) -> bool:
     return one is other or (one.threads == other.threads and one.within(other))
+
+
+def differ_by_constants(place, other) -> bool:
+    """Tell whether two places in one array are certainly different: they differ by indices that the compiler knows.
+
+    Two arrays in global memory may overlap, and two varying indices may name the same element.
+    """
+    if place.array.key != other.array.key or len(place.indices) != len(other.indices):
+        return False
+    pairs = list(zip(place.indices, other.indices, strict=True))
+    alike = all(one.key == two.key or (one.constant and two.constant) for one, two in pairs)
+    # the compiler knows of the last index alone how far apart its elements lie
+    return (
+        alike and all(one.key == two.key for one, two in pairs[:-1]) and pairs[-1][0].key != pairs[-1][1].key
+    )

@@ -68,6 +68,12 @@ class NoLedger:
     def signed(self, value, where, mask) -> None:
         """Count the operation that negates a number or takes its absolute value, if no other operation can do it."""
 
+    def signed_in_branch(self, value, where, mask) -> None:
+        """Note that a variable gets a number with a minus sign, or without any, in a branch of some lanes."""
+
+    def replaces(self, value, mask) -> None:
+        """Note that a variable gets a value in a branch of some lanes, and that nothing else holds its old value."""
+
     def load(self, place, value, unwritten=None):
         """Count the load of an element; return the value to use, which an earlier load of a pair may have brought.
 
@@ -99,6 +105,22 @@ class NoLedger:
         ``version`` is the state of the memory before the store.
         """
         return ()
+
+    def first_test(self) -> None:
+        """Note that a ``while`` has been tested once: that test stands before the loop, and what it loads is kept."""
+
+    def since(self, key: int, version: int) -> int:
+        """Return the first state of memory since which the compiler knows an element to be the same."""
+        return version
+
+    def stored(self, place, version: int) -> None:
+        """Note that a store changes one element alone; ``version`` is the state of the memory before it."""
+
+    def joined(self, ends) -> None:
+        """Note that the ways of a branch meet.
+
+        ``ends``: for each way, the lanes that come to its end, and the state of global memory there.
+        """
 
     def atomic(self, place, name: str) -> None:
         """Count an atomic operation."""

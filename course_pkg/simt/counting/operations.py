@@ -76,18 +76,41 @@ def _product(ledger, kind, value, a, b, precision, where, mask):
     if factor == 1:
         _free(ledger, value, (a, b), mask)
     else:
-        doubled = factor == 2 and kind is ast.Mult
-        ledger.multiply(value, precision, where, (a, b), mask, "add" if doubled else "mul")
+        doubles = _doubles(a, b) if factor == 2 and kind is ast.Mult else 0
+        ledger.multiply(value, precision, where, (a, b), mask, "add" if doubles > 0 else "mul")
+        value.product.doubles = doubles
+
+
+def _doubles(a, b) -> int:
+    """Return the sign of a product with 2 or -2, which takes over the minus sign of the other factor."""
+    factor, other = (a, b) if a.constant else (b, a)
+    return -1 if (factor.number < 0) != (other.sign == "-") else 1
 
 
 def _sum(ledger, kind, value, a, b, precision, where, mask):
     """Count an addition, or a multiply-add if one of the operands is a product that can be fused."""
-    doubled = kind is ast.Sub and b.product is not None and b.product.instead == "add"
-    products = [one.product for one in ((a,) if doubled else (a, b)) if _in_this_block(ledger, one)]
+    first, second = _sign(a), -_sign(b) if kind is ast.Sub else _sign(b)
+    fits = _fused(a, first, b, second), _fused(b, second, a, first)
+    products = [
+        one.product for one, fit in zip((a, b), fits, strict=True) if fit and _in_this_block(ledger, one)
+    ]
     for operand in (a, b):
         if operand.product not in products:
             use(operand)
     ledger.sum(value, products, precision, where, (a, b), mask)
+
+
+def _sign(value) -> int:
+    return -1 if value.sign == "-" else 1
+
+
+def _fused(product, sign: int, other, sign_of_other: int) -> bool:
+    """Tell whether an addition fuses a product: a subtraction leaves 2 x to an addition of its own.
+
+    LLVM writes -2 x + y as y - 2 x, and y - 1 as y + (-1).
+    """
+    doubles = sign * product.product.doubles if product.product is not None else 0
+    return doubles == 0 or doubles == (1 if other.constant else sign_of_other)
 
 
 def _complex(ledger, kind, value, a, b, where, mask):

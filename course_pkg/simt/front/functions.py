@@ -71,7 +71,9 @@ _TABLE = [
     Function("remainder", math.remainder, _remainder, typed_as=math.atan2),
     Function("ldexp", math.ldexp, lambda x, n: np.ldexp(x, n.astype(np.int32)), ""),
     Function("nextafter", math.nextafter, np.nextafter, ""),
-    *(Function(n, getattr(math, n), getattr(np, n), "") for n in ("floor", "ceil", "trunc", "copysign")),
+    # Numba types these three for a GPU as it types sqrt: their results are floats, which are no indices
+    *(Function(n, getattr(math, n), getattr(np, n), "", math.sqrt) for n in ("floor", "ceil", "trunc")),
+    Function("copysign", math.copysign, np.copysign, ""),
     Function("fabs", math.fabs, np.abs, ""),
     *(Function(n, getattr(math, n), getattr(np, n), "") for n in ("isnan", "isinf", "isfinite")),
     *(

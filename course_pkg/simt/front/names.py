@@ -169,8 +169,6 @@ def _module_member(run, frame, node, owner, name):
         return Module("numba.types", types) if name == "types" else Intrinsic("")
     if owner.name == "numpy" and name == "newaxis":
         return None
-    if owner.name == "numpy" and name in ("round", "around"):
-        return Builtin("round", round)
     if owner.name in ("math", "numpy", "cmath") and name in CONSTANTS and hasattr(owner.module, name):
         return run.constant(float(getattr(owner.module, name)))
     thing = getattr(owner.module, name, None) if not name.startswith("_") else None

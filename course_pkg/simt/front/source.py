@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from course_pkg.simt.errors import SimtError, Unsupported
-from course_pkg.simt.front.matching import without_match
+from course_pkg.simt.front.rewriting import rewritten
 from course_pkg.simt.front.stubs import MEANINGS
 
 _BEGINS = re.compile(r"\s*(@|def\s|async\s+def\s)|.*(?<!\w)lambda[:\s]")  # the first line of a function
@@ -235,7 +235,7 @@ def program_from_text(text: str, name: str, names: dict, file: str = "<source>")
         if isinstance(node, ast.FunctionDef) and node.name == name:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             lines = split_lines(text)[first - 1 : node.end_lineno]
-            return Program(without_match(node), FunctionSource(name, file, first, lines), names)
+            return Program(rewritten(node), FunctionSource(name, file, first, lines), names)
     raise SimtError(f"There is no function {name} in the source: define it at the left margin.")
 
 
@@ -249,7 +249,7 @@ def _parse(text, first, file, name, names) -> Program:
         tree = _of_lambda(module)
     if not isinstance(tree, ast.FunctionDef):
         raise SimtError(f"{name} is not a plain function: define it with def, and pass this to cuda.jit.")
-    tree = without_match(tree)
+    tree = rewritten(tree)
     ast.increment_lineno(tree, first - 1)
     lines = split_lines(text)
     return Program(tree, FunctionSource(name, file, first, lines), names)

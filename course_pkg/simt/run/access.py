@@ -198,7 +198,7 @@ def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
     array, space = place.array, place.array.space
     if run.dry:
         return run.blank(array.type)
-    version = run.versions.get(space, 0)
+    version = run.ledger.since(place.key, run.versions.get(space, 0))
     data = read(array, place)
     value = run.given(data, array.type, ("load", version, hint) if hint else ("load", version), place.key)
     unwritten = None
@@ -269,5 +269,6 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
     run.kill(array.space)
     now = run.versions[array.space]
     run.ledger.holds(run.numbering.of(("load", now), place.key), inside)
+    run.ledger.stored(place, before)
     for key, lanes in run.ledger.untouched(place, before):
         run.ledger.holds(run.numbering.of(("load", now), key), lanes)

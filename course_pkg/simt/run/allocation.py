@@ -65,6 +65,11 @@ def _shape_and_dtype(run, frame, node, name, arguments, named):
             f"{frame.program.name}, line {node.lineno}: the shape of cuda.{name} must be known when the kernel is "
             "compiled: use numbers, or names of the module or of an enclosing function."
         )
+    if isinstance(dtype, TypeName) and dtype.of_python:
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: Numba takes no type of Python as the dtype of cuda.{name}: "
+            f"write numba.{dtype.type}."
+        )
     if not isinstance(dtype, TypeName):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: the dtype of cuda.{name} is a type such as numba.float64."

@@ -19,12 +19,11 @@ from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, una
 from course_pkg.simt.run.functions import LocalFunction, arguments_of, call_function
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
-from course_pkg.simt.run.iteration import Zipped, enumerated, indices_of, written_out, zipped
+from course_pkg.simt.run.iteration import Zipped, enumerated, indices_of, made_range, written_out, zipped
 from course_pkg.simt.run.members import flattened, method
-from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.printing import print_call
 from course_pkg.simt.run.ufuncs import ufunc_of_numbers
-from course_pkg.simt.run.values import Builtin, Intrinsic, Method, Range, TypeName, Value
+from course_pkg.simt.run.values import Builtin, Intrinsic, Method, TypeName, Value
 from course_pkg.simt.run.views import made_slice
 
 
@@ -77,7 +76,14 @@ def _cast(run, frame, node, function, arguments, mask):
         return _complex(run, frame, node, function, *arguments, mask)
     if len(arguments) != 1 or not isinstance(arguments[0], Value):
         raise unsupported(frame, node, f"{function.type}(…) of something else than one number")
-    return cast(run, arguments[0], function.type)
+    given, wanted = arguments[0].type, function.type
+    if function.of_python and wanted == types.float64 and isinstance(given, types.Boolean):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: Numba's float() takes no truth value: write `1.0 if "
+            f"{ast.unparse(node.args[0])} else 0.0`."
+        )
+    keeps = types.Integer if wanted == INT64 else types.Float  # as Numba does: int(x) of a uint8 is a uint8
+    return cast(run, arguments[0], given if function.of_python and isinstance(given, keeps) else wanted)
 
 
 def _complex(run, frame, node, function, real, imag, mask):
@@ -103,7 +109,7 @@ def _complex(run, frame, node, function, real, imag, mask):
 def _builtin(run, frame, node, function, arguments, mask):
     name, known = function.name, FUNCTIONS.get(id(function.function))
     if name == "range":
-        return _range(run, frame, node, arguments)
+        return made_range(run, frame, node, arguments)
     if name == "enumerate":
         return enumerated(run, frame, node, arguments)
     if name == "zip":
@@ -157,20 +163,6 @@ def _arity(function) -> int:
     if isinstance(function.python, np.ufunc):
         return function.python.nin
     return 0 if function.kind is None else 1 if issubclass(function.kind, ast.unaryop) else 2
-
-
-def _range(run, frame, node, arguments):
-    if not 1 <= len(arguments) <= 3 or not all(isinstance(a, Value) for a in arguments):
-        require_numbers(frame, *zip(node.args, arguments, strict=False))
-        raise unsupported(frame, node, "range of something else than one to three integers")
-    if not all(isinstance(a.type, types.Integer) for a in arguments):
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: range takes integers.")
-    start, stop = (run.constant(0), arguments[0]) if len(arguments) == 1 else arguments[:2]
-    step = arguments[2] if len(arguments) == 3 else run.constant(1)
-    narrow = all(a.type.bitwidth <= 32 and a.type.signed for a in arguments)
-    unsigned = all(not a.type.signed and a.type.bitwidth == 64 for a in arguments)
-    kind = types.int32 if narrow else types.uint64 if unsigned else INT64
-    return Range(*(cast(run, v, kind) for v in (start, stop, step)))
 
 
 def _of_array(run, frame, node, name, arguments, mask):
@@ -260,7 +252,9 @@ def _number_function(run, frame, node, function, arguments, mask):
     for a in arguments:
         run.ledger.use(a)
     if function.name == "pow" and arguments[1].constant and isinstance(arguments[1].type, types.Integer):
-        return binary(run, frame, node, ast.Pow(), *arguments, mask)
+        base = arguments[0]
+        base = base if isinstance(base.type, types.Float) else cast(run, base, types.float64)
+        return binary(run, frame, node, ast.Pow(), base, arguments[1], mask)
     wanted, result = signature(function.typed_as or function.python, *(a.type for a in arguments))
     numbers = [cast(run, a, w) for a, w in zip(arguments, wanted, strict=True)]
     compute = partial(_computed, function, result)

@@ -85,9 +85,14 @@ def _bits(run, frame, node, name, arguments, named, mask):
     value = arguments[0]
     run.ledger.demand(value, mask)
     key = run.numbering.of((name, value.type), value.key)  # the number of leading zeros depends on the type
-    width = 64 if value.type.bitwidth > 32 else 32
-    unsigned = np.uint64 if width == 64 else np.uint32
-    kind = types.int32 if name != "brev" else types.uint64 if width == 64 else types.uint32
+    given = value.type if isinstance(value.type, types.Integer) else types.int8
+    kind, width = given, given.bitwidth
+    if name == "ffs":
+        kind, width = types.uint32, max(width, 32)
+    elif name == "brev":  # Numba has it for unsigned numbers alone, and takes the first of them for int64
+        kind = types.uint64 if given == types.uint64 else types.uint32
+        width = kind.bitwidth
+    unsigned = np.dtype(f"uint{width}").type
 
     def counted(data):
         places = np.arange(width, dtype=unsigned)
@@ -137,10 +142,20 @@ def _cbrt(run, frame, node, name, arguments, named, mask):
     return value
 
 
+_CHOSEN = {getattr(types, f"{sign}int{bits}") for sign in ("", "u") for bits in (16, 32, 64)} | {
+    types.float32,
+    types.float64,
+}
+
+
 def _selp(run, frame, node, name, arguments, named, mask):
     test, a, b = arguments
-    kind = unify(a.type, b.type)
-    a, b = cast(run, a, kind), cast(run, b, kind)
+    kind = a.type
+    if kind != b.type or kind not in _CHOSEN or not isinstance(test.type, types.Boolean):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: cuda.selp takes a truth value and two numbers of one type of "
+            f"16 bits or more, and gets {test.type}, {kind} and {b.type}: write `a if condition else b`."
+        )
     key = run.numbering.of("selp", test.key, a.key, b.key)
 
     def chosen(test, a, b):

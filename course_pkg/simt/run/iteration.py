@@ -6,6 +6,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64
@@ -14,6 +15,7 @@ from course_pkg.simt.run.access import element, loaded
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, cast, evaluate
 from course_pkg.simt.run.hindsight import follow
+from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.tuples import part_of_tuple
 from course_pkg.simt.run.values import Range, Value
 
@@ -207,3 +209,19 @@ def taken_apart(run, frame, target, value: Array, mask) -> tuple:
             f"{frame.program.name}, line {target.lineno}: {names} names on the left, {found} element(s) on the right."
         )
     return tuple(loaded_part(run, frame, target, value, run.constant(at), mask) for at in range(names))
+
+
+def made_range(run, frame, node, arguments):
+    """Return a range; Numba turns the ends into integers of 64 bits if they are others than int32."""
+    if not 1 <= len(arguments) <= 3 or not all(isinstance(a, Value) for a in arguments):
+        require_numbers(frame, *zip(node.args, arguments, strict=False))
+        raise unsupported(frame, node, "range of something else than one to three integers")
+    if any(isinstance(a.type, types.Complex) for a in arguments):
+        raise SimtError(f"{frame.program.name}, line {node.lineno}: range takes integers.")
+    arguments = [a if isinstance(a.type, types.Integer) else cast(run, a, INT64) for a in arguments]
+    start, stop = (run.constant(0), arguments[0]) if len(arguments) == 1 else arguments[:2]
+    step = arguments[2] if len(arguments) == 3 else run.constant(1)
+    narrow = all(a.type.bitwidth <= 32 and a.type.signed for a in arguments)
+    unsigned = all(not a.type.signed and a.type.bitwidth == 64 for a in arguments)
+    kind = types.int32 if narrow else types.uint64 if unsigned else INT64
+    return Range(*(cast(run, v, kind) for v in (start, stop, step)))

@@ -50,6 +50,8 @@ def _while(run, frame, node, mask):
             test = condition(run, frame, node.test, current)
             written_out = written_out and test.constant
             run.ledger.demand(test, current)
+            if trips == 1:
+                run.ledger.first_test()
             decide(run, test, current)
             stay, leave = current.split(test.data)
             left = left.union(leave)
@@ -186,7 +188,8 @@ def _kept(run, frame, node, mask):
     if target is None or not run.ledger.counts:
         return None
     place = place_of(run, frame, target, mask)
-    lanes = run.ledger.known_to(run.numbering.of(("load", run.versions[place.array.space]), place.key))
+    since = run.ledger.since(place.key, run.versions[place.array.space])
+    lanes = run.ledger.known_to(run.numbering.of(("load", since), place.key))
     return place if lanes is not None and mask.within(lanes) else None
 
 

@@ -7,6 +7,7 @@ from course_pkg.simt.counting.branches import sunk
 from course_pkg.simt.counting.waiting import waiting
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.effects import effects, staying, waits_outside
+from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run import access, iteration, turns
@@ -83,7 +84,7 @@ def _ann_assign(run, frame, node, mask):
 def bind(run, frame, target, value, mask):
     """Store a value under a name, in an array's element, or in several targets."""
     if isinstance(target, ast.Name):
-        assign_name(run, frame, target.id, value, mask)
+        assign_name(run, frame, target.id, value, mask, target.lineno)
     elif isinstance(target, (ast.Subscript, ast.Attribute)):
         access.store(run, frame, target, value, mask)
     elif isinstance(target, (ast.Tuple, ast.List)) and not any(
@@ -105,7 +106,7 @@ def bind(run, frame, target, value, mask):
         )
 
 
-def assign_name(run, frame, name, value, mask):
+def assign_name(run, frame, name, value, mask, line=0):
     """Give a variable a new value in the active lanes; the others keep the old one."""
     value = swayed(run, value)
     old = frame.variables.get(name)
@@ -120,6 +121,10 @@ def assign_name(run, frame, name, value, mask):
         known = None
     newest = (value, mask) if isinstance(value, Value) else None
     seen = name not in frame.program.passing
+    if seen and isinstance(value, Value):
+        run.ledger.signed_in_branch(value, SourceLine(frame.program.name, line), mask)
+        if not any(held.value is old.value for known, held in frame.variables.items() if known != name):
+            run.ledger.replaces(value, mask)
     frame.variables[name] = Variable(merge(run, mask, value, old.value, seen), known, newest=newest)
 
 
@@ -159,7 +164,7 @@ def _if(run, frame, node, mask):
         changed = effects(run, frame, staying((node,))[1:])  # without the condition, which comes before
         before = dict(run.versions)
         sides = [(node.body, yes, node.orelse, no), (node.orelse, no, node.body, yes)]
-        after = {}
+        after, ends = {}, []
         for body, lanes, other, others in sides[:: -1 if turns.waits_for_the_others(run, frame, node) else 1]:
             if after:
                 run.versions.update(before)
@@ -167,8 +172,11 @@ def _if(run, frame, node, mask):
             with leaving(run, frame, node, others, other):
                 idle = not lanes or (body is node.body and _put_off(frame, node, lanes))
                 after[id(body)] = run.wave.nobody if idle else execute(run, frame, body, lanes)
+            ends.append((after[id(body)], run.versions["global"]))
         after_yes, after_no = after[id(node.body)], after[id(node.orelse)]
     run.kill(*changed)
+    if "global" in changed:
+        run.ledger.joined(ends)
     widen(run, frame, node)
     for name in _assigned(node):
         if name in frame.variables:

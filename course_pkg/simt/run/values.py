@@ -15,6 +15,7 @@ class Product:
 
     block: int  # number of the basic block in which it was computed
     instead: str = "mul"  # the kind that it counts as if it is not fused
+    doubles: int = 0  # 1 or -1 for a product with 2 or -2: not every addition fuses it
     fused: bool = False
     used: bool = False  # something else than an addition of its block uses it: no addition fuses it
     needed: bool = False  # an addition uses it that fuses another product, or none
@@ -76,9 +77,13 @@ class Value:
 
 @dataclass(slots=True, eq=False)
 class TypeName:
-    """A scalar type; a call of it casts its argument."""
+    """A scalar type; a call of it casts its argument.
+
+    ``of_python``: whether it is Python's int or float, which leave a number of their kind as narrow as it is.
+    """
 
     type: Any
+    of_python: bool = False
 
 
 @dataclass(slots=True, eq=False)

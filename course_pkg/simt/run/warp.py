@@ -123,7 +123,7 @@ def _shuffle(run, frame, node, name, arguments, mask):
 
     run.ledger.instruction(mask)
     found = follow_moved(run.fresh(moved(value.data), value.type, arguments, mask), moved, value)
-    if run.races is not None and asleep.any():
+    if run.races is not None and some:
         hazard = run.log.absent_lane(SourceLine(frame.program.name, node.lineno), run, asleep, source, name)
         from_nobody(found, found.data, run.races.doubts.absent(hazard), run.wave.from_warps(asleep))
     return found
@@ -198,12 +198,12 @@ def _laid_out(run, data):
 
 def _activemask(run, frame, node, name, arguments, mask):
     data = (mask.rows.astype(np.int64) << np.arange(32)).sum(axis=1)
-    return run.fresh(_laid_out(run, data.astype(np.uint32).view(np.int32)), types.int32)
+    return run.fresh(_laid_out(run, data.astype(np.uint32)), types.uint32)
 
 
 def _lanemask_lt(run, frame, node, name, arguments, mask):
     lane = run.wave.thread_in_block % 32
-    return run.given(((1 << lane) - 1).astype(np.uint32).view(np.int32), types.int32, "lanemask_lt")
+    return run.given(((1 << lane) - 1).astype(np.uint32), types.uint32, "lanemask_lt")
 
 
 def _syncwarp(run, frame, node, name, arguments, mask):
