@@ -147,6 +147,8 @@ def _name_points(figure, panels):
             beside = {"xytext": (9, -14)}
             if crosses and y > CLOSE * x * roof.machine.t_peak_gb_s:
                 beside = {"xytext": (-9, 9), "ha": "right"}  # above the slope, which falls to the left
+            elif crosses:  # the ridge stops at a name
+                beside["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
             ax.annotate(name, (x, y), textcoords="offset points", **beside)
 
 

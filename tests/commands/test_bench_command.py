@@ -109,10 +109,10 @@ def test_the_list_names_everything_that_was_measured(topic, capsys):
 
 def test_each_wrong_word_is_answered_with_what_to_write(capsys):
     assert (
-        "there is no device 'a100': choose cpu or gpu of this machine, or a recorded one, intel"
+        "there is no device 'a100': choose cpu or gpu of this machine, or a recorded one, amd-epyc, intel"
         in refused(capsys, "stencil", "--device", "a100")
     )
-    assert "--against: there is no device 'tpu': choose a recorded one, intel" in refused(
+    assert "--against: there is no device 'tpu': choose a recorded one, amd-epyc, intel" in refused(
         capsys, "stencil", "--against", "tpu"
     )
     assert "leave out one of the two" in refused(capsys, "cg", "--device", "cpu", "--against", "h100")

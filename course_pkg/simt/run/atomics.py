@@ -128,8 +128,11 @@ def _only_reads(operation, operand, changed):
     """Tell which lanes read their element by an atomic that leaves it as it is, such as the addition of 0.
 
     A ticket or a first visitor changes its element, and each thread may use the number that it finds. One that leaves
-    the element as it is has come for the number alone.
+    the element as it is has come for the number alone; but where others of the same statement change theirs, it may be
+    by chance, as an addition of how much each block has found.
     """
+    if changed.any():
+        return np.zeros(len(changed), bool)
     if operation in ("max", "min", "nanmax", "nanmin"):
         return ~changed
     neutral = {"add": 0, "or_": 0, "xor": 0, "and_": -1}
