@@ -58,7 +58,6 @@ INSTEAD = {  # the beginning of a construct's name: what to write
     "with": "leave it out",
     "del": "leave it out",
     "an import": "import at the top of the notebook",
-    "a subscript of something": "pass the array as an argument, or use cuda.const.array_like",
     "a name that stands for one array": "write if and else around the two uses",
     "the attribute .ravel": "pass x.ravel() to the launch",
     "a call with named": "leave the names of the arguments out",

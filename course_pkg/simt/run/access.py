@@ -15,7 +15,7 @@ from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
 from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
 from course_pkg.simt.run.lanes import Mask
-from course_pkg.simt.run.needed import no_index, require_numbers
+from course_pkg.simt.run.needed import no_elements, no_index, require_numbers
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.tuples import part_of_tuple
@@ -42,7 +42,7 @@ def target_of(run, frame, node, mask: Mask) -> "Place | Array":
     """Return the element, or the view, that the target of an assignment names."""
     owner = evaluate(run, frame, node.value, mask)
     if not isinstance(owner, Array):
-        raise _no_array(frame, node, owner)
+        raise no_elements(frame, node, owner)
     if isinstance(node, ast.Attribute) or _is_text(node.slice):
         return _named(run, frame, node, owner)
     index = evaluate(run, frame, node.slice, mask)
@@ -65,15 +65,6 @@ def _named(run, frame, node, owner: Array) -> Array:
 
 def _is_text(node) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _no_array(frame, node, thing):
-    text = ast.unparse(node.value)
-    if isinstance(thing, tuple):
-        return SimtError(
-            f"{frame.program.name}, line {node.lineno}: {text} is a tuple, which cannot be changed."
-        )
-    return unsupported(frame, node, "a subscript of something that is no array")
 
 
 def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
@@ -164,7 +155,7 @@ def load(run, frame, node: ast.Subscript, mask: Mask):
     if isinstance(owner, tuple):
         return part_of_tuple(run, frame, node, owner, evaluate(run, frame, node.slice, mask), mask)
     if not isinstance(owner, Array):
-        raise unsupported(frame, node, "a subscript of something that is no array or tuple")
+        raise no_elements(frame, node, owner)
     if _is_text(node.slice):
         return loaded(run, frame, node, _named(run, frame, node, owner), mask)
     return element(run, frame, node, owner, evaluate(run, frame, node.slice, mask), mask)

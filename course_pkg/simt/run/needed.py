@@ -47,6 +47,21 @@ def no_index(frame, node, array, d: int, part) -> SimtError:
     return SimtError(f"{frame.program.name}, line {node.lineno}: index {d} of {array.name} is {what}.")
 
 
+def no_elements(frame, node, thing) -> SimtError:
+    """Return the error for a subscript of something without elements, or for an attribute that cannot be set."""
+    owner, whole = ast.unparse(node.value), ast.unparse(node)
+    where = f"{frame.program.name}, line {node.lineno}: "
+    if isinstance(node, ast.Attribute):
+        launch = "the launch gives it, kernel[blocks, threads]"
+        why = launch if node.attr in THREE else f"{owner} is no record with fields"
+        return SimtError(f"{where}{whole} cannot be set in a kernel: {why}.")
+    if isinstance(thing, tuple):
+        return SimtError(f"{where}{owner} is a tuple, which cannot be changed.")
+    if isinstance(thing, Value):
+        return SimtError(f"{where}{owner} is one number and has no elements: write {owner} alone, or pass an array.")
+    return SimtError(f"{where}{no_number(node.value, thing) or f'{owner} is no array and has no elements'}.")
+
+
 def no_number(node: ast.expr | None, thing) -> str:
     """Return why something is no single number, and what to write; empty if it is one, or where nothing is known.
 
