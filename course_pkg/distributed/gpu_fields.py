@@ -48,7 +48,7 @@ class RankWorkspace(Workspace):
     overlap : bool
         Whether the outer planes of r are computed first, and travel while the others are computed.
     swaps_p, stores_s : bool
-        As in :class:`~course_pkg.cg.gpu_numba.solver.Iteration`; p must be two fields, and s none.
+        As in :class:`~course_pkg.cg.gpu_numba.solver.Iteration`. Here ``swaps_p`` must be True and ``stores_s`` False.
 
     Examples
     --------

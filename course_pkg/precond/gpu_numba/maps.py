@@ -28,7 +28,7 @@ def pair_number():
 
 @cuda.jit
 def divide_kernel(d, r, out):
-    """Jacobi: the simplest preconditioner is a map."""
+    """Apply the Jacobi preconditioner: divide each residual by its diagonal element, as a map without neighbours."""
     i = pair_number()
     if np.uint32(i + 1) < out.size:
         d0, d1 = load_pair(d, i)

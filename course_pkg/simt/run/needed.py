@@ -58,7 +58,9 @@ def no_elements(frame, node, thing) -> SimtError:
     if isinstance(thing, tuple):
         return SimtError(f"{where}{owner} is a tuple, which cannot be changed.")
     if isinstance(thing, Value):
-        return SimtError(f"{where}{owner} is one number and has no elements: write {owner} alone, or pass an array.")
+        return SimtError(
+            f"{where}{owner} is one number and has no elements: write {owner} alone, or pass an array."
+        )
     return SimtError(f"{where}{no_number(node.value, thing) or f'{owner} is no array and has no elements'}.")
 
 
