@@ -85,7 +85,7 @@ def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -
     Parameters
     ----------
     obj : array_like
-        Contiguous, of numbers. A device array is returned itself.
+        A contiguous array of numbers. A device array is returned unchanged, without a copy.
     copy : bool
         If False, memory of this shape and dtype is allocated, but not written.
     to : DeviceArray, optional
@@ -94,7 +94,8 @@ def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -
     Raises
     ------
     CourseError
-        If ``obj`` has gaps between its elements, or does not contain numbers, or if ``to`` has another shape or dtype.
+        If ``obj`` has gaps between its elements or does not contain numbers, or if the shape or dtype of ``to`` differs
+        from that of ``obj``.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -
 
 
 def device_array(shape, dtype=np.float64, strides=None, order: str = "C", stream=0) -> DeviceArray:
-    """Return unwritten memory: floats in it are NaN and integers 0xA5A5…, so that one notices if they are used."""
+    """Return uninitialized memory: floats are NaN and integers are 0xA5A5…, so that a use of them is noticed."""
     memory = allocate(shape, dtype, strides, order)
     return DeviceArray(memory, memory.base, stream)  # an array with gaps is a view of the whole allocation
 
@@ -130,7 +131,7 @@ def is_cuda_array(obj) -> bool:
 
 
 def as_cuda_array(obj, sync: bool = True) -> DeviceArray:
-    """Return a device array itself; raise CourseError for arrays of a real GPU, whose memory cannot be read here."""
+    """Return a device array unchanged; raise CourseError for an array of a real GPU, which cannot be read here."""
     if isinstance(obj, DeviceArray):
         return obj
     if hasattr(obj, "__cuda_array_interface__"):
@@ -141,22 +142,22 @@ def as_cuda_array(obj, sync: bool = True) -> DeviceArray:
 
 
 def stream() -> Stream:
-    """Return a stream, whose work is always done."""
+    """Return a new stream. Work on a stream is always finished when the call returns."""
     return Stream()
 
 
 def default_stream() -> Stream:
-    """Return the stream that launches use when none is named."""
+    """Return the stream that a launch uses if the program names no stream."""
     return _DEFAULT_STREAM
 
 
 def legacy_default_stream() -> Stream:
-    """Return CUDA's legacy default stream: here, the stream that launches use when none is named."""
+    """Return CUDA's legacy default stream, which is the same as :func:`default_stream` here."""
     return _DEFAULT_STREAM
 
 
 def per_thread_default_stream() -> Stream:
-    """Return the host thread's default stream: here, the stream that launches use when none is named."""
+    """Return the host thread's default stream, which is the same as :func:`default_stream` here."""
     return _DEFAULT_STREAM
 
 
@@ -166,7 +167,7 @@ def event(timing: bool = True) -> Event:
 
 
 def synchronize() -> None:
-    """Return at once, because the work of a launch is done when it returns."""
+    """Return at once, because a launch returns only after its work is done."""
 
 
 def is_available() -> bool:
@@ -175,7 +176,7 @@ def is_available() -> bool:
 
 
 def select_device(device_id: int) -> Device:
-    """Return the device; the only one has number 0."""
+    """Return the device with this number; the only device has number 0."""
     if device_id != 0:
         raise CourseError(f"device_id is {device_id!r}: the SIMT interpreter has only device number 0.")
     return gpus.current
@@ -192,7 +193,7 @@ def list_devices() -> DeviceList:
 
 
 def detect() -> bool:
-    """Print what there is in place of a GPU, and return False."""
+    """Print that kernels run in the interpreter because there is no GPU, and return False."""
     print(f"No CUDA device; kernels run in the {gpus.current.name}.")
     return False
 
@@ -213,11 +214,11 @@ def defer_cleanup() -> Iterator[None]:
 
 
 def profile_start() -> None:
-    """Do nothing: ``simt.profile`` counts, and needs no switch."""
+    """Do nothing: ``simt.profile`` counts without being switched on."""
 
 
 def profile_stop() -> None:
-    """Do nothing: ``simt.profile`` counts, and needs no switch."""
+    """Do nothing: ``simt.profile`` does not have to be switched off."""
 
 
 def _no_gpu_memory():

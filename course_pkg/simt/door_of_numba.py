@@ -1,18 +1,18 @@
-"""Where Numba's own decorators ask for the target ``cuda``: the interpreter serves it in place of a GPU.
+"""Make Numba's own decorators use the interpreter, instead of a GPU, for the target ``cuda``.
 
-``numba.vectorize(…, target="cuda")`` looks up its target when it is called. To serve it, nothing of Numba is imported
-before the learner's program does so, because that takes a second.
+``numba.vectorize(…, target="cuda")`` looks up its target when it is called. Importing Numba takes a second, so this
+module does not import Numba itself. It waits until the learner's program does.
 """
 
 import importlib.util
 import sys
 from importlib.abc import MetaPathFinder
 
-_MODULE = "numba.np.ufunc"  # it registers Numba's own target for CUDA, behind its decorators
+_MODULE = "numba.np.ufunc"  # importing it registers Numba's decorators and Numba's own CUDA target
 
 
 def serve() -> None:
-    """Serve the target now, or as soon as Numba is imported."""
+    """Register the target now if Numba is already imported; otherwise, as soon as Numba is imported."""
     if _MODULE in sys.modules:
         register()
     elif not any(isinstance(finder, _AfterNumba) for finder in sys.meta_path):
@@ -26,7 +26,7 @@ def register() -> None:
         (decorators.Vectorize.target_registry, _vectorized),
         (decorators.GUVectorize.target_registry, _generalized),
     ):
-        registry.ondemand.pop("cuda", None)  # Numba's own needs a GPU
+        registry.ondemand.pop("cuda", None)  # Numba's own CUDA target needs a GPU
         dict.__setitem__(registry, "cuda", made)
 
 

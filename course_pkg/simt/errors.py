@@ -4,7 +4,7 @@ from course_pkg.core.errors import CourseError
 
 
 class SimtError(CourseError):
-    """A kernel, a launch or an argument is wrong: CUDA or Numba would refuse it, too.
+    """A kernel, a launch or an argument is invalid: CUDA or Numba would also refuse it.
 
     Examples
     --------
@@ -15,7 +15,7 @@ class SimtError(CourseError):
     """
 
     def passes(self, source, line: int) -> None:
-        """Note the line of a kernel or device function at which the error arose, unless one of it is noted already.
+        """Note the line of a function at which the error arose, unless a line of this function is already noted.
 
         Parameters
         ----------
@@ -28,7 +28,7 @@ class SimtError(CourseError):
 
 
 class Unsupported(SimtError):
-    """The interpreter does not know a construct, although Numba may know it.
+    """The interpreter does not support a construct. Numba may support it.
 
     Examples
     --------

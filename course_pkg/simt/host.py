@@ -1,6 +1,7 @@
 """Streams, events and the device for host programs, without a GPU.
 
-When a call of the interpreter returns, its work is done. So there is nothing to wait for, and times are the host's.
+When a call of the interpreter returns, its work is done. So there is nothing to wait for. Times are measured on the
+host's clock.
 """
 
 import time
@@ -22,7 +23,7 @@ class Stream:
         """Return at once: all work is done."""
 
     def add_callback(self, callback, arg=None) -> None:
-        """Call ``callback(stream, 0, arg)`` at once: the work before it is done."""
+        """Call ``callback(stream, 0, arg)`` at once, because all earlier work is done."""
         callback(self, 0, arg)
 
     async def async_done(self) -> "Stream":
@@ -41,7 +42,7 @@ class Event:
     Parameters
     ----------
     timing : bool
-        Whether times can be computed from it.
+        Whether the event can be used to compute elapsed times.
     """
 
     def __init__(self, timing: bool = True):
@@ -68,7 +69,7 @@ class Event:
 
 
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
-    """Return the milliseconds between two events on the host's clock; this says nothing about a GPU.
+    """Return the milliseconds between two events on the host's clock; a GPU would need a different time.
 
     Raises
     ------
@@ -84,7 +85,7 @@ def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
 
 
 class MemoryInfo(NamedTuple):
-    """Bytes of memory."""
+    """Free and total memory, in bytes."""
 
     free: int
     total: int

@@ -1,4 +1,4 @@
-"""Memory that host and GPU share, and arrays made after the likeness of others: without a GPU, plain NumPy arrays."""
+"""Pinned, mapped and managed memory, and arrays shaped like other arrays. Without a GPU, they are NumPy arrays."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from course_pkg.simt.memory.device_array import DeviceArray, allocate, poison, r
 
 
 def device_array_like(ary, stream=0) -> DeviceArray:
-    """Return unwritten memory of the shape, dtype and order of ``ary``, which may be in host or device memory."""
+    """Return an uninitialized device array with the shape, dtype and order of ``ary``, a host or device array."""
     host = ary.host if isinstance(ary, DeviceArray) else ary
     if not isinstance(host, np.ndarray):
         raise CourseError(f"ary is a {type(ary).__name__}, not an array: pass numpy.asarray(ary).")
@@ -19,7 +19,7 @@ def device_array_like(ary, stream=0) -> DeviceArray:
 
 
 def pinned_array(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndarray:
-    """Return unwritten host memory; with a GPU, it would be page-locked, so that copies are faster."""
+    """Return an uninitialized host array. With a GPU, its memory would be page-locked, which makes copies faster."""
     return allocate(shape, dtype, strides, order)
 
 
@@ -32,35 +32,35 @@ def mapped_array(
     portable: bool = False,
     wc: bool = False,
 ) -> np.ndarray:
-    """Return unwritten memory that host and kernels share: a NumPy array, which kernels use without a copy."""
+    """Return an uninitialized NumPy array that host and kernels share: kernels use it without a copy."""
     return allocate(shape, dtype, strides, order)
 
 
 def managed_array(
     shape, dtype=np.float64, strides=None, order: str = "C", stream=0, attach_global: bool = True
 ) -> np.ndarray:
-    """Return unwritten memory that host and kernels share, as :func:`mapped_array` does."""
+    """Return an uninitialized array that host and kernels share, as :func:`mapped_array` does."""
     return allocate(shape, dtype, strides, order)
 
 
 def pinned_array_like(ary) -> np.ndarray:
-    """Return unwritten host memory of the shape, dtype and order of ``ary``."""
+    """Return an uninitialized host array with the shape, dtype and order of ``ary``."""
     return device_array_like(ary).host
 
 
 def mapped_array_like(ary, stream=0, portable: bool = False, wc: bool = False) -> np.ndarray:
-    """Return unwritten memory, of the shape, dtype and order of ``ary``, that host and kernels share."""
+    """Return an uninitialized array that host and kernels share, with the shape, dtype and order of ``ary``."""
     return device_array_like(ary).host
 
 
 @contextmanager
 def mapped(*arylist, **options) -> Iterator:
-    """Give kernels the memory of host arrays for a ``with`` block: one device array, or a list of them."""
+    """Share host arrays with kernels during a ``with`` block; yield one device array, or a list of them."""
     found = [DeviceArray(one) for one in arylist]
     yield found[0] if len(found) == 1 else found
 
 
 @contextmanager
 def pinned(*arylist) -> Iterator[None]:
-    """Lock pages of host arrays for a ``with`` block; without a GPU there is nothing to lock."""
+    """Do nothing for a ``with`` block. With a GPU, the pages of the host arrays would be locked during the block."""
     yield

@@ -1,8 +1,9 @@
-"""NVIDIA's device library, ``cuda.libdevice``: its functions as kernel code, which the interpreter runs and counts.
+"""NVIDIA's device library, ``cuda.libdevice``. The interpreter runs and counts its functions as kernel code.
 
-The names are NVIDIA's: ``sinf`` is for float32, ``sin`` for float64, ``fast_sinf`` is the short version. A short
-version gives the result of the long one here, which differs in the last digits. What rounds in another direction than
-to the nearest number, or takes numbers apart bit by bit, only a GPU has.
+The names are NVIDIA's: ``sinf`` is for float32, ``sin`` is for float64, and ``fast_sinf`` is the fast, approximate
+version. Here, a fast version returns the result of the accurate one; on a GPU, the last digits of the two differ. The
+interpreter does not have the functions that round in a direction other than to nearest, nor the functions that take
+numbers apart bit by bit.
 
 Source: CUDA, Libdevice User's Guide, as a whole.
 """
@@ -59,7 +60,7 @@ _CASTS = {
 
 
 def meaning(name: str) -> tuple[str, str, str] | None:
-    """Return the type of the arguments, the result's, and the result as kernel code; None for what only a GPU has.
+    """Return the argument type, the result type and the result as kernel code; None if only a GPU has the function.
 
     Examples
     --------
@@ -91,7 +92,7 @@ def meaning(name: str) -> tuple[str, str, str] | None:
 
 @cache
 def function(name: str):
-    """Return a function of the library as a device function; None for what only a GPU has."""
+    """Return a function of the library as a device function; None if only a GPU has the function."""
     from course_pkg.simt.run.kernel import Kernel
 
     found = meaning(name)

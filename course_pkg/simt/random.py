@@ -1,10 +1,10 @@
-"""``numba.cuda.random`` without a GPU: xoroshiro128+, with the numbers that Numba draws.
+"""``numba.cuda.random`` without a GPU: the generator xoroshiro128+, which yields the same numbers as in Numba.
 
 A kernel passes an array of states and its own index: ``xoroshiro128p_uniform_float32(states, i)`` returns a number and
 advances state ``i``. Two threads that share a state race.
 
 Source: Blackman, Vigna: Scrambled linear pseudorandom number generators, ACM Transactions on Mathematical Software
-47(4), 2021; states, constants and the order of operations are those of numba-cuda 0.30, ``numba/cuda/random.py``.
+47(4), 2021. States, constants and the order of operations are those of ``numba/cuda/random.py`` in numba-cuda 0.30.
 """
 
 import math
@@ -34,13 +34,13 @@ TWO_PI_FLOAT32, TWO_PI_FLOAT64 = np.float32(2 * math.pi), np.float64(2 * math.pi
 
 @jit(device=True)
 def rotl(x, k):
-    """Rotate 64 bits to the left."""
+    """Return the 64-bit number ``x``, rotated to the left by ``k`` bits."""
     return (np.uint64(x) << np.uint32(k)) | (np.uint64(x) >> np.uint32(64 - np.uint32(k)))
 
 
 @jit(device=True)
 def xoroshiro128p_next(states, index):
-    """Return the next 64 random bits of ``states[index]``, and advance it."""
+    """Return the next 64 random bits of ``states[index]``, and advance this state."""
     s0 = states[index]["s0"]
     s1 = states[index]["s1"]
     result = s0 + s1
@@ -67,7 +67,7 @@ def xoroshiro128p_jump(states, index):
 
 @jit(device=True)
 def uint64_to_unit_float64(x):
-    """Return a float64 in [0, 1) made of the upper 53 bits."""
+    """Return a float64 in [0, 1) made of the upper 53 bits of ``x``."""
     return (np.uint64(x) >> np.uint32(11)) * (np.float64(1) / (np.uint64(1) << np.uint32(53)))
 
 
@@ -93,14 +93,14 @@ def xoroshiro128p_normal_float32(states, index):
 
 @jit(device=True)
 def xoroshiro128p_normal_float64(states, index):
-    """Return a float64 of mean 0 and standard deviation 1, made of two float32 as in Numba; advance the state twice."""
+    """Return a normal float64 (mean 0, standard deviation 1) made of two float32, as in Numba; advance it twice."""
     u1 = xoroshiro128p_uniform_float32(states, index)
     u2 = xoroshiro128p_uniform_float32(states, index)
     return math.sqrt(-np.float64(2.0) * math.log(u1)) * math.cos(TWO_PI_FLOAT64 * u2)
 
 
 def create_xoroshiro128p_states(n: int, seed: int, subsequence_start: int = 0, stream=0) -> DeviceArray:
-    """Return a device array of states, each 2^64 steps behind the one before.
+    """Return a device array of states; each state is advanced by 2^64 steps more than the previous one.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def create_xoroshiro128p_states(n: int, seed: int, subsequence_start: int = 0, s
         Number of states, one for each thread.
     seed : int
     subsequence_start : int
-        By how many times 2^64 steps the first state is advanced.
+        The first state is advanced by ``subsequence_start`` times 2^64 steps.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def init_xoroshiro128p_states(states: DeviceArray, seed: int, subsequence_start:
     Raises
     ------
     CourseError
-        If the array is no vector of states in device memory.
+        If the array is not a vector of states in device memory.
     """
     if not isinstance(states, DeviceArray) or states.dtype != xoroshiro128p_dtype or states.ndim != 1:
         raise CourseError(
@@ -135,7 +135,7 @@ def init_xoroshiro128p_states(states: DeviceArray, seed: int, subsequence_start:
 
 
 def _states(n: int, seed: int, subsequence_start: int) -> np.ndarray:
-    """Compute the states: by doubling, because a jump is linear in the bits of a state."""
+    """Compute the states. A jump is linear in the bits of a state, so each pass doubles the number of states."""
     if n < 0 or subsequence_start < 0:
         raise CourseError(f"n is {n} and subsequence_start {subsequence_start}: neither may be negative.")
     first = np.array([_scrambled(seed)] * 2, np.uint64)[:, None]
@@ -152,7 +152,7 @@ def _states(n: int, seed: int, subsequence_start: int) -> np.ndarray:
 
 
 def _scrambled(seed: int) -> int:
-    """Return the first word of a state (SplitMix64)."""
+    """Return the 64-bit word with which a seed initializes both halves of a state (SplitMix64)."""
     word, ones = seed & (1 << 64) - 1, (1 << 64) - 1
     z = (word + 0x9E3779B97F4A7C15) & ones
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & ones
@@ -161,7 +161,10 @@ def _scrambled(seed: int) -> int:
 
 
 def _matrix_of_jump() -> np.ndarray:
-    """Return what a jump makes of each single bit of a state; shape (2, 128), uint64: column ``b`` is for bit ``b``."""
+    """Return the matrix of a jump: shape (2, 128), uint64.
+
+    Column ``b`` is the state after a jump from a state in which only bit ``b`` is set.
+    """
     bits = np.uint64(1) << np.arange(64, dtype=np.uint64)
     state = np.zeros((2, 128), np.uint64)
     state[0, :64], state[1, 64:] = bits, bits
@@ -186,7 +189,7 @@ def _power_of_two(matrix: np.ndarray, times: int) -> np.ndarray:
 
 
 def _applied(matrix: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """Return the matrix times the states, over the field of two elements; both of shape (2, …)."""
+    """Return the product of the matrix and the states over the field GF(2); both have shape (2, …)."""
     result = np.zeros_like(states)
     for b in range(128):
         chosen = (states[b // 64] >> np.uint64(b % 64)) & np.uint64(1)

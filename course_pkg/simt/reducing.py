@@ -1,4 +1,4 @@
-"""``cuda.reduce``: a function of two numbers becomes one that joins all elements of a vector."""
+"""``cuda.reduce``: turn a function of two numbers into a function that reduces a vector to one number."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ THREADS = 256
 
 
 class Reduce:
-    """``cuda.reduce``: a function of two numbers becomes one that joins all elements of a vector.
+    """``cuda.reduce``: turn a function of two numbers into a function that reduces a vector to one number.
 
     Examples
     --------
@@ -47,12 +47,12 @@ def kernel(a, out, start, use_start):
         self.function = functor if isinstance(functor, Kernel) else Kernel(functor, device=True)
 
     def __call__(self, arr, size=None, res=None, init=0, stream=0):
-        """Return the elements of a vector joined with ``init``, or write this number to ``res[0]``.
+        """Reduce a vector and ``init`` to one number, and return it; with ``res``, write it to ``res[0]`` instead.
 
         Raises
         ------
         SimtError
-            If the array is no vector.
+            If the array is not a vector.
         """
         from course_pkg.simt import api
 

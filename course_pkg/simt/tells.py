@@ -1,4 +1,4 @@
-"""The differences by which a host program can distinguish the interpreter from a GPU. The judge hides them.
+"""The differences by which a host program could distinguish the interpreter from a GPU. The judge hides them.
 
 A kernel cannot distinguish the two: :mod:`course_pkg.simt.front.names` refuses every name of ``cuda`` that is not for
 kernels. Results that CUDA leaves undefined (the order of atomics, the content of unwritten memory) also differ between

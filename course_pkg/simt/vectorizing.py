@@ -1,4 +1,4 @@
-"""``vectorize`` and ``guvectorize`` for ``target="cuda"``: functions of arrays, made of functions of numbers.
+"""``vectorize`` and ``guvectorize`` for ``target="cuda"``: turn a function of numbers into a function of arrays.
 
 Each makes a kernel around the learner's function and launches it, as Numba does on a GPU.
 """
@@ -16,7 +16,7 @@ from course_pkg.simt.run.kernel import Kernel
 
 
 def vectorize(ftylist_or_function=(), **options) -> Callable:
-    """Make a function of arrays of a function of numbers: a decorator with the signatures that it is compiled for.
+    """Return a decorator that turns a function of numbers into a function of arrays, for the given signatures.
 
     Examples
     --------
@@ -42,7 +42,10 @@ def vectorize(ftylist_or_function=(), **options) -> Callable:
 
 
 def guvectorize(ftylist, signature: str, **options) -> Callable:
-    """Make a function of arrays of a function of parts of arrays, such as ``"(n),(n)->()"``."""
+    """Return a decorator that applies a function of small arrays to each part of larger arrays.
+
+    ``signature`` names the dimensions of the parts: ``"(n),(n)->()"`` takes two vectors and returns a number.
+    """
 
     def wrap(function):
         made = Generalized(function, signature)
@@ -60,7 +63,7 @@ def _without_signatures(name: str) -> SimtError:
 
 
 class _Made:
-    """What the two have in common: a device function, its signatures, and a choice among them."""
+    """The base class of :class:`Vectorized` and :class:`Generalized`: a device function with its signatures."""
 
     what = "vectorize"
 
@@ -74,16 +77,16 @@ class _Made:
         self.signatures += front.read(signature, device=True)
 
     def disable_compile(self) -> None:
-        """Do nothing: types follow from the signatures in any case."""
+        """Do nothing: the interpreter compiles nothing, and the types follow from the signatures."""
 
     def build_ufunc(self):
-        """Return what the decorator puts in the function's place."""
+        """Return the object with which the decorator replaces the function."""
         if not self.signatures:
             raise _without_signatures(self.what)
         return self
 
     def _chosen(self, arrays: list, given: tuple):
-        """Return the first signature that has the dtypes of the arguments; numbers may be converted."""
+        """Return the first signature whose dtypes are those of the arguments; scalar arguments may be converted."""
         for signature in self.signatures:
             wanted = [_dtype(kind) for kind in signature.arguments][: len(arrays)]
             fits = (
@@ -133,12 +136,12 @@ class Vectorized(_Made):
         return _delivered(result.reshape(shape), given, out)
 
     def reduce(self, arg, stream=0):
-        """Return all elements of a vector joined by the function, which takes two."""
+        """Reduce a vector to one number with this function, which takes two numbers."""
         return Reduce(self.function)(np.asarray(getattr(arg, "host", arg)), init=None)
 
 
 class Generalized(_Made):
-    """A function of arrays that calls a device function for each of their parts."""
+    """A function of arrays that calls a device function for each part of the arrays."""
 
     what = "guvectorize"
 
@@ -164,7 +167,7 @@ class Generalized(_Made):
             self.signatures.append(one)
 
     def __call__(self, *given, out=None, stream=0):
-        """Return the outputs; with ``out``, write them there."""
+        """Return the outputs; with ``out``, write them to ``out`` and return it."""
         several = len(self.outputs) > 1
         if len(given) == len(self.inputs) + len(self.outputs) and out is None:
             given, out = given[: len(self.inputs)], given[len(self.inputs) :]
@@ -236,7 +239,7 @@ def _launch(text: str, function, signature, count: int, *arrays) -> None:
 
 
 def _delivered(result: np.ndarray, given, out):
-    """Write a result to ``out``, or return it where the arguments are."""
+    """Write a result to ``out``; without ``out``, return it: a device array if an argument is one."""
     if out is not None:
         into = getattr(out, "host", out)
         if into.shape != result.shape:

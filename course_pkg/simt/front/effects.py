@@ -1,4 +1,4 @@
-"""What a piece of source may write to memory: after it, a compiler must load these values again."""
+"""Which memory a piece of source may write: a compiler must load values from this memory again afterwards."""
 
 import ast
 from functools import cache
@@ -19,9 +19,10 @@ HARMLESS = (
 
 
 def effects(run, frame, body: list) -> frozenset:
-    """Return the memory spaces that statements may write, themselves or, if they contain a barrier, in other threads.
+    """Return the memory spaces that may change while statements run.
 
-    The objects behind the names decide about this, not the names.
+    The statements may write to memory themselves. If they contain a barrier, other threads may write meanwhile. The
+    result depends on the objects that the names stand for, not on the names.
     """
     stored, called, assigned = _parts(tuple(body))
     found: set = set()
@@ -39,7 +40,7 @@ def effects(run, frame, body: list) -> frozenset:
 
 @cache
 def staying(body: tuple) -> tuple:
-    """Return statements without the branches that leave the loop or the function: nothing comes after them."""
+    """Return statements without the branches that leave the loop or the function, as nothing follows these."""
     found = []
     for node in body:
         if isinstance(node, ast.If):
@@ -53,7 +54,7 @@ def staying(body: tuple) -> tuple:
 
 @cache
 def waits_outside(node: ast.If) -> bool:
-    """Return whether a branch stores numbers and leaves its loop: a compiler moves the stores out of the loop."""
+    """Return whether a branch only assigns and then breaks. A compiler moves these assignments out of the loop."""
     *first, last = node.body
     return (
         bool(first)
@@ -65,7 +66,7 @@ def waits_outside(node: ast.If) -> bool:
 
 @cache
 def free_of_waiting(node: ast.For | ast.While) -> bool:
-    """Return whether no thread can wait for another one in a loop: it calls functions of numbers alone."""
+    """Return whether no thread can wait for another one in a loop, because the loop calls only functions of numbers."""
     calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
     return all(
         getattr(getattr(function, "value", None), "id", "") in ("math", "np", "numpy")
@@ -76,7 +77,7 @@ def free_of_waiting(node: ast.For | ast.While) -> bool:
 
 @cache
 def kept_element(node: ast.For | ast.While) -> ast.Subscript | None:
-    """Return the only element that a loop changes, if it is the same in each trip and each trip stores it."""
+    """Return the array element that a loop changes, if each trip stores to this same element and to no other."""
     stored, called, assigned = _parts(tuple(node.body))
     targets = [
         one.target if isinstance(one, ast.AugAssign) else one.targets[0]
@@ -115,7 +116,7 @@ def unused_calls(function: ast.FunctionDef) -> frozenset:
 
 @cache
 def _parts(body: tuple) -> tuple:
-    """Return the names of arrays that statements write (None if without a name), the calls, and the assigned names."""
+    """Return three things: the arrays that statements write (None if unnamed), the calls, and the assigned names."""
     parts = [part for node in body for part in ast.walk(node)]
     stores = (
         p.value
@@ -132,7 +133,7 @@ def _harmless(run, frame, function) -> bool:
     """Return whether a call writes no memory."""
     try:
         thing = evaluate(run, frame, function, run.wave.nobody)
-    except SimtError:  # a name that these statements themselves assign
+    except SimtError:  # the statements themselves assign this name
         return False
     if isinstance(thing, Intrinsic):
         return thing.name in HARMLESS
@@ -144,7 +145,7 @@ def _harmless(run, frame, function) -> bool:
 def _only_computes(run, program) -> bool:
     """Return whether a device function stores nothing, and calls only functions that write no memory."""
     if program not in _ONLY_COMPUTE:
-        _ONLY_COMPUTE[program] = False  # meanwhile, for a function that calls itself
+        _ONLY_COMPUTE[program] = False  # preliminary: ends the recursion if it calls itself
         _ONLY_COMPUTE[program] = not effects(run, Frame(program, run.wave.nobody), program.tree.body)
     return _ONLY_COMPUTE[program]
 

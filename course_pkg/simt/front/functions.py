@@ -18,23 +18,24 @@ class Function:
     ----------
     name : str
     python : callable
-        The one whose Numba typing applies.
+        The Python function whose types in Numba apply.
     compute : callable
-        The same on NumPy arrays.
+        Computes the function for NumPy arrays.
     counts : str
-        ``sqrt``, ``special`` (a transcendental function), ``fma`` or ``""`` (no flop).
+        The kind of operation that a call counts as: ``sqrt``, ``special`` (a transcendental function), ``fma`` or
+        ``""`` (no flop).
     """
 
     name: str
     python: Any
     compute: Any
     counts: str = "special"
-    typed_as: Any = None  # another function with the same types, where Numba types this one on a GPU only
-    kind: Any = None  # the operator of the syntax that it stands for
+    typed_as: Any = None  # another function with the same types, used if Numba types this one only on a GPU
+    kind: Any = None  # the class of syntax tree operator that it is equivalent to
 
 
 def _each(function):
-    """Apply a function of Python numbers to each element of an array, because NumPy does not have the function."""
+    """Return a function of arrays that applies a function of Python numbers to each element; NumPy lacks it."""
 
     def defined(x):
         try:
@@ -71,7 +72,7 @@ _TABLE = [
     Function("remainder", math.remainder, _remainder, typed_as=math.atan2),
     Function("ldexp", math.ldexp, lambda x, n: np.ldexp(x, n.astype(np.int32)), ""),
     Function("nextafter", math.nextafter, np.nextafter, ""),
-    # Numba types these three for a GPU as it types sqrt: their results are floats, which are no indices
+    # On a GPU, Numba gives these three the types of sqrt: their results are floats, so they cannot be indices
     *(Function(n, getattr(math, n), getattr(np, n), "", math.sqrt) for n in ("floor", "ceil", "trunc")),
     Function("copysign", math.copysign, np.copysign, ""),
     Function("fabs", math.fabs, np.abs, ""),
@@ -85,7 +86,7 @@ _TABLE = [
         ]
     ),
     Function("cmath.rect", cmath.rect, lambda r, phi: r * np.cos(phi) + 1j * (r * np.sin(phi))),
-    Function("cmath.polar", cmath.polar, np.abs, ""),  # two numbers, see run/calls.py
+    Function("cmath.polar", cmath.polar, np.abs, ""),  # returns two numbers: see run/calls.py
     *(Function(f"cmath.{n}", getattr(cmath, n), getattr(np, n), "") for n in ("isnan", "isinf", "isfinite")),
     Function("degrees", math.degrees, np.degrees, "special"),
     Function("radians", math.radians, np.radians, "special"),
@@ -96,7 +97,8 @@ FUNCTIONS: dict[int, Function] = {id(f.python): f for f in _TABLE}
 BY_NAME = {f.name: f for f in _TABLE}
 
 
-# NumPy's ufuncs that Numba has for numbers on a GPU (numba-cuda 0.30, numba/cuda/ufuncs.py): neither np.add nor np.sqrt
+# NumPy's ufuncs that Numba compiles for scalars on a GPU (numba-cuda 0.30, numba/cuda/ufuncs.py). np.add and np.sqrt
+# are not among them.
 # fmt: off
 for _ufunc, _name in [
     (np.log, "log"), (np.log2, "log2"), (np.log10, "log10"), (np.sin, "sin"), (np.cos, "cos"), (np.tan, "tan"),

@@ -1,4 +1,4 @@
-"""What a kernel finds without computing it: the indices of its threads, and the arrays of its module."""
+"""Values that a kernel does not compute: the indices of its threads, and the constant arrays of its module."""
 
 import numpy as np
 from numba.core import types
@@ -12,7 +12,7 @@ from course_pkg.simt.run.values import Intrinsic
 
 
 def index_value(run, name):
-    """Return the value of a name such as ``threadIdx.x``; for any other name, the name itself."""
+    """Return the value of a name such as ``threadIdx.x``; for any other name, return an Intrinsic."""
     group, _, axis = name.partition(".")
     if name in ("warpsize", "laneid"):
         data = np.array(32) if name == "warpsize" else run.wave.thread_in_block % 32
@@ -33,12 +33,12 @@ def index_value(run, name):
 
 
 def constant_array(run, frame, node, data: np.ndarray) -> Array:
-    """Return an array of the module, which Numba puts into constant memory, as ``cuda.const.array_like`` does.
+    """Return an array of the module, placed in constant memory as Numba and ``cuda.const.array_like`` do.
 
     Raises
     ------
     SimtError
-        If it contains no numbers, or does not fit.
+        If the array contains anything but numbers, or does not fit into constant memory.
     """
     site = "const", id(data)
     where = f"{frame.program.name}, line {node.lineno}"

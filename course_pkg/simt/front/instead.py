@@ -1,10 +1,10 @@
-"""What to write instead of a construct that the interpreter does not run; most of them Numba refuses, too."""
+"""What to write instead of a construct that the interpreter does not run. Numba also refuses most of them."""
 
 OUTSIDE, NOT_ON_A_GPU = "is outside what the interpreter runs", "is nothing that Numba compiles for a GPU"
 FALLBACK = "Numba's own simulator may run it: set NUMBA_ENABLE_CUDASIM=1 and use `from numba import cuda`"
 PLAIN = "write it with assignments, if, for, while and functions under @cuda.jit(device=True)"
 
-INSTEAD = {  # the beginning of a construct's name: what to write
+INSTEAD = {  # {beginning of a construct's name: what to write instead}
     "an assignment inside an expression": "give the value to the name on a line of its own, before",
     "a decorated function inside a kernel": "write it beside the kernel",
     "a call with **arguments": "write the arguments out",
@@ -87,7 +87,7 @@ INSTEAD = {  # the beginning of a construct's name: what to write
     "cuda.fp16": "write a + b and its like, which Numba computes in half precision if all numbers are numba.float16",
     "cuda.bf16": "use numba.float32: only a GPU has this type",
 }
-_NO_SCALARS = {  # functions of NumPy that Numba has for a GPU only under another name, or for arrays alone
+_NO_SCALARS = {  # NumPy functions that Numba compiles for a GPU only under another name, or only for arrays
     **{
         name: f"math.{name}(x)"
         for name in ("sqrt", "exp", "exp2", "expm1", "log1p", "floor", "ceil", "trunc")
@@ -106,7 +106,7 @@ INSTEAD |= {
 }
 
 
-_COMPILED = (  # the beginnings of what Numba does compile
+_COMPILED = (  # beginnings of the names of constructs that Numba does compile
     *(
         "the attribute .transpose",
         "numpy.shape",
@@ -147,7 +147,7 @@ def refusal(what: str) -> str:
 
 
 def way_out(what: str) -> str:
-    """Return what to write instead of a construct, as the rest of a sentence; empty where nothing is known.
+    """Return what to write instead of a construct, as the rest of a sentence; an empty string if nothing is known.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The Python objects that a kernel may name, and what the interpreter makes of each."""
+"""The Python objects that a kernel may name, and the interpreter's object for each of them."""
 
 import builtins
 import cmath
@@ -39,14 +39,14 @@ ARRAY_FUNCTIONS = (
 
 
 def _types() -> dict:
-    """Map the objects that name a scalar type to Numba's type."""
+    """Return a dictionary from the id of each object that names a scalar type to the Numba type."""
     found = {}
     for name in SCALARS:
         scalar = getattr(types, name)
         found[id(getattr(np, name))] = scalar
         found[id(scalar)] = scalar
     found[id(np.bool_)] = found[id(bool)] = found[id(types.boolean)] = types.boolean
-    found[id(np.longlong)], found[id(np.ulonglong)] = types.int64, types.uint64  # types of their own on Linux
+    found[id(np.longlong)], found[id(np.ulonglong)] = types.int64, types.uint64  # separate types on Linux
     found[id(np.intp)], found[id(np.uintp)] = types.intp, types.uintp
     found[id(int)], found[id(float)], found[id(complex)] = types.int64, types.float64, types.complex128
     return found

@@ -1,4 +1,4 @@
-"""What Numba compiles for ``a.sum()`` and its like: kernel code, which the interpreter runs and counts as any other."""
+"""Kernel code for ``a.sum()`` and similar methods, as Numba compiles it. It is run and counted as any kernel code."""
 
 from functools import cache
 
@@ -66,7 +66,7 @@ def argmin(a):
 
 @cache
 def reduction(name: str):
-    """Return the device function for a method of arrays.
+    """Return the device function that implements an array method.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""``match`` as ``if``, ``elif`` and ``else``: Numba compiles it where each case names numbers, or takes anything."""
+"""Rewrite ``match`` as ``if``, ``elif`` and ``else``, if each case compares with numbers or matches anything."""
 
 import ast
 
 
 def without_match(tree: ast.AST) -> ast.AST:
-    """Return a tree whose ``match`` statements are written as ``if``; those that Numba refuses are left.
+    """Return a tree whose ``match`` statements are rewritten as ``if``; those that Numba refuses are left unchanged.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class _Written(ast.NodeTransformer):
         self.generic_visit(node)
         if not all(map(_plain, node.cases)):
             return node
-        # no name of a learner's contains a space
+        # the space keeps this name distinct from every name in the learner's program
         name = f"matched {ast.unparse(node.subject)}"
         first = ast.Assign([ast.Name(name, ast.Store())], node.subject)
         chain: list = []
@@ -48,9 +48,9 @@ class _Written(ast.NodeTransformer):
 
 
 def _plain(case: ast.match_case) -> bool:
-    """Whether a case compares with numbers, truth values or None, or takes anything.
+    """Return whether a case compares with numbers, truth values or None, or matches anything.
 
-    A name that a guard would see is none of them.
+    A case that binds a name and has a guard does not qualify, because the guard could read the name.
     """
     pattern = case.pattern
     if isinstance(pattern, ast.MatchAs):
@@ -60,7 +60,7 @@ def _plain(case: ast.match_case) -> bool:
 
 
 def _test(case: ast.match_case, name: str):
-    """Return the condition under which a case is taken, None where it always is."""
+    """Return the condition under which a case is taken; None if it is always taken."""
     pattern = case.pattern
     if isinstance(pattern, ast.MatchAs):
         return case.guard

@@ -1,4 +1,4 @@
-"""The meaning of the names in a kernel: an allow-list, so that a kernel can use only numbers and known functions."""
+"""Look up the names in a kernel. An allow-list ensures that a kernel uses only numbers and known functions."""
 
 import ast
 from difflib import get_close_matches
@@ -33,7 +33,7 @@ from course_pkg.simt.run.values import (
     undefined,
 )
 
-_PARTS: dict = {}  # names in cuda, such as shared.array, that are no numbers
+_PARTS: dict = {}  # the objects for names in cuda that are not numbers, such as shared.array
 MAKERS = ("zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like", "arange")
 CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")
 
@@ -41,7 +41,7 @@ CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")
 @handles(ast.Name)
 def _name(run, frame, node, mask):
     around = frame
-    while around is not None:  # a function inside a function sees the variables of the outer one
+    while around is not None:  # a nested function sees the variables of the function around it
         variable = around.variables.get(node.id)
         if variable is not None:
             return _in_these_lanes(run, frame, node, variable, mask)
@@ -55,12 +55,12 @@ def _name(run, frame, node, mask):
     if known is None:
         known = thing, entity(run, frame, node, thing)
         if isinstance(known[1], (Builtin, Intrinsic, Module, TypeName)) or hasattr(thing, "py_func"):
-            run.launch.entities[id(thing)] = known  # the object is kept, so that no other gets its id
+            run.launch.entities[id(thing)] = known  # keeps the object, so that no other gets its id
     return known[1]
 
 
 def _in_these_lanes(run, frame, node, variable, mask):
-    """Return the value of a variable; lanes that have not assigned it get a value that cannot be overlooked."""
+    """Return the value of a variable; lanes that have not assigned it get a value that is easily noticed."""
     value, known = variable.number or variable.value, variable.mask
     if isinstance(value, Torn):
         raise unsupported(frame, node, f"in {node.id!r}, {value.reason}")

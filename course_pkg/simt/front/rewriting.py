@@ -1,4 +1,4 @@
-"""What a kernel's source becomes before it is run: ``match`` is ``if``, ``a.fill(x)`` a slice, a power a number."""
+"""Rewrite a kernel's source before it is run: ``match``, ``a.fill(x)``, and constant powers such as ``10**-6``."""
 
 import ast
 
@@ -30,7 +30,7 @@ class _Rewritten(ast.NodeTransformer):
         return ast.copy_location(ast.Assign([target], call.args[0]), node)
 
     def visit_BinOp(self, node: ast.BinOp):
-        """Compute a written power with a negative exponent: Python does so before Numba sees it, with a float."""
+        """Replace a power of literals with a negative exponent by a float, as Python does before Numba sees it."""
         self.generic_visit(node)
         base, exponent = _integer(node.left), _integer(node.right)
         if not isinstance(node.op, ast.Pow) or base in (None, 0) or exponent is None or exponent >= 0:
@@ -39,7 +39,7 @@ class _Rewritten(ast.NodeTransformer):
 
 
 def _integer(node) -> int | None:
-    """Return the integer that is written, also one with a minus sign."""
+    """Return the value of an integer literal, with or without a minus sign; None for anything else."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         number = _integer(node.operand)
         return None if number is None else -number

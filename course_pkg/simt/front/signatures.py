@@ -19,7 +19,7 @@ class Signature:
     ----------
     arguments : tuple of numba type
     result : numba type or None
-        None where the signature does not name it.
+        None if the signature does not name the result.
     """
 
     arguments: tuple
@@ -30,18 +30,18 @@ class Signature:
 
 
 def read(given, device: bool) -> tuple[Signature, ...]:
-    """Read what ``cuda.jit`` was given in place of a function: one signature, or a list of them.
+    """Return the signatures that ``cuda.jit`` was given instead of a function: one signature, or a list of them.
 
     Parameters
     ----------
     given : str, tuple, numba signature, or list of these
     device : bool
-        Whether it belongs to a device function, which may return a value.
+        Whether the signature belongs to a device function. Unlike a kernel, it may return a value.
 
     Raises
     ------
     SimtError
-        If it is no signature, or lets a kernel return a value.
+        If ``given`` is not a signature, or lets a kernel return a value.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def arguments_as_declared(kernel, arguments: tuple) -> tuple:
     Raises
     ------
     SimtError
-        If an argument does not fit. With a single signature a GPU would read the argument's bytes as another type.
+        If an argument does not fit its type. With a single signature, a GPU would read its bytes as another type.
     """
     names = kernel.program.parameters
     for one in kernel.signatures:
@@ -84,7 +84,7 @@ def arguments_as_declared(kernel, arguments: tuple) -> tuple:
     if not signatures and len(arguments) == len(names):
         raise _other_number(kernel, kernel.signatures[0])
     if not signatures:
-        return arguments  # a wrong number of arguments is refused where all launches are
+        return arguments  # check_arguments refuses a wrong number of arguments, for every launch
     signature = signatures[0]
     if len(kernel.signatures) > 1:
         signature = _chosen(kernel, signatures, tuple(map(type_of_argument, arguments)))
@@ -133,7 +133,7 @@ def type_of_argument(argument):
 
 
 def _as_declared(name: str, wanted, argument):
-    """Return an argument with the type that its signature gives it."""
+    """Return an argument, converted to the type that the signature declares for it."""
     if isinstance(wanted, types.BaseTuple) and isinstance(argument, tuple) and len(wanted) == len(argument):
         parts = enumerate(zip(wanted, argument, strict=True))
         return tuple(_as_declared(f"{name}[{i}]", one, part) for i, (one, part) in parts)
@@ -156,6 +156,6 @@ def _as_declared(name: str, wanted, argument):
 
 
 def _same_array(wanted, given) -> bool:
-    """Whether an array has the element type, the number of dimensions and the order that a signature demands."""
+    """Return whether an array has the element type, number of dimensions and order that a signature demands."""
     ordered = wanted.layout in ("A", given.layout) or (given.ndim <= 1 and given.layout in "CF")
     return (wanted.dtype, wanted.ndim) == (given.dtype, given.ndim) and ordered

@@ -19,7 +19,7 @@ _BEGINS = re.compile(r"\s*(@|def\s|async\s+def\s)|.*(?<!\w)lambda[:\s]")  # the 
 
 
 class SourceLine(NamedTuple):
-    """A line of a function, to which counts are assigned.
+    """A line of a function. Counts are assigned to lines.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Program:
         Its line numbers are those of the file.
     source : FunctionSource
     names : dict
-        Global names and those of enclosing functions.
+        The global names, and the variables of enclosing functions.
     """
 
     tree: ast.FunctionDef
@@ -84,7 +84,7 @@ class Program:
 
     @cached_property
     def parameters(self) -> list[str]:
-        """Names of the arguments, without the one that takes all further arguments."""
+        """Names of the parameters, except the parameter that takes all further arguments, such as ``*rest``."""
         a = self.tree.args
         if a.kwarg or a.kwonlyargs:
             raise Unsupported(
@@ -95,12 +95,12 @@ class Program:
 
     @property
     def star(self) -> str | None:
-        """Name of the parameter that takes all further arguments, as in ``def f(x, *rest)``; None without one."""
+        """Name of the parameter that takes all further arguments, as in ``def f(x, *rest)``; None if there is none."""
         return self.tree.args.vararg.arg if self.tree.args.vararg else None
 
     @cached_property
     def defaults(self) -> dict:
-        """For each optional parameter, the expression of its default."""
+        """The default of each optional parameter, as an expression."""
         given = self.tree.args.defaults
         return dict(zip(self.parameters[len(self.parameters) - len(given) :], given, strict=True))
 
@@ -111,7 +111,7 @@ class Program:
 
     @cached_property
     def passing(self) -> frozenset:
-        """Names that only the block of statements that assigns them can see: see :func:`_passing`."""
+        """Names that are used only in the block of statements that assigns them: see :func:`_passing`."""
         return _passing(self.tree)
 
     def lookup(self, name: str, line: int):
@@ -120,7 +120,7 @@ class Program:
         Raises
         ------
         SimtError
-            When there is none.
+            If there is no such name.
         """
         if name in self.names:
             return self.names[name]
@@ -130,12 +130,12 @@ class Program:
 
 
 def _in_cuda(name: str) -> str:
-    """Say that ``cuda.`` belongs before a name, where there is such a name for kernels."""
+    """Return a hint to write ``cuda.`` before a name, if ``cuda`` has such a name for kernels."""
     return f": write cuda.{name}" if name in {whole.partition(".")[0] for whole in MEANINGS} else ""
 
 
 def _stored(function) -> set:
-    """Return the names that a function assigns itself, not in functions that it defines."""
+    """Return the names that a function assigns, without those that its nested functions assign."""
     found, open_nodes = set(), list(function.body)
     while open_nodes:
         node = open_nodes.pop()
@@ -149,9 +149,9 @@ def _stored(function) -> set:
 
 
 def _passing(function) -> frozenset:
-    """Return the names that are assigned once, and then only read behind it, in the same block or one inside it."""
+    """Return the names that are assigned once and read only afterwards, in the same block or in a block inside it."""
     times: Counter = Counter()  # how often each name is assigned
-    seen: set = set()  # elsewhere
+    seen: set = set()  # names that are read elsewhere
 
     def names_in(part, known):
         later = any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for node in ast.walk(part))
@@ -189,7 +189,7 @@ def program_of(function) -> Program:
         If its source is not available.
     """
     try:
-        # what runs, whatever functools.wraps says that it stands for
+        # read the code that runs, not the function that functools.wraps may have named
         code = getattr(function, "__code__", function)
         lines, first = _lines_of(code)
     except (OSError, TypeError):
@@ -206,8 +206,8 @@ def program_of(function) -> Program:
 def _lines_of(code) -> tuple[list[str], int]:
     """Return the lines of a function's source and the number of the first, as ``inspect.getsourcelines`` does.
 
-    For a cell, that one asks every module of the process whether it contains the function, which takes milliseconds. It
-    does so here only where Python knows no lines of the file, or the first one begins no function.
+    For a function in a notebook cell, ``inspect`` searches every module of the process, which takes milliseconds. So
+    ``inspect`` is used only if Python has no lines of the file, or if the first line does not begin a function.
     """
     file = getattr(code, "co_filename", None)
     linecache.checkcache(file)
@@ -219,14 +219,14 @@ def _lines_of(code) -> tuple[list[str], int]:
 
 
 def kept_program(function) -> Program:
-    """Return the program of a Python function, parsed only once, because a kernel's types refer to its nodes."""
+    """Return the program of a Python function. It is parsed only once, because a kernel's types refer to its nodes."""
     if not hasattr(function, "_simt_program"):
         function._simt_program = program_of(function)
     return function._simt_program
 
 
 def program_from_text(text: str, name: str, names: dict, file: str = "<source>") -> Program:
-    """Return the program of the function ``name`` in a piece of source."""
+    """Return the program of the function ``name``, which a piece of source defines."""
     try:
         module = ast.parse(text)
     except SyntaxError as error:

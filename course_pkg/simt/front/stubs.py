@@ -1,7 +1,7 @@
 """The names of ``numba.cuda`` that have a meaning only inside a kernel.
 
 Kernel code contains ``cuda.grid(1)`` or ``cuda.threadIdx.x``. When the interpreter looks up such a name, it finds a
-:class:`KernelName`, which says which one it is. Host code that uses it gets an error.
+:class:`KernelName`, which identifies the name. Host code that uses a :class:`KernelName` gets an error.
 """
 
 from numbers import Number
@@ -54,8 +54,8 @@ class KernelName:
         return [*super().__dir__(), *_members(self.simt_name)]
 
 
-# operations that host code might apply to an index or a function: each would silently give a wrong result, or an error
-# message that does not mention kernels
+# operations that host code might apply to an index or a function: without a refusal, each would silently give a wrong
+# result, or raise an error whose message does not mention kernels
 _OPERATIONS = (
     "call iter getitem setitem len bool int float index neg pos abs invert lt le gt ge "
     "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow "
@@ -149,7 +149,7 @@ def _members(simt_name: str) -> list[str]:
 
 
 def kernel_names() -> dict[str, KernelName]:
-    """Return the names without a dot; each has its members as attributes."""
+    """Return the names without a dot, such as ``shared``; members such as ``shared.array`` are their attributes."""
     names = {name: KernelName(name, meaning) for name, meaning in MEANINGS.items()}
     for name, value in names.items():
         owner, dot, member = name.rpartition(".")

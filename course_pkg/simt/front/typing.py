@@ -1,4 +1,4 @@
-"""Ask Numba for its typing rules: the type of ``int32 + uint32``, or of a variable that holds one of two types."""
+"""Ask Numba for types, such as the type of ``int32 + uint32``, or of a variable to which two types are assigned."""
 
 import math
 import operator
@@ -18,7 +18,8 @@ SCALARS = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
-# what Numba computes in half precision on a GPU; on a CPU, which is asked for all other types, it has none of them
+# operations that Numba computes in half precision on a GPU. Numba's CPU target, which answers for all other types,
+# does not have them.
 _COMPARISONS = {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
 _HALVES = {
     *_COMPARISONS,
@@ -73,7 +74,7 @@ def signature(function, *arguments):
     if found is None:
         name = getattr(function, "__name__", str(function))
         raise Unsupported(f"{name} of {' and '.join(map(str, arguments))} has no meaning in Numba")
-    if len(found.args) != len(arguments):  # min and max are typed as functions of one tuple
+    if len(found.args) != len(arguments):  # Numba types min and max as functions of one tuple
         return (found.return_type,) * len(arguments), found.return_type
     return tuple(found.args), found.return_type
 
@@ -93,13 +94,13 @@ def unify(first, second):
 def type_of_extreme(name: str, first, second):
     """Return the type of ``min`` or ``max`` of two numbers: the one that fits both.
 
-    Numba says so itself (``numba.cpython.builtins``), but to ask it takes most of a second, since it compiles both
-    functions for that.
+    The rule is Numba's own (``numba.cpython.builtins``). Numba itself is not asked, because it would compile both
+    functions, which takes most of a second.
 
     Raises
     ------
     Unsupported
-        If one of them is no real number or truth, or if no type fits both.
+        If one of them is neither a real number nor a truth value, or if no type fits both.
     """
     if not all(isinstance(one, (types.Integer, types.Float, types.Boolean)) for one in (first, second)):
         raise Unsupported(f"{name} of {first} and {second} has no meaning in Numba")
@@ -137,12 +138,12 @@ def type_of_number(number):
 
 
 def best_match(cases: list, given: tuple) -> int | None:
-    """Return which of several lists of types Numba chooses for arguments; None if none fits.
+    """Return the index of the list of types that Numba chooses for arguments; None if no list fits.
 
     Raises
     ------
     numba.core.errors.NumbaError
-        If two of them fit equally well.
+        If two lists fit equally well.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Loads and stores: which element an index names, whether the index is allowed, and what the access counts as."""
+"""Loads and stores: find the element that an index names, check the index, and count the access."""
 
 import ast
 from dataclasses import replace
@@ -39,7 +39,7 @@ def place_of(run, frame, node, mask: Mask) -> Place:
 
 
 def target_of(run, frame, node, mask: Mask) -> "Place | Array":
-    """Return the element, or the view, that the target of an assignment names."""
+    """Return the element or the view to which an assignment writes."""
     owner = evaluate(run, frame, node.value, mask)
     if not isinstance(owner, Array):
         raise no_elements(frame, node, owner)
@@ -68,10 +68,10 @@ def _is_text(node) -> bool:
 
 
 def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
-    """Return the place that an index names, and report an index that lies outside the array's shape."""
+    """Return the element that an index names in each lane; report an index outside the array's shape."""
     indices = index if isinstance(index, tuple) else (index,)
     where = SourceLine(frame.program.name, node.lineno)
-    if len(indices) != array.ndim:  # slices lead to views, not here
+    if len(indices) != array.ndim:  # slices are handled by views, not here
         raise SimtError(
             f"{where.function}, line {where.line}: {array.name} has {array.ndim} dimension{'s' * (array.ndim > 1)} "
             f"and gets {len(indices)} ind{'ices' if len(indices) > 1 else 'ex'}."
@@ -103,19 +103,19 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
 
 
 def _plus(data: np.ndarray, more):
-    """Return a sum; to add 0 takes as long as to add anything else."""
+    """Return the sum; skip the addition if ``more`` is 0, because adding 0 takes as long as any other addition."""
     return data if type(more) is int and not more else data + more
 
 
 def _is_meant(node, d) -> bool:
-    """Return whether index ``d`` is written as a negative number, such as ``a[-1]``: then it may wrap."""
+    """Return whether index ``d`` is a literal with a sign, such as ``a[-1]``: then a wrap-around is intended."""
     index = node.slice if isinstance(node, ast.Subscript) else None
     part = index.elts[d] if isinstance(index, ast.Tuple) else index
     return isinstance(part, ast.UnaryOp) and isinstance(part.operand, ast.Constant)
 
 
 def _within(run, array, indices, d, inside, where, meant):
-    """Return the lanes whose index lies within dimension ``d``, and that index, wrapped as Numba wraps it."""
+    """Return the lanes whose index is valid for dimension ``d``, and the indices after Numba's wrap-around."""
     part, extent = indices[d], array.shape[d].data
     extent = int(extent.reshape(-1)[0]) if extent.size == 1 else extent
     data = part.data.astype(np.int64, copy=False)
@@ -139,7 +139,7 @@ def _report(run, kind, array, indices, lanes, where):
 
 
 def owner(run, array):
-    """Return the offset of each lane's copy of an array in the memory of all copies."""
+    """Return, for each lane, the offset of its copy of the array within the memory that holds all copies."""
     if array.region.owner == "block":
         return run.wave.block_in_wave * array.extent
     if array.region.owner == "thread":
@@ -150,7 +150,7 @@ def owner(run, array):
 
 @handles(ast.Subscript)
 def load(run, frame, node: ast.Subscript, mask: Mask):
-    """Read an element, or return the view that slices or fewer indices name."""
+    """Read an element; return a view if the subscript has slices, or fewer indices than the array has dimensions."""
     owner = evaluate(run, frame, node.value, mask)
     if isinstance(owner, tuple):
         return part_of_tuple(run, frame, node, owner, evaluate(run, frame, node.slice, mask), mask)
@@ -162,7 +162,7 @@ def load(run, frame, node: ast.Subscript, mask: Mask):
 
 
 def element(run, frame, node, array: Array, index, mask: Mask):
-    """Return ``array[index]``: the number in an element, or a view."""
+    """Return ``array[index]``: the value of an element, or a view."""
     if is_view(array, index):
         return view(run, frame, node, array, index, mask)
     place = locate(run, frame, node, array, index, mask)
@@ -172,20 +172,20 @@ def element(run, frame, node, array: Array, index, mask: Mask):
 
 
 def loaded(run, frame, node, array: Array, mask: Mask):
-    """Return an array, or its number if it is a single element."""
+    """Return an array; if the array is a single element, return the element's value."""
     if array.ndim or is_record(array):
         return array
     return load_place(run, frame, locate(run, frame, node, array, (), mask), mask)
 
 
 def _written(node: ast.expr, d: int) -> ast.expr:
-    """Return what a subscript, or a call such as ``cuda.atomic.add``, has for an index in dimension ``d``."""
+    """Return the expression for index ``d`` in a subscript, or in a call such as ``cuda.atomic.add``."""
     index = node.slice if isinstance(node, ast.Subscript) else [*node.args, node][1]
     return index.elts[d] if isinstance(index, ast.Tuple) and d < len(index.elts) else index
 
 
 def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
-    """Read the elements of a place; a compiler reuses a loaded number only for another load with the same hint."""
+    """Read the element of each lane. A compiler reuses a loaded value only for a load with the same cache hint."""
     array, space = place.array, place.array.space
     if run.dry:
         return run.blank(array.type)
@@ -200,7 +200,7 @@ def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
 
 
 def store(run, frame, node, value, mask: Mask) -> None:
-    """Write a value to the element, or to all elements of the view, that the target of an assignment names."""
+    """Write a value to the target of an assignment: an element, or all elements of a view."""
     target = target_of(run, frame, node, mask)
     if isinstance(target, Array) and target.ndim:
         fill(run, frame, node, target, value, mask)
@@ -224,7 +224,7 @@ def _copy_record(run, frame, node, place: Place, source: Array, mask: Mask) -> N
 
 
 def store_place(run, frame, place: Place, value, mask: Mask) -> None:
-    """Write a value to the elements of a place."""
+    """Write a value to the element of each lane."""
     array = place.array
     if not isinstance(value, Value):
         raise SimtError(

@@ -1,4 +1,4 @@
-"""Arrays in shared, local and constant memory that a kernel makes."""
+"""Arrays that a kernel creates in shared, local or constant memory."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from course_pkg.simt.run.values import TypeName, Value
 
 
 def array(run, frame, node, name, arguments, named, mask):
-    """Run ``shared.array`` or ``local.array``; each call in the source has one allocation."""
+    """Run ``shared.array`` or ``local.array``; each such call in the source makes one allocation."""
     where = f"{frame.program.name}, line {node.lineno}"
     shape, dtype = _shape_and_dtype(run, frame, node, name, arguments, named)
     site = (
@@ -22,7 +22,7 @@ def array(run, frame, node, name, arguments, named, mask):
         node.col_offset,
         shape,
         str(dtype),
-    )  # several functions from one factory have the same line
+    )  # functions made by one factory have the same line numbers
     space = name.partition(".")[0]
     dynamic = space == "shared" and shape == (0,)
     if dynamic:
@@ -45,7 +45,7 @@ def array(run, frame, node, name, arguments, named, mask):
 
 
 def _known_at_launch(run, size: int) -> tuple[Value]:
-    """Return the extent of dynamic shared memory, which is known at the launch but not to the compiler."""
+    """Return the size of dynamic shared memory as a shape; the launch sets it, so the compiler does not know it."""
     return (run.given(np.array(size).reshape((1,) * 6), INT64, ("dynamic", size)),)
 
 
@@ -125,4 +125,4 @@ def array_like(run, frame, node, name, arguments, named, mask):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: cuda.const.array_like takes a NumPy array of the module."
         )
-    return replace(data, name="")  # the variable that it is assigned to gives it its name
+    return replace(data, name="")  # the array gets the name of the variable that it is assigned to

@@ -1,4 +1,4 @@
-"""Atomic operations: threads that update one element take turns, in the order of their numbers."""
+"""Atomic operations: threads that update the same element do so one after another, in the order of their numbers."""
 
 import numpy as np
 from numba.core import types
@@ -22,11 +22,11 @@ from course_pkg.simt.run.values import Value, undefined
 
 COMMUTING = {"sub": "add"}
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
-AT_ONCE = 1024  # of many comparisons and swaps of one element
+AT_ONCE = 1024  # number of compare-and-swaps of one element that are processed at once
 UNSIGNED = ("uint32", "uint64")
 INTEGERS = ("int32", "int64", *UNSIGNED)
 NUMBERS = ("float32", "float64", *INTEGERS)
-TYPES = {  # the types for which Numba has this operation on a GPU
+TYPES = {  # {operation: the element types for which Numba compiles it for a GPU}
     **dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), NUMBERS),
     **dict.fromkeys(("and_", "or_", "xor", "exch", "cas", "compare_and_swap"), INTEGERS),
     **dict.fromkeys(("inc", "dec"), UNSIGNED),
@@ -34,7 +34,7 @@ TYPES = {  # the types for which Numba has this operation on a GPU
 
 
 def atomic(run, frame, node, name, arguments, mask):
-    """Let each active lane update an element of an array; return the value that each lane found there."""
+    """Let each active lane update an array element atomically; return the old value that each lane found."""
     wanted = ARGUMENTS.get(name, 3)
     if len(arguments) != wanted or not isinstance(arguments[0], Array):
         raise SimtError(
@@ -77,7 +77,7 @@ def atomic(run, frame, node, name, arguments, mask):
 
 
 def _otherwise(run, place, old, way, operand):
-    """Note what integer atomics publish and which results are in doubt; return what they might have found."""
+    """Record what atomics publish and which results are in doubt; return the other values they might have found."""
     wave, lanes, array = run.wave, place.inside.full, place.array
     at, found = np.broadcast_to(place.at, wave.shape)[lanes], old[lanes]
     order = np.argsort(at, kind="stable")
@@ -89,7 +89,7 @@ def _otherwise(run, place, old, way, operand):
     held = array.region.held.setdefault(memory_name(array), array.flat.copy())
     might, events = np.repeat(held[at][None], WORLDS, axis=0), set()
     changed = found != left
-    first = changed & (found == undefined(array.dtype))  # an element's first number is no flag
+    first = changed & (found == undefined(array.dtype))  # the first value written to an element is not a flag
     held[at[changed]] = np.where(first, left, found)[changed]
     if run.races.handovers.active:
         fences = run.clock.fences or Fences(wave)
@@ -125,11 +125,12 @@ def _otherwise(run, place, old, way, operand):
 
 
 def _only_reads(operation, operand, changed):
-    """Tell which lanes read their element by an atomic that leaves it as it is, such as the addition of 0.
+    """Return which lanes use an atomic only to read their element, such as by adding 0.
 
-    A ticket or a first visitor changes its element, and each thread may use the number that it finds. One that leaves
-    the element as it is has come for the number alone; but where others of the same statement change theirs, it may be
-    by chance, as an addition of how much each block has found.
+    An atomic that takes a ticket, or detects the first visitor, changes its element, and the thread may use the value
+    that it finds. An atomic that leaves its element unchanged only reads the value. The exception is a statement in
+    which other lanes change their elements: then a lane may leave its element unchanged by chance. For example, each
+    block adds the number of matches that it has found, and a block that has found none adds 0.
     """
     if changed.any():
         return np.zeros(len(changed), bool)
@@ -142,7 +143,7 @@ def _only_reads(operation, operand, changed):
 
 
 def _tell_changes(run, place, changed, units, threads, stamps, way) -> None:
-    """Report threads that have stored what they found in an element that this atomic changes, in no order with it."""
+    """Report a thread that stored the value it had found in an element, if an unordered atomic changes this element."""
     if changed.any():
         site = run.races.site(Access(*place.where, VERBS["atomic"], *way))
         told = units[changed], (threads * SITES + site)[changed], stamps[changed], way, run.races.unordered
@@ -151,7 +152,7 @@ def _tell_changes(run, place, changed, units, threads, stamps, way) -> None:
 
 
 def _others(found):
-    """Return other numbers that an atomic might have found, one row for each world."""
+    """Return alternatives to the values that atomics found, one row for each hypothetical world."""
     one = np.ones_like(found)
     near = (found + one, found - one, found + 2 * one, found - 2 * one)  # unsigned numbers wrap around
     return np.stack([*near, found ^ one, np.where(found == 0, 3, 0), np.where(found == 1, 3, 1)]).astype(
@@ -160,7 +161,7 @@ def _others(found):
 
 
 def _update(run, name, place, values, mask):
-    """Apply the updates one after the other; return the old values, of the wave's shape."""
+    """Apply the updates one after another; return the old values, as an array of the wave's shape."""
     shape, flat = run.wave.shape, place.array.flat
     old = np.zeros(shape, flat.dtype)
     if not mask:
@@ -195,7 +196,7 @@ def _update(run, name, place, values, mask):
 
 
 def _in_one_go(name, now, operands):
-    """Return the number before each of many updates of one element, and the number after the last of them."""
+    """Return an element's value before each of many updates, followed by its value after the last update."""
     if name == "exch":
         return np.concatenate([now, operands[0]])
     if name in SWAPS:
@@ -204,7 +205,7 @@ def _in_one_go(name, now, operands):
 
 
 def _swaps(now, wanted, new):
-    """Return the number before each of many comparisons and swaps, and the number after the last of them."""
+    """Return an element's value before each of many compare-and-swaps, followed by its value after the last one."""
     steps, at = np.empty(len(wanted) + 1, now.dtype), 0
     while at < len(wanted):
         equal = wanted[at : at + AT_ONCE] == now

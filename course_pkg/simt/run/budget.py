@@ -11,13 +11,13 @@ _STEPS: ContextVar[int | None] = ContextVar("steps", default=None)
 
 @contextmanager
 def limits(*, steps: int | None) -> Iterator[None]:
-    """Give a budget to each launch within a ``with`` block, unless the launch has a budget of its own.
+    """Limit the statements of each launch in a ``with`` block, unless the launch sets its own budget.
 
     Parameters
     ----------
     steps : int or None
-        How many statements a launch may interpret, each for up to 2^18 threads at once. A launch that needs more raises
-        a SimtError.
+        Maximum number of statements that a launch may interpret. Running a statement once, for up to 2^18 threads at
+        a time, counts as one. A launch that needs more raises a SimtError. None sets no limit.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def limits(*, steps: int | None) -> Iterator[None]:
 
 
 def steps_now() -> int | None:
-    """Return the budget for launches that have none of their own."""
+    """Return the budget of launches that do not set their own; None if there is no limit."""
     return _STEPS.get()
 
 

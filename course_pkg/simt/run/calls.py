@@ -61,7 +61,7 @@ def call(run, frame, node: ast.Call, mask):
 
 
 def _written(node, function) -> float | None:
-    """Return the number of ``float("inf")`` and its like, the only texts that Numba turns into numbers."""
+    """Return the value of ``float("inf")`` and similar calls: Numba converts no other texts to numbers."""
     text = node.args[0].value if len(node.args) == 1 and isinstance(node.args[0], ast.Constant) else None
     if not isinstance(text, str) or function.type != types.float64:
         return None
@@ -82,12 +82,12 @@ def _cast(run, frame, node, function, arguments, mask):
             f"{frame.program.name}, line {node.lineno}: Numba's float() takes no truth value: write `1.0 if "
             f"{ast.unparse(node.args[0])} else 0.0`."
         )
-    keeps = types.Integer if wanted == INT64 else types.Float  # as Numba does: int(x) of a uint8 is a uint8
+    keeps = types.Integer if wanted == INT64 else types.Float  # as in Numba: int(x) of a uint8 is a uint8
     return cast(run, arguments[0], given if function.of_python and isinstance(given, keeps) else wanted)
 
 
 def _complex(run, frame, node, function, real, imag, mask):
-    """Return the complex number of two parts."""
+    """Return the complex number with the given real and imaginary parts."""
     if not isinstance(real, Value) or not isinstance(imag, Value):
         raise unsupported(frame, node, f"{function.type}(…) of something else than two numbers")
     dtype = dtype_of(function.type)
@@ -159,14 +159,14 @@ def _builtin(run, frame, node, function, arguments, mask):
 
 
 def _arity(function) -> int:
-    """Return how many numbers an operator or ufunc of the table takes; 0 for any other function."""
+    """Return the number of operands of an operator or ufunc in the table; 0 for any other function."""
     if isinstance(function.python, np.ufunc):
         return function.python.nin
     return 0 if function.kind is None else 1 if issubclass(function.kind, ast.unaryop) else 2
 
 
 def _of_array(run, frame, node, name, arguments, mask):
-    """Call one of NumPy's functions of arrays that Numba compiles for a GPU."""
+    """Call a NumPy function of arrays that Numba compiles for a GPU."""
     if name == "ndindex":
         return indices_of(run, frame, node, arguments, mask)
     if len(arguments) != 1 or not isinstance(arguments[0], Array):
@@ -190,7 +190,7 @@ def _slice(run, frame, node, arguments):
 
 
 def _sum(run, frame, node, arguments, mask):
-    """Add the parts of a tuple, the elements of an array, or the numbers of a range."""
+    """Return the sum of the items of a tuple, of the elements of an array, or of the numbers of a range."""
     total = arguments[1] if len(arguments) == 2 else run.constant(0)
     parts = written_out(run, arguments[0])
     if parts is None:
@@ -201,7 +201,7 @@ def _sum(run, frame, node, arguments, mask):
 
 
 def _extreme(run, name, arguments, mask):
-    """Return the smallest or largest argument; the comparisons, also with NaN, are those of compiled Numba."""
+    """Return the smallest or largest argument. Comparisons, including those with NaN, are the same as in Numba."""
     result = arguments[0]
     for other in arguments[1:]:
         run.ledger.use(result)
@@ -278,7 +278,7 @@ def _number_function(run, frame, node, function, arguments, mask):
 
 
 def _computed(function, result, *data):
-    """Compute a function of numbers, in the type that Numba gives the result."""
+    """Compute a function of numbers, and convert the result to the type that Numba gives it."""
     if isinstance(result, types.Float):
         data = [d.astype(dtype_of(result), copy=False) if d.dtype.kind in "iub" else d for d in data]
     out = np.asarray(function.compute(*data))

@@ -1,4 +1,4 @@
-"""The clock of a wave: how many barriers and fences each thread has passed."""
+"""The clock of a wave, which counts the barriers and fences that each thread has passed."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from course_pkg.simt.memory.warp_order import WarpOrder
 
 
 class Clock:
-    """Counts barriers and fences; at a barrier, the threads that pass it learn what each of them knows of others.
+    """Counts barriers and fences. Threads that pass a barrier together share what they know about other threads.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Clock:
     fences : Fences or None
         The fences that threads have passed; None until a thread passes one.
     alike : bool
-        Whether all blocks have passed the same barriers, and no fence.
+        Whether all blocks have passed the same barriers, and no thread has passed a fence.
     """
 
     def __init__(self, wave, races):
@@ -61,12 +61,12 @@ class Clock:
             self._races.handovers.spread(self._wave.block_numbers[blocks])
 
     def pass_warp_barrier(self, together: np.ndarray | None, warps: np.ndarray) -> None:
-        """Note that warps have passed a barrier of their own.
+        """Note that warps have passed a warp barrier, such as ``syncwarp``.
 
         Parameters
         ----------
         together : ndarray of bool, shape (warps, 32, 32), or None
-            For each lane, the lanes that it waits for, itself included; None if all lanes of each warp wait for all.
+            For each lane, the lanes that it waits for, including itself; None if every lane waits for its whole warp.
         warps : ndarray of bool, shape (warps,)
         """
         if self._races is None:
@@ -84,7 +84,7 @@ class Clock:
             self._spread(together, warps)
 
     def _part_lanes(self) -> WarpOrder:
-        """Return the clocks of single lanes; at the first call, start them at the clocks of their warps."""
+        """Return the clocks of individual lanes. The first call creates them, with the time of each lane's warp."""
         if self._of_lanes is None:
             self._races.require_in_parts()
             wave = self._wave
@@ -93,7 +93,7 @@ class Clock:
         return self._of_lanes
 
     def _spread(self, together, warps) -> None:
-        """Let lanes that pass a barrier together share what one of them knows."""
+        """Let lanes that pass a barrier together share what each of them knows."""
         handovers, wave = self._races.handovers, self._wave
         rows = np.flatnonzero(warps)
         blocks, warp = np.divmod(rows, wave.warps_per_block)
@@ -115,7 +115,7 @@ class Clock:
             self._stamps = None
 
     def _seen(self):
-        """Return how far each thread is in order with the lanes of its warp; None while lanes have no clocks.
+        """Return up to which time each thread is in order with each lane of its warp; None while lanes have no clocks.
 
         Returns
         -------

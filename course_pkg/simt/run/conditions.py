@@ -49,13 +49,13 @@ def _compare(run, frame, node, mask):
 
 
 def _decide(run, frame, node, result, mask) -> None:
-    """Note that a condition decides which lanes evaluate an expression, if this has an effect besides its value."""
+    """Note that a condition decides which lanes evaluate an expression, if the expression has side effects."""
     if result is not None and effects(run, frame, [node]):
         run.ledger.demand(result, mask)
 
 
 def _identity(run, frame, node, op, left, right, mask):
-    """Compare with None, True or False: a truth value is one of the latter two, and a number is none of them."""
+    """Evaluate ``is`` with None, True or False. A truth value is True or False; a number is none of the three."""
     if left is None or right is None:
         return run.constant.truth((left is right) == isinstance(op, ast.Is))
     if isinstance(left, Value) and isinstance(right, Value) and right.constant and right.type == BOOL:
@@ -68,7 +68,7 @@ def _identity(run, frame, node, op, left, right, mask):
 
 
 def _among(run, frame, node, op, left, right, mask):
-    """Tell whether a number is among those of a tuple."""
+    """Evaluate ``in``: return whether a number equals an item of a tuple."""
     if not isinstance(right, tuple) or not isinstance(left, Value):
         raise unsupported(frame, node, construct(op))
     result = run.constant.truth(False)
@@ -78,7 +78,7 @@ def _among(run, frame, node, op, left, right, mask):
 
 
 def _alike(run, frame, node, op, left, right, mask):
-    """Compare two tuples."""
+    """Return whether two tuples are equal, or for ``!=`` whether they differ."""
     result = run.constant.truth(len(left) == len(right))
     for a, b in zip(left, right, strict=False):
         both = isinstance(a, tuple) and isinstance(b, tuple)
@@ -98,10 +98,10 @@ def _both(run, a, b, mask):
 
 
 def _junction(run, frame, node, mask):
-    """Evaluate ``and`` or ``or`` in a condition, as a truth value."""
+    """Evaluate ``and`` or ``or`` as a truth value, as in a condition."""
     conjunction, result, inner = isinstance(node.op, ast.And), None, mask
     begins = begin_blocks(frame, node) if run.ledger.counts else ()
-    reaching = mask  # the lanes that come to the branch before a part
+    reaching = mask  # the lanes that reach the branch before the current operand
     for at, part in enumerate(node.values):
         _decide(run, frame, part, result, mask)
         if at in begins:
@@ -113,11 +113,11 @@ def _junction(run, frame, node, mask):
         if result.constant and result.number != conjunction:
             return result
         if run.dry:
-            continue  # a sketch evaluates every part
+            continue  # a sketch evaluates every operand
         yes, no = inner.split(test.data)
         inner = yes if conjunction else no
         if not inner and (not run.ledger.counts or _calls(node.values[at + 1 :])):
-            break  # else nobody computes the other parts, and what they alone use
+            break  # when counting, go on: a compiler may compute the other operands without a branch
     return result
 
 
@@ -125,7 +125,7 @@ CONDITIONS[ast.BoolOp] = _junction
 
 
 def _calls(parts: list) -> bool:
-    """Tell whether parts of a condition call a function."""
+    """Return whether operands of a condition contain a function call."""
     return any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
 
 
@@ -139,7 +139,7 @@ def _joined(run, conjunction, result, test, mask):
 
 @handles(ast.BoolOp)
 def _bool_op(run, frame, node, mask):
-    """Evaluate ``and`` or ``or`` outside a condition: the value is that of the part which decides, as in Python."""
+    """Evaluate ``and`` or ``or`` outside a condition: as in Python, the result is the operand that decides."""
     if all(map(_is_truth, node.values)):
         return _junction(run, frame, node, mask)
     first, *rest = _without_literals(node)
@@ -159,7 +159,7 @@ def _bool_op(run, frame, node, mask):
 
 
 def _other_where(run, frame, test, one, other, mask):
-    """Return ``one`` in the lanes where a test fails; evaluate ``other`` in the lanes where it holds."""
+    """Return the value of ``other`` in the lanes where a test holds, and ``one`` in the lanes where it fails."""
     if test.constant:
         return evaluate(run, frame, other, mask) if test.number else one
     run.ledger.demand(test, mask)
@@ -176,12 +176,12 @@ _REST: dict = {}
 
 
 def _kept(node, others):
-    """Return the syntax tree for the rest of a chain, the same one at each call, because types are stored by node."""
+    """Return the syntax tree for the rest of a chain. Types are stored by node, so each call returns the same tree."""
     return _REST.setdefault(id(node), (others, node))[0]
 
 
 def _without_literals(node) -> list:
-    """Return the parts that Python compiles: without numbers that cannot decide, and nothing after one that does."""
+    """Return the operands that Python compiles: no literal that cannot decide, nothing after a literal that does."""
     goes_on, parts = isinstance(node.op, ast.And), []
     for part in node.values[:-1]:
         if not isinstance(part, ast.Constant):
@@ -192,7 +192,7 @@ def _without_literals(node) -> list:
 
 
 def _is_truth(node) -> bool:
-    """Return whether the form of an expression shows that it is a truth value, so that it needs no common type."""
+    """Return whether the syntax alone shows that an expression is a truth value, so that no common type is needed."""
     if isinstance(node, ast.BoolOp):
         return all(map(_is_truth, node.values))
     return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
@@ -201,7 +201,7 @@ def _is_truth(node) -> bool:
 @handles(ast.IfExp)
 def _conditional(run, frame, node, mask):
     test = condition(run, frame, node.test, mask)
-    if run.dry and test.constant and _is_literal(node.test):  # Numba drops the other branch, untyped
+    if run.dry and test.constant and _is_literal(node.test):  # Numba drops the other branch without typing it
         return evaluate(run, frame, node.body if test.number else node.orelse, mask)
     if run.dry:
         ways = [evaluate(run, frame, part, mask) for part in (node.body, node.orelse)]
@@ -212,13 +212,13 @@ def _conditional(run, frame, node, mask):
 
 
 def _is_literal(node) -> bool:
-    """Return whether a condition is a number in the source, or compares two such numbers."""
+    """Return whether a condition is a literal, or compares two literals."""
     parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node]
     return len(parts) <= 2 and all(isinstance(part, ast.Constant) for part in parts)
 
 
 def _common_type(run, node, one, other):
-    """In a sketch, record the type of a conditional expression."""
+    """In a sketch, record the common type of both results of a conditional expression, and return a value of it."""
     if not isinstance(one, Value) or not isinstance(other, Value):
         return any_of(run, (one, other))
     kind = unify(one.type, other.type)
@@ -227,7 +227,7 @@ def _common_type(run, node, one, other):
 
 
 def _selected(run, value):
-    """Return what a conditional expression has in all lanes: an addition cannot fuse the product behind a choice."""
+    """Return the value that all lanes chose. It no longer counts as a product that an addition could fuse."""
     if not isinstance(value, Value) or value.product is None:
         return value
     run.ledger.use(value)

@@ -1,4 +1,4 @@
-"""Names of Python's constructs in sentences, and the error for a construct that the interpreter does not know."""
+"""How messages name a Python construct, and the error for a construct that the interpreter does not support."""
 
 import ast
 
@@ -7,7 +7,7 @@ from course_pkg.simt.front.instead import refusal
 
 
 def unsupported(frame, node, what: str = "") -> Unsupported:
-    """Make the error for a construct that the interpreter does not know."""
+    """Return the error for a construct that the interpreter does not support."""
     what = what or construct(node)
     line = getattr(node, "lineno", frame.program.tree.lineno)
     return Unsupported(f"{frame.program.name}, line {line}: {refusal(what)}")

@@ -14,7 +14,7 @@ THREADS_PER_MULTIPROCESSOR = 2 * MOST_THREADS
 
 @dataclass(frozen=True)
 class Grid:
-    """What ``cuda.cg.this_grid()`` returns: all threads of the launch."""
+    """The group of all threads of a launch, as ``cuda.cg.this_grid()`` returns it."""
 
 
 def this_grid(run, frame, node, name, arguments, named, mask) -> Grid:
@@ -23,7 +23,7 @@ def this_grid(run, frame, node, name, arguments, named, mask) -> Grid:
     Raises
     ------
     SimtError
-        If the blocks do not all fit on a GPU at once, so that they could not wait for each other.
+        If the blocks do not all fit on the GPU at the same time, because then they could not wait for each other.
     """
     wave = run.wave
     most = Device.MULTIPROCESSOR_COUNT * (THREADS_PER_MULTIPROCESSOR // wave.threads_per_block)
@@ -43,7 +43,7 @@ def sync_grid(run, frame, node, mask) -> None:
     Raises
     ------
     SimtError
-        If a thread does not come, even one that has left the kernel: a GPU would hang.
+        If a thread does not reach the barrier, for example because it has left the kernel: a GPU would hang.
     """
     if run.dry:
         return
@@ -60,4 +60,4 @@ def sync_grid(run, frame, node, mask) -> None:
     if run.races is not None:
         own = (a for a in run.allocations.values() if isinstance(a, Array))
         for region in (*run.launch.regions, *(array.region for array in own)):
-            region.shadow = None  # whatever was done before is in order with whatever comes
+            region.shadow = None  # all earlier accesses are ordered before all later ones

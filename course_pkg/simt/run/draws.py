@@ -1,6 +1,6 @@
-"""Random numbers by xoroshiro128+, computed at once for all lanes: statement by statement, they would take minutes.
+"""Random numbers by xoroshiro128+, computed for all lanes at once. Interpreting each statement would take minutes.
 
-What is computed, loaded and stored is what the text of :mod:`course_pkg.simt.random` says.
+The computations, loads and stores are those of the source of :mod:`course_pkg.simt.random`.
 """
 
 import ast
@@ -16,14 +16,14 @@ from course_pkg.simt.run.expressions import binary, cast
 from course_pkg.simt.run.fields import field
 from course_pkg.simt.run.values import Value
 
-INTEGER_OPERATIONS = 11  # of one step: an addition, shifts, and bitwise operations
+INTEGER_OPERATIONS = 11  # in one step of the generator: an addition, shifts, and bitwise operations
 DRAWS = ("xoroshiro128p_next", "xoroshiro128p_uniform_float32", "xoroshiro128p_uniform_float64")
 KERNELS = {name: getattr(random, name) for name in random.__all__ if name.startswith("xoroshiro128p_")}
 _DRAWING = {id(KERNELS[name]) for name in DRAWS}
 
 
 def ours(function):
-    """Return the course's function for one of ``numba.cuda.random``; any other function is returned itself."""
+    """Return the course's version of a function of ``numba.cuda.random``; return any other function unchanged."""
     python = getattr(function, "py_func", None)
     if getattr(python, "__module__", "") == "numba.cuda.random":
         return KERNELS.get(python.__name__, function)
@@ -31,17 +31,17 @@ def ours(function):
 
 
 def is_draw(function) -> bool:
-    """Whether a function draws one number."""
+    """Return whether a function draws a single random number."""
     return id(function) in _DRAWING
 
 
 def draw(run, frame, node, function, arguments, named, mask) -> Value:
-    """Advance one state in each lane, and return its number.
+    """Advance one state in each lane, and return the number that it yields.
 
     Raises
     ------
     SimtError
-        If the first argument is no vector of states.
+        If the first argument is not a vector of states.
     """
     where, name = f"{frame.program.name}, line {node.lineno}", function.__name__
     given = [*arguments, *(named[k] for k in ("states", "index") if k in named)]

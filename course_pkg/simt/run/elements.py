@@ -1,4 +1,4 @@
-"""The elements of an array that lanes name, and the numbers in them, read or written for all lanes at once."""
+"""The array element that each lane accesses; elements are read and written for all lanes at once."""
 
 from dataclasses import dataclass
 
@@ -17,9 +17,9 @@ class Place:
     Attributes
     ----------
     offset : ndarray of int64
-        Number of the element in the owner's copy; broadcasts to the wave's shape.
+        Index of the element within the copy of the array that the lane uses; broadcasts to the wave's shape.
     at : ndarray of int64
-        Number of the element in ``array.flat``.
+        Index of the element in ``array.flat``.
     inside : Mask
         The lanes whose index lies in the array.
     """
@@ -31,11 +31,11 @@ class Place:
     inside: Mask
     indices: tuple
     where: SourceLine
-    astray: bool = False  # whether the index of an active lane lies outside
+    astray: bool = False  # whether an active lane has an index outside the array
 
 
 def read(array: Array, place: Place) -> np.ndarray:
-    """Return the elements. A lane whose index lies outside the array gets NaN or 0, so that no second error follows."""
+    """Return the elements. A lane whose index is outside the array gets NaN or 0, so that no second error follows."""
     if not array.flat.size:
         return np.zeros((1,) * 6, array.dtype)
     data = array.flat.take(place.at, mode="clip")
@@ -44,7 +44,7 @@ def read(array: Array, place: Place) -> np.ndarray:
 
 
 def write(run, array, at, data, inside: Mask) -> None:
-    """Put the numbers of the active lanes into memory."""
+    """Write the data of the active lanes to the elements ``at`` of an array."""
     at, data = run.wave.whole(at), run.wave.whole(data)
     at, data = (
         (at.reshape(-1), data.reshape(-1)) if inside.data is None else (at[inside.full], data[inside.full])
@@ -55,6 +55,6 @@ def write(run, array, at, data, inside: Mask) -> None:
 
 
 def note_change(run, array, changed) -> None:
-    """Tell the loops that are watched (:mod:`course_pkg.simt.run.endless`) whether a store has changed its array."""
+    """Tell the watched loops (:mod:`course_pkg.simt.run.endless`) that an array has changed, if ``changed`` is true."""
     for regions in run.watching if changed else ():
         regions.add(array.region)

@@ -1,9 +1,10 @@
-"""Endless loops: a ``while`` is stopped as soon as it is certain, or all but certain, that it never ends.
+"""Endless loops: stop a ``while`` as soon as it is certain, or almost certain, that it never ends.
 
-The values that decide whether a loop goes on are those that its condition reads, those that lead to a ``break`` or a
-``return``, and those that these are computed from. If a trip changes none of them, and no lane leaves, then each
-further trip is the same. If they change, the loop may still end: it gets a number of statements, and more as long as a
-comparison that decides comes closer to its turning point, such as ``i < n`` where ``i`` grows.
+Some values decide whether a loop goes on: the values that its condition reads, the values that lead to a ``break`` or a
+``return``, and the values from which these are computed. If a trip changes none of them, and no lane leaves, then every
+further trip is the same, and the loop never ends. If a trip changes them, the loop may still end. It then gets a budget
+of statements. The budget is renewed whenever a deciding comparison comes closer to its turning point. An example is
+``i < n`` in a loop that increases ``i``.
 """
 
 import ast
@@ -17,12 +18,12 @@ from course_pkg.simt.run.access import owner
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.values import Value
 
-WATCHED = 64  # one trip in this many is watched
-UNWATCHED = 2_000  # most work between two watched trips, in statements of a small launch
-TOLERATED = 100_000  # work without progress: a few seconds
-FEWEST = 256  # trips without progress
-CHECKED = 6  # a statement takes so many times as long where races are looked for
-THREADS = 1 << 12  # a statement of this many threads takes about twice the time of one of a few threads
+WATCHED = 64  # at least one trip in this many is watched
+UNWATCHED = 2_000  # maximum work between two watched trips, in statements of a small launch
+TOLERATED = 100_000  # maximum work without progress, in statements: a few seconds
+FEWEST = 256  # minimum number of trips without progress before a loop is stopped
+CHECKED = 6  # looking for races makes a statement this many times slower
+THREADS = 1 << 12  # a statement takes about twice as long for this many threads as for a few
 ARITHMETIC = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply}
 COMPARED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.NotEq)
 LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
@@ -36,7 +37,7 @@ KNOWN = (
 
 
 class Watch:
-    """Watches one ``while`` that is being run.
+    """Watches one ``while`` loop while it runs.
 
     Parameters
     ----------
@@ -58,12 +59,12 @@ class Watch:
         self._since = self._looked = self._run.patience
 
     def begin(self, lanes) -> None:
-        """Note that lanes begin a trip.
+        """Note that lanes begin a trip of the loop.
 
         Raises
         ------
         SimtError
-            If the loop does not end.
+            If the loop never ends.
         """
         if self._lanes is None or lanes.threads != self._lanes.threads:
             self._restart(lanes)
@@ -79,7 +80,7 @@ class Watch:
         return times * (since - self._run.patience) * (1 + self._run.wave.threads / THREADS)
 
     def _look(self) -> None:
-        """Remember what decides, to compare it after this trip; stop a loop that comes no closer to its end."""
+        """Record the deciding values, to compare them after this trip; stop a loop that comes no closer to its end."""
         self._looked = self._run.patience
         self._before, self._changed = self._values(), set()
         self._run.watching.append(self._changed)
@@ -91,7 +92,7 @@ class Watch:
         self._distances = now
 
     def end(self) -> None:
-        """Note that the trip which was watched has ended."""
+        """Note that the watched trip has ended."""
         self._run.watching = [changed for changed in self._run.watching if changed is not self._changed]
         self._before = None
 
@@ -116,7 +117,7 @@ class Watch:
 
 
 def leaves(node) -> bool:
-    """Tell whether a loop's body contains a way out of the loop."""
+    """Return whether a loop's body contains a way out of the loop, such as ``break`` or ``return``."""
     return any(_ways_out(statement, inner=False) for statement in node.body)
 
 
@@ -164,7 +165,7 @@ def _headers(body, around):
 
 
 def _assignments(body, around):
-    """Yield the names that each statement assigns, and the expressions that decide what they become."""
+    """Yield the names that each statement assigns, and the expressions that determine the assigned values."""
     for statement in body:
         if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -196,9 +197,10 @@ def _same(before, now) -> bool:
 
 
 def _distance(run, frame, test, lanes):
-    """Return how far a comparison is from its turning point, in each lane at work.
+    """Return the distance of a comparison from its turning point in each active lane, as a list of arrays.
 
-    If only one side is known, its value stands for the distance, and its negative, too. None if neither is known.
+    If both sides are known, the list contains the difference of the sides. If only one side is known, it contains the
+    value of this side and its negative, because either may measure the distance. If neither is known, return None.
     """
     left, right = (_number(run, frame, side) for side in (test.left, test.comparators[0]))
     if left is None and right is None:
@@ -212,14 +214,14 @@ def _distance(run, frame, test, lanes):
 
 
 def _closer(before, now) -> bool:
-    """Tell whether a comparison has come closer to its turning point in each lane."""
+    """Return whether a comparison has come closer to its turning point in every lane."""
     if before is None or now is None:
         return False
     return any(bool((b < a).all()) for a, b in zip(before, now, strict=False) if a.shape == b.shape)
 
 
 def _number(run, frame, node):
-    """Return what a simple expression is in each lane; None if it is more than names, elements and arithmetic."""
+    """Return the value of a simple expression in each lane; None if it has more than names, elements and arithmetic."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         return node.value
     if isinstance(node, ast.Name) and node.id in frame.variables:

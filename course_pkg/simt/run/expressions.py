@@ -1,4 +1,4 @@
-"""Expressions: one value per lane, with Numba's types."""
+"""Evaluate expressions: one value per lane, with Numba's types."""
 
 import ast
 import operator
@@ -41,13 +41,13 @@ OPERATORS = {
 }
 COMMUTE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor, ast.Eq, ast.NotEq)
 SHIFTS = (ast.LShift, ast.RShift)
-MULTIPLIED_OUT = 16  # a power with a constant exponent up to this is a chain of multiplications
+MULTIPLIED_OUT = 16  # powers with constant exponents up to this value become multiplications
 HANDLERS: dict = {}
-CONDITIONS: dict = {}  # kinds of expressions that are evaluated in another way in a condition
+CONDITIONS: dict = {}  # {kind of expression: how it is evaluated in a condition, if that differs}
 
 
 def handles(kind):
-    """Register a function that evaluates one kind of expression; modules do so when they are imported."""
+    """Return a decorator that registers a function for evaluating one kind of expression."""
 
     def register(function):
         HANDLERS[kind] = function
@@ -82,18 +82,18 @@ def _tuple(run, frame, node, mask):
 def _binary(run, frame, node, mask):
     left = evaluate(run, frame, node.left, mask)
     right = evaluate(run, frame, node.right, mask)
-    numbers = type(left) is type(right) is Value  # as nearly always
+    numbers = type(left) is type(right) is Value  # the usual case
     if not numbers and not (isinstance(left, tuple) and isinstance(node.op, ast.Mult)):
         require_numbers(frame, (node.left, left), (node.right, right))
     value = binary(run, frame, node, node.op, left, right, mask)
     if isinstance(value, Value) and value.constant and all(map(_is_written, (node.left, node.right))):
-        return run.constant(value.number, value.type)  # Python computes 2 * 16 before Numba sees it
+        return run.constant(value.number, value.type)  # Python itself computes 2 * 16 before Numba sees it
     return value
 
 
-@lru_cache(4096)  # the same for each launch of a kernel
+@lru_cache(4096)  # the result is the same for every launch of a kernel
 def _is_written(node) -> bool:
-    """Whether an expression contains nothing but numbers."""
+    """Return whether an expression consists only of literal numbers and operators."""
     return all(
         isinstance(n, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop))
         for n in ast.walk(node)
@@ -101,7 +101,7 @@ def _is_written(node) -> bool:
 
 
 def binary(run, frame, node, op, left, right, mask) -> Value:
-    """Apply a binary operator as Numba types it, and count it."""
+    """Apply a binary operator with Numba's types, and count the operation."""
     if isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, ast.Add):
         return left + right
     if isinstance(left, tuple) and isinstance(op, ast.Mult) and isinstance(right, Value) and right.constant:
@@ -129,7 +129,7 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
 
 @cache
 def _typed(kind, left, right) -> tuple:
-    """Return in which types a binary operator takes two numbers, its name with the result's type, and the dtype."""
+    """Return the operand types of a binary operator, its name with the result type, and the dtype of the result."""
     function = OPERATORS[kind][0]
     wanted, result = signature(function, left, right)
     if isinstance(result, types.Integer) and kind not in SHIFTS:
@@ -169,7 +169,7 @@ def _integer_power(a, b, dtype):
 
 
 def _power(run, frame, node, base, exponent, mask):
-    """Raise to a constant integer power by multiplications, as Numba does."""
+    """Compute a constant integer power by multiplications, as Numba does."""
     n = exponent.number
     if abs(n) > MULTIPLIED_OUT:
         _, result = _signature(frame, node, operator.pow, base.type, exponent.type)
@@ -212,7 +212,7 @@ def _unary(run, frame, node, mask):
 
 
 def condition(run, frame, node, mask) -> Value:
-    """Evaluate a condition as a truth value; in it, the parts of ``and`` and ``or`` need no common type."""
+    """Evaluate a condition as a truth value. Operands of ``and`` and ``or`` in it need no common type."""
     handler = CONDITIONS.get(type(node))
     if handler is not None:
         return handler(run, frame, node, mask)
@@ -220,7 +220,7 @@ def condition(run, frame, node, mask) -> Value:
 
 
 def unary(run, frame, node, op, operand, mask) -> Value:
-    """Apply a unary operator as Numba types it, and count it."""
+    """Apply a unary operator with Numba's types, and count the operation."""
     if isinstance(op, ast.Not):
         return negated(run, truth(run, frame, operand, node))
     if not isinstance(operand, Value):
@@ -233,7 +233,7 @@ def unary(run, frame, node, op, operand, mask) -> Value:
         return run.constant(dtype_of(result).type(ufunc(a.data).reshape(-1)[0]), result)
     data = ufunc(a.data).astype(dtype_of(result), copy=False)
     value = run.view(a, data, result, run.numbering.of((function.__name__, result), a.key))
-    value.product = a.product  # a minus sign is free in a multiply-add
+    value.product = a.product  # a multiply-add can negate the product at no cost
     if isinstance(op, ast.USub) and isinstance(result, types.Float):
         value.sign = {"": "-", "-": ""}.get(a.sign, a.sign)
     if isinstance(result, types.Integer):
@@ -259,7 +259,7 @@ def truth(run, frame, value, node) -> Value:
 
 
 def cast(run, value: Value, numba_type) -> Value:
-    """Convert a value as C does."""
+    """Convert a value to another type by the rules of C."""
     if value.type is numba_type or value.type == numba_type:
         return value
     if value.constant:
@@ -278,7 +278,7 @@ def cast(run, value: Value, numba_type) -> Value:
 
 @cache
 def _conversion(before, after) -> tuple:
-    """Return the dtype of a conversion, whether it keeps every integer, and whether it makes an integer shorter."""
+    """Return a conversion's dtype, whether it preserves every integer, and whether it narrows an integer type."""
     integers = isinstance(before, types.Integer) and isinstance(after, types.Integer)
     keeps = integers and _keeps_its_number(before, after)
     return dtype_of(after), keeps, integers and not keeps
@@ -293,7 +293,7 @@ def _convert(data, dtype):
 
 
 def _keeps_its_number(before, after) -> bool:
-    """Return whether a conversion between two integer types keeps every number."""
+    """Return whether a conversion between two integer types preserves every value."""
     if before.signed == after.signed:
         return after.bitwidth >= before.bitwidth
     return after.signed and after.bitwidth > before.bitwidth

@@ -1,4 +1,4 @@
-"""Parts of elements: the fields of records and the two parts of complex numbers, as views of the same memory."""
+"""Views of parts of elements: the fields of records, and the real and imaginary parts of complex numbers."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from course_pkg.simt.run.constructs import unsupported
 
 
 def is_record(array: Array) -> bool:
-    """Whether the elements are records, such as those of a structured NumPy array."""
+    """Return whether the elements are records, such as those of a structured NumPy array."""
     return array.dtype.names is not None
 
 
@@ -21,7 +21,7 @@ def field(run, frame, node, array: Array, name: str) -> Array:
     Raises
     ------
     SimtError
-        If the records have no such field, or do not lie at multiples of the size of their fields.
+        If the records have no such field, or if they are not aligned to multiples of the size of their fields.
     """
     where = f"{frame.program.name}, line {node.lineno}"
     if name not in array.dtype.fields:
@@ -42,12 +42,12 @@ def field(run, frame, node, array: Array, name: str) -> Array:
 
 
 def part_of_complex(run, frame, node, array: Array, name: str) -> Array:
-    """Return the real or the imaginary parts of an array, as a view.
+    """Return the real or the imaginary parts of an array's elements, as a view.
 
     Raises
     ------
     Unsupported
-        For the imaginary parts of real numbers.
+        If the imaginary parts of real numbers are requested.
     """
     if array.dtype.kind != "c":
         if name == "real":
@@ -58,7 +58,7 @@ def part_of_complex(run, frame, node, array: Array, name: str) -> Array:
 
 
 def _part(run, array: Array, inner: np.dtype, first: int, what: tuple) -> Array:
-    """Return a view of part number ``first`` of each element, which consists of parts of type ``inner``."""
+    """Divide each element into parts of type ``inner``, and return a view of part number ``first`` of each element."""
     times = array.dtype.itemsize // inner.itemsize
     key = array.region.number, array.dtype, inner, array.flat.__array_interface__["data"][0]
     flats = run.parts_of_elements

@@ -1,4 +1,4 @@
-"""Functions that kernels call: their arguments and signatures, and functions that are defined inside a kernel."""
+"""Calls of device functions: their arguments and signatures, and functions defined inside a kernel."""
 
 import ast
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class LocalFunction:
     ----------
     program : Program
     frame : Frame
-        The call in which it was defined: its free names are the variables of this call.
+        The call in which the function was defined. The function's free names are variables of this call.
     """
 
     program: Program
@@ -32,9 +32,9 @@ class LocalFunction:
 
 
 def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tuple[list, dict]:
-    """Evaluate the arguments of a call, with tuples behind a star taken apart.
+    """Return the positional and the named arguments of a call. A starred tuple yields one argument for each item.
 
-    ``types_by_name``: whether a text such as ``"float32"`` or ``"f4"`` stands for the type, as in NumPy.
+    ``types_by_name``: whether a text such as ``"float32"`` or ``"f4"`` denotes a type, as in NumPy.
     """
 
     def value_of(one):
@@ -61,7 +61,7 @@ def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tu
 
 
 def _type_named(node):
-    """Return the type of a number that a text names, None where it names none."""
+    """Return the scalar type that a text names; None if the text names no type."""
     text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
     try:
         named = np.dtype(text) if text else None
@@ -71,7 +71,7 @@ def _type_named(node):
 
 
 def call_function(run, frame, node, function, arguments: list, named: dict, mask):
-    """Run a function's statements, with names of its own; return its result."""
+    """Run a function's statements with its own local variables; return its result."""
     inside = isinstance(function, LocalFunction)
     if inside and named:
         raise SimtError(
@@ -99,7 +99,7 @@ def call_function(run, frame, node, function, arguments: list, named: dict, mask
     run.path = run.path[:-1]
     run.calling.pop()
     if inner.raised is not None and inner.result is None:
-        raise inner.raised  # it only raises: what calls it has no value to go on with
+        raise inner.raised  # every path raises, so the caller gets no value
     if inner.result_mask is not None and not run.dry and mask.minus(inner.result_mask):
         raise SimtError(
             f"{program.name}, line {program.tree.lineno}: some threads come to its end without a value, and others "
@@ -111,7 +111,7 @@ def call_function(run, frame, node, function, arguments: list, named: dict, mask
 
 
 def _folded(run, frame, node, program, arguments, named, mask) -> dict:
-    """Return what each parameter is given: by its place, by its name, by its default, or by the star."""
+    """Return the value of each parameter: given by position, by name, by default, or collected by a starred one."""
     parameters = program.parameters
     given = dict(zip(parameters, arguments, strict=False))
     further = tuple(arguments[len(parameters) :])
@@ -129,7 +129,7 @@ def _folded(run, frame, node, program, arguments, named, mask) -> dict:
 
 
 def default_of(run, program, name: str, mask):
-    """Return the default of a parameter: its expression sees the names around the function."""
+    """Return the default of a parameter; its expression can use the names around the function."""
     around = Program(program.tree, program.source, program.names)
     around.__dict__["assigned"] = frozenset()
     return evaluate(run, Frame(around, mask), program.defaults[name], mask)
@@ -143,7 +143,7 @@ def _wrong_arguments(frame, node, program, found):
 
 
 def _signature(frame, node, function, program, given: dict):
-    """Return the signature, of those that a device function declares, that Numba chooses for a call."""
+    """Return the signature that Numba chooses for a call, among those that a device function declares."""
     signatures = getattr(function, "signatures", ())
     signatures = signatures if isinstance(signatures, tuple) else ()
     if not signatures:
@@ -167,7 +167,7 @@ def _as_declared(run, wanted, given) -> list:
 
 @runs(ast.FunctionDef)
 def _function_inside(run, frame, node, mask):
-    """Define a function inside a function: Numba writes its statements out where it is called."""
+    """Define a function inside a function. Numba inlines its statements at each call."""
     if node.decorator_list:
         raise unsupported(frame, node, "a decorated function inside a kernel")
     assign_name(run, frame, node.name, _local(run, frame, node, node), mask)
