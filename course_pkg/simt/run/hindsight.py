@@ -1,10 +1,10 @@
 """Hindsight: what would a value be if an atomic that it depends on had been done earlier?
 
 A thread learns of a hand-over only if the value that its atomic found makes it take another branch
-(:mod:`course_pkg.simt.memory.handover`). To see this, the interpreter carries other values along with the one that was
-found: those that the atomic would have found at earlier times, or without one of the publications, called worlds. The
-interpreter follows them through arithmetic, functions, votes, shuffles and memory. If a branch or a loop is decided
-differently in a world, the thread has learnt of the hand-over.
+(:mod:`course_pkg.simt.memory.handover`). To see this, the interpreter keeps alternative values next to the value that
+was found. They are the values that the atomic would have found at an earlier time, or without one of the publications.
+Each alternative is called a world. The interpreter follows the worlds through arithmetic, functions, votes, shuffles
+and memory. If a branch or a loop is decided differently in a world, the thread has learnt of the hand-over.
 """
 
 from copy import copy
@@ -20,23 +20,23 @@ from course_pkg.simt.run.values import Value
 
 FOLLOWED = ("global", "shared", "local")
 TOGETHER = 1 << 62  # the key of the world in which all atomics that change nothing were done earlier
-_NO_THREAD = np.full((1,) * 6, -2)  # unlike ANYBODY
-MOST = 16  # atomics that one value is followed for; no thread learns from an older one
+_NO_THREAD = np.full((1,) * 6, -2)  # marks that no thread is involved; differs from ANYBODY
+MOST = 16  # maximum number of atomics followed for one value; no thread learns from older ones
 
 
 @dataclass(frozen=True, eq=False)
 class Strand:
-    """What a value would be if one atomic had found something else, while all other atomics found what they did find.
+    """What a value would be if one atomic had found another value, and all other atomics had found what they did find.
 
     Attributes
     ----------
     data : ndarray, shape (WORLDS, …)
-        The value in each world, in front of the value's own dimensions.
+        The value in each world. The first dimension is the world; the others are those of the value itself.
     by : ndarray of int64
-        For each lane, the thread whose atomic it was; ``ANYBODY`` if there were several.
+        For each lane, the thread that executed the atomic; ``ANYBODY`` if there were several.
     looks : bool
-        Whether the atomic changed nothing. Only such an atomic could have come earlier;
-        an earlier ticket would be another thread's.
+        Whether the atomic changed nothing. Only such an atomic could have been executed earlier without other effects.
+        For example, an atomic that takes a ticket would have taken another thread's ticket.
     """
 
     data: np.ndarray
@@ -45,8 +45,8 @@ class Strand:
 
 
 def follow(value: Value, compute, *operands: Value) -> Value:
-    """Follow a value if one of its operands is followed; ``compute`` makes its data from theirs."""
-    for operand in operands:  # nearly always none: a loop takes less than half as long as any(…)
+    """Follow a value if one of its operands is followed; ``compute`` makes the value's data from the operands' data."""
+    for operand in operands:  # there is rarely one; this loop takes less than half the time of any(…)
         if operand.otherwise:
             break
     else:
@@ -66,9 +66,9 @@ def follow(value: Value, compute, *operands: Value) -> Value:
 
 
 def follow_either(value: Value, choose, pick, new: Value, old: Value) -> Value:
-    """Follow a value that is one of two in each lane; a lane is in no doubt because of the other one.
+    """Follow a value that is either ``new`` or ``old`` in each lane. A doubt about the value not taken has no effect.
 
-    ``choose`` makes the value's data from theirs; ``pick`` does the same and converts no type.
+    ``choose`` makes the value's data from the data of the two. ``pick`` does the same without converting types.
     """
     follow(value, choose, new, old)
     for event in [e for e in value.otherwise or () if e < 0]:
@@ -79,26 +79,26 @@ def follow_either(value: Value, choose, pick, new: Value, old: Value) -> Value:
 
 
 def looks_of(value: Value) -> list:
-    """Return the atomics behind a value that only look: they change nothing, and may tell a thread something."""
+    """Return the atomics behind a value that only read their element, and from which a thread may learn something."""
     strands = (value.otherwise or {}).items()
     return [event for event, strand in strands if 0 <= event < TOGETHER and strand.looks]
 
 
 def _together(value: Value):
-    """Return what a value would be if all atomics that only look had been done earlier."""
+    """Return what a value would be if all atomics that only read had been executed earlier."""
     strands = value.otherwise or {}
     if TOGETHER in strands:
         return strands[TOGETHER].data
     events = looks_of(value)
     data = strands[events[0]].data if events else value.data
-    for event in events[1:]:  # each of them is stored in a separate element: see `remember`
+    for event in events[1:]:  # each event is stored in a separate element: see `remember`
         other = strands[event].data
         data = np.where(other == value.data, data, other)
     return data
 
 
 def follow_moved(value: Value, compute, operand: Value) -> Value:
-    """Follow a value that lanes exchange; ``compute`` moves numbers between lanes."""
+    """Follow a value that lanes exchange; ``compute`` moves data between lanes."""
     if operand.otherwise:
         value.otherwise = {
             event: replace(
@@ -121,7 +121,7 @@ def follow_vote(value: Value, compute, operand: Value) -> Value:
 
 
 def _newest(events) -> list:
-    """Return the events that are still followed: the last ``MOST``, the last ``MOST`` watched, and all doubts."""
+    """Return the events to follow further: the newest ``MOST``, the newest ``MOST`` watched ones, and all doubts."""
     events = sorted(events)
     watched = [e for e in events if e < WATCH]
     doubts = [e for e in events if WATCH <= e < 0]
@@ -136,7 +136,7 @@ def _common(by, other):
 
 
 def decide(run, test: Value, mask) -> None:
-    """Note which threads take another branch than in one of the worlds, at a branch or at the test of a loop."""
+    """Note which threads would take the other branch in one of the worlds, at an ``if`` or at the test of a loop."""
     if not test.otherwise or run.races is None:
         return
     lanes = run.wave.spread(mask.full)
@@ -152,34 +152,36 @@ def decide(run, test: Value, mask) -> None:
                 run.log.add(hazard)
         elif event >= 0:
             if strand.looks and all_of_them is not None:
-                # each of two atomics may change `a ^ b` alone, while both together do not
+                # either of two atomics alone may change `a ^ b`, although both together do not
                 decided &= np.stack([run.wave.spread(one)[lanes] for one in all_of_them.data]) != way
             run.races.handovers.learn(threads, decided, by, event)
         elif run.races.doubts.is_float(event):
             run.scopes[-1][event] = strand.by
         else:
-            # numbers that an atomic might find later are not known: only a test that rejects all others is a test of it
+            # the values that an atomic might find later are unknown, so a test counts only if it rejects all others
             certain = decided.all(axis=0) if event < WATCH else decided.any(axis=0)
             run.races.doubts.dispel(event, np.where(by == ANYBODY, threads, by)[certain])
 
 
 def decide_by_trips(run, trips: Value, at, lanes) -> None:
-    """Note which threads begin a trip of a ``for``, or end the loop, but would not with another number of trips."""
+    """Note which threads begin a trip of a ``for``, or leave it, but would not do so with another number of trips."""
     if trips.otherwise:
         test = run.view(trips, at < trips.data, BOOL, trips.key)
         decide(run, follow(test, lambda data: at < data, trips), lanes)
 
 
 def may_be_a_branch(trips: Value) -> bool:
-    """Return whether a loop has at most one trip, whatever its atomics found: then it acts as an ``if``."""
+    """Return whether a loop has at most one trip, whatever its atomics find. Such a loop acts like an ``if``."""
     strands = trips.otherwise.values()
     return max(int(data.max()) for data in (trips.data, *(s.data for s in strands)) if data.size) <= 1
 
 
 def require_no_doubt(run, value: Value, lanes, place=None) -> None:
-    """Report lanes that store a value in doubt: an atomic found it while others changed it, and no branch used it.
+    """Report lanes that store a value in doubt.
 
-    A float may be compared and swapped with one that was found in the same element. ``place`` is where it is stored.
+    A value is in doubt if an atomic found it while other threads changed it, and no branch has tested it since.
+    ``place`` is the element where the value is stored. It is allowed to compare and swap a float that was found in this
+    same element.
     """
     if run.dry or not value.otherwise or run.races is None:
         return
@@ -193,7 +195,7 @@ def require_no_doubt(run, value: Value, lanes, place=None) -> None:
         threads = np.where(by == ANYBODY, run.wave.thread_numbers[chosen], by)
         if place is not None and run.races.doubts.is_float(event):
             if place.array.space == "local":
-                continue  # no other thread sees it; it is followed from there
+                continue  # no other thread sees it, and it is followed further when it is loaded
             units = place.array.units(run.wave.spread(place.at)[chosen])
             other = ~run.races.doubts.same_place(event, place.array.region, threads, units)
             threads = threads[other]
@@ -203,7 +205,7 @@ def require_no_doubt(run, value: Value, lanes, place=None) -> None:
 
 
 def from_nobody(value: Value, moved, event: int, lanes) -> None:
-    """Follow a value that some lanes took from a lane which gave none: they might have found anything."""
+    """Follow a shuffled value in the lanes whose source lane took no part. There, the value could be any number."""
     kind = moved.dtype.kind
     some = (
         (0, 1, -1, 7, 1 << 20, -(1 << 20), 3) if kind in "iu" else (0.0, 1.0, -1.0, 0.3, 1e30, -1e30, np.nan)
@@ -217,7 +219,7 @@ def from_nobody(value: Value, moved, event: int, lanes) -> None:
 
 
 def _report_if_used(run, value: Value, event: int, chosen, hazard) -> None:
-    """Report a value from a lane that took no part, if what is stored would differ with another one."""
+    """Report a hazard if another value from a lane that took no part would change what is stored."""
     now = run.wave.spread(value.data)[chosen]
     for world in value.otherwise[event].data:
         if not np.array_equal(run.wave.spread(world)[chosen], now, equal_nan=now.dtype.kind in "fc"):
@@ -226,9 +228,9 @@ def _report_if_used(run, value: Value, event: int, chosen, hazard) -> None:
 
 
 def remember(run, place, value: Value) -> None:
-    """Follow a value into memory when it is stored."""
+    """Store the worlds of a value when the value is stored in memory."""
     array, region = place.array, place.array.region
-    if value.otherwise and run.races is not None:  # what came of no lane is reported where it is stored
+    if value.otherwise and run.races is not None:  # values from no lane are reported when stored
         left = {e: s for e, s in value.otherwise.items() if run.races.doubts.hazard_of(e) is None}
         if len(left) < len(value.otherwise):
             value = copy(value)
@@ -254,7 +256,7 @@ def remember(run, place, value: Value) -> None:
 
 
 def recall(place, value: Value) -> None:
-    """Follow a value out of memory when it is loaded."""
+    """Load the worlds of a value when the value is loaded from memory."""
     kept = place.array.region.otherwise
     kept = kept.get(memory_name(place.array)) if kept else None
     if kept:
@@ -269,5 +271,5 @@ def recall(place, value: Value) -> None:
 
 
 def memory_name(array) -> tuple:
-    """Return a name for the memory of an array together with the type of its elements."""
+    """Return a name for an array's memory: its address and the type of its elements."""
     return array.flat.__array_interface__["data"][0], str(array.dtype)

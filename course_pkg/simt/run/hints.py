@@ -1,8 +1,9 @@
-"""Loads and stores with a hint for the caches: ``cuda.ldcs(array, index)`` and its sisters.
+"""Loads and stores with a hint for the caches: ``cuda.ldcs(array, index)`` and similar functions.
 
-A hint says how soon an element will be asked for again. It changes what stays in the caches, but neither the values nor
-the sectors that a request asks for. So these accesses count as ``array[index]`` does. But each is an instruction of its
-own kind, which loads again what another kind has loaded: numba-cuda writes it as text that the compiler does not read.
+A hint says how soon an element will be needed again. It changes what stays in the caches, but neither the values nor
+the sectors that a request needs. So these accesses are counted in the same way as ``array[index]``. There is one
+difference: the compiler cannot reuse a value that a load of another kind has loaded, because numba-cuda emits each of
+these accesses as inline assembly, which the compiler does not analyze.
 
 Source: Parallel Thread Execution ISA, "Cache Operators"; numba-cuda has a function for each of them.
 """
@@ -19,13 +20,13 @@ STORES = ("stcg", "stcs", "stwb", "stwt")
 
 
 def hinted_load(run, frame, node, name, arguments, named, mask):
-    """Return ``array[index]`` of an array in global memory."""
+    """Return ``array[index]``, for an array in global memory."""
     place = _place(run, frame, node, name, arguments, "an array and an index", 2, mask)
     return load_place(run, frame, place, mask, name)
 
 
 def hinted_store(run, frame, node, name, arguments, named, mask):
-    """Write ``array[index] = value`` to an array in global memory."""
+    """Run ``array[index] = value``, for an array in global memory."""
     place = _place(run, frame, node, name, arguments, "an array, an index and a number", 3, mask)
     store_place(run, frame, place, arguments[2], mask)
 

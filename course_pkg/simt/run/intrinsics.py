@@ -17,7 +17,7 @@ from course_pkg.simt.run.tuples import vector
 
 
 def intrinsic(run, frame, node, name, arguments, named, mask):
-    """Run one of CUDA's functions."""
+    """Run one of CUDA's functions, such as ``cuda.grid``."""
     if name.startswith("atomic."):
         return atomics.atomic(run, frame, node, name.removeprefix("atomic."), arguments, mask)
     if name in warp.FUNCTIONS:
@@ -89,7 +89,7 @@ def _bits(run, frame, node, name, arguments, named, mask):
     kind, width = given, given.bitwidth
     if name == "ffs":
         kind, width = types.uint32, max(width, 32)
-    elif name == "brev":  # Numba has it for unsigned numbers alone, and takes the first of them for int64
+    elif name == "brev":  # Numba has it only for unsigned types; int64 becomes uint32
         kind = types.uint64 if given == types.uint64 else types.uint32
         width = kind.bitwidth
     unsigned = np.dtype(f"uint{width}").type
@@ -166,7 +166,7 @@ def _selp(run, frame, node, name, arguments, named, mask):
 
 
 def _nanosleep(run, frame, node, name, arguments, named, mask):
-    """Do nothing: all threads run in lock step."""
+    """Do nothing, because all threads run in lockstep."""
     if len(arguments) != 1:
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: cuda.nanosleep takes a number of nanoseconds."

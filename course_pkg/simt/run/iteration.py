@@ -1,4 +1,4 @@
-"""What a ``for`` can run over: ranges, arrays, tuples, ``enumerate`` and ``zip``."""
+"""The sequences that a ``for`` can run over: ranges, arrays, tuples, ``enumerate``, ``zip`` and others."""
 
 import ast
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Zipped:
 
 @dataclass(slots=True, eq=False)
 class Flat:
-    """The elements of an array with gaps, in the order of its rows."""
+    """The elements, in row-major order, of an array that is not contiguous."""
 
     array: Array
     size: Value
@@ -45,7 +45,7 @@ class Flat:
 
 @dataclass(slots=True, eq=False)
 class Indices:
-    """The indices of all elements of a shape, row by row."""
+    """The indices of all elements of an array of this shape, in row-major order."""
 
     shape: tuple
     size: Value
@@ -55,7 +55,7 @@ SEQUENCES = (Range, Flat, Indices, Array, tuple, Enumerated, Zipped)
 
 
 def sequence_of(run, frame, node, mask):
-    """Evaluate what a loop runs over; a list that is written there serves as a tuple."""
+    """Evaluate the sequence that a loop runs over. A list in the source is treated as a tuple."""
     if isinstance(node, ast.List):
         node = ast.copy_location(ast.Tuple(node.elts, node.ctx), node)
     sequence = evaluate(run, frame, node, mask)
@@ -70,7 +70,7 @@ def sequence_of(run, frame, node, mask):
 
 
 def enumerated(run, frame, node, arguments) -> Enumerated:
-    """Return what ``enumerate`` makes of its arguments."""
+    """Return the sequence ``enumerate(…)`` for its arguments."""
     if not 1 <= len(arguments) <= 2 or not isinstance(arguments[0], SEQUENCES):
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: enumerate takes a range, an array or a tuple, and a start."
@@ -79,14 +79,14 @@ def enumerated(run, frame, node, arguments) -> Enumerated:
 
 
 def zipped(run, frame, node, arguments) -> Zipped:
-    """Return what ``zip`` makes of its arguments."""
+    """Return the sequence ``zip(…)`` for its arguments."""
     if not arguments or not all(isinstance(a, SEQUENCES) for a in arguments):
         raise SimtError(f"{frame.program.name}, line {node.lineno}: zip takes ranges, arrays and tuples.")
     return Zipped(tuple(arguments))
 
 
 def written_out(run, sequence) -> tuple | None:
-    """Return the parts of a sequence of tuples alone, which is written out; None for any other."""
+    """Return the items of a sequence made only of tuples, whose loop is unrolled; None for any other sequence."""
     if isinstance(sequence, tuple):
         return sequence
     if isinstance(sequence, Enumerated) and sequence.start.constant:
@@ -100,7 +100,7 @@ def written_out(run, sequence) -> tuple | None:
 
 
 def counted_by(run, sequence, mask) -> Range:
-    """Return the numbers that a loop over a sequence counts through."""
+    """Return the range of the counter of a loop over a sequence; a range is its own counter."""
     if isinstance(sequence, Range):
         return sequence
     return Range(run.constant(0), cast(run, _length(run, sequence, mask), INT64), run.constant(1))
@@ -140,7 +140,7 @@ def _smaller(run, a: Value, b: Value, mask) -> Value:
 
 
 def item_of(run, frame, node, sequence, at: Value, mask):
-    """Return what a loop's target gets in the trip number ``at``; for a range, ``at`` itself is the number."""
+    """Return the item that a loop's target gets in trip ``at``. For a range, ``at`` is the item itself."""
     if isinstance(sequence, Range):
         return at
     return _part(run, frame, ast.copy_location(ast.Constant(0), node), sequence, at, mask)
@@ -168,7 +168,7 @@ def _part(run, frame, node, sequence, at: Value, mask):
 
 
 def _place(run, frame, node, shape, at: Value, mask) -> tuple:
-    """Return the indices of the element that ``at`` numbers by rows."""
+    """Return the indices of element number ``at``, where elements are numbered in row-major order."""
     indices = []
     for extent in shape[:0:-1]:
         indices.append(binary(run, frame, node, ast.Mod(), at, extent, mask))
@@ -177,7 +177,7 @@ def _place(run, frame, node, shape, at: Value, mask) -> tuple:
 
 
 def indices_of(run, frame, node, arguments, mask) -> Indices:
-    """Return what ``numpy.ndindex`` makes of its arguments."""
+    """Return the sequence ``numpy.ndindex(…)`` for its arguments."""
     shape = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], tuple) else tuple(arguments)
     if not shape or not all(isinstance(n, Value) for n in shape):
         raise SimtError(f"{frame.program.name}, line {node.lineno}: ndindex takes integers, or a shape.")
@@ -188,18 +188,18 @@ def indices_of(run, frame, node, arguments, mask) -> Indices:
 
 
 def loaded_part(run, frame, node, array: Array, at: Value, mask):
-    """Return element or row number ``at`` of an array."""
+    """Return element ``at`` of a vector, or row ``at`` of another array."""
     found = element(run, frame, node, array, at, mask)
     return loaded(run, frame, node, found, mask) if isinstance(found, Array) else found
 
 
 def taken_apart(run, frame, target, value: Array, mask) -> tuple:
-    """Return the elements of an array that several names on the left are given.
+    """Return the elements that an assignment such as ``x, y = a`` gives to the names on the left.
 
     Raises
     ------
     SimtError
-        If their number is another one.
+        If the number of elements differs from the number of names.
     """
     names, extent = len(target.elts), value.shape[0] if value.ndim else None
     wrong = extent is not None and not run.dry and mask.narrow(extent.data != names)
@@ -212,7 +212,7 @@ def taken_apart(run, frame, target, value: Array, mask) -> tuple:
 
 
 def made_range(run, frame, node, arguments):
-    """Return a range; Numba turns the ends into integers of 64 bits if they are others than int32."""
+    """Return a range. As in Numba, it is of int32 if all arguments are signed with at most 32 bits, else of 64 bits."""
     if not 1 <= len(arguments) <= 3 or not all(isinstance(a, Value) for a in arguments):
         require_numbers(frame, *zip(node.args, arguments, strict=False))
         raise unsupported(frame, node, "range of something else than one to three integers")

@@ -15,7 +15,7 @@ from course_pkg.core.limits import (
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program, program_from_text, program_of
 
-_COMPILED = (  # what a compiled kernel of Numba tells about itself
+_COMPILED = (  # attributes of a compiled kernel in Numba, which do not exist here
     *("overloads", "nopython_signatures", "stats", "get_regs_per_thread", "get_const_mem_size"),
     *(
         "get_shared_mem_per_block",
@@ -37,7 +37,7 @@ def jit(func_or_sig=None, *, device=False, signature=None, **options):
         them, and arrays of other types are refused.
     device : bool
     signature : signature or list of signatures, optional
-        The same, by name.
+        Another way to give the signatures: by keyword.
     **options
         Options of ``numba.cuda.jit`` for its compiler; they are accepted and ignored.
 
@@ -101,10 +101,10 @@ class Kernel:
     device : bool
         True if kernels call it; False if the host launches it.
     signatures : tuple of Signature
-        The types that it was declared for; empty if they follow from the call.
+        The declared signatures; empty if the types follow from each call.
     prints : bool
-        Whether a launch prints what the kernel prints. If False, calls of ``print`` are left out together with the
-        reads in them, unless they do more than print.
+        Whether a launch shows the output of ``print``. If False, calls of ``print`` are skipped, including the memory
+        reads in their arguments, unless a call does more than print.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Kernel:
         Parameters
         ----------
         source : str
-            A text with the function, which is not indented; decorators are ignored.
+            Source text that contains the function without indentation; decorators are ignored.
         name : str
             The function's name.
         names : dict
@@ -176,12 +176,12 @@ class Kernel:
         return Launch(self, -(-ntasks // threads), threads, stream, sharedmem)
 
     def specialize(self, *arguments) -> "Kernel":
-        """Return the kernel itself: it is interpreted for whatever arguments a launch has."""
+        """Return the kernel itself, because the interpreter does not compile it for particular types."""
         return self
 
     @contextmanager
     def _doing(self, other: "Kernel"):
-        """Let this kernel do what another one does, under all names and in all launches that a learner has of it."""
+        """In a ``with`` block, make this kernel object run another kernel's code, for all names and launches of it."""
         before = dict(vars(self))
         vars(self).update(
             {name: vars(other)[name] for name in ("py_func", "signatures", "_program", "sketches")}
@@ -238,7 +238,7 @@ class Launch:
 
     def __call__(self, *arguments):
         """Run the kernel without counting; an index out of bounds or a divergent barrier raises an error."""
-        from course_pkg.simt.run.launch import run_launch  # imports Numba's types: a second
+        from course_pkg.simt.run.launch import run_launch  # this imports Numba's types, which takes a second
 
         run_launch(self, arguments)
 

@@ -1,4 +1,4 @@
-"""The value number of an operation: equal for operations that a compiler sees to be equal."""
+"""The value number of an operation: two operations have the same number if a compiler sees that they are equal."""
 
 import ast
 
@@ -6,10 +6,10 @@ from numba.core import types
 
 
 def key_of(run, kind, what, a, b, keys) -> int:
-    """Return the number of an operation on two values.
+    """Return the value number of an operation on two values.
 
-    ``what``: the operation's name and the type of its result. ``keys``: those of the values, sorted if the operation
-    does not mind their order.
+    ``what``: the operation's name and the type of its result. ``keys``: the value numbers of the operands, sorted if
+    the operation is commutative.
     """
     result = what[1]
     integer = isinstance(result, types.Integer)
@@ -28,7 +28,7 @@ def key_of(run, kind, what, a, b, keys) -> int:
 
 
 def _multiple_of_sum(run, what, a, b) -> int | None:
-    """Return the number of a product such as ``(x + 2) * 3`` as that of ``x * 3 + 6``; None for any other."""
+    """Return the value number of ``x * 3 + 6`` for a product such as ``(x + 2) * 3``; None for any other product."""
     if a.constant == b.constant:
         return None
     one, factor = (a, b) if b.constant else (b, a)

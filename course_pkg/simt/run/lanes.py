@@ -1,4 +1,4 @@
-"""The lanes of a launch: all threads of a box of blocks, as one array.
+"""The lanes of a launch: one array represents all threads of a box of blocks.
 
 A value that every thread holds is a NumPy array that broadcasts to six dimensions: block z, y, x, then thread z, y,
 x. ``threadIdx.x`` has only its own dimension, a kernel's argument has none, and a value loaded from memory usually has
@@ -39,12 +39,13 @@ class Wave:
         self._boxes: dict[tuple, Wave] = {}
 
     def box(self, *arrays) -> "Wave":
-        """Return the first blocks of the wave, so many that each other block does what one of them does.
+        """Return the smallest box of first blocks such that every other block behaves like one of these.
 
         Parameters
         ----------
         *arrays : ndarray or None
-            What the blocks do. In a direction of the grid in which none of the arrays extends, all blocks do the same.
+            Data that decide what the blocks do. If no array extends along a direction of the grid, all blocks in
+            this direction do the same.
         """
         shapes = [a.shape for a in arrays if a is not None and np.ndim(a) == 6]
         count = tuple(n if any(s[d] > 1 for s in shapes) else 1 for d, n in enumerate(self.count))
@@ -97,7 +98,7 @@ class Wave:
         return np.arange(self.blocks, dtype=np.int64).reshape(*self.count, 1, 1, 1)
 
     def spread(self, a) -> np.ndarray:
-        """Return one element per thread, shape (blocks, threads_per_block); a view if that is possible."""
+        """Return one element per thread, shape (blocks, threads_per_block); a view if possible."""
         return self.whole(a).reshape(self.blocks, self.threads_per_block)
 
     def by_warp(self, a, fill) -> np.ndarray:
@@ -155,7 +156,7 @@ class Mask:
         return int(np.count_nonzero(self.of_box(box).rows.any(axis=1))) * (self.wave.blocks // box.blocks)
 
     def of_box(self, box: Wave) -> "Mask":
-        """Return the lanes at work in a box of blocks that stands for the whole wave (:meth:`Wave.box`)."""
+        """Return the active lanes in a box of blocks that represents the whole wave (:meth:`Wave.box`)."""
         if box is self.wave:
             return self
         if self._of_box is None or self._of_box.wave is not box:
@@ -178,7 +179,7 @@ class Mask:
         return self if new.threads == self.threads else new
 
     def split(self, condition: np.ndarray) -> tuple["Mask", "Mask"]:
-        """Return the lanes in which the condition holds, and the others."""
+        """Return two masks: the active lanes in which the condition holds, and the other active lanes."""
         yes = self.narrow(condition)
         if yes is self:
             return self, self.wave.nobody
@@ -191,14 +192,14 @@ class Mask:
         return self.narrow(~other.data) if other else self
 
     def within(self, other: "Mask") -> bool:
-        """Return whether the other mask contains all these lanes; the answer is kept for the next call."""
+        """Return whether the other mask contains all lanes of this one; the answer is cached."""
         if other is self or other.data is None:
             return True
         if id(other) not in self._within:
             self._within[id(other)] = (
                 other,
                 not self.minus(other),
-            )  # the mask is kept, so that no other mask gets the same id
+            )  # the mask is kept alive, so that no other mask gets its id
         return self._within[id(other)][1]
 
     def union(self, other: "Mask") -> "Mask":
@@ -211,13 +212,13 @@ class Mask:
 
 
 def waves(grid, block, most_threads: int):
-    """Yield the launch as boxes of whole blocks, in the order of their numbers.
+    """Split a launch into boxes of whole blocks, and yield them in the order of their block numbers.
 
     Parameters
     ----------
     grid, block : tuple of int, (z, y, x)
     most_threads : int
-        A box has at most so many threads, but at least one block.
+        Maximum number of threads in a box; a box always has at least one block.
     """
     room = max(1, most_threads // prod(block))
     nz, ny, nx = grid

@@ -8,7 +8,7 @@ import numpy as np
 from course_pkg.core.limits import ARGUMENT_BYTES
 from course_pkg.simt.counting.sites import Counters, Uncounted
 from course_pkg.simt.errors import SimtError
-from course_pkg.simt.front import names  # noqa: F401  (this and others below register their functions)
+from course_pkg.simt.front import names  # noqa: F401  (importing this and others below registers their functions)
 from course_pkg.simt.front.signatures import arguments_as_declared
 from course_pkg.simt.front.source import Program, kept_program
 from course_pkg.simt.front.typing import type_of, type_of_number
@@ -26,12 +26,12 @@ from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.values import Variable
 
 WAVE_THREADS = 1 << 18
-PATIENCE = 1_000_000  # statements: after minutes of work, a launch without a budget is taken to hang
+PATIENCE = 1_000_000  # statements of a launch without a budget: then, after minutes, it is taken to hang
 
 
 @dataclass(eq=False)
 class State:
-    """What the waves of a launch have in common."""
+    """The data that all waves of a launch share."""
 
     name: str
     counters: Counters | None
@@ -43,9 +43,9 @@ class State:
     printer: Printer | None = None
     patience: int = field(default_factory=lambda: PATIENCE)
     programs: dict = field(default_factory=dict)
-    entities: dict = field(default_factory=dict)  # objects that kernels name, and what stands for each
+    entities: dict = field(default_factory=dict)  # {id of an object: (object, counterpart)}
     local_arrays: list = field(default_factory=list)
-    regions: tuple = ()  # of the arrays in global memory
+    regions: tuple = ()  # the regions of the arrays in global memory
     _numbers: dict = field(default_factory=dict)
 
     def number(self, site) -> int:
@@ -53,7 +53,7 @@ class State:
         return self._numbers.setdefault(site, 1000 + len(self._numbers))
 
     def program(self, function: Any) -> Program:
-        """Return the syntax tree of a device function, read once."""
+        """Return the program of a device function, which is parsed only once."""
         if id(function) not in self.programs:
             program = getattr(function, "program", None)
             self.programs[id(function)] = program or kept_program(function.py_func)
@@ -69,12 +69,13 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
     arguments : tuple
         NumPy arrays, device arrays and numbers; arrays are written in place.
     counters : Counters, optional
-        Collects the counts; without it nothing is counted.
+        Collects the counts; if it is None, nothing is counted.
     check : bool
-        Whether to look for races and for reads of memory that no thread wrote, and to collect hazards instead of
-        raising an error.
+        Whether to look for races and for reads of uninitialized memory, and to collect hazards instead of raising an
+        error.
     steps : int, optional
-        Most statements to run, each for all threads of a wave at once; by default, what :func:`~.budget.limits` sets.
+        Maximum number of statements, each run for all threads of a wave at once; by default, the budget that
+        :func:`~.budget.limits` sets.
     """
     return _run_launch(launch, arguments, counters, check, steps_now() if steps is None else steps)
 
@@ -84,7 +85,7 @@ def _run_launch(launch, arguments, counters, check, steps) -> State:
     if launch.kernel.signatures:
         arguments = arguments_as_declared(launch.kernel, arguments)
     check_arguments(program, arguments)
-    lost_stores(program.tree)  # the sketch takes statements without an effect out of the tree
+    lost_stores(program.tree)  # the sketch removes statements without an effect from the tree
     grid, block = launch.grid[::-1], launch.block[::-1]
     memory = GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=False))))
     with np.errstate(all="ignore"):
@@ -97,7 +98,7 @@ def _run_launch(launch, arguments, counters, check, steps) -> State:
         state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps, printer)
         state.programs[id(launch.kernel)] = program
         if check and counters is None:
-            state.counters = Uncounted()  # the ledger knows which values are used
+            state.counters = Uncounted()  # the ledger must note which values are used
         state.regions = tuple({id(region): region for region in memory.regions.values()}.values())
         try:
             for wave in waves(grid, block, WAVE_THREADS):
@@ -116,7 +117,7 @@ def _run_launch(launch, arguments, counters, check, steps) -> State:
 
 
 def _run(run, program, arguments, memory) -> None:
-    """Run the kernel for one wave."""
+    """Run the kernel for one wave of blocks."""
     frame = Frame(program, run.wave.everyone, is_kernel=True)
     run.scopes.append(frame.scope)
     for name, argument in zip(program.parameters, arguments, strict=False):
@@ -131,16 +132,16 @@ def _run(run, program, arguments, memory) -> None:
 
 
 def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool]:
-    """Run a sketch of the kernel, once for each combination of argument types.
+    """Return the result of a sketch of the kernel, which runs once for each combination of argument types.
 
     Returns
     -------
     types : dict
-        Types of the kernel's variables where two branches meet.
+        The type of each of the kernel's variables where two branches meet.
     stored : set of str
         Names of the arrays that the kernel may write to.
     in_parts : bool
-        Whether something else than barriers of whole blocks and whole warps may put its threads in order.
+        Whether anything other than barriers of whole blocks or whole warps may put the threads in order.
     """
     kinds = tuple(_kind(a) for a in arguments)
     known = launch.kernel.sketches
@@ -165,12 +166,12 @@ def _kind(argument):
 
 
 def is_array(argument) -> bool:
-    """Return whether an argument is an array of the host or a device array."""
+    """Return whether an argument is a host array or a device array."""
     return isinstance(argument, np.ndarray) or hasattr(argument, "host")
 
 
 def check_arguments(program, arguments) -> None:
-    """Before anything runs, refuse arguments that Numba would refuse.
+    """Refuse arguments that Numba would refuse. This is checked before any statement runs.
 
     Raises
     ------
@@ -195,7 +196,7 @@ def check_arguments(program, arguments) -> None:
 
 
 def _check_argument(name, argument) -> int:
-    """Refuse an argument that Numba would refuse; return its size in bytes among the kernel's parameters."""
+    """Refuse an argument that Numba would refuse; return the bytes that it occupies among the kernel's parameters."""
     if isinstance(argument, tuple):
         return sum(_check_argument(f"{name}[{i}]", part) for i, part in enumerate(argument))
     if is_array(argument):
@@ -216,7 +217,7 @@ def _check_argument(name, argument) -> int:
 
 
 def _holds_numbers(dtype) -> bool:
-    """Whether elements are records of numbers."""
+    """Return whether elements of this dtype are records of numbers."""
     if dtype.subdtype:
         return _holds_numbers(dtype.subdtype[0])
     if dtype.names:
@@ -225,7 +226,7 @@ def _holds_numbers(dtype) -> bool:
 
 
 def _arrays(named):
-    """Yield the arrays among the arguments and in tuples, each with the name of the kernel's variable."""
+    """Yield the arrays among the arguments, including those in tuples, each with the name of the kernel's variable."""
     for name, argument in named:
         if is_array(argument):
             yield name, argument
@@ -234,7 +235,7 @@ def _arrays(named):
 
 
 def bind_argument(run: Run, name: str, argument, memory: GlobalMemory):
-    """Return what the kernel's variable holds for an argument."""
+    """Return the interpreter's value for an argument: what the kernel's parameter holds."""
     if is_array(argument):
         return _array(run, name, argument, memory)
     if isinstance(argument, tuple):

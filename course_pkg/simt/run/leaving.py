@@ -1,7 +1,8 @@
-"""Leaving a kernel: lanes that take the empty side of a kernel's last ``if`` have nothing left to do.
+"""Leaving a kernel: a lane has nothing left to do if it takes the empty side of a kernel's last ``if``.
 
-``if i < n:`` around all that a kernel does is the same program as ``if i >= n: return`` before it. At a barrier inside,
-the lanes beyond ``n`` have left in the second form, and are on their way out in the first.
+A kernel may put all its work inside ``if i < n:``, or begin with ``if i >= n: return``. Both forms do the same. At a
+barrier in the work, the lanes beyond ``n`` have already left in the second form. In the first form, they are about to
+leave, and this module treats them as leaving.
 """
 
 import ast
@@ -11,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 @contextmanager
 def leaving(run, frame, node: ast.If, lanes, side: list):
-    """Take lanes as leaving the kernel while the others run their side of a branch, if their own side does nothing.
+    """Treat lanes whose side of a branch does nothing as leaving the kernel while other lanes run the other side.
 
     Parameters
     ----------
@@ -19,8 +20,9 @@ def leaving(run, frame, node: ast.If, lanes, side: list):
     frame : Frame
     node : ast.If
     lanes : Mask
-        The lanes that take the other side, ``side``.
+        The lanes that take ``side``, and that may have nothing left to do.
     side : list of ast.stmt
+        The statements that ``lanes`` run.
     """
     before = run.leaving
     if lanes and frame.is_kernel and all(map(_is_idle, side)) and node in last_branches(frame.program.tree):
@@ -38,7 +40,7 @@ def last_branches(function: ast.FunctionDef) -> frozenset:
     return _FOUND[function]
 
 
-_FOUND: WeakKeyDictionary = WeakKeyDictionary()  # a notebook defines a kernel anew each time that a cell runs
+_FOUND: WeakKeyDictionary = WeakKeyDictionary()  # weak: a notebook redefines a kernel each time a cell runs
 
 
 def _search(function: ast.FunctionDef) -> frozenset:
@@ -52,7 +54,7 @@ def _search(function: ast.FunctionDef) -> frozenset:
 
 
 def _is_idle(statement) -> bool:
-    """Tell whether a statement does nothing at the end of a kernel."""
+    """Return whether a statement has no effect at the end of a kernel."""
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, ast.Constant)
     return isinstance(statement, ast.Pass) or (isinstance(statement, ast.Return) and statement.value is None)

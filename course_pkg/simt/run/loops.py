@@ -1,4 +1,4 @@
-"""Loops: trips until no lane is left, in the order that a compiler chooses."""
+"""Loops: run trips until no lane is left, in the order that a compiler chooses."""
 
 import ast
 from functools import cache
@@ -33,7 +33,7 @@ def _while(run, frame, node, mask):
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
     written_out = bool(_assigned(node) & _read(node.test)) and free_of_waiting(node.test)
-    if written_out:  # nothing in the test has an effect; a `while True` is not unrolled
+    if written_out:  # the test has no side effect, and the loop is not `while True`, which is never unrolled
         written_out = condition(run, frame, node.test, mask).constant
     loop = _begin_loop(run, frame, node, mask, written_out)
     watch, moves, trips = Watch(run, frame, node), moves_before(node), 0
@@ -62,7 +62,7 @@ def _while(run, frame, node, mask):
 
 
 def _endless(run, frame, node, mask) -> bool:
-    """Return whether a loop's condition is a constant that is true."""
+    """Return whether a loop's condition is a true constant, as in ``while True``."""
     test = condition(run, frame, node.test, mask)
     return test.constant and bool(test.number)
 
@@ -110,7 +110,7 @@ def _for(run, frame, node, mask):
     rest_first = not start.constant and not _counts_from_a_constant(frame, node)
     loop, returned = _begin_loop(run, frame, node, mask, constant), frame.returned
     if trips.size and trips.max() > run.patience and mask.data is not None:
-        trips = np.where(mask.data, trips, 0)  # threads that do not come here may hold any bounds
+        trips = np.where(mask.data, trips, 0)  # inactive threads may hold arbitrary bounds
     entering = mask.narrow(trips > 0)
     gone, moves = run.wave.nobody, moves_before(node)
     if trips.size and trips.max() > run.patience and not leaves(node):
@@ -168,7 +168,7 @@ def _begin_loop(run, frame, node, mask, constant=False):
 
 
 def _counts_from_a_constant(frame, node) -> bool:
-    """Tell whether an integer that the loop changes is a constant before: then the trips without a group come last."""
+    """Return whether an integer that the loop updates is constant before it. Then the left-over trips come last."""
     held = (frame.variables.get(name) for name in _carried(node))
     values = (variable.value for variable in held if variable)
     return any(isinstance(v, Value) and v.constant and isinstance(v.type, types.Integer) for v in values)
@@ -176,14 +176,14 @@ def _counts_from_a_constant(frame, node) -> bool:
 
 @cache
 def _carried(node) -> frozenset:
-    """Return the names that a trip changes by an operation on what they were."""
+    """Return the names that a trip updates by an augmented assignment, such as ``n += 1``."""
     parts = (part for statement in node.body for part in ast.walk(statement))
     targets = (part.target for part in parts if isinstance(part, ast.AugAssign))
     return frozenset(target.id for target in targets if isinstance(target, ast.Name))
 
 
 def _kept(run, frame, node, mask):
-    """Return the place of the element that a loop changes in each trip, if all lanes have it in a register before."""
+    """Return the element that each trip of a loop changes, if all lanes hold it in a register before the loop."""
     target = kept_element(node)
     if target is None or not run.ledger.counts:
         return None
@@ -203,7 +203,7 @@ def _one_pass(run, frame, loop, node, mask, written_out):
 
 
 def _forget(run, frame, node, which) -> None:
-    """Give new value numbers to variables that a loop's body assigns: a compiler cannot know them between trips."""
+    """Give new value numbers to the variables that a loop assigns: a compiler does not know them between trips."""
     for name in _assigned(node):
         variable = frame.variables.get(name)
         value = variable.value if variable else None
@@ -222,7 +222,7 @@ def _is_constant(value) -> bool:
 
 
 def _touches_local_array(frame, node) -> bool:
-    """Tell whether a loop's body names an array of the thread's own."""
+    """Return whether a loop's body uses an array in local memory."""
     held = (frame.variables.get(name) for name in _named(node))
     return any(getattr(variable.value, "space", "") == "local" for variable in held if variable)
 
@@ -244,7 +244,7 @@ def _read(test) -> set:
 
 def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
     if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id in frame.variables:
-        frame.variables[node.target.id].number = None  # after the loop, other lanes have other numbers
+        frame.variables[node.target.id].number = None  # after the loop, the variable may differ between lanes
     for branch, lanes in loop.later.items():
         execute(run, frame, branch.body, lanes)
     frame.loops.pop()
@@ -260,7 +260,7 @@ def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
 
 
 def _trips(run, frame, node, start, stop, step) -> Value:
-    """Return how many trips each lane makes."""
+    """Return the number of trips that each lane makes."""
     if not step.data.all():
         raise SimtError(f"{frame.program.name}, line {node.lineno}: the step of range is 0.")
 

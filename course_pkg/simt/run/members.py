@@ -1,4 +1,4 @@
-"""Attributes and methods of arrays and numbers: ``a.shape``, ``a.T``, ``a.sum()``, ``z.conjugate()`` and their like."""
+"""Attributes and methods of arrays and numbers, such as ``a.shape``, ``a.T``, ``a.sum()`` and ``z.conjugate()``."""
 
 from dataclasses import replace
 
@@ -48,7 +48,7 @@ def array_member(run, frame, node, array: Array, name: str, mask):
         return flattened(run, array)
     if name in METHODS:
         return Method(name, array)
-    return field(run, frame, node, array, name) if is_record(array) else None  # says which fields there are
+    return field(run, frame, node, array, name) if is_record(array) else None  # lists the fields in its error
 
 
 def _size(run, array, each: int) -> Value:
@@ -70,14 +70,14 @@ def _stride(run, array, d: int) -> Value:
 
 
 def is_row_major(array: Array) -> bool:
-    """Whether the elements lie row by row without gaps, so that one index can number them."""
+    """Return whether the elements are contiguous in row-major order, so that one index can number them."""
     if not all(v.uniform for v in array.shape):
         return array.ndim == 1 and array.strides == (1,)
     return array.strides == row_major([v.number for v in array.shape])
 
 
 def flattened(run, array: Array) -> "Array | Flat":
-    """Return the elements of an array in the order of its rows."""
+    """Return the elements of an array in row-major order."""
     if array.ndim == 1:
         return array
     if not run.dry and not is_row_major(array):
@@ -153,7 +153,7 @@ def _shape(run, frame, node, array, arguments) -> Array:
 
 
 def _viewed(run, frame, node, array, arguments) -> Array:
-    """Return the same bytes as elements of another type of the same size."""
+    """Return a view of an array's bytes as elements of another type of the same size."""
     (kind,) = arguments if len(arguments) == 1 else (None,)
     dtype = np.dtype(str(kind.type)) if isinstance(kind, TypeName) else None
     if dtype is None or dtype.itemsize != array.dtype.itemsize:

@@ -1,4 +1,4 @@
-"""Merge the values that a variable has after two branches: one value in some lanes, another in the others."""
+"""Merge the values that a variable has after two branches: some lanes have one value, the others another."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from course_pkg.simt.run.views import merge_views
 def merge(run, mask, new, old, seen=True):
     """Return ``new`` in the active lanes and ``old`` in the others.
 
-    ``seen``: whether a later statement may see a variable that has one of the two; else neither is used by this.
+    ``seen``: whether a later statement may read the variable. If not, the merge does not count as a use of the values.
     """
     if isinstance(new, Value) and isinstance(old, Value):
         if new is old:
@@ -23,7 +23,7 @@ def merge(run, mask, new, old, seen=True):
             return _choose(mask, a, b)
 
         if new.key == old.key and new.type == old.type:
-            # lanes of one branch may have changed memory before they loaded: each lane keeps the number that it loaded
+            # lanes of one branch may have changed memory before they loaded, so each lane keeps the value it loaded
             data = new.data if new.data is old.data else _choose(mask, new.data, old.data)
             constant = new.constant and old.constant
             value = run.derived(data, new.type, new.key, (new, old), mask, constant)

@@ -1,4 +1,4 @@
-"""What stands where one number is needed, in a sentence that says what to write instead."""
+"""Error messages for places where a single number is needed: what stands there, and what to write instead."""
 
 import ast
 
@@ -11,24 +11,24 @@ _CALLED = {"grid": "cuda.grid(1)", "gridsize": "cuda.gridsize(1)"}
 
 
 def require_numbers(frame, *operands) -> None:
-    """Stop at the first operand that is known to be no single number.
+    """Raise an error for the first operand that is known not to be a single number.
 
     Parameters
     ----------
     *operands : tuple of (ast.expr, object)
-        What the kernel wrote, and what it is.
+        The expression in the kernel, and the object that it evaluates to.
 
     Raises
     ------
     Unsupported
-        With what to write instead.
+        If there is such an operand; the message says what to write instead.
     """
     if all(isinstance(thing, tuple) for _, thing in operands):
-        return  # tuples can be joined
+        return  # tuples can be concatenated
     for node, thing in operands:
         if not isinstance(
             thing, Value
-        ):  # nearly always it is one, and the text takes longer than the operation
+        ):  # checked first, because it nearly always is one, and making the text is slow
             said = no_number(node, thing)
             if said:
                 raise Unsupported(f"{frame.program.name}, line {node.lineno}: {said}.")
@@ -42,7 +42,7 @@ def no_numbers(frame, node, *operands) -> SimtError:
 
 
 def no_index(frame, node, array, d: int, part) -> SimtError:
-    """Return the error for an index that is no integer."""
+    """Return the error for an index that is not an integer."""
     what = f"a {part.type}: indices are integers" if isinstance(part, Value) else "no integer"
     return SimtError(f"{frame.program.name}, line {node.lineno}: index {d} of {array.name} is {what}.")
 
@@ -65,12 +65,12 @@ def no_elements(frame, node, thing) -> SimtError:
 
 
 def no_number(node: ast.expr | None, thing) -> str:
-    """Return why something is no single number, and what to write; empty if it is one, or where nothing is known.
+    """Return why something is not a single number and what to write; an empty string if it is, or if that is unknown.
 
     Parameters
     ----------
     node : ast.expr, optional
-        How the kernel wrote it; by default, the thing is called by its own name.
+        The expression in the kernel; without it, the message uses the object's own name.
 
     Examples
     --------

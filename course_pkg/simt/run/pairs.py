@@ -1,4 +1,4 @@
-"""Two neighbouring elements by one access: ``load_pair`` and ``store_pair``."""
+"""``load_pair`` and ``store_pair``: load or store two neighbouring elements by one access."""
 
 import numpy as np
 from numba.core import types

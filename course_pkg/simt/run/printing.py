@@ -1,4 +1,4 @@
-"""``print`` in a kernel: the lines that Numba prints on a GPU, thread by thread, up to a limit."""
+"""``print`` in a kernel: print the same lines as Numba on a GPU, thread by thread, up to a limit."""
 
 import ast
 import sys
@@ -12,8 +12,8 @@ from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.values import Value
 
-MOST_LINES = 1_000  # per launch
-MOST_ITEMS = 32  # per line; for more items Numba prints only a format
+MOST_LINES = 1_000  # maximum per launch
+MOST_ITEMS = 32  # maximum per line; for more items, Numba prints only the format string
 _INSTEAD = 'write print("i =", i), with text and numbers separated by commas.'
 
 
@@ -44,7 +44,7 @@ def print_call(run, frame, node: ast.Call, mask) -> None:
 
 
 def _item(run, frame, node, mask) -> "str | Value":
-    """Return an item of a line: a text of the source, or the number of each lane."""
+    """Return an item of a printed line: a text from the source, or a value with one number per lane."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if any(isinstance(part, ast.JoinedStr) or _is_text(part) for part in ast.walk(node)):
@@ -87,7 +87,7 @@ class Printer:
         self.written, self.left_out = 0, 0
 
     def lines(self, wave, mask, items: list) -> None:
-        """Write the lines of one call."""
+        """Write the lines of one call of ``print``: one line for each active lane."""
         room = MOST_LINES - self.written
         threads = np.flatnonzero(wave.spread(mask.full))[:room]
         self.left_out += mask.threads - threads.size
@@ -98,7 +98,7 @@ class Printer:
             sys.stdout.write("".join(f"{line}\n" for line in lines))
 
     def close(self) -> None:
-        """Say how many lines were left out."""
+        """Print how many lines were left out, at the end of a launch."""
         if self.left_out:
             sys.stdout.write(
                 f"… and {self.left_out:,} more lines were left out: let one thread print, as in "
@@ -114,7 +114,7 @@ def _column(wave, item, threads) -> list[str]:
 
 
 def without(tree: ast.AST, vain: set) -> None:
-    """Remove calls of ``print`` from a function, in place, and with them branches that do nothing else."""
+    """Remove the given calls of ``print`` from a function, in place; also remove branches that contain nothing else."""
     for field in ("body", "orelse"):
         body = getattr(tree, field, None)
         if not isinstance(body, list) or not body:
@@ -130,7 +130,7 @@ def without(tree: ast.AST, vain: set) -> None:
 
 
 def _emptied(node) -> bool:
-    """Return whether a branch is empty, and its condition has no effect besides its value."""
+    """Return whether a branch is empty and its condition calls no function, so that the branch has no effect."""
     return (
         isinstance(node, ast.If)
         and not node.orelse

@@ -1,8 +1,8 @@
-"""A sketch of a run: it runs one thread through both sides of every branch, without touching memory.
+"""A sketch of a run sends one thread through both sides of every branch, without touching memory.
 
-Where two branches meet, Numba gives each variable one type, whether or not a thread ever takes both. The sketch finds
-these types before the run; it repeats each loop until the types no longer change. It also meets every construct of the
-kernel, so that a construct which the interpreter does not know is refused before anything is written to memory.
+Where two branches meet, Numba gives each variable one type, even if no thread ever takes one of the branches. The
+sketch finds these types before the run. It repeats each loop until the types no longer change. It also visits every
+construct of the kernel, so the interpreter refuses an unsupported construct before it writes anything to memory.
 """
 
 import ast
@@ -17,12 +17,12 @@ from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.values import Range, Torn, TypeName, Value, Variable
 
-# all rounds but the last change the type of a variable, and no kernel has nearly so many variables
+# each round except the last changes the type of a variable, and no kernel has nearly this many variables
 MOST_ROUNDS = 1000
 
 
 def widen(run, frame, node) -> None:
-    """Give the variables the types that the sketch found for the place where two branches meet."""
+    """Convert the variables to the types that the sketch found for this place, where two branches meet."""
     for name, numba_type in run.types.get((run.path, id(node)), {}).items():
         variable = frame.variables.get(name)
         if variable is None or not isinstance(variable.value, Value) or variable.value.type is numba_type:
@@ -47,7 +47,7 @@ def sketch_if(run, frame, node, mask, execute):
 
 
 def sketch_loop(run, frame, node, mask, execute, begin):
-    """Run a loop's body until the types of its variables settle; ``begin`` starts a trip."""
+    """Run a loop's body until the types of its variables no longer change; ``begin`` starts a trip."""
     header, leaving = dict(frame.variables), []
     changed = {
         n.id for s in (node, *node.body) for n in ast.walk(s) if isinstance(n, ast.Name) and _stored(n)
@@ -84,7 +84,7 @@ def _unknown(run, variable):
 
 
 def _of_any_trip(run, value):
-    """Return what stands for a variable in all trips of a loop that changes it: nothing in it is a constant."""
+    """Return a value that represents a variable in all trips of a loop that changes it; no part of it is constant."""
     if isinstance(value, Value):
         return run.blank(value.type)
     if isinstance(value, tuple):
@@ -95,7 +95,7 @@ def _of_any_trip(run, value):
 
 
 def _join(run, frame, node, ways: list) -> dict:
-    """Return the variables after several branches meet: those of any branch, each with a type that fits all."""
+    """Return the variables after branches meet: all that any branch has, each with a type that fits all branches."""
     joined: dict = {}
     for variables in ways:
         for name, variable in variables.items():
@@ -126,7 +126,7 @@ def _common(run, frame, node, name, a, b):
 
 
 def any_of(run, things):
-    """Return one object that stands for any of several, such as one array for arrays of the same type.
+    """Return one object that represents any of several objects, such as one array for arrays of the same type.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def any_of(run, things):
 
 
 def of_one_type(values: tuple) -> bool:
-    """Return whether Numba gives all items of a tuple the same type, so that a variable may be the index."""
+    """Return whether all items of a tuple have the same type in Numba. If so, its index may be a variable."""
     first = values[0] if values else None
     if isinstance(first, Value):
         return all(isinstance(v, Value) and v.type == first.type for v in values)
@@ -167,7 +167,7 @@ def _alike(one: Array, other: Array) -> bool:
 
 
 def _same(one, other) -> bool:
-    """Return whether two objects are the same function, type, or member of a module."""
+    """Return whether two objects represent the same function, type or member of a module, or are both ranges."""
     if type(one) is not type(other) or isinstance(one, (Value, Array, tuple)):
         return False
     if isinstance(one, Range):
@@ -177,7 +177,7 @@ def _same(one, other) -> bool:
 
 
 def note_store(run, array: Array) -> None:
-    """Note that the kernel may write to an array, under all names that this array may stand for."""
+    """Record that the kernel may write to an array, and to all arrays that it may stand for."""
     run.stored |= _names(array)
 
 
@@ -186,7 +186,7 @@ def _names(array: Array) -> frozenset:
 
 
 def _settled(variables: dict) -> dict:
-    """Return those properties of the variables that must stay the same for the sketch of a loop to end."""
+    """Return the properties of the variables that a round must not change if the sketch of a loop is to end."""
     return {n: _outline(v.value) for n, v in variables.items()}
 
 

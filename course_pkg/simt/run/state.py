@@ -20,7 +20,7 @@ MEMORIES = ("global", "shared", "local")
 
 @dataclass(eq=False)
 class Frame:
-    """A call of a function that is being run: its variables, and the lanes that have returned from it."""
+    """A running call of a function: its variables, and the lanes that have returned from it."""
 
     program: Program
     entry: Mask
@@ -32,14 +32,14 @@ class Frame:
     loops: list = field(default_factory=list)
     scope: dict = field(default_factory=dict)  # see run/sway.py
     is_kernel: bool = False
-    outer: "Frame | None" = None  # where a function inside a function was defined
+    outer: "Frame | None" = None  # for a nested function, the call in which it was defined
 
 
 @dataclass(eq=False)
 class Loop:
     """The lanes that have left a loop by ``break``, or the current trip by ``continue``.
 
-    ``before``: the first value number of the loop, and the state of global memory before it.
+    ``before``: the first value number that is new in the loop, and the version of global memory before the loop.
     """
 
     broken: Mask
@@ -48,7 +48,7 @@ class Loop:
     may_wait: bool = False
     later: dict = field(
         default_factory=dict
-    )  # what lanes do after the loop, before they go on: {branch: lanes}
+    )  # branches put off until after the loop: {branch: lanes that run it}
     # in a sketch: the variables at each break and at each continue
     breaking: list = field(default_factory=list)
     continuing: list = field(default_factory=list)
@@ -62,9 +62,9 @@ class Run:
     ----------
     wave : Wave
     launch : object
-        What all waves share: ``counters`` (or None), ``log`` (of hazards), ``races`` (or None), ``static_shared`` and
-        ``dynamic_shared`` (bytes), ``printer`` (or None), ``steps`` (statements left), ``types`` (of variables where
-        two branches meet; None for a sketch of a run).
+        The data that all waves share: ``counters`` (or None), ``log`` (of hazards), ``races`` (or None),
+        ``static_shared`` and ``dynamic_shared`` (bytes), ``printer`` (or None), ``steps`` (statements left), ``types``
+        (of variables where two branches meet; None for a sketch of a run).
     """
 
     def __init__(self, wave: Wave, launch):
@@ -78,22 +78,22 @@ class Run:
         self.allocations: dict = {}
         self.static_shared = self.constant_bytes = 0
         self.exited = wave.nobody
-        self.leaving = wave.nobody  # lanes that have nothing left to do but to leave the kernel
+        self.leaving = wave.nobody  # lanes with nothing left to do except to leave the kernel
         self.stored: set = set()  # in a sketch: names of the global arrays that the kernel may write to
-        self.vain: set = set()  # in a sketch: calls of print that do nothing but print
+        self.vain: set = set()  # in a sketch: calls of print whose only effect is to print
         self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
         self.clock = Clock(wave, launch.races)
-        self.parts_of_elements: dict = {}  # memory seen as fields of records, or as halves of complex numbers
-        self.local_functions: dict = {}  # those that functions define inside themselves
+        self.parts_of_elements: dict = {}  # views of memory as fields of records or as halves of complex numbers
+        self.local_functions: dict = {}  # functions that are defined inside other functions
         self.calling: list = []  # programs of the device functions that are being run
         self.dry = launch.types is None
         self.patience = launch.patience if launch.steps is None else launch.steps
         self.types: dict = {} if self.dry else launch.types
         self.path: tuple = ()
-        self.scopes: list[dict] = []  # the floats in doubt that decide what is run: see run/sway.py
-        self.turns: dict = {}  # for each loop whose threads take turns, those that have to wait: see run/turns.py
-        self.spins: dict = {}  # what run/turns.py knows of statements
-        self.watching: list = []  # for each loop that is watched, the regions whose contents have changed in this trip
+        self.scopes: list[dict] = []  # doubtful floats that decide what is run: see run/sway.py
+        self.turns: dict = {}  # {loop whose threads take turns: lanes that have to wait}: see run/turns.py
+        self.spins: dict = {}  # what run/turns.py has found out about statements
+        self.watching: list = []  # for each watched loop, the regions that changed in this trip
 
     # values
 
@@ -106,14 +106,14 @@ class Run:
         return Value(np.asarray(data), numba_type, self.numbering.of(what, *keys))
 
     def derived(self, data, numba_type, key: int, operands, mask: Mask, constant=False) -> Value:
-        """Make a value from operands; whoever uses the value uses them."""
+        """Make a value from operands. A use of the value counts as a use of the operands."""
         value = Value(np.asarray(data), numba_type, key, constant)
         if not constant:
             self.ledger.made_of(value, operands, mask)
         return value
 
     def view(self, value: Value, data, numba_type, key: int, constant=False) -> Value:
-        """Make a value that is another form of ``value``: cast, negated, or one of its parts."""
+        """Make a value that is another form of ``value``, such as a cast, its negative, or one of its parts."""
         return Value(np.asarray(data), numba_type, key, constant, origin=value.origin)
 
     def fresh(self, data, numba_type, operands=(), mask: Mask | None = None) -> Value:
@@ -123,11 +123,11 @@ class Run:
         return Value(np.asarray(data), numba_type, self.numbering.fresh())
 
     def blank(self, numba_type) -> Value:
-        """Return any value of a type; sketches use it, because only types matter there."""
+        """Return an arbitrary value of a type. Sketches use it, because only types matter in a sketch."""
         return self.fresh(np.zeros((1,) * 6, dtype_of(numba_type)), numba_type)
 
     def kill(self, *spaces: str) -> None:
-        """Forget what was loaded from these memories: they may have changed."""
+        """Discard the values loaded from these memory spaces, because their contents may have changed."""
         for space in spaces:
             self.versions[space] = self.numbering.fresh()
 

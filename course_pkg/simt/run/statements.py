@@ -1,4 +1,4 @@
-"""Statements. Each takes the lanes that run it, and returns those that go on to the next statement."""
+"""Run statements. Each function takes the lanes that run a statement, and returns those that go on to the next one."""
 
 import ast
 from functools import cache
@@ -27,7 +27,7 @@ STATEMENTS: dict = {}
 
 
 def runs(kind):
-    """Register a function that runs one kind of statement; modules do so when they are imported."""
+    """Return a decorator that registers a function for running one kind of statement."""
 
     def register(function):
         STATEMENTS[kind] = function
@@ -82,7 +82,7 @@ def _ann_assign(run, frame, node, mask):
 
 
 def bind(run, frame, target, value, mask):
-    """Store a value under a name, in an array's element, or in several targets."""
+    """Assign a value to a target: a name, an array's element, or a tuple of targets."""
     if isinstance(target, ast.Name):
         assign_name(run, frame, target.id, value, mask, target.lineno)
     elif isinstance(target, (ast.Subscript, ast.Attribute)):
@@ -161,7 +161,7 @@ def _if(run, frame, node, mask):
     yes, no = mask.split(test.data)
     with scope(run), run.ledger.branch(run, frame, node, mask):
         decide(run, test, mask)
-        changed = effects(run, frame, staying((node,))[1:])  # without the condition, which comes before
+        changed = effects(run, frame, staying((node,))[1:])  # without the condition, evaluated before
         before = dict(run.versions)
         sides = [(node.body, yes, node.orelse, no), (node.orelse, no, node.body, yes)]
         after, ends = {}, []
@@ -187,7 +187,7 @@ def _if(run, frame, node, mask):
 
 
 def _put_off(frame, node, lanes) -> bool:
-    """Put off what lanes do on their way out of a loop: they wait there for each other. Return whether it can wait."""
+    """Postpone a branch that leaves a loop until all lanes have left it; return False if the branch cannot wait."""
     if not frame.loops or not waits_outside(node) or not frame.loops[-1].may_wait:
         return False
     later = frame.loops[-1].later
@@ -237,7 +237,7 @@ def _pass(run, frame, node, mask):
 
 @runs(ast.Global)
 def _global(run, frame, node, mask):
-    """Go on: a kernel reads names of the module without this statement, and cannot write them."""
+    """Do nothing if the names are only read, which needs no ``global``; a kernel cannot assign names of its module."""
     written = frame.program.assigned.intersection(node.names)
     if written:
         raise SimtError(

@@ -1,12 +1,13 @@
-"""Sway: what a thread does because of a float in doubt is as much in doubt as the float itself.
+"""Sway: if a float in doubt decides what a thread does, the results are as doubtful as the float itself.
 
-Integers that atomics read while other threads change them are locks, flags or counters: a branch on such an integer is
-what it is for (:mod:`course_pkg.simt.memory.doubts`). A floating-point number is data. Threads may compare it and swap
-it until no other thread comes between, but a thread that takes a branch because of it could move it bit by bit. So
-each value that gets its name in such a branch is followed as if it had been computed from the number.
+Atomics may read an integer while other threads change it. Such an integer is a lock, a flag or a counter, and a branch
+on it is its purpose (:mod:`course_pkg.simt.memory.doubts`). A floating-point number is data. Threads may use
+compare-and-swap on it until no other thread intervenes. But a thread that branches on such a number could copy it bit
+by bit through its branches. So each value that is assigned in such a branch is followed as if it had been computed
+from the number.
 
-A *scope* holds the doubts that have decided a branch, as long as they decide what is executed: to the end of an ``if``,
-of a loop, or of a function that a lane has left.
+A *scope* holds the doubts that have decided a branch, for as long as they affect what is executed. This is until the
+end of the ``if``. If a lane has left a loop or a function, it is until the end of the loop or the function.
 """
 
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from course_pkg.simt.run.values import Value
 
 @contextmanager
 def scope(run):
-    """Open a scope for a construct that decides which lanes run it; give the dictionary of its doubts."""
+    """Open a scope for a construct whose condition decides which lanes run it; yield the dictionary of its doubts."""
     run.scopes.append({})
     try:
         yield run.scopes[-1]
@@ -30,13 +31,13 @@ def scope(run):
 
 
 def leave(run, left: dict) -> None:
-    """Note that lanes leave a loop or a function, whose scope is ``left``: what follows in it is run without them."""
+    """Note that lanes leave a loop or function with the scope ``left``; the rest of it runs without these lanes."""
     for inner in run.scopes:
         left.update(inner)
 
 
 def swayed(run, value):
-    """Return a value with all doubts that have decided whether it is computed here."""
+    """Return a value to which all doubts are added that have decided whether the present code runs."""
     if not any(run.scopes):
         return value
     if isinstance(value, tuple):

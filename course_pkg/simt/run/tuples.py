@@ -1,4 +1,4 @@
-"""Tuples: their parts, chosen by a number that may differ between threads, and CUDA's short vectors."""
+"""Tuples, whose index may differ between threads, and CUDA's short vectors."""
 
 import numpy as np
 from numba.core import types
@@ -20,7 +20,7 @@ def part_of_tuple(run, frame, node, values: tuple, index, mask):
     SimtError
         If the tuple has no such part.
     Unsupported
-        If the index differs between threads and the parts are of different types, or no numbers.
+        If the index differs between threads, and the parts have different types or are not numbers.
     """
     if not isinstance(index, Value):
         return _slice(run, frame, node, values, index)
@@ -61,7 +61,7 @@ def _slice(run, frame, node, values, index):
 
 
 def _chosen(run, frame, node, values, index, mask):
-    """Return, in each lane, the part that its own number chooses."""
+    """Return, for each lane, the part of a tuple that the lane's index selects."""
     if isinstance(values[0], tuple):
         return tuple(_chosen(run, frame, node, one, index, mask) for one in zip(*values, strict=True))
     if not all(isinstance(v, Value) for v in values):
@@ -83,7 +83,7 @@ def _chosen(run, frame, node, values, index, mask):
 
 
 def vector(run, frame, node, name, arguments, named, mask):
-    """Make a short vector of numbers and shorter vectors, which give its parts in order."""
+    """Make a short vector from numbers and shorter vectors, which supply its parts in order."""
     kind, count = parts_of(name)
     parts = [part for one in arguments for part in (one if isinstance(one, tuple) else (one,))]
     if named or len(parts) != count or not all(isinstance(part, Value) for part in parts):

@@ -1,11 +1,12 @@
-"""Turns: threads that spin until they get a lock let those go on that have it, up to where these give it back.
+"""Turns: while threads spin for a lock, the threads that hold it go on until they have released it.
 
 All threads of a wave run a statement together. So a thread that has left ``while cuda.atomic.cas(lock, 0, 0, 1) != 0``
-would wait behind this loop for the others, and they for the lock. On a GPU of compute capability 7.0 or later, each
-thread makes progress by itself. So the statements from the one that spins to the one that gives the lock back are run
-in turns: those that have passed the loop run them, then the others try again. Whole blocks go first, then whole
-warps, because there may be barriers on the way. If a thread holds a lock for which others of its block spin, and
-waits for them at a barrier, this barrier is a hazard; a GPU would wait for ever.
+would wait after this loop for the others, and the others would wait for the lock. On a GPU of compute capability 7.0 or
+later, each thread makes progress by itself. So the interpreter runs the statements, from the one that spins to the one
+that releases the lock, in turns. First the threads that have passed the loop run the statements; then the others try
+again. Whole blocks go first, then whole warps, because these statements may contain barriers. A thread may hold a lock
+and wait at a barrier for threads of its block that spin for this lock. This barrier is a hazard: a GPU would wait
+forever.
 """
 
 import ast
@@ -20,20 +21,20 @@ from course_pkg.simt.run.lanes import Mask
 QUIET = (ast.Pass, ast.Continue, ast.Break)
 MOST_WAITED = (
     1 << 17
-)  # threads that wait, counted in each turn: 512 threads that take one lock, or five seconds
+)  # waiting threads, summed over all turns: 512 threads that take one lock, or five seconds
 SLEEPS = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 
 
 @dataclass(frozen=True)
 class Spin:
-    """A statement that lets threads spin before it does anything else.
+    """A statement in which threads spin before they do anything else.
 
     Attributes
     ----------
     loop : ast.While
-        Where they spin, maybe in a device function.
+        The loop in which the threads spin; it may be in a device function.
     names : frozenset of str
-        The arrays on whose atomics they wait, as the function names them that contains the statement.
+        The arrays whose atomics the threads wait for, under their names in the function that contains the statement.
     """
 
     loop: ast.While
@@ -42,10 +43,10 @@ class Spin:
 
 @dataclass(frozen=True)
 class Turn:
-    """Statements that threads run in turns: those that follow the loop that spins.
+    """Statements that threads run in turns: the statements after the loop in which they spin.
 
-    ``behind`` is the number of the first statement of the body that no longer belongs to them. ``meets`` tells whether
-    threads have to meet within them, for example at a barrier.
+    ``behind`` is the index of the first statement of the body after these statements. ``meets`` is true if threads have
+    to meet within these statements, for example at a barrier.
     """
 
     loop: ast.While
@@ -54,14 +55,14 @@ class Turn:
 
 
 def taken(run, frame, body: list, at: int) -> Turn | None:
-    """Return the turn that begins with statement ``at``; None if no thread spins there, or nobody lets it go on."""
+    """Return the turn that begins with statement ``at``; None if no thread spins there, or nothing releases it."""
     if not isinstance(body[at], (ast.While, ast.If, ast.Expr)):
         return None
     place = (
         body[at],
         at,
         len(body),
-    )  # a statement is also run by itself, and among those that are run in turns
+    )  # a statement may run by itself as well as among statements in turns
     if place not in run.spins:
         run.spins[place] = _taken(run, frame, body, at)
     return run.spins[place]
@@ -83,12 +84,12 @@ def _taken(run, frame, body: list, at: int) -> Turn | None:
 
 
 def over(run, node: ast.While, trips: int) -> bool:
-    """Tell whether threads that have made so many trips of a loop wait for their next turn: each has tried once."""
+    """Return whether threads wait for their next turn after this many trips of a loop: each has then tried once."""
     return node in run.turns and trips == (1 if _atomics(node.test) else 2)
 
 
 def waits_for_the_others(run, frame, node: ast.If) -> bool:
-    """Tell whether threads on the one side of a branch spin until those on the other, who do not, let them go on."""
+    """Return whether threads in the body of an ``if`` spin until threads in its ``else`` release them."""
     if node.test not in run.spins:
         names = _spun(run, frame, node.body) if node.orelse else frozenset()
         lets = names and not names & _spun(run, frame, node.orelse)
@@ -97,7 +98,7 @@ def waits_for_the_others(run, frame, node: ast.If) -> bool:
 
 
 def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -> Mask:
-    """Run the statement that spins, and those up to the one that gives back, in turns.
+    """Run, in turns, the statements from the one that spins to the one that releases the lock.
 
     Returns
     -------
@@ -109,10 +110,10 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
     while waiting or here:
         came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
         here = here.union(came)
-        while turn.meets and came and waiting:  # all that need nobody's help come before any of them goes on
+        while turn.meets and came and waiting:  # all threads that need no help pass the loop before any of them goes on
             came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
             here = here.union(came)
-        if not here:  # nobody can let them in but they themselves
+        if not here:  # the waiting threads can be released only by each other
             here, waiting = execute(run, frame, spin, waiting), run.wave.nobody
         waited += int(waiting.full.sum()) if run.races is not None else 0
         if waited > MOST_WAITED:
@@ -131,7 +132,7 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
 
 
 def _one_try(run, frame, spin: list, loop, lanes: Mask, execute) -> tuple[Mask, Mask]:
-    """Let lanes try once; return those that have come through, and those that wait."""
+    """Let lanes try to pass the loop once; return the lanes that passed it, and the lanes that still wait."""
     outer, inner = run.turns, [one for one in ast.walk(loop) if isinstance(one, ast.While)]
     run.turns = {**outer, **dict.fromkeys(inner, run.wave.nobody)}
     came, held = execute(run, frame, spin, lanes) if lanes else lanes, run.wave.nobody
@@ -142,7 +143,7 @@ def _one_try(run, frame, spin: list, loop, lanes: Mask, execute) -> tuple[Mask, 
 
 
 def _first(run, here: Mask, waiting: Mask) -> Mask:
-    """Return which lanes go on: those whose whole block has come, else those whose warp has, else all."""
+    """Return the lanes of ``here`` that go on: lanes of blocks without waiting lanes, else of such warps, else all."""
     if not waiting or not here:
         return here
     wave, held = run.wave, run.wave.spread(waiting.full)
@@ -159,9 +160,9 @@ def _first(run, here: Mask, waiting: Mask) -> Mask:
 
 
 def _spinning(run, frame, node) -> Spin | None:
-    """Return the loop in which a statement lets threads spin before it does anything else.
+    """Return the loop in which threads spin at the beginning of a statement; None if there is none.
 
-    A statement is such a loop, or an ``if`` or a call of a device function that begins with one.
+    The statement is such a loop itself, or an ``if`` or a call of a device function that begins with such a loop.
     """
     if isinstance(node, ast.While):
         names = _spins_on(node)
@@ -176,7 +177,7 @@ def _spinning(run, frame, node) -> Spin | None:
 
 
 def _in_function(run, frame, call: ast.Call) -> Spin | None:
-    """Return what :func:`_spinning` does, for a call of a device function."""
+    """Return the result of :func:`_spinning` for a call of a device function."""
     if call not in run.spins:
         run.spins[call] = None
         program = _program(run, frame, call)
@@ -193,7 +194,7 @@ def _program(run, frame, call: ast.Call):
     """Return the program of the device function that is called; None for any other call."""
     try:
         function = evaluate(run, frame, call.func, run.wave.nobody)
-    except SimtError:  # whoever runs the statement says what is wrong
+    except SimtError:  # running the statement will report the error
         return None
     return run.launch.program(function) if hasattr(function, "py_func") else None
 
@@ -204,14 +205,14 @@ def _spun(run, frame, body: list) -> frozenset:
 
 
 def _same_arrays(frame, names: frozenset) -> frozenset:
-    """Return all names that stand for one of these arrays now, or for a part of one."""
+    """Return all names that now stand for one of these arrays or for a part of one."""
     arrays = {name: v.value for name, v in frame.variables.items() if isinstance(v.value, Array)}
     regions = {id(arrays[name].region) for name in names if name in arrays}
     return names | {name for name, array in arrays.items() if id(array.region) in regions}
 
 
 def _meets(run, frame, node) -> bool:
-    """Whether threads have to come together in a statement: at a barrier, a vote or a shuffle."""
+    """Return whether threads have to meet in a statement: at a barrier, a vote or a shuffle."""
     calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
     if any("sync" in ast.unparse(call.func) for call in calls):
         return True
@@ -224,26 +225,26 @@ def _is_text(node) -> bool:
 
 
 def _base(node) -> str:
-    """Return the name of the array in which an element or a part lies."""
+    """Return the name of the array that an expression for an element or a part belongs to."""
     while isinstance(node, (ast.Subscript, ast.Attribute)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def _atomics(node) -> frozenset:
-    """Return the names of the arrays that atomics in a piece of source change or look at."""
+    """Return the names of the arrays that atomics in a piece of source access."""
     calls = (part for part in ast.walk(node) if isinstance(part, ast.Call) and part.args)
     return frozenset(_base(c.args[0]) for c in calls if "atomic" in ast.unparse(c.func)) - {""}
 
 
 @cache
 def _spins_on(node: ast.While) -> frozenset:
-    """Return the names of the arrays on whose atomics a loop waits, if it does nothing else."""
+    """Return the names of the arrays whose atomics a loop waits for; an empty set if the loop does anything else."""
     return frozenset() if node.orelse or not all(map(_only_waits, node.body)) else _atomics(node)
 
 
 def _only_waits(node) -> bool:
-    """Whether a statement of a loop stores nothing but by atomics, and has no other effect than on variables."""
+    """Return whether a statement stores only by atomics, and otherwise only assigns variables."""
     if isinstance(node, (ast.If, ast.While)):
         return all(map(_only_waits, (*node.body, *node.orelse)))
     if isinstance(node, (ast.Assign, ast.AugAssign)):
@@ -253,7 +254,7 @@ def _only_waits(node) -> bool:
 
 
 def _calls_only(node, names: tuple) -> bool:
-    """Whether a statement calls nothing but these functions, or members of these modules."""
+    """Return whether a statement calls only these functions or members of these modules."""
     known = isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign))
     calls = (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
     return known and all(set(names) & set(ast.unparse(function).split(".")) for function in calls)
@@ -261,7 +262,7 @@ def _calls_only(node, names: tuple) -> bool:
 
 @cache
 def _gives_back(node, names: frozenset) -> bool:
-    """Whether a statement stores to one of these arrays, by an atomic or without, or hands one to a function."""
+    """Return whether a statement stores to one of these arrays, or passes one to a function such as an atomic."""
     for part in ast.walk(node):
         if isinstance(part, ast.Call) and any(_base(one) in names for one in part.args):
             return True

@@ -1,4 +1,4 @@
-"""NumPy's ufuncs on numbers. The types are those of NumPy's loops, which differ from those of Python's operators."""
+"""NumPy's ufuncs on scalars. Their types are those of NumPy's loops, which differ from those of Python's operators."""
 
 import ast
 
@@ -17,7 +17,7 @@ _LOGIC = (ast.And, ast.Or, ast.Not)
 
 
 def ufunc_of_numbers(run, frame, node, function, arguments, mask) -> Value:
-    """Apply a ufunc to numbers, and count it as the operator that it stands for.
+    """Apply a ufunc to scalars, and count it as the equivalent operator.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The kinds of things that a kernel's variables hold while the kernel is interpreted."""
+"""The kinds of objects that a kernel's variables hold while the kernel is interpreted."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,27 +14,28 @@ class Product:
     """A multiplication that a compiler may fuse with an addition into one multiply-add."""
 
     block: int  # number of the basic block in which it was computed
-    instead: str = "mul"  # the kind that it counts as if it is not fused
-    doubles: int = 0  # 1 or -1 for a product with 2 or -2: not every addition fuses it
+    instead: str = "mul"  # the kind of operation that it counts as, if it is not fused
+    doubles: int = 0  # 1 or -1 for a product with 2 or -2, which not every addition fuses
     fused: bool = False
-    used: bool = False  # something else than an addition of its block uses it: no addition fuses it
-    needed: bool = False  # an addition uses it that fuses another product, or none
+    used: bool = False  # if anything but an addition in its block uses it, no addition fuses it
+    needed: bool = False  # used by an addition that fuses another product or none
 
 
 @dataclass(slots=True, eq=False)
 class Origin:
-    """How a value was computed, kept until it is clear whether a compiler keeps the computation, and where.
+    """How a value was computed. This is kept until it is clear whether and where a compiler keeps the computation.
 
-    A value that is never used is not computed. A value that only one branch uses is computed by the lanes that take it.
+    A compiler does not compute a value that is never used. If only one branch uses a value, only the lanes that take
+    this branch compute it.
     """
 
-    count: Any  # called with the lanes that compute the value
+    count: Any  # a function to be called with the lanes that compute the value
     operands: tuple
     mask: Any
     block: int  # number of the basic block
     version: Any = None  # state of the memory that a load reads
     space: str = ""
-    made_in: Any = None  # the trip of a loop
+    made_in: Any = None  # the trip of a loop in which it was computed
     done: bool = False
     wanted_in: int = -1
     wanted_by: Any = None
@@ -61,8 +62,8 @@ class Value:
     constant: bool = False
     product: Product | None = None
     origin: Origin | None = None
-    sign: str = ""  # "-" or "abs": what costs nothing as long as an operation takes it over
-    otherwise: dict | None = None  # what it would be if an atomic had been done earlier: see run/hindsight.py
+    sign: str = ""  # "-" or "abs": free if the operation that uses the value applies it
+    otherwise: dict | None = None  # its other possible values: see run/hindsight.py
 
     @property
     def number(self):
@@ -79,7 +80,7 @@ class Value:
 class TypeName:
     """A scalar type; a call of it casts its argument.
 
-    ``of_python``: whether it is Python's int or float, which leave a number of their kind as narrow as it is.
+    ``of_python``: whether it is Python's int or float. In Numba, int keeps an integer's type, and float keeps a float's.
     """
 
     type: Any
@@ -128,7 +129,7 @@ class Range:
 
 @dataclass(slots=True, eq=False)
 class Torn:
-    """In a sketch: a variable to which two branches gave things of different types. A kernel must not use it."""
+    """In a sketch: a variable to which two branches assigned objects of different types. A kernel must not use it."""
 
     reason: str
 
@@ -137,9 +138,11 @@ class Torn:
 class Variable:
     """The value of a variable, and the lanes that have assigned it.
 
-    In a trip of a loop that is written out, ``number`` is the constant that the loop's variable is in all lanes of the
-    trip: outside of it, other lanes may have another number, which the compiler keeps apart. ``newest`` is what lanes
-    have assigned in the branch that is being run, and these lanes: there, the compiler knows it by its own number.
+    ``number`` is used in a trip of an unrolled loop. It is the constant that the loop's variable equals in all lanes of
+    the trip. Outside the trip, other lanes may have another value, which the compiler treats separately.
+
+    ``newest`` is used in a branch that is being run. It contains the newest value that lanes have assigned in this
+    branch, and the mask of these lanes. Within the branch, the compiler knows this value by its own value number.
     """
 
     value: Any
@@ -149,7 +152,7 @@ class Variable:
 
 
 def numba_type_of(thing):
-    """Return the Numba type of what a variable holds; None where it has none, as a function has."""
+    """Return the Numba type of an object that a variable holds; None for an object without one, such as a function."""
     if isinstance(thing, Value):
         return thing.type
     if isinstance(thing, tuple):
@@ -172,7 +175,7 @@ def _layout(array) -> str:
 
 
 def undefined(dtype: np.dtype):
-    """Return what a lane finds in a variable that it never assigned: a number that is noticed if it is used."""
+    """Return the value of a variable that a lane never assigned: a number that is easily noticed when it is used."""
     if dtype.kind in "iu":
         return np.full(dtype.itemsize, 0xCB, np.uint8).view(dtype)[0]
     return dtype.type(np.nan if dtype.kind in "fc" else True)
@@ -181,7 +184,8 @@ def undefined(dtype: np.dtype):
 class Numbering:
     """Value numbering by hash-consing: equal expressions get equal numbers.
 
-    ``birth[n]`` is the newest unknown that value ``n`` depends on. It shows which values a loop does not change.
+    ``birth[n]`` is the number of the newest unknown that value ``n`` depends on. It shows whether a loop changes the
+    value.
     """
 
     def __init__(self):
@@ -191,7 +195,7 @@ class Numbering:
         self._multiples: dict[int, int] = {}
 
     def fresh(self) -> int:
-        """Return a number for a value that equals no other one."""
+        """Return a new number, for a value that equals no other value."""
         self.birth.append(len(self.birth))
         return len(self.birth) - 1
 
@@ -206,21 +210,21 @@ class Numbering:
         return number
 
     def as_sum(self, key: int) -> tuple[int, int]:
-        """Return ``(base, amount)`` of a number that is known as ``base + amount``."""
+        """Return ``(base, amount)`` for a value known to be ``base + amount``; ``(key, 0)`` for any other value."""
         return self._sums.get(key, (key, 0))
 
     def multiple(self, key: int) -> int:
-        """Return the power of 2 of which an integer is known to be a multiple."""
+        """Return the largest power of 2 that is known to divide an integer."""
         return self._multiples.get(key, 1)
 
     def scaled(self, key: int, of: int, factor: int) -> None:
-        """Note that an integer is ``factor`` times another one."""
+        """Record that the integer ``key`` is ``factor`` times the integer ``of``."""
         power = self.multiple(of) * (factor & -factor)
         if power > 1:
             self._multiples[key] = power
 
     def narrowed(self, key: int, what) -> int:
-        """Return the number of an integer that is cast to fewer bits, where an addition without a carry stays one."""
+        """Return the number of an integer that is cast to fewer bits. An addition without a carry remains one."""
         base, amount = self.as_sum(key)
         if 0 < amount < self.multiple(base):
             return self.plus(self.narrowed(base, what), amount)
@@ -241,17 +245,17 @@ class Numbering:
 
 @dataclass(slots=True)
 class Constants:
-    """The values of the constants in a kernel's source; each is made once."""
+    """The values of the constants in a kernel's source. Each value is made only once."""
 
     numbering: Numbering
     _made: dict = field(default_factory=dict)
-    _written: dict = field(default_factory=dict)  # by the node of the source
-    _cast: dict = field(default_factory=dict)  # by the constant that was cast, and the type
+    _written: dict = field(default_factory=dict)  # {node in the source: value}
+    _cast: dict = field(default_factory=dict)  # {(constant, its type, new type): value}
 
     def __call__(self, number, numba_type=None) -> Value:
         """Return the value of a constant."""
         numba_type = numba_type or type_of_number(number)
-        # -0.0 == 0.0 and True == 1, so the type and the text, which has the sign, belong to the name
+        # -0.0 == 0.0 and True == 1, so the name also contains the type, and the text with the sign
         name = (numba_type, number, str(number))
         if name not in self._made:
             data = np.array(number).astype(dtype_of(numba_type)).reshape((1,) * 6)
@@ -259,14 +263,14 @@ class Constants:
         return self._made[name]
 
     def written(self, node) -> Value:
-        """Return the value of a number in the source."""
+        """Return the value of a literal number in the source."""
         value = self._written.get(node)
         if value is None:
             value = self._written[node] = self(node.value)
         return value
 
     def cast(self, value: Value, numba_type) -> Value:
-        """Return a constant as a number of another type."""
+        """Return a constant, converted to another type."""
         name = value.key, value.type.name, numba_type.name
         found = self._cast.get(name)
         if found is None:
@@ -275,7 +279,7 @@ class Constants:
         return found
 
     def is_literal(self, value: Value) -> bool:
-        """Whether a constant is a number as it is written or named, and was not computed from others."""
+        """Return whether a constant is a literal or a named number, rather than computed from other constants."""
         return any(one is value for one in self._made.values())
 
     def truth(self, yes: bool) -> Value:

@@ -1,4 +1,4 @@
-"""Views: slices, rows and columns of an array: the same memory in another shape, so that no view hides a hazard."""
+"""Views: slices, rows and columns of an array. A view uses the array's own memory, so that it hides no hazard."""
 
 import ast
 from dataclasses import dataclass, replace
@@ -28,12 +28,12 @@ class SliceOf:
 
     @property
     def parts(self) -> tuple:
-        """Those parts that are given."""
+        """The parts that are given, without those left out."""
         return tuple(p for p in (self.start, self.stop, self.step) if p is not None)
 
     @property
     def form(self) -> tuple:
-        """Which parts are given."""
+        """Which of the three parts are given."""
         return tuple(p is not None for p in (self.start, self.stop, self.step))
 
 
@@ -47,7 +47,7 @@ def slice_of(run, frame, node, mask) -> SliceOf:
 
 
 def made_slice(frame, node, parts) -> SliceOf:
-    """Return the slice of three parts, which are integers or None."""
+    """Return the slice with these three parts; each is an integer or None."""
     for part in parts:
         if part is not None and not (isinstance(part, Value) and isinstance(part.type, types.Integer)):
             raise SimtError(f"{frame.program.name}, line {node.lineno}: the parts of a slice are integers.")
@@ -55,7 +55,7 @@ def made_slice(frame, node, parts) -> SliceOf:
 
 
 def is_view(array: Array, index) -> bool:
-    """Whether an index leaves directions of an array, so that it names no single element."""
+    """Return whether an index names a part of an array, instead of a single element."""
     indices = index if isinstance(index, tuple) else (index,)
     return len(indices) < array.ndim or any(
         i is None or i is Ellipsis or isinstance(i, SliceOf) for i in indices
@@ -68,7 +68,7 @@ def view(run, frame, node, array: Array, index, mask) -> Array:
     Raises
     ------
     SimtError
-        If there are more indices than directions.
+        If there are more indices than dimensions.
     """
     from course_pkg.simt.run.access import locate
 
@@ -114,7 +114,7 @@ def view(run, frame, node, array: Array, index, mask) -> Array:
 
 
 def _complete(frame, node, array, indices) -> list:
-    """Return one index for each direction: the dots, and what is missing at the end, stand for whole directions."""
+    """Return one index per dimension; ``...`` and indices missing at the end become slices of whole dimensions."""
     whole = SliceOf(None, None, None)
     given = sum(one is not None and one is not Ellipsis for one in indices)
     if given > array.ndim or sum(one is Ellipsis for one in indices) > 1:
@@ -134,7 +134,7 @@ def _those(parts, chosen) -> tuple:
 
 
 def _numbers_only(node):
-    """Return a subscript with those of its indices that are no slices, so that ``-1`` is known to be meant."""
+    """Return a subscript without slices, ``...`` and None, so that a literal index such as ``-1`` is recognized."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
         return node
     numbers = [
@@ -146,7 +146,7 @@ def _numbers_only(node):
 
 
 def _cut(run, frame, node, array, d, cut: SliceOf, mask):
-    """Return the first element of a slice along direction ``d``, its extent and its step."""
+    """Return the first index, the extent and the step of a slice along dimension ``d``."""
     extent = array.shape[d]
     if not any(cut.form):
         return 0, extent, 1
@@ -186,7 +186,7 @@ def _cut(run, frame, node, array, d, cut: SliceOf, mask):
 
 
 def _clipped(n, start, stop, step: int):
-    """Return where a slice begins and ends, as Python and Numba clip it."""
+    """Return the first and the last bound of a slice, clipped to the array as in Python and Numba."""
     low, high = (0, n) if step > 0 else (-1, n - 1)
     default_start, default_stop = (0 * n, n) if step > 0 else (n - 1, 0 * n - 1)
 
@@ -197,7 +197,7 @@ def _clipped(n, start, stop, step: int):
 
 
 def _nothing_outside(run, extent: Value, inside) -> Value:
-    """Return an extent that is 0 in the lanes that named a row outside the array: they may touch nothing of it."""
+    """Return the extent, but 0 in the lanes that named a row outside the array, so that they access no element."""
     return run.fresh(np.where(inside.data, extent.data, 0), INT64, (extent,), inside)
 
 
@@ -233,7 +233,7 @@ def fill(run, frame, node, array: Array, value, mask) -> None:
 
 
 def merge_views(run, mask, new: Array, old: Array) -> Array | None:
-    """Return a view that is ``new`` in the active lanes and ``old`` in others; None if they have no common array."""
+    """Return a view that is ``new`` in active lanes and ``old`` in the others; None if memory or layout differ."""
     if (new.type, new.ndim, new.strides) != (old.type, old.ndim, old.strides) or not _same_memory(new, old):
         return None
     offset = _chosen(mask, new.offset, old.offset)

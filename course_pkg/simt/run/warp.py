@@ -1,4 +1,4 @@
-"""The functions of a warp: shuffles, votes and the warp's barrier."""
+"""Warp functions: shuffles, votes, matches and the warp barrier."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,14 +26,14 @@ SOURCES = {
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """The lanes that call a function of a warp, and the masks with which they call it.
+    """The lanes that call a warp function, and the member masks that they pass.
 
     Attributes
     ----------
     at_work : ndarray of bool, shape (warps, 32)
         The lanes that call the function.
     bits : ndarray of int64, shape (warps, 32)
-        Each lane's mask.
+        The member mask that each lane passes.
     gone : ndarray of bool, shape (warps, 32)
         Lanes that have left the kernel: no lane waits for them.
     """
@@ -49,7 +49,7 @@ class Members:
 
     @cached_property
     def whole(self) -> np.ndarray:
-        """Whether all remaining lanes of a warp call the function, and each names all of them; bool, shape (warps,)."""
+        """For each warp, whether all remaining lanes call, and each mask names all of them; bool, shape (warps,)."""
         everybody = np.where(self.gone, 0, 1 << LANES).sum(axis=1)
         alike = (self.bits & everybody[:, None]) == everybody[:, None]
         return (self.gone | (self.at_work & alike)).all(axis=1) & self.at_work.any(axis=1)
@@ -68,7 +68,7 @@ class Members:
 
 
 def _members(run, frame, node, name, arguments, mask) -> Members:
-    """Return the members; report lanes that a mask names but that do not call with the same mask."""
+    """Return the members of a call; report lanes that a mask names but that do not call with the same mask."""
     run.ledger.demand(arguments[0], mask)
     wave = run.wave
     bits = wave.by_warp(arguments[0].data.astype(np.int64) & FULL, FULL)
@@ -86,7 +86,7 @@ def _members(run, frame, node, name, arguments, mask) -> Members:
 
 
 def _note_skipped(run, where, members, name) -> None:
-    """Note a lane that a mask names and that skips a barrier of its warp only to leave the kernel."""
+    """Add a note about a lane that a mask names, if it skips the warp barrier because it is leaving the kernel."""
     on_their_way = run.wave.by_warp(run.leaving.full, False)
     waits = members.named & on_their_way[:, None, :]
     if waits.any():
@@ -108,7 +108,7 @@ def _shuffle(run, frame, node, name, arguments, mask):
             f"and the value is a {value.type}: convert it, as in cuda.{name}(mask, numba.int32(value), …)."
         )
     by = arguments[2].data.astype(np.int64)
-    by = by.reshape(1) if by.size == 1 else run.wave.by_warp(by, 0)  # nearly always the same in all lanes
+    by = by.reshape(1) if by.size == 1 else run.wave.by_warp(by, 0)  # usually, it is the same in all lanes
     source = SOURCES[name](by)
     source = np.where((source < 0) | (source > 31), LANES, source)
     members = _members(run, frame, node, name, arguments, mask)
@@ -130,7 +130,7 @@ def _shuffle(run, frame, node, name, arguments, mask):
 
 
 def _taken(rows, source):
-    """Return for each lane of each row the entry of another lane."""
+    """Return, for each lane of each row, the entry of its source lane."""
     return rows[:, source] if source.ndim == 1 else np.take_along_axis(rows, source, axis=1)
 
 
@@ -148,7 +148,7 @@ def _vote(run, frame, node, name, arguments, mask):
 
 def _outcome(name, members, rows):
     """Return the result of the vote, for each lane of each warp."""
-    voters = members.at_work[:, None, :]  # one row serves all lanes of a warp if they vote together
+    voters = members.at_work[:, None, :]  # if all lanes of a warp vote together, one row serves all of them
     if not members.whole.all():
         voters = voters & members.together
     yes = voters & (rows != 0)[:, None, :]
@@ -163,7 +163,11 @@ def _outcome(name, members, rows):
 
 
 def _match(run, frame, node, name, arguments, mask):
-    """Return a bit for each lane with the same value; ``match_all_sync``: for all lanes or none, and which of them."""
+    """Run ``match_any_sync`` or ``match_all_sync``.
+
+    ``match_any_sync`` returns, in each lane, a bit mask of the lanes with the same value. ``match_all_sync`` returns a
+    bit mask of all lanes if all have the same value, and 0 otherwise; it also returns whether all have the same value.
+    """
     if len(arguments) != 2:
         raise SimtError(
             f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a member mask and a value."
@@ -174,7 +178,7 @@ def _match(run, frame, node, name, arguments, mask):
     as_bits = np.int32 if value.type.bitwidth == 32 else np.int64
 
     def matched(data):
-        rows = run.wave.by_warp(data, 0).view(as_bits)  # a GPU compares bits, so that NaN equals itself
+        rows = run.wave.by_warp(data, 0).view(as_bits)  # a GPU compares bits, so NaN equals itself
         alike = members.together & members.at_work[:, None, :] & (rows[:, :, None] == rows[:, None, :])
         if name == "match_all_sync":
             everybody = members.together & members.at_work[:, None, :]
