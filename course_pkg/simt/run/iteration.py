@@ -212,7 +212,11 @@ def taken_apart(run, frame, target, value: Array, mask) -> tuple:
 
 
 def made_range(run, frame, node, arguments):
-    """Return a range. As in Numba, it is of int32 if all arguments are signed with at most 32 bits, else of 64 bits."""
+    """Return a range, with the type that Numba gives its numbers.
+
+    The type is int32 if all arguments are signed with at most 32 bits, uint64 if all are unsigned with 64 bits, and
+    int64 otherwise.
+    """
     if not 1 <= len(arguments) <= 3 or not all(isinstance(a, Value) for a in arguments):
         require_numbers(frame, *zip(node.args, arguments, strict=False))
         raise unsupported(frame, node, "range of something else than one to three integers")

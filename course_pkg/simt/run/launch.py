@@ -26,7 +26,7 @@ from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.values import Variable
 
 WAVE_THREADS = 1 << 18
-PATIENCE = 1_000_000  # statements of a launch without a budget: then, after minutes, it is taken to hang
+PATIENCE = 1_000_000  # statements: a launch without a budget is stopped after this many (minutes)
 
 
 @dataclass(eq=False)

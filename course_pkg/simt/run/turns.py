@@ -89,7 +89,7 @@ def over(run, node: ast.While, trips: int) -> bool:
 
 
 def waits_for_the_others(run, frame, node: ast.If) -> bool:
-    """Return whether threads in the body of an ``if`` spin until threads in its ``else`` release them."""
+    """Return whether threads in an ``if`` spin until threads in its ``else``, which do not spin, release them."""
     if node.test not in run.spins:
         names = _spun(run, frame, node.body) if node.orelse else frozenset()
         lets = names and not names & _spun(run, frame, node.orelse)
@@ -143,7 +143,11 @@ def _one_try(run, frame, spin: list, loop, lanes: Mask, execute) -> tuple[Mask, 
 
 
 def _first(run, here: Mask, waiting: Mask) -> Mask:
-    """Return the lanes of ``here`` that go on: lanes of blocks without waiting lanes, else of such warps, else all."""
+    """Return the lanes of ``here`` that go on.
+
+    These are the lanes in blocks without waiting lanes. If there are none, they are the lanes in warps without waiting
+    lanes. If there are none of these either, they are all lanes of ``here``.
+    """
     if not waiting or not here:
         return here
     wave, held = run.wave, run.wave.spread(waiting.full)

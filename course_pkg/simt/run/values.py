@@ -80,7 +80,8 @@ class Value:
 class TypeName:
     """A scalar type; a call of it casts its argument.
 
-    ``of_python``: whether it is Python's int or float. In Numba, int keeps an integer's type, and float keeps a float's.
+    ``of_python``: whether it is Python's int or float. In Numba, int() of an integer and float() of a float keep the
+    type of the argument.
     """
 
     type: Any
