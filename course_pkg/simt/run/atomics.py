@@ -143,7 +143,7 @@ def _only_reads(operation, operand, changed):
 
 
 def _tell_changes(run, place, changed, units, threads, stamps, way) -> None:
-    """Report a thread that stored the value it had found in an element, if an unordered atomic changes this element."""
+    """Report threads that stored the value they had found in an element, if an unordered atomic changes it now."""
     if changed.any():
         site = run.races.site(Access(*place.where, VERBS["atomic"], *way))
         told = units[changed], (threads * SITES + site)[changed], stamps[changed], way, run.races.unordered

@@ -219,7 +219,7 @@ def from_nobody(value: Value, moved, event: int, lanes) -> None:
 
 
 def _report_if_used(run, value: Value, event: int, chosen, hazard) -> None:
-    """Report a hazard if another value from a lane that took no part would change what is stored."""
+    """Report a hazard if the stored value depends on what a lane that took no part would have supplied."""
     now = run.wave.spread(value.data)[chosen]
     for world in value.otherwise[event].data:
         if not np.array_equal(run.wave.spread(world)[chosen], now, equal_nan=now.dtype.kind in "fc"):

@@ -26,7 +26,7 @@ from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.values import Variable
 
 WAVE_THREADS = 1 << 18
-PATIENCE = 1_000_000  # statements: a launch without a budget is stopped after this many (minutes)
+PATIENCE = 1_000_000  # statements: without a budget, a wave stops after so many (minutes of work)
 
 
 @dataclass(eq=False)

@@ -110,7 +110,7 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
     while waiting or here:
         came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
         here = here.union(came)
-        while turn.meets and came and waiting:  # all threads that need no help pass the loop before any of them goes on
+        while turn.meets and came and waiting:  # all that need no help pass before any of them goes on
             came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
             here = here.union(came)
         if not here:  # the waiting threads can be released only by each other
