@@ -8,7 +8,7 @@ import importlib.util
 import sys
 from importlib.abc import MetaPathFinder
 
-_MODULE = "numba.np.ufunc"  # importing it registers Numba's decorators and Numba's own CUDA target
+_MODULE = "numba.np.ufunc"  # importing it also registers Numba's own target for CUDA
 
 
 def serve() -> None:

@@ -17,7 +17,7 @@ def limits(*, steps: int | None) -> Iterator[None]:
     ----------
     steps : int or None
         Maximum number of statements that a launch may interpret. Running a statement once, for up to 2^18 threads at
-        a time, counts as one. A launch that needs more raises a SimtError. None sets no limit.
+        a time, counts as one. A launch that needs more raises a SimtError.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def limits(*, steps: int | None) -> Iterator[None]:
 
 
 def steps_now() -> int | None:
-    """Return the budget of launches that do not set their own; None if there is no limit."""
+    """Return the budget of launches that do not set their own; None if no budget is set."""
     return _STEPS.get()
 
 

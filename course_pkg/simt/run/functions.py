@@ -99,7 +99,7 @@ def call_function(run, frame, node, function, arguments: list, named: dict, mask
     run.path = run.path[:-1]
     run.calling.pop()
     if inner.raised is not None and inner.result is None:
-        raise inner.raised  # every path raises, so the caller gets no value
+        raise inner.raised  # it raises and returns no value, so its caller cannot go on
     if inner.result_mask is not None and not run.dry and mask.minus(inner.result_mask):
         raise SimtError(
             f"{program.name}, line {program.tree.lineno}: some threads come to its end without a value, and others "
