@@ -8,7 +8,7 @@ def march_of(
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Return the planes that a thread reads in its own column and those that it writes, each with the step.
 
-    Step 1 is the first in which the thread writes; what it reads before its loop has the step 0.
+    Step 1 is the first in which the thread writes. Planes that the thread reads before its loop have step 0.
 
     Parameters
     ----------
