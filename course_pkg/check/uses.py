@@ -191,7 +191,7 @@ def _passed(tree, uses, called, depth) -> None:
 
 
 def _whole(tree, of, values) -> None:
-    """Find the names used as indices, bounds or sizes; mark the parameters, arrays included, that hold such integers."""
+    """Find the names used as indices, bounds or sizes; mark the parameters, also arrays, that hold such integers."""
     whole, arrays = set(), set()
     marked = [n.slice for n in ast.walk(tree) if isinstance(n, ast.Subscript)]
     for node in ast.walk(tree):

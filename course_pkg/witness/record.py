@@ -31,7 +31,8 @@ class RecordedCounters:
     Attributes
     ----------
     counters : dict
-        Counters by the case's name. Looking up a case that was not counted raises a CourseError: it says how to count it.
+        Counters by the case's name. Looking up a case that was not counted raises a CourseError that says how to count
+        it.
     absent : tuple of str
         Metrics that the device did not offer.
     device : Device
