@@ -145,7 +145,7 @@ class Accesses(Demands):
                 )
 
     def _note(self, place) -> None:
-        """Note an element of global memory that lanes may have in a register; forget the first if there are too many."""
+        """Note an element of global memory that lanes may have in a register; if there are too many, drop the first."""
         if place.array.space == "global" and place.array.region.written:
             self._elements[place.key] = place
             if len(self._elements) > NOTED:

@@ -208,7 +208,10 @@ class Demands(NoLedger):
         return mask
 
     def computes(self, key: int, operands, mask):
-        """Return the lanes that compute ``key`` for the first time: before the loop if no trip changes it."""
+        """Return the lanes that compute ``key`` for the first time.
+
+        If no trip of a loop changes the value, it is computed before the loop, by all lanes that enter the loop.
+        """
         layers, birth = self._available, self._numbering.birth[key]
         if self._loops and not any(key in layer for layer in layers):
             held = (d for d, layer in enumerate(layers) for one in operands if one.key in layer)

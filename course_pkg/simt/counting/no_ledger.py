@@ -25,7 +25,7 @@ class NoLedger:
         return nullcontext()
 
     def putting_off(self, may: bool):
-        """Context manager around loop statements whose values wait until it is clear whether only a branch uses them."""
+        """Context manager around loop statements: values wait until it is clear whether only a branch uses them."""
         return nullcontext()
 
     def finish(self) -> None:

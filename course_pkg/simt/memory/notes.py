@@ -4,9 +4,9 @@ Three kinds of note are about code that does no harm. First, threads skip a barr
 does not wait for threads that have left. Second, threads write the same constant to an element, in any order. Third, a
 thread reads an element of shared or local memory that no thread has written, and does not use the value.
 
-Two kinds are about mistakes with variables. A thread reads a variable that it has not set, because the variable is set
-only in a branch that this thread did not take. Or a kernel stores results in a parameter that is a number: these are
-lost.
+Two kinds are about mistakes with variables. First, a thread reads a variable that it has not set, because the variable
+is set only in a branch that this thread did not take. Second, a kernel stores results in a parameter that is a number,
+so that the results are lost.
 """
 
 import ast
