@@ -61,7 +61,7 @@ class Iterations(OnDevice):
         return itemsize * edge**3 / (self.copy.t_eff_gb_s * 1e9)
 
     def solve(self, variant: Variant, edge: int = SMALL) -> Measurement:
-        """Return the measurement of a whole solve, which ends when the norm of the residual is 1e-6 ‖b‖."""
+        """Return the measurement of a whole solve, which ends once the norm of the residual is at most 1e-6 ‖b‖."""
         return self.found.one(variant.by(Library.NUMBA_CUDA), shape=[edge] * 3, rtol=RTOL)
 
     def whole_s(self, variant: Variant, library: Library = Library.NUMBA_CUDA) -> float:

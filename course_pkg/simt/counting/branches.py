@@ -29,7 +29,7 @@ PURE = (
 
 
 def hoist(run, frame, node: ast.If, mask) -> None:
-    """Move loads with which both sides begin to before the branch: they then count once, for all lanes."""
+    """Move the loads with which both sides of a branch begin before the branch. They then count once, for all lanes."""
     compared = _compared(frame.program, node.test)
     for one, other in zip(_events(node.body), _events(node.orelse), strict=False):
         if ast.dump(one) != ast.dump(other):

@@ -78,7 +78,7 @@ class Ledger(Accesses):
             self.signed(value, where, self._speculating)
 
     def replaces(self, value, mask) -> None:
-        """Give the last operation a predicate. For values of one register, ptxas does so instead of selecting one."""
+        """Give the last operation a predicate. ptxas does so for values of one register, and then selects no value."""
         origin = value.origin
         if self._speculating is None or origin is None or origin.done or origin.block != self.straight:
             return

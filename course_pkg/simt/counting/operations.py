@@ -59,7 +59,7 @@ def _slow(precision: str, numerator):
 
 
 def use(*values) -> None:
-    """Note that values are themselves used, so that their multiplications cannot be fused into additions alone."""
+    """Note that values are themselves used, so that no addition fuses their multiplications."""
     for value in values:
         if value.product is not None:
             value.product.used = True
@@ -72,7 +72,7 @@ def _product(ledger, kind, value, a, b, precision, where, mask):
     """
     use(a, b)
     factor = next((abs(v.number) for v in (a, b) if v.constant), None)
-    if factor is None and (a.sign == "-") != (b.sign == "-"):  # the sign goes into the constant
+    if factor is None and (a.sign == "-") != (b.sign == "-"):  # a constant factor would take the sign over instead
         value.sign = "-"
     if factor == 1:
         _free(ledger, value, (a, b), mask)

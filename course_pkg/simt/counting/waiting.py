@@ -26,7 +26,7 @@ def waiting(program) -> frozenset:
 
 
 def _search(program, body: list, moving: set, found: set) -> None:
-    needed: set = set()  # the names that later statements use and all lanes need
+    needed: set = set()  # names and elements used by later statements that all lanes run
     for statement in reversed(body):
         if isinstance(statement, ast.Assign):
             names = {name for target in statement.targets for name in names_in(target)}

@@ -60,8 +60,9 @@ class Handovers:
         otherwise : ndarray, shape (WORLDS, lanes)
             Output: values that the atomic might have found. They concern the publications that the thread does not
             know. Four are the element's values before the first of them, before the second, before one in the middle,
-            and before the last one by another thread. Three are the values it would have without the first, without
-            the second, and without the middle one. A lane whose thread knows all publications is left unchanged.
+            and before the last one by another thread. Three are the values that the element would have without the
+            first, without the second, and without the middle one. A lane whose thread knows all publications is left
+            unchanged.
         """
         pending: dict = {}
         self._pending.append(pending)

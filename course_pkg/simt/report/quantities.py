@@ -123,7 +123,7 @@ EXPANDED = {
     ("float32", "reciprocal"): {("float32", "add"): 1, ("float32", "fma"): 2},
     ("float64", "sqrt"): {("float64", "mul"): 3, ("float64", "fma"): 5},
     ("float32", "sqrt"): {("float32", "mul"): 2, ("float32", "fma"): 2},
-}  # instructions on compute capability 9.0, for operands that need no special treatment, besides one in the SFU
+}  # instructions on compute capability 9.0 for ordinary operands, in addition to one in the SFU (special functions)
 
 
 @dataclass
