@@ -72,7 +72,7 @@ def _product(ledger, kind, value, a, b, precision, where, mask):
     """
     use(a, b)
     factor = next((abs(v.number) for v in (a, b) if v.constant), None)
-    if factor is None and (a.sign == "-") != (b.sign == "-"):  # a constant factor would take the sign over instead
+    if factor is None and (a.sign == "-") != (b.sign == "-"):  # a constant factor takes the sign over
         value.sign = "-"
     if factor == 1:
         _free(ledger, value, (a, b), mask)

@@ -148,7 +148,7 @@ class Unwritten:
     report: Any
 
     def used_by(self, mask) -> None:
-        """Report the first of the lanes in ``mask``, which use what they read, that read an unwritten element."""
+        """Report the first lane of ``mask`` that read an unwritten element; these lanes use what they read."""
         used = mask.full & self.lanes
         if used.any():
             self.report(int(used.reshape(-1).argmax()))
