@@ -117,7 +117,7 @@ class Checked:
 
     @property
     def shown(self) -> Trial | None:
-        """The trial whose counts are shown: the first with a hazard, or the largest."""
+        """The trial whose counts are shown: the first with a hazard or, if there is none, the largest trial."""
         run = [t for t in self.trials if t.profile]
         if self.hazards:
             return self.hazards[0][1]

@@ -16,7 +16,9 @@ MOST = 100  # cases in a part
 
 
 def parts(cases: Sequence[Case], most: int = MOST) -> list[list[Case]]:
-    """Divide cases into runs of the profiler. Consecutive cases of a topic stay together: they may share a matrix.
+    """Divide cases into runs of the profiler, each with at most ``most`` consecutive cases of one topic.
+
+    Cases of one topic may share a matrix on the host.
 
     Examples
     --------

@@ -146,9 +146,9 @@ class Ladder:
         return sms * 64 * 8 / (m.t_eff_gb_s / 2)  # half of T_eff is read
 
     def l1_gb_s(self, variant: Variant, sms: int) -> tuple[float, float]:
-        """Return what the L1 caches can give at the clock of a recorded launch, and wavefronts per cycle at their peak.
+        """Return the peak GB/s of all L1 caches in a recorded launch, and the peak wavefronts per cycle of one L1.
 
-        A wavefront is 128 bytes. At its peak, the L1 of a multiprocessor does one per cycle.
+        A wavefront is 128 bytes. At its peak, the L1 of a multiprocessor serves one wavefront per cycle.
         """
         counted = self.traffic.counters[f"{variant.function_name}_{EDGE}"]
         cycles, share = counted[CYCLES], counted[WAVEFRONTS + OF_PEAK] / 100

@@ -37,7 +37,7 @@ class Rounds(OnDevice):
         ours = matching(self.found.measurements, VARIANTS[name].by(CUDA))
         every = sorted(
             m.parameters["s"] for m in ours if "warps" not in m.parameters
-        )  # else by another kernel
+        )  # with warps, it is another kernel
         return [s for s in every if self.operation(name, s, CUPY)]
 
     def over_cublas(self, name: str, s: int) -> float:
