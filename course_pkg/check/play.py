@@ -93,7 +93,10 @@ def play(work: Work, parts: list[read.Part]) -> Iterator[Trial | Note | Found]:
 
 
 def _module(work) -> types.ModuleType:
-    """Return the module in which the file runs: ``__main__``, or its own name if it belongs to a package."""
+    """Return the module in which the file runs.
+
+    It is called ``__main__``, or by the file's own name if the file belongs to a package or ``--inputs`` is given.
+    """
     path = work.path.resolve()
     packages, folder = [], path.parent
     while (folder / "__init__.py").is_file():
@@ -161,7 +164,10 @@ def _timed(work, stage, pieces) -> Iterator[Trial | Note]:
 
 @contextmanager
 def _at_most(seconds: float):
-    """Raise ``_TimeUp`` in a ``with`` block that takes longer; yield a function that returns the seconds left."""
+    """Raise ``_TimeUp`` if a ``with`` block takes more processor time than ``seconds``.
+
+    Yields a function that returns the seconds left. Nothing is raised on systems without such a timer.
+    """
     if not hasattr(signal, "ITIMER_VIRTUAL"):
         yield lambda: seconds
         return

@@ -61,7 +61,7 @@ class Stage:
         return kernel
 
     def launch(self, launch: Launch, arguments) -> None:
-        """Run a launch. Count it only if it is one of the first with the same grid and types."""
+        """Run a launch. Count it only if it is one of the first with the same grid and types, and is not too large."""
         kernel = launch.kernel
         kinds = tuple(_kind(a) for a in arguments)
         key = (kernel.__name__, launch.grid, launch.block, kinds)
