@@ -1,4 +1,4 @@
-"""``course check FILE``: hazards and traffic of the kernels of any Numba CUDA file or notebook, without a GPU.
+"""``course check FILE``: find hazards and count traffic in the kernels of a Numba CUDA file or notebook, without a GPU.
 
 The file runs in a process of its own, in which ``numba.cuda`` is the interpreter (:mod:`course_pkg.check.stage`);
 :func:`check_file` returns a :class:`Report`.

@@ -4,4 +4,4 @@ from course_pkg.core.errors import CourseError
 
 
 class NotChecked(CourseError):
-    """A file, or an option of ``course check``, cannot be used; the sentence says what to write instead."""
+    """A file, or an option of ``course check``, cannot be used; the message says what to write instead."""

@@ -10,12 +10,12 @@ from course_pkg.core.units import format_bytes
 
 GLOBAL = ("global_load", "global_store", "global_atomics")
 SHARED = ("shared_load", "shared_store")
-WASTE = 2.0  # a line that moves so many times the sectors that its bytes fill is named
+WASTE = 2.0  # a line is reported if it needs this many times the sectors or wavefronts of the best case
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the source that moves more than its bytes need.
+    """A source line that moves more sectors, or needs more wavefronts, than its bytes require.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Line:
     what : str
         ``"sectors"`` or ``"wavefronts"``.
     per_request, would_do : float
-        How many the line needs per request, and how many would do for as many bytes.
+        How many sectors or wavefronts the line needs per request, and how many would be enough for the same bytes.
     """
 
     function: str
@@ -43,7 +43,7 @@ class Facts:
     Attributes
     ----------
     compulsory_bytes : int
-        Each element of global memory that is read, written or updated, once for each of these.
+        Bytes of the elements of global memory, where each element counts once if it is read and once if it is written.
     requested_bytes : int
         The bytes of all accesses.
     sector_bytes : int
@@ -52,15 +52,15 @@ class Facts:
     sectors_would_do : float
         Sectors per request that the bytes of the accesses would fill.
     bank_conflicts, wavefronts : int
-        Of shared memory.
+        Counts for shared memory.
     active_lanes : float
     shared_bytes : int
         Per block.
     occupancy : float
-        Resident warps over the most possible, if registers are no limit.
+        Resident warps divided by the most that fit on a multiprocessor, if registers are no limit.
     limited_by : str
     registers_for_it : int
-        The most registers per thread with which the occupancy is still that.
+        The most registers per thread that still allow this occupancy.
     lines : tuple of Line
         The lines that waste most, worst first.
     """
@@ -109,12 +109,12 @@ def facts(trial: Trial, machine: Machine) -> Facts:
 
 
 def _least(counts) -> int:
-    """Return the sectors that the accesses would fill if they were neighbours; never more than were touched."""
+    """Return how many sectors would be enough for contiguous accesses; at most the number that was touched."""
     return min(counts.sectors, max(counts.requests, -(-counts.bytes_requested // SECTOR_BYTES)))
 
 
 def _lines(profile):
-    """Return the lines whose global accesses, or whose accesses to banks, need twice what would do; worst first."""
+    """Return up to 5 lines that need ``WASTE`` times the sectors or wavefronts of the best case; worst first."""
     found = []
     for where, line in profile.by_line.items():
         source = profile.sources[where.function].text(where.line)

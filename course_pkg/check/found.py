@@ -25,7 +25,7 @@ class Trial:
         Where the kernel is defined.
     line : int
     origin : str
-        Who launched it: the file itself, in a line, or ``course check``.
+        Who launched the kernel: a line of the file, or ``course check``.
     arguments : str
         Names, types and shapes of the arguments.
     grid, block : tuple of int
@@ -36,7 +36,7 @@ class Trial:
     error : str
         Why the launch was refused or stopped; empty otherwise.
     even : bool
-        Whether the inputs were made, of a size that the block divides.
+        Whether ``course check`` made the inputs, with a size that is a multiple of the block's.
     """
 
     kernel: str
@@ -53,7 +53,7 @@ class Trial:
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes of shared memory per block that the launch touched, or that it asked for."""
+        """Bytes of shared memory per block: of the arrays that the launch touched, or of the dynamic part if more."""
         regions: dict[int, int] = {}
         for site in self.profile.sites if self.profile else ():
             if site.space == "shared":
@@ -61,7 +61,7 @@ class Trial:
         return max(self.dynamic_shared, sum(regions.values()))
 
     def occupancy(self, machine: Machine) -> tuple[Occupancy, int]:
-        """Return the occupancy if registers are no limit, and the most registers per thread that keep it."""
+        """Return the occupancy if registers are no limit, and the most registers per thread that still allow it."""
         threads, shared = prod(self.block), self.shared_bytes
         best = occupancy(machine, threads, registers_per_thread=1, shared_bytes=shared)
         most = 1
@@ -92,12 +92,12 @@ class Checked:
 
     @cached_property
     def hazards(self) -> list[tuple[Hazard, Trial]]:
-        """The hazards of all trials, each place of the source once, with the trial that met it first."""
+        """The hazards of all trials, one for each place in the source, each with the first trial that found it."""
         return self._once("hazards")
 
     @cached_property
     def notes(self) -> list[tuple[Hazard, Trial]]:
-        """What looks like a hazard and does no harm."""
+        """The notes of all trials (:mod:`course_pkg.simt.memory.notes`), each with the first trial that found it."""
         return self._once("notes")
 
     def _once(self, what) -> list[tuple[Hazard, Trial]]:
@@ -108,7 +108,7 @@ class Checked:
         return list(found.values())
 
     def remark(self, hazard: Hazard) -> str:
-        """Return a sentence if an index leaves its array only at sizes that the block does not divide; else nothing."""
+        """Return a remark if an index is out of bounds only at sizes that the block does not divide, else ``""``."""
         even = [t for t in self.trials if t.even and t.profile]
         if hazard.kind != "out_of_bounds" or not even:
             return ""
@@ -117,7 +117,7 @@ class Checked:
 
     @property
     def shown(self) -> Trial | None:
-        """The trial whose counts are shown: the first with a hazard, or the largest."""
+        """The trial whose counts are shown: the first with a hazard or, if there is none, the largest trial."""
         run = [t for t in self.trials if t.profile]
         if self.hazards:
             return self.hazards[0][1]
@@ -130,7 +130,7 @@ class Checked:
 
     @property
     def verdict(self) -> str:
-        """The status in words; a kernel that met only inputs that were made for it is called clean with these."""
+        """The status in words. If a kernel ran only with made inputs, it is called clean with these inputs."""
         only_made = self.status == CLEAN and all(t.origin.startswith(MADE) for t in self.trials)
         return WORDS[self.status] + (", with inputs that were made for it" if only_made else "")
 
@@ -144,7 +144,7 @@ class Checked:
 
 @dataclass
 class Report:
-    """What ``course check`` says of a file.
+    """The result of ``course check`` for a file.
 
     Attributes
     ----------

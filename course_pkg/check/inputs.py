@@ -1,4 +1,4 @@
-"""Small inputs for a kernel that nothing launches: from its signature, its annotations and its text."""
+"""Make small inputs for a kernel that the file does not launch, from its signature, annotations and source."""
 
 import ast
 from dataclasses import dataclass
@@ -66,9 +66,9 @@ def make(kernel, trees: list[ast.Module]) -> list[Made]:
     Parameters
     ----------
     kernel : Kernel
-        With ``signature``, what ``cuda.jit`` was given besides the function, or None.
+        Its attribute ``signature`` holds the signature that ``cuda.jit`` was given, or None.
     trees : list of ast.Module
-        The file, in which launches of the kernel may stand that were not reached.
+        The parts of the file. They may contain launches of the kernel that were not reached.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def _device_function(thing) -> ast.FunctionDef | None:
 
 
 def _sizes(block, uses) -> list[tuple[int, str]]:
-    if not uses.blocks:  # one block is all that the kernel knows of
+    if not uses.blocks:  # the kernel never asks for its block: launch a single one
         return [(max(block), "one block")]
     whole = 2 * int(np.lcm.reduce(block))
     return [(whole + 5, "not a multiple of the block"), (max(block) // 2 + 3, "less than a block"),
@@ -180,7 +180,7 @@ def _of_numba(kernel, kind) -> Kind:
 
 
 def _annotated(annotation, names) -> Kind | None:
-    """Return what an annotation says: a number, a NumPy type, or an array of one; dtype V where it names none."""
+    """Return the type that an annotation states: a number or an array. The dtype is V if the annotation has none."""
     if annotation is None:
         return None
     text = annotation.value if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
@@ -201,7 +201,7 @@ def _dtype_named(word):
 
 
 def _block(kernel, uses, trees) -> tuple[int, ...]:
-    """Return the block: that of a launch in the file, of the kernel's shared memory, or of a constant named so."""
+    """Return the block's shape: from a launch in the file, the kernel's shared memory, or a constant named for it."""
     names = kernel.program.names
     found = _launched_with(kernel.__name__, trees, names) or _of_shared(uses, names) or _named(uses, names)
     block = found or BLOCKS[uses.axes]

@@ -20,12 +20,12 @@ from course_pkg.check.found import Trial
 from course_pkg.check.stage import Stage, first_line, numba_cuda
 from course_pkg.core.errors import CourseError
 
-LAUNCHES = "launches"  # the function of --inputs, unless it names another
+LAUNCHES = "launches"  # the default name of the function that --inputs calls
 
 
 @dataclass(frozen=True)
 class Note:
-    """What happened to the host's part of a file; ``fatal`` if it kept a kernel from being checked."""
+    """A message about the host code of a file; ``fatal`` if a kernel could not be checked because of it."""
 
     text: str
     fatal: bool = False
@@ -48,15 +48,15 @@ class Work:
     ----------
     path : Path
     values : dict of str to int
-        Names at the left margin, and what they are set to.
+        Names of module-level variables, and the values that they are set to.
     inputs : tuple of (Path, str) or None
         A file with a function that launches the kernels, and its name.
     only : str or None
         The one kernel to check.
     seconds : float
-        Time for the file, and again for the inputs that are made.
+        Time limit for the file, and again for the launches with made inputs.
     steps : int
-        Most statements of a launch.
+        Limit on the statements of one launch.
     """
 
     path: Path
@@ -72,7 +72,7 @@ class _TimeUp(BaseException):
 
 
 def play(work: Work, parts: list[read.Part]) -> Iterator[Trial | Note | Found]:
-    """Run a file, and yield each launch; then launch with made inputs what nothing has launched."""
+    """Run a file and yield each launch; then launch, with made inputs, each kernel that was not launched."""
     os.environ["MPLBACKEND"] = "Agg"  # a program that shows figures must not wait for a window
     sys.argv = [str(work.path)]
     sys.path.insert(0, str(work.path.resolve().parent))
@@ -93,7 +93,10 @@ def play(work: Work, parts: list[read.Part]) -> Iterator[Trial | Note | Found]:
 
 
 def _module(work) -> types.ModuleType:
-    """Return the module in which the file runs: as a program, or under its own name if it belongs to a package."""
+    """Return the module in which the file runs.
+
+    It is called ``__main__``, or by the file's own name if the file belongs to a package or ``--inputs`` is given.
+    """
     path = work.path.resolve()
     packages, folder = [], path.parent
     while (folder / "__init__.py").is_file():
@@ -107,12 +110,12 @@ def _module(work) -> types.ModuleType:
         sys.path.insert(0, str(folder))
         module.__package__ = ".".join(packages)
     module.__file__ = str(path)
-    module.display = lambda *things, **options: None  # notebooks have it
+    module.display = lambda *things, **options: None  # notebooks have this function
     return module
 
 
 def _enter(module) -> None:
-    """Put the module among the imported ones, where pickles and dataclasses look it up; its package comes first."""
+    """Put the module into ``sys.modules``, where pickles and dataclasses look for it; import its package first."""
     package = vars(module).get("__package__")
     try:
         if package:
@@ -122,7 +125,7 @@ def _enter(module) -> None:
 
 
 def _statements(parts, module):
-    """Yield a piece of work for each statement at the left margin."""
+    """Yield a piece of work for each module-level statement."""
     for part in parts:
         future = sum(
             getattr(__import__("__future__"), a.name).compiler_flag
@@ -136,7 +139,7 @@ def _statements(parts, module):
 
 
 def _timed(work, stage, pieces) -> Iterator[Trial | Note]:
-    """Do pieces of work one by one; what one raises is noted, and the next one is done."""
+    """Do pieces of work one after the other. If one raises an exception, yield a note and go on with the next."""
     left = work.seconds
     for piece in pieces:
         note = None
@@ -161,7 +164,10 @@ def _timed(work, stage, pieces) -> Iterator[Trial | Note]:
 
 @contextmanager
 def _at_most(seconds: float):
-    """Raise ``_TimeUp`` in a ``with`` block that works longer; yield a function that returns what is left."""
+    """Raise ``_TimeUp`` if a ``with`` block takes more processor time than ``seconds``.
+
+    Yields a function that returns the seconds left. Nothing is raised on systems without such a timer.
+    """
     if not hasattr(signal, "ITIMER_VIRTUAL"):
         yield lambda: seconds
         return
@@ -217,7 +223,7 @@ def _given(work, module) -> None:
 
 
 def _made(work, stage, parts):
-    """Yield a piece of work for each kernel at the left margin that nothing has launched."""
+    """Yield a piece of work for each module-level kernel that was not launched."""
     called = {name for k in stage.made for name in _calls(k)}
     run = {(t.kernel, t.line) for t in stage.trials if t.profile or t.error}
     trees = [part.tree for part in parts]
@@ -239,7 +245,7 @@ def _calls(kernel) -> set[str]:
 
 
 def _launch_made(stage, kernel, trees) -> None:
-    """Launch a kernel with made inputs, at one size after the other, until it is refused."""
+    """Launch a kernel with made inputs, at one size after the other, until a launch is refused."""
     try:
         launches = made_inputs.make(kernel, trees)
     except CourseError as error:
@@ -259,7 +265,7 @@ def _launch_made(stage, kernel, trees) -> None:
 
 
 def template(kernel) -> str:
-    """Return the function with which a user gives inputs."""
+    """Return a sentence that says how a user can give the kernel its inputs."""
     name = kernel.__name__
     names = ", ".join(kernel.py_func.__code__.co_varnames[: kernel.py_func.__code__.co_argcount])
     return (

@@ -47,7 +47,7 @@ class Definition:
         The name of its part.
     line : int
     outer : str
-        The function in which it is defined; empty at the left margin.
+        The function in which it is defined; empty at module level.
     """
 
     name: str
@@ -107,7 +107,7 @@ def _part(name, text) -> Part:
 
 
 def mentions_cuda(found: list[Part]) -> bool:
-    """Return whether any piece imports or names ``cuda``, so that it can have kernels, or launch those of a module."""
+    """Return whether any part mentions ``cuda``: only then can the file have kernels, or launch those of a module."""
     return any(
         "cuda" in (getattr(n, "id", ""), getattr(n, "attr", ""))
         or any("cuda" in a.name.split(".") for a in getattr(n, "names", ()) if isinstance(a, ast.alias))
@@ -154,7 +154,7 @@ def _is_jit(decorator) -> str:
 
 
 def sizes(found: list[Part]) -> list[tuple[str, str, int, int]]:
-    """Return what ``--set`` may change: whole numbers above 1000 at the left margin, as (name, part, line, value)."""
+    """Return what ``--set`` may change: module-level integers above 1000, as (name, part, line, value)."""
     named = []
     for part in found:
         for node in part.tree.body:
@@ -166,7 +166,7 @@ def sizes(found: list[Part]) -> list[tuple[str, str, int, int]]:
 
 
 def _number(node) -> int | None:
-    """Return the value of an expression of whole numbers, such as ``1 << 20``; None if it is large or no such."""
+    """Return the value of an integer expression such as ``1 << 20``; None for a huge one or any other expression."""
     if isinstance(node, ast.Constant):
         return node.value if type(node.value) is int and abs(node.value) < MOST else None
     if not isinstance(node, ast.BinOp) or type(node.op) not in _OPERATIONS:
@@ -185,7 +185,7 @@ def _number(node) -> int | None:
 
 
 def replaced(tree: ast.Module, values: dict[str, int]) -> set[str]:
-    """Give names at the left margin, and below an ``if`` there, other values; return those that are there."""
+    """Change the values of module-level names, also inside a module-level ``if``; return the names that were found."""
     done = set()
     for top in tree.body:
         for node in [top, *(getattr(top, "body", ()) if isinstance(top, ast.If) else ())]:

@@ -29,25 +29,26 @@ def check_file(
 ) -> Report:
     """Run the kernels of a file in the interpreter, without a GPU, and report what is wrong with them.
 
-    The file runs as ``python FILE`` would, in a process of its own with limits, and with the interpreter in the place
-    of ``numba.cuda``. Statements that fail are noted, and the next ones run. A kernel that nothing launches gets inputs
-    made from its signature, its annotations and its text.
+    The file runs as with ``python FILE``, in a process of its own with limits, and with the interpreter in the place
+    of ``numba.cuda``. If a statement fails, this is noted, and the next statement runs. A kernel that the file does not
+    launch gets inputs made from its signature, its annotations and its source.
 
     Parameters
     ----------
     path : path-like
         A ``.py`` file or a notebook.
     values : dict of str to int, optional
-        Other values for names at the left margin, such as a size.
+        New values for module-level names, such as a size.
     inputs : str, optional
-        ``"FILE"`` or ``"FILE:FUNCTION"``: a function, by default ``launches(module)``, that launches the kernels. Then
-        the file runs as a module, and not as a program.
+        ``"FILE"`` or ``"FILE:FUNCTION"``: a function, by default ``launches(module)``, that launches the kernels. With
+        this option the file runs as a module, and not as a program.
     only : str, optional
         The one kernel to check.
     seconds : float
-        Time for the file, and as much again for inputs that are made.
+        Time limit for the file, and the same time again for launches with made inputs.
     steps : int
-        Most statements of a launch, each for all threads at once; a kernel that needs more is taken to loop for ever.
+        Limit on the statements of a launch, each counted once for all threads. A kernel that needs more is assumed to
+        loop for ever.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def check_file(
     Raises
     ------
     NotChecked
-        If the file cannot be read or has no kernels, or an option does not fit it; the sentence says what to write.
+        If the file cannot be read or has no kernels, or an option does not fit it; the message says what to write.
 
     Examples
     --------
@@ -157,7 +158,7 @@ def _add_those_that_did_not_run(work, parts, kernels, made) -> None:
 
 
 def _add_sizes(report, parts) -> None:
-    """Where something was too large or too slow, name the sizes that the file sets."""
+    """If something was too large or too slow, add a note that names the sizes that the file sets."""
     stopped = [e for k in report.kernels for e in k.errors if "--set" in e] + [report.error]
     named = read.sizes(parts)
     if named and any("--set" in text for text in stopped):

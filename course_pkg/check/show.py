@@ -63,12 +63,12 @@ def place(hazard, trial) -> str:
 
 
 def hazard_line(hazard, trial) -> str:
-    """Return place, kind and message of a hazard, as the report has them."""
+    """Return place, kind and message of a hazard, as the text report shows them."""
     return f"{place(hazard, trial)}: {_kind(hazard)}: {said(hazard)}"
 
 
 def said(hazard) -> str:
-    """Return the message of a hazard without the number of its line, which stands before it."""
+    """Return the message of a hazard without the line number at its beginning."""
     return hazard.message.removeprefix(f"line {hazard.line}: ")
 
 
@@ -126,7 +126,7 @@ def _hazard_dict(hazard, trial, remark=""):
 
 
 def as_html(reports: list[Report], machine: Machine) -> str:
-    """Return a page: for each kernel the verdict, the annotated source, and a warp on each of its worst lines."""
+    """Return an HTML page: for each kernel the verdict, the annotated source, and pictures of its worst lines."""
     body = "".join(_section(kernel, machine) for report in reports for kernel in report.kernels)
     verdicts = "".join(f"<p>{markup.escape(verdict(report))}</p>" for report in reports)
     notes = "".join(f"<p>{markup.escape(note)}</p>" for report in reports for note in report.notes)
@@ -158,7 +158,7 @@ def _section(kernel, machine) -> str:
 
 
 def _pictures(trial, machine):
-    """Draw a warp on each of the worst lines, or where nothing is wasted on the line that moves most."""
+    """Draw a warp's accesses on each of the worst lines; if no line wastes anything, on the one that moves most."""
     from course_pkg.viz import access_strip  # imports matplotlib
 
     lines = [(w.function, w.line) for w in facts(trial, machine).lines][:PICTURES]

@@ -17,7 +17,7 @@ from course_pkg.core.errors import CourseError
 from course_pkg.simt import Kernel, Launch, api
 
 CHECKED = 2  # launches of a kernel with the same grid and types that are counted; later ones only compute
-MOST_THREADS = 1 << 21  # of a launch that is counted: a second or two
+MOST_THREADS = 1 << 21  # largest launch that is counted, which takes a second or two
 
 
 class Stage:
@@ -26,9 +26,9 @@ class Stage:
     Parameters
     ----------
     parts : iterable of str
-        Names of the pieces of source, as they stand in tracebacks.
+        Names of the parts of the source, as tracebacks show them.
     steps : int
-        Most statements of a launch.
+        Limit on the statements of one launch.
     only : str or None
         The one kernel that is checked.
     """
@@ -43,7 +43,7 @@ class Stage:
         self._taken = 0
 
     def take(self) -> list[Trial]:
-        """Return the trials that were not taken yet."""
+        """Return the trials since the last call."""
         new = self.trials[self._taken :]
         self._taken = len(self.trials)
         return new
@@ -61,7 +61,7 @@ class Stage:
         return kernel
 
     def launch(self, launch: Launch, arguments) -> None:
-        """Count a launch if it is one of the first of its kind; otherwise only compute."""
+        """Run a launch. Count it only if it is one of the first with the same grid and types, and is not too large."""
         kernel = launch.kernel
         kinds = tuple(_kind(a) for a in arguments)
         key = (kernel.__name__, launch.grid, launch.block, kinds)
@@ -103,7 +103,7 @@ class Stage:
         return trial
 
     def _line(self) -> str:
-        """Return the place of the file that launches at this moment."""
+        """Return the place in the file that is launching the kernel."""
         frame = sys._getframe(1)
         while frame is not None:
             if frame.f_code.co_filename in self.parts:
@@ -142,7 +142,7 @@ def _watched(launch) -> WatchedLaunch:
 
 @contextlib.contextmanager
 def numba_cuda(stage: Stage):
-    """Put the interpreter in the place of ``numba.cuda`` and of ``course_pkg.cuda``, for a ``with`` block."""
+    """Replace ``numba.cuda`` and ``course_pkg.cuda`` by the interpreter inside a ``with`` block."""
     door = types.ModuleType("numba.cuda")
     door.__getattr__ = lambda name: getattr(api, name)
     door.__path__ = []  # a package, so that an import of numba.cuda.… says what is missing

@@ -1,4 +1,4 @@
-"""Read off a kernel's text what its parameters are: arrays of so many dimensions, indices, or numbers."""
+"""Infer from a kernel's source what each parameter is: an array of some number of dimensions, an index, or a number."""
 
 import ast
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ class Use:
     ndim : int
         Dimensions of an array; 0 for a number.
     whole : bool
-        Whether it is, or has, whole numbers: an index, a bound of a loop, a size.
+        Whether the parameter is an integer or an array of integers, such as an index, a bound of a loop, or a size.
     products : int
-        How many products stand in an index of one dimension: 1 for ``a[i * n + j]``, which has n² elements.
+        Depth of the products in a one-dimensional index: 1 for ``a[i * n + j]``, where ``a`` has n² elements.
     offsets : bool
-        Whether an array holds the places where rows begin: it is read at ``i`` and at ``i + 1``.
+        Whether the array holds the offsets of rows: it is read at ``i`` and at ``i + 1``.
     """
 
     ndim: int = 0
@@ -37,11 +37,11 @@ class Uses:
     ----------
     of : dict of str to Use
     axes : int
-        Dimensions of the launch, from the highest axis that the kernel asks for.
+        Number of dimensions of the launch: the highest axis that the kernel uses.
     blocks : set of int
-        The axes along which the kernel knows in which block a thread is: 0 for x.
+        The axes along which the kernel uses the number of its block; 0 stands for x.
     shared : list of tuple of ast.expr
-        The shapes of its arrays in shared memory.
+        The shapes of the kernel's arrays in shared memory.
     """
 
     of: dict[str, Use]
@@ -144,7 +144,7 @@ def _at_least(use, ndim) -> None:
 
 def _indexed(use, index, values) -> None:
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    if len(parts) == 1 and isinstance(index, ast.Name):  # a tuple may hide behind a name
+    if len(parts) == 1 and isinstance(index, ast.Name):  # the name may stand for a tuple
         for value in values.get(index.id, ()):
             if isinstance(value, ast.Tuple):
                 parts = value.elts
@@ -154,7 +154,7 @@ def _indexed(use, index, values) -> None:
 
 
 def _products(expression, values, depth=2) -> int:
-    """Return the depth of products in an index, without those that number threads."""
+    """Return the depth of products in an index, not counting those that compute a thread's number."""
     if isinstance(expression, ast.Name) and depth:
         return max((_products(v, values, depth - 1) for v in values.get(expression.id, ())), default=0)
     if not isinstance(expression, ast.BinOp):
@@ -174,7 +174,7 @@ def _of_threads(node) -> bool:
 
 
 def _passed(tree, uses, called, depth) -> None:
-    """Learn from the functions that the kernel calls."""
+    """Add what the device functions that the kernel calls show about its parameters."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             function = called(node.func.id)
@@ -191,7 +191,7 @@ def _passed(tree, uses, called, depth) -> None:
 
 
 def _whole(tree, of, values) -> None:
-    """Find the names that are indices, bounds or sizes, and from them the arrays that hold such numbers."""
+    """Find the names used as indices, bounds or sizes; mark the parameters, also arrays, that hold such integers."""
     whole, arrays = set(), set()
     marked = [n.slice for n in ast.walk(tree) if isinstance(n, ast.Subscript)]
     for node in ast.walk(tree):
@@ -230,7 +230,7 @@ def _whole(tree, of, values) -> None:
 
 
 def _mark(expression, whole, arrays) -> None:
-    """Mark the names in an expression whose value is a whole number; stop at divisions and at calls."""
+    """Mark the names in an expression whose value is an integer; do not look into divisions and calls."""
     if isinstance(expression, ast.Name):
         whole.add(expression.id)
     elif isinstance(expression, ast.Subscript):

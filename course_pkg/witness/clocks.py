@@ -1,4 +1,4 @@
-"""Three clocks for a kernel: how long would its memory traffic, its cache traffic or its instructions take alone?
+"""Three clocks for a kernel: how long its memory traffic, its cache traffic and its instructions would take alone.
 
 Nsight Compute measures which share of their peak rates L2, L1 and the schedulers reached while the kernel ran. If a
 unit reached 60 % of its peak rate, then alone, at its peak rate, it would have needed 60 % of the kernel's time. For
@@ -7,9 +7,9 @@ time: then the kernel gets faster only if it does less of that work. If no clock
 on their way, or for each other.
 
 L2 and L1 have several stages: tags, sectors and data in the L2, requests and wavefronts in the L1. The share of a cache
-is that of its busiest stage. These shares are rates of work. The record also has the share of time in which the link
-between the halves of an H200's L2 was active. This is not a clock: it counts cycles in which anything is under way, and
-does not say how much more could be.
+is the share of its busiest stage. These shares are rates of work. The record also has the share of time in which the
+link between the halves of an H200's L2 was active. This is not a clock: it counts cycles in which the link transfers
+anything, and does not say how much more it could transfer.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ RESIDENT = "sm__warps_active.avg.pct_of_peak_sustained_active"
 
 @dataclass(frozen=True)
 class Clocks:
-    """The shares of a launch's time that each unit of the GPU would need alone.
+    """For each unit of the GPU, the share of a launch's time that the unit would need alone.
 
     Attributes
     ----------
@@ -62,9 +62,9 @@ class Clocks:
 
     @property
     def binds(self) -> str:
-        """Name of the clock that fills nearly all of the time; ``"none"`` if no clock does.
+        """Name of the clock that takes nearly all of the time; ``"none"`` if no clock does.
 
-        If none of the counted clocks does and another one was not counted, it is ``"not counted"``.
+        The result is ``"not counted"`` if no counted clock does, but another clock was not counted.
 
         Examples
         --------
@@ -86,9 +86,9 @@ class Clocks:
 
     @property
     def longest(self) -> str:
-        """The longest clock, and the share of the time that it fills.
+        """Name of the longest clock, and its share of the time.
 
-        If a clock was not counted that could be longer, it is ``"not counted"``.
+        The result is ``"not counted"`` if a clock that could be longer was not counted.
 
         Examples
         --------
@@ -121,7 +121,7 @@ class Clocks:
 
 
 def is_timed(counted: dict | None) -> bool:
-    """Return whether a launch was counted, with its bytes and its time: without them it has no clocks.
+    """Return whether a launch's bytes and time were counted: without them it has no clocks.
 
     Examples
     --------

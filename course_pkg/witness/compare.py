@@ -121,7 +121,7 @@ def by_name(counters: Counters) -> dict[str, float | None]:
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity of one case, by both witnesses; ``measured`` is None if the device does not count it."""
+    """One quantity of one case, counted by both witnesses; ``measured`` is None if the device does not count it."""
 
     case: str
     quantity: str
@@ -131,7 +131,7 @@ class Row:
 
     @property
     def equal(self) -> bool:
-        """Whether both numbers are equal; True, too, if the hardware's is missing, or if it may be larger and is."""
+        """Whether both numbers agree: they are equal, the hardware's is missing, or it is larger and may be so."""
         if self.measured is None or self.counted == self.measured:
             return True
         return self.counts_more and self.counted < self.measured
@@ -154,7 +154,7 @@ def compare(case: Case, counters: Counters, profiled=None) -> list[Row]:
 
 @dataclass(frozen=True)
 class Inexact:
-    """A case with inexact counts: which quantities, and the reason that was found in its machine code."""
+    """A case with inexact counts: which quantities are inexact, and the reason why."""
 
     quantities: tuple[str, ...]
     reason: str
@@ -194,7 +194,7 @@ def exceptions(path: Path = EXCEPTIONS) -> dict[str, Inexact]:
 
 
 def verdict(rows: Sequence[Row], listed: Inexact | None) -> list[str]:
-    """Return one sentence for each difference that is not listed, and for each listed quantity that is exact."""
+    """Return one sentence for each difference that is not listed, and for each quantity that is listed but exact."""
     allowed = set(listed.quantities) if listed else set()
     differing = {row.quantity: row for row in rows if not row.equal}
     troubles = [

@@ -1,6 +1,7 @@
-"""Count many cases with Nsight Compute in parts, and keep the counters of each part as soon as they are there.
+"""Count many cases with Nsight Compute in parts, and keep the counters of each part as soon as it is done.
 
-A part is a run of the profiler, which costs some seconds to start. If one fails, or the time is over, the others stay.
+A part is one run of the profiler, which takes some seconds to start. If a part fails or the time is up, the counters of
+the other parts are kept.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +16,9 @@ MOST = 100  # cases in a part
 
 
 def parts(cases: Sequence[Case], most: int = MOST) -> list[list[Case]]:
-    """Divide cases into runs of the profiler: neighbours of one topic, as they may share a matrix on the host.
+    """Divide cases into runs of the profiler, each with at most ``most`` consecutive cases of one topic.
+
+    Cases of one topic may share a matrix on the host.
 
     Examples
     --------
@@ -49,7 +52,7 @@ def count(
     collected : Collected
         The counters of all parts that could be counted.
     troubles : list of str
-        Why the others could not.
+        For each part that could not be counted, the reason.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The three clocks of every launch of a topic that was counted, on all devices beside each other."""
+"""A table of the three clocks of every counted launch of a topic, with all devices side by side."""
 
 from course_pkg import bench
 from course_pkg.core import CourseError, short_name
@@ -14,8 +14,8 @@ CLOCKS = (MEMORY, *UNITS)
 def every_clock(*topics: str) -> bench.Table:
     """Return a table of all large cases of topics: the time, the share of it for each clock, and which one binds.
 
-    A cell holds what was counted on each device that has a record of the topic, in the order that the head of the
-    times names. What a device has not counted is "not counted".
+    A cell has one entry for each device that has a record of the topic, in the order given in the header of the column
+    of times. What a device has not counted is "not counted".
 
     Raises
     ------

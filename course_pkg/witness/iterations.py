@@ -37,7 +37,7 @@ class Iterations(OnDevice):
 
     @cached_property
     def copy(self) -> Measurement:
-        """The copy of 1000³ numbers, whose bandwidth is the yardstick of every bound."""
+        """The measurement of a copy of 1000³ numbers, whose bandwidth gives every bound."""
         return self.copy_of(LARGE)
 
     def copy_of(self, edge: int) -> Measurement:
@@ -45,7 +45,7 @@ class Iterations(OnDevice):
         return self.found.one(COPY, shape=[edge] * 3)
 
     def pair(self, variant: Variant, edge: int = SMALL) -> Measurement:
-        """Return the measurement of two iterations in the middle of a solve, which are one CUDA graph."""
+        """Return the measurement of one CUDA graph: two iterations in the middle of a solve."""
         return self.found.one(variant.by(Library.NUMBA_CUDA), shape=[edge] * 3, iterations=2)
 
     def iteration_s(self, variant: Variant, edge: int = SMALL) -> float:
@@ -53,7 +53,7 @@ class Iterations(OnDevice):
         return self.pair(variant, edge).median_s / 2
 
     def over_bound(self, variant: Variant, edge: int = SMALL) -> float:
-        """Return the time of an iteration over the time that a long copy takes for the same bytes."""
+        """Return the time of an iteration, divided by the time that a long copy takes for the same bytes."""
         return self.pair(variant, edge).over_bound(self.copy)
 
     def pass_s(self, edge: int = SMALL, itemsize: int = 8) -> float:
@@ -61,11 +61,11 @@ class Iterations(OnDevice):
         return itemsize * edge**3 / (self.copy.t_eff_gb_s * 1e9)
 
     def solve(self, variant: Variant, edge: int = SMALL) -> Measurement:
-        """Return the measurement of a whole solve, until the residual is 1e-6 of ‖b‖."""
+        """Return the measurement of a whole solve, which ends once the norm of the residual is at most 1e-6 ‖b‖."""
         return self.found.one(variant.by(Library.NUMBA_CUDA), shape=[edge] * 3, rtol=RTOL)
 
     def whole_s(self, variant: Variant, library: Library = Library.NUMBA_CUDA) -> float:
-        """Return the seconds of an iteration of a whole call on 250³: with its share of what comes before and after."""
+        """Return the seconds of a whole solve on 250³ points, divided by the number of its iterations."""
         if library is Library.NUMBA_CUDA:
             solved = self.solve(variant)
             return solved.median_s / solved.observed["iterations"]
@@ -101,7 +101,7 @@ class Iterations(OnDevice):
         return clocks(self.traffic.counters[case], self.copy.t_eff_gb_s)
 
     def moved(self, edge: int, *kernels: str) -> tuple[float, float, float, float]:
-        """Return bytes per point of kernels: that must be read and written, and that were."""
+        """Return bytes per point of kernels: those that must be read and written, then those counted as such."""
         costs = [large_cases()[f"cg_{kernel}_{edge}"].cost for kernel in kernels]
         found = [self.clocks(f"cg_{kernel}_{edge}") for kernel in kernels]
         sums = (
@@ -114,7 +114,7 @@ class Iterations(OnDevice):
 
 
 def bytes_per_point(variant: Method) -> float:
-    """Return what an iteration moves per point, in double precision."""
+    """Return the bytes per point that an iteration moves in double precision."""
     return 8 * sum(variant.plan.passes)
 
 

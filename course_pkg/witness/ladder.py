@@ -1,4 +1,4 @@
-"""Stencil kernels as rungs of a ladder: recorded times of one device, their clocks, and what both witnesses count."""
+"""Stencil kernels compared step by step: recorded times on one device, clocks, and the counts of both witnesses."""
 
 from functools import cached_property
 
@@ -24,7 +24,7 @@ from course_pkg.witness.longest import longest_clock
 
 L2_READS = "lts__t_sectors_op_read.sum"
 CYCLES, WAVEFRONTS = "sm__cycles_elapsed.max", "l1tex__data_pipe_lsu_wavefronts"
-EDGE, SMALL = 512, 64  # of the cubes that are measured, and that are counted
+EDGE, SMALL = 512, 64  # points along an edge of the cubes that are timed, and of those that are counted
 
 
 class Ladder:
@@ -65,16 +65,16 @@ class Ladder:
     def measured(
         self, variant: Variant, library: Library = Library.NUMBA_CUDA, edge: int = EDGE, **parameters
     ) -> Measurement:
-        """Return the measurement on edge³ points: doubles, its launcher's blocks, unless said otherwise."""
+        """Return a measurement on edge³ points, by default in doubles and with the launcher's default blocks."""
         usual = {"dtype": "float64", "threads_per_block": None, "max_registers": None, "shape": [edge] * 3}
         return self.found.one(variant.by(library), **{**usual, **parameters})
 
     def copy(self, edge: int = EDGE) -> Measurement:
-        """Return the measurement of the driver's copy of the grid: the bound."""
+        """Return the measurement of a copy of the grid by the driver, which is the bound."""
         return self.measured(STREAMS["copy"], Library.CUPY, edge)
 
     def of_copy(self, m: Measurement) -> float:
-        """Return a kernel's T_eff over that of the copy of a grid of the same size."""
+        """Return a kernel's T_eff, divided by the T_eff of the copy of a grid of the same size."""
         return m.t_eff_gb_s / self.copy(m.parameters["shape"][0]).t_eff_gb_s
 
     def clocks(self, variant: Variant) -> Clocks:
@@ -83,15 +83,15 @@ class Ladder:
         return clocks(counted, self.copy().t_eff_gb_s)
 
     def _shares(self, variant: Variant) -> dict[str, float]:
-        """Return the shares of a variant's clocks; none of what the device has not counted."""
+        """Return the shares of a variant's clocks; empty if the device has not counted the variant."""
         counted = self.traffic.counters.get(f"{variant.function_name}_{EDGE}")
         return self.clocks(variant).shares if is_timed(counted) else {}
 
     def longest_clock(self, variant: Variant, setting: str = "") -> str:
         """Return the name of the longest clock on 512³ doubles, and the share of the time that it fills.
 
-        ``setting`` is what follows in the name of the case, such as ``32x8x1`` for other blocks than the usual ones;
-        what the device has not counted is "not counted".
+        ``setting`` is the end of the case's name, such as ``32x8x1`` for blocks other than the default ones. The result
+        is "not counted" if the device has not counted the case.
 
         Examples
         --------
@@ -104,7 +104,7 @@ class Ladder:
         return longest_clock(self.found, case, self.copy())
 
     def moved(self, variant: Variant, edge: int = EDGE) -> tuple[int, int, float]:
-        """Return the bytes read from memory and written to it, and the seconds that the kernel took meanwhile."""
+        """Return the bytes read from memory, the bytes written to it, and the seconds of the kernel in the same run."""
         counted = self.traffic.counters[f"{variant.function_name}_{edge}"]
         return counted[READ], counted[WRITTEN], counted[TIME] / 1e9
 
@@ -137,18 +137,18 @@ class Ladder:
 
     @staticmethod
     def _per_warp(count: float | None, form: str) -> str:
-        """Return a count of 64³ points for each 32 of them, or that there is none."""
+        """Format a count of 64³ points as a count per 32 points; say so if it was not counted."""
         return NOT_COUNTED if count is None else format(32 * count / SMALL**3, form)
 
     def latency_ns(self, strided: Variant, sms: int) -> float:
-        """Return how long memory takes to answer a load where 64 threads wait on each multiprocessor."""
+        """Return the latency of a load from memory in nanoseconds, with 64 waiting threads on each multiprocessor."""
         m = self.measured(strided, threads_per_block=64, blocks_per_sm=1)
         return sms * 64 * 8 / (m.t_eff_gb_s / 2)  # half of T_eff is read
 
     def l1_gb_s(self, variant: Variant, sms: int) -> tuple[float, float]:
-        """Return what the L1 caches can give at the clock of a recorded launch, and wavefronts per cycle at their peak.
+        """Return the peak GB/s of all L1 caches in a recorded launch, and the peak wavefronts per cycle of one L1.
 
-        A wavefront is 128 bytes. At its peak, the L1 of a multiprocessor does one per cycle.
+        A wavefront is 128 bytes. At its peak, the L1 of a multiprocessor serves one wavefront per cycle.
         """
         counted = self.traffic.counters[f"{variant.function_name}_{EDGE}"]
         cycles, share = counted[CYCLES], counted[WAVEFRONTS + OF_PEAK] / 100
@@ -163,7 +163,7 @@ class Ladder:
 
     @property
     def latencies(self) -> dict[str, latency.Latency]:
-        """How long each memory takes to answer one thread, by its name; empty if it was not recorded."""
+        """The latency of each memory for one thread, by the memory's name; empty if it was not recorded."""
         return latency.by_level(self.chains.measurements) if self.chains else {}
 
     def answers(self) -> viz.Picture:

@@ -1,4 +1,4 @@
-"""``python -m course_pkg.witness.launch NAME…``: launch each case once, in this order. A profiler watches.
+"""``python -m course_pkg.witness.launch NAME…``: launch each case once, in this order, under a profiler.
 
 Compilation launches nothing, and neither do copies to the GPU, so that every launch which a profiler sees is a case's.
 """

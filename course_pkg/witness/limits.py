@@ -11,7 +11,7 @@ from course_pkg.topics import topics, with_module
 def recorded(topic: str, device: str) -> Limits | None:
     """Return the limits of a recorded device for a topic's measurements; None if its streams are not recorded.
 
-    A stream that the topic measured together with its own variants gives the bound.
+    The bound comes from a stream that the topic measured together with its own variants, if there is one.
     """
     from course_pkg.vector.peak import limits_of
 

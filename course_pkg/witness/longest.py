@@ -1,4 +1,4 @@
-"""The clocks of a launch that is timed, for a ladder or a table; if nothing is counted of it, that is what they say."""
+"""The clocks of a timed launch, for a figure or a table; "not counted" if the launch was not counted."""
 
 from functools import lru_cache
 
@@ -18,7 +18,7 @@ def longest_clock(found: Recorded, case: str, copy: Measurement) -> str:
     case : str
         Name of the case, as ``course verify traffic --list`` prints it.
     copy : Measurement
-        The copy whose bandwidth is that of the memory.
+        The copy whose bandwidth is taken as the memory's bandwidth.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def clock_row(found: Recorded, case: str, copy: Measurement) -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def counted_large(slug: str) -> dict[str, record.Counters]:
-    """Return what a device has counted of large cases; nothing where it has no record of them."""
+    """Return the counters of a device's large cases; empty if it has no record of them."""
     return (
         record.recorded(record.TRAFFIC, slug).counters
         if record.path_of(slug, record.TRAFFIC).exists()

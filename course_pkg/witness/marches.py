@@ -6,9 +6,9 @@ from course_pkg.simt import KernelProfile, SimtError
 def march_of(
     profile: KernelProfile, array: str, out: str, plane_bytes: int, *, block: int = 0, lane: int = 0
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return the planes that a thread reads in its own column and those that it writes, each with the step.
+    """Return the planes that a thread reads in its own column, and those that it writes, each with its step.
 
-    Step 1 is the first in which the thread writes; what it reads before its loop has the step 0.
+    Step 1 is the first in which the thread writes. Planes that the thread reads before its loop have step 0.
 
     Parameters
     ----------

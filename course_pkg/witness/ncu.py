@@ -47,7 +47,7 @@ METRICS = (
     "dram__bytes_read.sum",
     "lts__t_sectors_op_read.sum",
 )
-# what moves between the GPU and its memory, and how busy that, the caches and the schedulers are
+# bytes between the GPU and its memory, and how busy the memory, the caches and the schedulers are
 TRAFFIC = (
     "dram__bytes_read.sum",
     "dram__bytes_write.sum",
@@ -162,7 +162,7 @@ def collect(cases: Sequence[Case], wanted: Sequence[str] = METRICS) -> Collected
 
 
 def launch_environment() -> dict[str, str]:
-    """Return the environment of ``course_pkg.witness.launch``: on the GPU, with this package, numbers as in C."""
+    """Return the environment of ``course_pkg.witness.launch``: it uses the GPU, this package, and the C locale."""
     path = os.pathsep.join(filter(None, (str(repo_root()), os.environ.get("PYTHONPATH"))))
     return {**os.environ, "COURSE_BACKEND": "gpu", "LC_ALL": "C", "PYTHONPATH": path}
 
@@ -202,12 +202,12 @@ def parse(text: str) -> list[Launch]:
 
 
 def assign(launches: Sequence[Launch], cases: Sequence[Case]) -> dict[str, Counters]:
-    """Give each case the counters of its launch: same place in the order, same kernel, same grid, same block.
+    """Assign to each case the counters of its launch, which has the same position, kernel, grid and block.
 
     Raises
     ------
     CourseError
-        If a launch is missing, or one too many, or not the one that its place says.
+        If there are too few or too many launches, or if a launch is not the one expected at its position.
     """
     for launch, case in zip(launches, cases, strict=False):
         found = (launch.grid, launch.block)

@@ -25,7 +25,7 @@ class Products(OnDevice):
 
     @cached_property
     def copy(self) -> Measurement:
-        """The copy whose bandwidth is the yardstick of every bound."""
+        """The measurement of the copy whose bandwidth gives every bound."""
         return self.found.one(COPY)
 
     def clocks(self, kernel: str) -> Clocks:
@@ -56,11 +56,11 @@ class Products(OnDevice):
         ]
 
     def best(self, matrix: str) -> Measurement:
-        """Return the fastest of them."""
+        """Return the measurement of our fastest kernel with a matrix."""
         return min(self.ours(matrix), key=lambda m: m.median_s)
 
     def over_bound(self, m: Measurement) -> float:
-        """Return the time of a product over the time that a long copy takes for the bytes of that by CSR."""
+        """Return the time of a product, divided by the time that a long copy takes for the bytes of the CSR product."""
         return m.median_s / self.library(m.parameters["matrix"]).bound_s(self.copy)
 
     def jacobi(self, form: str, matrix: str, order: str | None = None) -> Measurement:
@@ -72,7 +72,7 @@ class Products(OnDevice):
         return self._cuda(f"swap_{way}", matrix=matrix)
 
     def splitting(self, way: str | None, matrix: str, n: int) -> Measurement:
-        """Return the measurement of a product in two precisions; without a way, that in float64 beside it."""
+        """Return the measurement of a product in two precisions; if ``way`` is None, of the same product in float64."""
         return self._cuda(f"splitting_{way}" if way else "spmv_csr_vector", matrix=f"{matrix}_scaled", n=n)
 
     def _cuda(self, function: str, **parameters) -> Measurement:
@@ -90,11 +90,11 @@ class Products(OnDevice):
 
     @cached_property
     def copied(self) -> Measurement:
-        """The fastest copy of vectors as long as those."""
+        """The measurement of the fastest copy of vectors as long as those of :meth:`gathered`."""
         copies = [m for m in self.permuted.measurements if m.operation == "copy"]
         return max(copies, key=lambda m: (m.parameters["n"], m.t_eff_gb_s))
 
     def strided_bytes(self) -> dict[int, float]:
-        """Return the bytes that memory sent for 2²⁴ doubles that lie a stride apart, by stride; counted."""
+        """Return, for each stride, the counted bytes that memory sent for 2²⁴ doubles with this stride."""
         counted = record.recorded(record.TRAFFIC, self.found.device.slug).counters
         return {k: counted[f"vector_copy_strided_{k}_large"][READ] for k in (1, 2, 4, 8, 16, 32, 64)}

@@ -1,4 +1,4 @@
-"""What is recorded of quadratic programs on one device: updates beside a copy, batches, and solves by many solvers."""
+"""What is recorded of quadratic programs on one device: updates and a copy, batches, and solves by many solvers."""
 
 from functools import cached_property
 
@@ -32,13 +32,13 @@ class Programs(OnDevice):
 
     @cached_property
     def copy(self) -> Measurement:
-        """The copy whose bandwidth is the yardstick of every bound."""
+        """The measurement of the copy whose bandwidth gives every bound."""
         return self.found.one(COPY)
 
     def update(
         self, name: str, library: Library = CUDA, *, zeros: bool = False, dtype="float64"
     ) -> Measurement:
-        """Return the measurement of an update; with ``zeros``, of the x of which most elements are 0."""
+        """Return the measurement of an update; with ``zeros``, for a vector x whose elements are mostly 0."""
         inactive = INACTIVE if zeros else None
         return self.found.one(VARIANTS[name].by(library), dtype=dtype, inactive=inactive, **OWN_SETTING)
 

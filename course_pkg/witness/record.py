@@ -1,4 +1,4 @@
-"""Keep what Nsight Compute counted, counters or traffic: a file a device, with all that it takes to repeat it."""
+"""Store what Nsight Compute counted, counters or traffic: one file per device, with all that is needed to repeat it."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,7 +31,8 @@ class RecordedCounters:
     Attributes
     ----------
     counters : dict
-        Counters by the case's name. To ask for a case that was not counted is a CourseError that says how to count it.
+        Counters by the case's name. Looking up a case that was not counted raises a CourseError that says how to count
+        it.
     absent : tuple of str
         Metrics that the device did not offer.
     device : Device
@@ -46,7 +47,7 @@ class RecordedCounters:
 
 
 class _Cases(dict):
-    """Counters by case, which know how one that is missing would be counted."""
+    """Counters by case; looking up a missing case raises an error that says how to count it."""
 
     def __init__(self, counters, device: Device, kind: str):
         super().__init__(counters)
@@ -61,20 +62,20 @@ class _Cases(dict):
 def record(collected: Collected, device: Device, folder: Path, *, origin: str, kind: str = COUNTERS) -> Path:
     """Write counters to ``folder/<device>/<kind>.json`` and return the path.
 
-    Cases that were counted replace the recorded ones or join them; counters of two drivers, compilers or versions of
-    the tool are never side by side in a file.
+    Counted cases replace recorded ones of the same name or are added to them. A file never mixes counters from two
+    drivers, compilers or versions of the tool.
 
     Parameters
     ----------
     origin : str
-        The command that makes them all.
+        The command that makes the whole record.
     kind : str
         ``COUNTERS`` or ``TRAFFIC``.
 
     Raises
     ------
     CourseError
-        If nothing was counted, or the file that is there comes from another device or other software, or is corrupt.
+        If nothing was counted, or if the existing file comes from another device or other software, or is corrupt.
         Nothing is written then.
     """
     if not collected.counters:
@@ -114,7 +115,7 @@ def load(path: Path, kind: str = COUNTERS) -> RecordedCounters:
 
 
 def _absent(new: Collected, old: RecordedCounters | None) -> list[str]:
-    """Return the metrics that were asked for in one of the runs and counted in none."""
+    """Return the metrics that were asked for in some run but counted in none."""
     if old is None:
         return list(new.absent)
     seen = {

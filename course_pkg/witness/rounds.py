@@ -1,6 +1,6 @@
-"""What is recorded of s-step methods on one device: sums and updates beside cuBLAS, and solves by every method.
+"""What is recorded of s-step methods on one device: sums and updates, also by cuBLAS, and solves by every method.
 
-A record of this topic may hold only a part of what its suite measures: what it does not hold is None here.
+A record of this topic may hold only a part of what its suite measures. Functions return None for a missing part.
 """
 
 from functools import cached_property
@@ -25,7 +25,7 @@ class Rounds(OnDevice):
 
     @cached_property
     def copy(self) -> Measurement:
-        """The copy whose bandwidth is the yardstick of every bound."""
+        """The measurement of the copy whose bandwidth gives every bound."""
         return self.found.one(COPY)
 
     def operation(self, name: str, s: int, library: Library = CUDA) -> Measurement | None:
@@ -37,15 +37,15 @@ class Rounds(OnDevice):
         ours = matching(self.found.measurements, VARIANTS[name].by(CUDA))
         every = sorted(
             m.parameters["s"] for m in ours if "warps" not in m.parameters
-        )  # else by another kernel
+        )  # with warps, it is another kernel
         return [s for s in every if self.operation(name, s, CUPY)]
 
     def over_cublas(self, name: str, s: int) -> float:
-        """Return the time of the calls of cuBLAS over that of our kernel; s must be one of :meth:`steps`."""
+        """Return the time of the calls of cuBLAS, divided by that of our kernel; s must be one of :meth:`steps`."""
         return self.operation(name, s, CUPY).median_s / self.operation(name, s).median_s
 
     def of_copy(self, name: str, s: int) -> float:
-        """Return the bytes per second of our kernel over those of the copy; s must be one of :meth:`steps`."""
+        """Return the bandwidth of our kernel, divided by that of the copy; s must be one of :meth:`steps`."""
         ours = self.operation(name, s)
         return ours.cost.throughput_gb_s(ours.median_s) / self.copy.t_eff_gb_s
 

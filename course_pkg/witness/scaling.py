@@ -1,6 +1,6 @@
 """What is recorded of solves on several ranks of one device: times by phase, messages, and the model that fits them.
 
-A record may hold only a part of what ``course bench scaling`` measures: what it does not hold is None here.
+A record may hold only a part of what ``course bench scaling`` measures. Functions return None for a missing part.
 """
 
 from functools import cached_property
@@ -47,12 +47,12 @@ class Scaling(OnDevice):
 
     @property
     def ranks(self) -> list[int]:
-        """The numbers of ranks that solved, in rising order."""
+        """The numbers of ranks for which solves are recorded, in ascending order."""
         return sorted({m.parameters["ranks"] for m in self.solves})
 
     @property
     def edges(self) -> list[int]:
-        """Points along an edge of the cubes that were solved, in rising order."""
+        """Points along an edge of the cubes for which solves are recorded, in ascending order."""
         shapes = [m.parameters["shape"] for m in self.solves]
         return sorted({shape[0] for shape in shapes if len(set(shape)) == 1})
 
@@ -77,7 +77,7 @@ class Scaling(OnDevice):
         )
 
     def methods(self, edge: int, ranks: int) -> list[tuple[str, int | None]]:
-        """Return the methods, with their s, that solved a cube both on one rank and on this number of ranks."""
+        """Return the methods, each with its s, that are recorded for a cube on one rank and on this number of ranks."""
         chosen = [
             *((name, None) for name in ON_GPUS),
             *((name, options.get("s")) for name, options in METHODS),
@@ -89,7 +89,7 @@ class Scaling(OnDevice):
         ]
 
     def efficiency(self, method: str, edge: int, ranks: int, *, s=None, scaling=STRONG) -> float | None:
-        """Return the efficiency of an iteration: points per second and rank, over those of one rank."""
+        """Return the efficiency of an iteration: points per second and rank, divided by those of a single rank."""
         one = self.solve(method, edge, 1, s=s)
         many = self.solve(method, edge, ranks, s=s, scaling=scaling)
         if not one or not many:
@@ -98,7 +98,7 @@ class Scaling(OnDevice):
         return points * iteration_s(one) / (ranks * iteration_s(many))
 
     def messages(self, ranks: int) -> list[tuple[float, float]]:
-        """Return bytes and seconds of the exchanges of a halo between so many ranks, the smallest first."""
+        """Return the bytes and seconds of each halo exchange between this number of ranks, the smallest first."""
         found = [
             m
             for m in self.found.measurements
@@ -107,7 +107,7 @@ class Scaling(OnDevice):
         return sorted((float(m.observed["bytes"]), m.median_s) for m in found)
 
     def sums(self, ranks: int) -> list[tuple[int, float]]:
-        """Return how many numbers were summed over so many ranks, and the seconds, the fewest first."""
+        """Return for each sum over this number of ranks how many numbers it sums, and its seconds; fewest first."""
         found = [
             m
             for m in self.found.measurements
@@ -121,7 +121,7 @@ class Scaling(OnDevice):
         return [m for m in self.found.measurements if "overlap" in m.parameters]
 
     def iteration(self, variant: str, shape, ranks: int, overlap=True) -> Measurement | None:
-        """Return recorded iterations of a method of ``cg``; on one rank, also of a part of a grid."""
+        """Return recorded iterations of a method of ``cg``; on one rank, ``shape`` may also be a part of a grid."""
         wanted = {"shape": list(shape), "ranks": ranks, "overlap": overlap}
         for m in self.iterations:
             if m.variant == variant and all(m.parameters[k] == v for k, v in wanted.items()):
@@ -129,9 +129,9 @@ class Scaling(OnDevice):
         return None
 
     def forecast(self, variant: str, shape, ranks: int) -> float | None:
-        """Return the seconds of an iteration that follow from one rank's part alone, and from two sums of one number.
+        """Return the predicted seconds of an iteration: one rank's part computed alone, plus two sums of one number.
 
-        None if one of them is not recorded. The halo is taken as hidden.
+        Return None if one of these is not recorded. The halo exchange is assumed to be hidden by computation.
         """
         nz, *plane = shape
         part, sums = self.iteration(variant, (nz // ranks, *plane), 1), dict(self.sums(ranks))
@@ -139,10 +139,11 @@ class Scaling(OnDevice):
 
     @cached_property
     def fit(self) -> model.Fit | None:
-        """The model's coefficients, fitted to what is recorded; None if that does not determine them.
+        """The model's coefficients, fitted to the records; None if the records do not determine them.
 
-        Where the methods of ``cg`` ran as CUDA graphs, to their iterations on one rank and to messages: the solves by
-        ``sstep`` wait for the host, which the model does not know. A sweep then costs at least a short kernel.
+        If methods of ``cg`` ran as CUDA graphs, the model is fitted only to their iterations on one rank and to
+        messages: the solves by ``sstep`` wait for the host, which the model does not include. The cost of a sweep is
+        then set to the time of a short kernel.
         """
         alone = [m for m in self.iterations if m.parameters["ranks"] == 1]
         apart = [m for m in self.iterations if phases_of(m)]

@@ -16,9 +16,9 @@ from course_pkg.stencil.variants import VARIANTS
 from course_pkg.witness import alone
 from course_pkg.witness.workloads import WORKLOADS
 
-DEVICE = "cpu"  # the interpreter's time is the host's
+DEVICE = "cpu"  # the interpreter runs on the host
 PLAIN, COUNTED, SIMULATOR = "interpreter", "interpreter, counting", "Numba's simulator"
-RATES = False  # limits are on time and memory; the interpreter's bytes per second say nothing
+RATES = False  # limits are on time and memory; the interpreter's bytes per second are meaningless
 NAMES = {"plain": PLAIN, "counted": COUNTED, "simulator": SIMULATOR}
 KERNEL = VARIANTS["laplacian_naive"]  # what the interpreter and Numba's simulator run
 SMALL, MIDDLE, LARGE, LARGEST = 32, 64, 128, 256

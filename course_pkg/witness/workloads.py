@@ -85,9 +85,9 @@ class Workload:
     Attributes
     ----------
     what : str
-        What is done, for a table.
+        What is done, in words for a table.
     size : int
-        Its size for the demand.
+        The size of the work to which the time limit applies.
     limit_s : float
     run : callable
         Takes the size, and returns a callable to be timed and a callable that then checks the result.

@@ -1,1 +1,1 @@
-"""Counts what the hardware would count; a model of the compiler says which of the source's operations remain."""
+"""Count what the hardware would count. A model of the compiler decides which of the source's operations remain."""

@@ -1,4 +1,4 @@
-"""Loads and stores in the ledger: which of them a compiler keeps, and which neighbours it merges into one."""
+"""Loads and stores in the ledger: which of them a compiler keeps, and which neighbouring accesses it merges."""
 
 from dataclasses import replace
 from functools import reduce
@@ -10,8 +10,8 @@ from course_pkg.simt.counting.demands import Demands
 from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, differ_by_constants, never_alike
 from course_pkg.simt.run.lanes import Mask
 
-NOTED = 64  # elements of global memory
-TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # one lane updates for its whole warp
+NOTED = 64  # most elements of global memory that lanes may have in registers
+TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # atomics that one lane does for its whole warp
 
 
 class Accesses(Demands):
@@ -32,7 +32,7 @@ class Accesses(Demands):
             return half
 
         def count(lanes):
-            if place.astray:  # those that use the value may be more than those whose index lies in the array
+            if place.astray:  # the index of some lanes that use the value may lie outside of the array
                 lanes = lanes.narrow(place.inside.full)
             if unwritten is not None:
                 unwritten.used_by(lanes)
@@ -40,7 +40,7 @@ class Accesses(Demands):
                 entering = self._before_the_loop(value.key, lanes)
                 if (
                     entering is not lanes
-                ):  # the others have an address, too, which may lie outside of the array
+                ):  # the additional lanes have an address, too, but it may lie outside of the array
                     at = place.offset
                     lanes = lanes.union(entering.narrow((at >= 0) & (at < place.array.flat.size)))
                 elif place.inside is not None:
@@ -59,7 +59,7 @@ class Accesses(Demands):
         return value
 
     def _before_the_loop(self, key: int, lanes):
-        """Return the lanes that make a load: all that enter the loop, if each trip certainly makes it alike."""
+        """Return the lanes that do a load: all that enter the loop, if each trip certainly does the same load."""
         if self._trip is None or not lanes:
             return lanes
         trip, branches, entering, begun, version = self._trip
@@ -145,7 +145,7 @@ class Accesses(Demands):
                 )
 
     def _note(self, place) -> None:
-        """Note an element of global memory that lanes may have in a register; of too many, forget the first."""
+        """Note an element of global memory that lanes may have in a register; if there are too many, drop the first."""
         if place.array.space == "global" and place.array.region.written:
             self._elements[place.key] = place
             if len(self._elements) > NOTED:

@@ -1,4 +1,4 @@
-"""How often the banks of shared memory answer a request: wavefronts."""
+"""Wavefronts: the number of passes in which the banks of shared memory serve a request."""
 
 import numpy as np
 
@@ -22,9 +22,10 @@ def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tupl
         Byte addresses in shared memory; negative for a lane that is switched off.
     itemsize : int
         Bytes per lane. Accesses of 8 bytes are served by half-warps, those of 16 bytes by quarter-warps. Both halves of
-        a load, or both quarters of a half, are served together if each of their lanes has a neighbour, one or two lanes
-        away (of 16 bytes, also four), that is switched off or reads the same word, and if no two of their words share a
-        bank. At best, each half or quarter with an active lane needs one wavefront.
+        a load, or both quarters of a half, are served together under two conditions. First, each of their lanes has a
+        neighbour that is switched off or reads the same word; the neighbour is one or two lanes away, or four for
+        accesses of 16 bytes. Second, no two of their words share a bank. At best, each half or quarter with an active
+        lane needs one wavefront.
     kind : str
         ``"load"`` or ``"store"``.
     """
@@ -39,7 +40,7 @@ def wavefronts(addresses: np.ndarray, itemsize: int, kind: str = "load") -> tupl
     passes, least = parts.sum(axis=1), np.count_nonzero(parts, axis=1)
     if kind == "store":
         return passes, least
-    # the parts of a load go together by two: halves of the warp, or quarters of each half
+    # the parts of a load are served in pairs: the two halves of the warp, or the two quarters of each half
     lanes = np.repeat(word, words // 2, axis=0).reshape(len(word), words // 2, WARP)
     shares = np.arange(WARP) // (2 * WARP // words) == np.arange(words // 2)[:, None]
     lanes = np.where(shares, lanes, NOBODY).reshape(-1, WARP)
@@ -60,7 +61,7 @@ def _paired(word: np.ndarray, by: int) -> np.ndarray:
 
 
 def _tallest_bank(words: np.ndarray) -> np.ndarray:
-    """Return, for each row of word numbers, the most distinct words that share a bank."""
+    """Return, for each row of word numbers, the largest number of distinct words in one bank."""
     words = np.sort(words, axis=1)
     first = np.ones(words.shape, bool)
     first[:, 1:] = words[:, 1:] != words[:, :-1]

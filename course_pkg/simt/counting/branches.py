@@ -1,7 +1,8 @@
 """What a compiler does with short branches, and with loads and stores that both sides of a branch have.
 
-It moves loads that both sides begin with before the branch, computes short branches for all lanes, stores under a
-predicate, and moves a store that both sides end with behind the branch.
+If both sides begin with the same load, the compiler moves it before the branch. It computes short branches for all
+lanes, and turns branches that only store into stores under a predicate. If both sides end with a store to the same
+element, it moves the store behind the branch.
 """
 
 import ast
@@ -11,7 +12,7 @@ from course_pkg.simt.counting.waiting import names_in
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.values import Value
 
-# both sides of a branch together may have so many operations if all lanes are to compute both sides
+# the most operations that both sides of a branch may have together if all lanes compute both sides
 SPECULATED = 4
 
 
@@ -28,7 +29,7 @@ PURE = (
 
 
 def hoist(run, frame, node: ast.If, mask) -> None:
-    """Move loads with which both branches begin before the branch: they then count once, for all lanes."""
+    """Move the loads with which both sides of a branch begin before the branch. They then count once, for all lanes."""
     compared = _compared(frame.program, node.test)
     for one, other in zip(_events(node.body), _events(node.orelse), strict=False):
         if ast.dump(one) != ast.dump(other):
@@ -37,15 +38,16 @@ def hoist(run, frame, node: ast.If, mask) -> None:
             if compared & names_in(one.slice):
                 return  # the compiler knows another range of the index in each branch, so the address code differs
             loaded = evaluate(run, frame, one, mask)
-            if isinstance(loaded, Value):  # and no row of a matrix, which is no load
+            if isinstance(loaded, Value):  # a row of a matrix is no load
                 run.ledger.settle(loaded)
             run.ledger.hoisted.add(ast.dump(one))
 
 
 def speculated(ledger, frame, node: ast.If) -> bool:
-    """Return whether all lanes compute both sides and then select one, as for a little arithmetic without memory.
+    """Return whether all lanes compute both sides and then select one result.
 
-    Of three ways or more, as with ``elif``, none is computed for all lanes.
+    The compiler does so for a few arithmetic operations without memory accesses. It does not if there are three or more
+    alternatives, as with ``elif``.
     """
     operations = 0
     if node in _one_of_many(frame.program):
@@ -73,16 +75,16 @@ def _only_signs(node: ast.If) -> bool:
 
 @lru_cache(1024)
 def _one_of_many(program) -> frozenset:
-    """Return the ``if`` statements that are all that the other side of an ``if`` has."""
+    """Return the ``if`` statements that stand alone in the ``else`` of another ``if``, such as ``elif``."""
     branches = (n for n in ast.walk(program.tree) if isinstance(n, ast.If) and len(n.orelse) == 1)
     return frozenset(n.orelse[0] for n in branches if isinstance(n.orelse[0], ast.If))
 
 
 def predicated(frame, node: ast.If) -> bool:
-    """Return whether a branch becomes stores under a predicate, so that what they store is computed before it.
+    """Return whether a branch becomes stores under a predicate; the stored values are then computed before it.
 
-    That is an ``if`` which only stores variables, and after which the kernel goes on. At the kernel's end, the other
-    lanes leave instead, and the computation moves behind their way out.
+    This is so for an ``if`` that only stores variables and that is not the last statement of the kernel. At the end of
+    the kernel, the lanes that do not take the branch exit instead, and the values are computed after their exit.
     """
     if node.orelse or id(node) in _tails(frame.program):
         return False
@@ -113,8 +115,8 @@ def _moves_down(frame, name: str) -> bool:
 def sunk(frame, node: ast.If) -> tuple | None:
     """Return an ``if`` and one store behind it, if both of its branches end with a store to the same element.
 
-    Return None for an ``if`` at the end of a kernel: there the bytecode has a return in each branch, and the stores
-    stay inside.
+    Return None for an ``if`` at the end of a kernel: there each branch has a return in the bytecode, so the stores stay
+    inside the branches.
     """
     if not node.orelse or id(node) in _tails(frame.program):
         return None
@@ -194,7 +196,7 @@ def _in_order(node):
 
 
 def _compared(program, test) -> set:
-    """Return the names whose size a condition compares with constants: in a branch the compiler knows their sign."""
+    """Return the names that a condition compares by size with constants: in a branch the compiler knows their sign."""
     found: set = set()
     for part in ast.walk(test):
         if not isinstance(part, ast.Compare) or all(isinstance(op, (ast.Eq, ast.NotEq)) for op in part.ops):

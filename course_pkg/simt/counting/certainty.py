@@ -1,4 +1,4 @@
-"""How certain a count is: the hardware's number is equal to it, at most, at least, or about as large.
+"""How certain a count is: the hardware's number is equal to it, at most as large, at least as large, or about as large.
 
 The interpreter's model of the compiler (:mod:`.compiler`) has rules that were found in machine code, and the counters
 of the hardware agree with it. :mod:`.forms` finds the forms of source for which there is no such rule.
@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from course_pkg.simt.counting.forms import carries, forms, forms_of_arithmetic, in_long_loops
 
 ACCESSES = ("requests", "sectors", "wavefronts", "bank_conflicts")
-FEW_BYTES = 32  # a local array of so many bytes may stay in registers although a variable indexes it
-MANY_ELEMENTS = 32  # of a local array that stays in registers without doubt
+FEW_BYTES = 32  # a local array of at most this size may stay in registers even if a variable indexes it
+MANY_ELEMENTS = 32  # a local array of at most this many elements certainly stays in registers
 EXPANDED = "what makes up a function such as exp is not counted"
 
 
@@ -63,7 +63,7 @@ def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
 
     def add(quantity, word, function, line, reason):
         first = found.setdefault(quantity, Doubtful(quantity, word, function, line, reason))
-        if word != first.word:  # one reason makes it too large, and another one too small
+        if word != first.word:  # one reason makes the count too large, another one too small
             found[quantity] = replace(first, word="about")
 
     for program in programs:
@@ -111,6 +111,6 @@ def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
             if kind == "special" and threads > made.counts.get((precision, "known"), 0):
                 for one in ("add", "mul", "fma"):
                     add(f"flops.{precision}.{one}", "at least", *where, EXPANDED)
-                for field in ACCESSES[:2]:  # a table of coefficients, which lies in global memory
+                for field in ACCESSES[:2]:  # the table of coefficients lies in global memory
                     add(f"global_load.{field}", "at least", *where, EXPANDED)
     return found

@@ -1,7 +1,7 @@
 """A model of the compiler, which changes a kernel before the hardware counts it.
 
-Here it unrolls loops of unknown length; :mod:`.unrolling` has the others, and :mod:`.branches` what
-it does with branches. Each rule was found in the machine code of small kernels. With these rules the counts of
+This module unrolls loops of unknown length, :mod:`.unrolling` unrolls the other loops, and :mod:`.branches` transforms
+branches. Each rule was found in the machine code of small kernels. With these rules the counts of
 all kernels that ``course verify counters`` runs are exact, except those of the kernels that it lists as inexact.
 """
 
@@ -21,7 +21,7 @@ DIVISION = 6  # a floating-point division counts as this number of instructions
 
 @lru_cache(1024)  # the same for each launch of a kernel
 def unrolled_by(node: ast.For) -> int:
-    """Return by how many trips a compiler unrolls a loop whose number of trips it does not know.
+    """Return the factor by which a compiler unrolls a loop whose number of trips it does not know.
 
     If the lanes of a warp make different numbers of trips, unrolling changes which lanes run a trip together.
     """
@@ -32,7 +32,7 @@ def unrolled_by(node: ast.For) -> int:
 
 
 class _Size:
-    """Counts the instructions of a loop's body. What is the same in every trip is moved out and does not count."""
+    """Counts the instructions of a loop's body, without those that are the same in every trip: these are moved out."""
 
     def __init__(self, node: ast.For):
         self.changing = names_in(node.target)
@@ -50,7 +50,7 @@ class _Size:
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Subscript):
             return (
                 2 + self._access(part.target) + self.of(part.value)
-            )  # an operation, and a store besides the load
+            )  # an operation, and a store in addition to the load
         inner = sum(map(self.of, ast.iter_child_nodes(part)))
         return inner + self._own(part)
 
@@ -75,7 +75,7 @@ class _Size:
         return size
 
     def _index(self, array: str, index) -> int:
-        """Count an index' arithmetic, the test of its sign, and the addition that wraps a negative index."""
+        """Count the arithmetic of an index, the test of its sign, and the addition that wraps a negative index."""
         size = 0
         for part in ast.walk(index):
             if isinstance(part, ast.BinOp) and self._changes(part):

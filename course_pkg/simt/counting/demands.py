@@ -1,4 +1,4 @@
-"""Who computes what, and where: the ledger follows values from where they are made to where they are used.
+"""Which lanes compute a value, and where: the ledger follows values from where they are made to where they are used.
 
 A value that is never used is not computed, and a value that only one branch uses is computed in that branch.
 """
@@ -12,7 +12,8 @@ from course_pkg.simt.counting.operations import use
 from course_pkg.simt.counting.waiting import names_in
 from course_pkg.simt.run.values import Origin
 
-NEAR = 3  # basic blocks: in a loop, a computation moves into the next branch alone, or one at its beginning
+# in basic blocks: in a loop, a computation moves only into the next branch, or into a branch at the beginning of that
+NEAR = 3
 
 
 class Demands(NoLedger):
@@ -37,14 +38,14 @@ class Demands(NoLedger):
         self._available: list[dict] = [{}]
         self._loops: list[tuple] = []  # lanes that enter, first value number, branches around
         self._depth_of_loops = self._branches = 0
-        self._trip_begins = 0  # the basic block
+        self._trip_begins = 0  # the basic block where the trip begins
         self._peeled: set[int] = set()  # what the first test of a `while` has computed or loaded
         self._open: list[Origin] = []
-        self._put_off: list[Origin] | None = None  # in this trip of a loop: what a branch may compute
+        self._put_off: list[Origin] | None = None  # computations of this trip that a branch may do later
         self._putting_off = False
         self._speculating: Any = None
-        self._around: tuple | None = None  # of a predicated branch: the lanes and the basic block before it
-        self._trip: tuple | None = None  # of the innermost loop: lanes, branches around, and its entrance
+        self._around: tuple | None = None  # the lanes and the basic block before a predicated branch
+        self._trip: tuple | None = None  # in the innermost loop: lanes, branches around it, its entrance
 
     # where the run is
 
@@ -163,9 +164,10 @@ class Demands(NoLedger):
         return origin.made_in is self._put_off and self._versions.get(origin.space) == origin.version
 
     def _settle_all(self, made) -> None:
-        """Count what a trip has put off, in the branch that alone uses it; nobody computes what no lane came to.
+        """Count the computations that a trip has put off, each in the one branch that uses it.
 
-        A load behind which memory may have changed was not put off: the branch would have found another number.
+        If no lane reached that branch, the computation is not counted. A load was not put off if memory may have
+        changed after it, because the branch could then have loaded another number.
         """
         for origin in reversed(made):
             if origin.done:
@@ -206,7 +208,10 @@ class Demands(NoLedger):
         return mask
 
     def computes(self, key: int, operands, mask):
-        """Return the lanes that compute ``key`` for the first time: what no trip changes is computed before a loop."""
+        """Return the lanes that compute ``key`` for the first time.
+
+        If no trip of a loop changes the value, it is computed before the loop, by all lanes that enter the loop.
+        """
         layers, birth = self._available, self._numbering.birth[key]
         if self._loops and not any(key in layer for layer in layers):
             held = (d for d, layer in enumerate(layers) for one in operands if one.key in layer)
@@ -230,6 +235,6 @@ def _nothing(lanes) -> None:
 
 
 def values_of(frame, name: str) -> tuple:
-    """Return the number that a variable holds, if it holds one."""
+    """Return a tuple with the number that a variable holds; empty if it holds no number."""
     variable = frame.variables.get(name)
     return (variable.value,) if variable is not None and hasattr(variable.value, "origin") else ()

@@ -1,22 +1,22 @@
 """The instructions that exp, log, sin, cos and asin are made of, read in machine code for compute capability 9.0.
 
 The counts hold for numbers that need no special treatment: results of exp that are neither 0 nor infinite, logarithms
-of normal numbers, angles whose quadrant is found without a table. Of the quadrant depends which of two polynomials is
-computed, and whether the result changes its sign. In double precision their coefficients are loaded from a table.
+of normal numbers, and angles whose quadrant is found without a table. The quadrant decides which of two polynomials is
+computed, and whether the result changes its sign. In double precision, the coefficients are loaded from a table.
 """
 
 import numpy as np
 
 INSIDE = {
     ("exp", "float64"): {"add": 1, "fma": 14},
-    ("exp", "float32"): {"add": 1, "fma": 4},  # and a last product, which an addition may fuse
+    ("exp", "float32"): {"add": 1, "fma": 4},  # plus a last product, which an addition may fuse
     ("log", "float64"): {"add": 8, "mul": 4, "fma": 16},
     ("log", "float32"): {"add": 1, "mul": 1, "fma": 11},
     ("sin", "float64"): {"mul": 2, "fma": 10},
     ("sin", "float32"): {"mul": 2, "fma": 7},
 }
 INSIDE |= {("cos", precision): INSIDE["sin", precision] for precision in ("float64", "float32")}
-INSIDE["asin", "float64"] = {"mul": 2, "fma": 13}  # of small numbers; others are made of the following
+INSIDE["asin", "float64"] = {"mul": 2, "fma": 13}  # for small numbers; for all others see FAR_FROM_0
 FAR_FROM_0 = {"add": 3, "mul": 3, "fma": 20}
 SMALL = float.fromhex("0x1.26666p-1")  # 0.575
 SIGNED = ("exp", "log", "sqrt")  # functions that look at the bits of a number: it must have its minus sign
@@ -27,7 +27,7 @@ RANGES = {
     **{(name, "float64"): (-2.1e9, 2.1e9) for name in ("sin", "cos")},
     **{(name, "float32"): (-1e5, 1e5) for name in ("sin", "cos")},
 }  # fmt: skip
-TABLE_LOADS = 3  # of 16 bytes each, from one of two tables that lie 64 bytes apart
+TABLE_LOADS = 3  # loads of 16 bytes each, from one of two tables that lie 64 bytes apart
 
 
 def count_function(ledger, name: str, precision: str, value, argument, where, mask) -> None:

@@ -20,11 +20,11 @@ class Footprint:
     """The elements that the blocks of a wave have touched.
 
     A footprint holds pieces ``(each, elements)``: the elements, sorted by block, and how many of them each block
-    touched. Sorted pieces are merged only with pieces of at least half their size, so that no element is sorted
-    often, however many accesses there are.
+    touched. Sorted pieces are merged only with pieces of at least half their size. So no element is sorted often, even
+    if there are many accesses.
     """
 
-    _fresh: dict[tuple, list] = field(default_factory=dict)  # as they were touched, by the box of blocks
+    _fresh: dict[tuple, list] = field(default_factory=dict)  # elements as they were touched, by box
     _waiting: dict[tuple, int] = field(default_factory=dict)  # number of fresh elements
     _sorted: dict[tuple, list] = field(default_factory=dict)  # each element once for each block
 
@@ -115,7 +115,7 @@ def _count(pieces: list) -> int:
         return 0
     if blocks * window > FLAGS:
         return once_a_block(pieces)[1].size
-    # each block touches a small part of the array: one flag for each element of it
+    # each block touches a small part of the array: use one flag for each element of that part
     flags = np.zeros(blocks * window, bool)
     place = np.arange(blocks) * window - low
     for each, elements in pieces:
@@ -137,7 +137,7 @@ def once_a_block(pieces: list) -> tuple[np.ndarray, np.ndarray]:
     keys = np.concatenate([elements + np.repeat(np.arange(blocks) * span, each) for each, elements in pieces])
     keys.sort(
         kind="stable"
-    )  # merges what is in order already, as most pieces are: twenty times as fast for these
+    )  # a stable sort merges sorted runs, as in most pieces: twenty times as fast for these
     fresh = np.ones(keys.size, bool)
     fresh[1:] = keys[1:] != keys[:-1]
     keys = keys[fresh]

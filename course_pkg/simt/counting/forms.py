@@ -1,6 +1,6 @@
-"""Forms of source for whose counts there is no rule, because the compiler does more there than its model here.
+"""Forms of source whose counts are uncertain, because the compiler does more there than the interpreter's model of it.
 
-Each of them was met in a kernel whose counts differ; the sentence says what the compiler does there.
+Each form was found in a kernel whose counts differ from the hardware's. Its reason says what the compiler does there.
 """
 
 import ast
@@ -29,7 +29,7 @@ def forms_of_arithmetic(program) -> tuple:
 
 @lru_cache(256)
 def carries(program) -> tuple:
-    """Return each loop of unknown length with a variable that only the next trip of the loop uses, and its name."""
+    """Return ``(loop, name)`` for each loop of unknown length with a variable that only the next trip uses."""
     return tuple(_carries(program))
 
 
@@ -141,14 +141,14 @@ def _forms_of_arithmetic(program) -> Iterator[tuple]:
 
 
 def _computes(part) -> bool:
-    """Tell whether a part of a condition compares a product or a quotient, or a sum of others."""
+    """Tell whether a part of a condition compares a product, a quotient, or a sum that contains an operation."""
     values = [part.left, *part.comparators] if isinstance(part, ast.Compare) else [part]
     made = [v for v in values if isinstance(v, ast.BinOp)]
     return any(isinstance(v.op, (ast.Mult, ast.Div)) or isinstance(v.left, ast.BinOp) for v in made)
 
 
 def _ends_in_doubt(program, node: ast.If) -> bool:
-    """Tell whether a kernel ends with a branch of two tests, or with one that only calls a device function."""
+    """Tell whether a final branch has a remainder in a later test, or only calls a device function."""
     later = node.test.values[1:] if isinstance(node.test, ast.BoolOp) else []
     tests = any(
         isinstance(p, ast.BinOp) and isinstance(p.op, ast.Mod) for one in later for p in ast.walk(one)
@@ -158,7 +158,7 @@ def _ends_in_doubt(program, node: ast.If) -> bool:
 
 
 def _renames(node: ast.If) -> bool:
-    """Tell whether a branch only gives a name the value of another one."""
+    """Tell whether a branch without ``else`` only assigns one name to another."""
     (one, *more) = node.body
     return not more and isinstance(one, ast.Assign) and isinstance(one.value, ast.Name) and not node.orelse
 
@@ -173,7 +173,7 @@ def in_long_loops(program, site) -> bool:
 
 
 def _kept_on_both_ways(tree) -> Iterator[ast.If]:
-    """Yield each branch that stores to an element which the statements before have stored, too."""
+    """Yield each branch without ``else`` that stores to an element which an earlier statement has updated."""
     for node in (n for n in ast.walk(tree) if isinstance(n, ast.If) and not n.orelse):
         inside = {ast.dump(t) for one in node.body if isinstance(one, ast.Assign) for t in one.targets}
         for one in ast.walk(tree):
@@ -183,7 +183,7 @@ def _kept_on_both_ways(tree) -> Iterator[ast.If]:
 
 
 def _only_assigns(body: list) -> bool:
-    """Tell whether statements only give names new values by arithmetic."""
+    """Tell whether all statements assign results of arithmetic to names."""
     return bool(body) and all(
         isinstance(one, (ast.Assign, ast.AugAssign))
         and not any(isinstance(p, ast.Subscript) for p in ast.walk(one))
@@ -199,7 +199,7 @@ def _calls_a_function(program, part) -> bool:
 
 
 def never_unrolled(node) -> bool:
-    """Tell whether a loop is certainly not unrolled: it has another loop, an early way out, or a barrier in it."""
+    """Tell whether a loop is certainly not unrolled because it contains another loop, an early exit, or a barrier."""
     for part in (p for statement in node.body for p in ast.walk(statement)):
         if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
             return True
@@ -235,7 +235,7 @@ def _is_fixed(program, node: ast.For) -> bool:
 
 
 def _neighbours(tree: ast.FunctionDef) -> bool:
-    """Tell whether a function touches two elements whose indices are an even multiple, and that plus 1."""
+    """Tell whether a function touches two elements of an array with indices such as ``2 * i`` and ``2 * i + 1``."""
     found: set = set()
     for node in (n for n in ast.walk(tree) if isinstance(n, ast.Subscript)):
         index, more = node.slice, 0

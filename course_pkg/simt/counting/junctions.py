@@ -1,9 +1,9 @@
-"""Where the parts of a condition are computed that ``and`` or ``or`` joins.
+"""Where the compiler computes the parts of a condition that are joined by ``and`` or ``or``.
 
-LLVM first moves a part before the branch of the part before it, if it has at most one operation besides its
-comparison; a conversion is an operation, too: the 0 in ``x > 0`` is converted if x is a float, and x as well if it is a
-float32. Then it drops conversions of constants, moves what only one part uses to that part, and tries again. The parts
-that are left have a branch of their own, behind which only those lanes go on for which it is not decided yet.
+LLVM first moves a part before the branch of the previous part, if it has at most one operation besides its comparison.
+A conversion counts as an operation: the 0 in ``x > 0`` is converted if x is a float, and x as well if it is a float32.
+Then LLVM drops conversions of constants, moves values that only one part uses to that part, and tries again. Each
+remaining part begins behind a branch. Only the lanes for which the condition is not decided yet go on there.
 """
 
 import ast
@@ -15,16 +15,16 @@ from numba.core import types
 from course_pkg.simt.counting.waiting import names_in
 from course_pkg.simt.run.values import Value
 
-FOLDED = 1  # operations of a part that all lanes make which come to the part before it
+FOLDED = 1  # most operations of a part that all lanes of the previous part compute, too
 
 
 def begin_blocks(frame, node: ast.BoolOp) -> frozenset:
-    """Return the numbers of the parts of a condition before which there is a branch.
+    """Return the numbers of those parts of a condition that have a branch before them.
 
     Parameters
     ----------
     frame : Frame
-        Holds the variables, whose types decide about conversions.
+        Holds the variables. Their types decide which conversions are needed.
     node : ast.BoolOp
     """
     costs = [_cost(frame, part) for part in node.values]
@@ -42,7 +42,7 @@ def _stays(frame, part, cost) -> bool:
 
 
 def _cost(frame, part) -> tuple:
-    """Return the operations and the conversions of a part; infinitely many if it loads or calls something."""
+    """Return the numbers of operations and of conversions in a part; the first is infinite if it has a load or call."""
     operations, compares = _outline(part)
     conversions = 0
     for sides in compares:
@@ -80,7 +80,7 @@ def _kind(frame, side):
 
 @lru_cache(4096)
 def _loaded_for(program, name: str) -> bool:
-    """Tell whether a name is an element that was loaded, and that is used once."""
+    """Tell whether a name is assigned once, from a loaded element, and is used once."""
     stores, loads = [], 0
     for node in ast.walk(program.tree):
         if isinstance(node, ast.Name) and node.id == name:

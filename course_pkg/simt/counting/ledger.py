@@ -3,7 +3,7 @@
 A run reports each load, each operation and each use of a value. The ledger decides which of them become machine code: a
 value that is never used is not computed, a loaded element is not loaded again, and a value that only one branch uses is
 computed in that branch. The ledger passes the rest on to the :class:`~course_pkg.simt.counting.sites.Counters`.
-:mod:`.demands` has what it decides about values, :mod:`.accesses` what it decides about memory; here is arithmetic.
+:mod:`.demands` decides about values, :mod:`.accesses` about memory, and this module about arithmetic.
 """
 
 from course_pkg.simt.counting.accesses import Accesses
@@ -21,7 +21,7 @@ class Ledger(Accesses):
 
     def __init__(self, counters, numbering, versions):
         super().__init__(counters, numbering, versions)
-        self._products: dict[int, tuple] = {}  # the multiplication, and the lanes that make it
+        self._products: dict[int, tuple] = {}  # the multiplication, and the lanes that compute it
 
     def instruction(self, mask) -> None:
         self.counters.issue(mask)
@@ -47,7 +47,7 @@ class Ledger(Accesses):
         self.originate(value, count, operands, mask)
 
     def sum(self, value, products: list, precision: str, where, operands, mask) -> None:
-        """Count an addition; which of the products of its basic block it fuses is known at the end of the launch."""
+        """Count an addition. Only at the end of the launch is it known which product of its basic block it fuses."""
 
         def count(lanes):
             new = self.computes(value.key, operands, lanes)
@@ -74,11 +74,11 @@ class Ledger(Accesses):
             self.signed(value, where, mask)
         elif (
             dtype_of(value.type).itemsize > 4
-        ):  # in single precision, the choice between both ways takes the sign over
+        ):  # in single precision, the instruction that selects between both sides also applies the sign
             self.signed(value, where, self._speculating)
 
     def replaces(self, value, mask) -> None:
-        """Give the last operation a predicate: ptxas does so in place of a choice of numbers of one register each."""
+        """Give the last operation a predicate. ptxas does so for values of one register, and then selects no value."""
         origin = value.origin
         if self._speculating is None or origin is None or origin.done or origin.block != self.straight:
             return
@@ -89,7 +89,7 @@ class Ledger(Accesses):
         """Note that a value is made by a multiplication, which a later addition may fuse into a multiply-add."""
         known, lanes = self._products.get(value.key, (None, None))
         if known is None or not mask.within(lanes) or self._of_an_earlier_trip(value, known):
-            # the other side of a branch, or the next trip of a loop, makes its own
+            # the other side of a branch, or the next trip of a loop, computes a product of its own
             known = Product(self.straight, instead)
             self._products[value.key] = known, mask
         value.product = known

@@ -1,9 +1,9 @@
 """Accesses to neighbours in shared memory, which the compiler merges into accesses of 64 or 128 bits.
 
-It does so between two barriers, within one basic block, where the constant distance of the elements is known and the
-first of them is known to lie at a multiple of the access' width. A signed index that varies says nothing about its
-multiples: even ``2 * i`` may be wrapped if it is negative. Known are the pitch of the rows, and of which number an
-unsigned index is a multiple.
+The compiler merges accesses between two barriers, within one basic block, under two conditions: the elements lie at
+constant distances, and the address of the first one is known to be a multiple of the merged access' width. For a
+varying signed index, nothing is known about its multiples: even ``2 * i`` may be wrapped if it is negative. The
+compiler does know the pitch of the rows, and the factor of which an unsigned index is a multiple.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ WIDEST = 16  # bytes of one access of a thread
 
 @dataclass
 class Group:
-    """Accesses of the same lanes to elements at constant distances: the place of each, by its distance."""
+    """Accesses of the same lanes to elements at constant distances. ``places`` gives the access at each distance."""
 
     lanes: object
     aligned: int
@@ -39,7 +39,7 @@ class Neighbours:
         self._kind = ""
 
     def add(self, place, kind: str, lanes) -> None:
-        """Hold an access back; first count those of the other kind, whose order must stay."""
+        """Hold an access back; first count held accesses of the other kind, because their order must not change."""
         if kind != self._kind:
             self.flush()
             self._kind = kind
@@ -56,7 +56,7 @@ class Neighbours:
             group.places[fixed] = place
 
     def flush(self) -> None:
-        """Count all that is held back."""
+        """Count all accesses that are held back."""
         held, self._groups = self._groups, {}
         for groups in held.values():
             for group in groups:
@@ -65,7 +65,7 @@ class Neighbours:
 
 
 def merged(places: dict, aligned: int):
-    """Yield the first distance and the number of elements of each access.
+    """Yield, for each merged access, the distance of its first element and its number of elements.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _same(one, other) -> bool:
 
 
 def differ_by_constants(place, other) -> bool:
-    """Tell whether two places in one array are certainly different: they differ by indices that the compiler knows.
+    """Tell whether two places in one array certainly differ, because their last indices are different constants.
 
     Two arrays in global memory may overlap, and two varying indices may name the same element.
     """
@@ -143,7 +143,7 @@ def differ_by_constants(place, other) -> bool:
         return False
     pairs = list(zip(place.indices, other.indices, strict=True))
     alike = all(one.key == two.key or (one.constant and two.constant) for one, two in pairs)
-    # the compiler knows of the last index alone how far apart its elements lie
+    # only for the last index does the compiler know how far apart consecutive elements lie
     return (
         alike and all(one.key == two.key for one, two in pairs[:-1]) and pairs[-1][0].key != pairs[-1][1].key
     )

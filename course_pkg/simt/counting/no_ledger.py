@@ -21,11 +21,11 @@ class NoLedger:
         return nullcontext()
 
     def branch(self, run, frame, node, mask):
-        """Enclose both sides of an ``if`` whose condition may differ between threads."""
+        """Context manager around both sides of an ``if`` whose condition may differ between threads."""
         return nullcontext()
 
     def putting_off(self, may: bool):
-        """Enclose statements of a loop whose values wait until it is clear whether a branch alone uses them."""
+        """Context manager around loop statements: values wait until it is clear whether only a branch uses them."""
         return nullcontext()
 
     def finish(self) -> None:
@@ -44,7 +44,7 @@ class NoLedger:
         """Count a value for all lanes that computed it."""
 
     def made_of(self, value, operands, mask) -> None:
-        """Note the operands of a value that itself costs nothing."""
+        """Note the operands of a value whose own computation costs nothing."""
 
     def instruction(self, mask) -> None:
         """Count one instruction for each warp with an active lane."""
@@ -59,7 +59,7 @@ class NoLedger:
         """Count ``times`` floating-point operations in each lane that uses the value and has not computed it before.
 
         ``kind`` is one of the profile's kinds of flops, such as ``"fma"``, or a tuple of them. ``slow``: the lanes in
-        which a division takes its slow way.
+        which a division takes its slow path.
         """
 
     def function(self, name: str, precision: str, value, argument, where, mask) -> None:
@@ -69,10 +69,10 @@ class NoLedger:
         """Count the operation that negates a number or takes its absolute value, if no other operation can do it."""
 
     def signed_in_branch(self, value, where, mask) -> None:
-        """Note that a variable gets a number with a minus sign, or without any, in a branch of some lanes."""
+        """Note that a branch of some lanes sets a variable to a number, with or without a minus sign."""
 
     def replaces(self, value, mask) -> None:
-        """Note that a variable gets a value in a branch of some lanes, and that nothing else holds its old value."""
+        """Note that a branch of some lanes gives a variable a new value, and that nothing else holds the old one."""
 
     def load(self, place, value, unwritten=None):
         """Count the load of an element; return the value to use, which an earlier load of a pair may have brought.
@@ -100,26 +100,26 @@ class NoLedger:
         return None
 
     def untouched(self, place, version: int):
-        """Return ``(number, lanes)`` of elements that lanes have in registers and a store certainly does not change.
+        """Return ``(number, lanes)`` of each element that lanes have in registers and that a store cannot change.
 
         ``version`` is the state of the memory before the store.
         """
         return ()
 
     def first_test(self) -> None:
-        """Note that a ``while`` has been tested once: that test stands before the loop, and what it loads is kept."""
+        """Note that a ``while`` has been tested once: this test comes before the loop, and what it loads is kept."""
 
     def since(self, key: int, version: int) -> int:
-        """Return the first state of memory since which the compiler knows an element to be the same."""
+        """Return the earliest state of memory from which on the compiler knows that an element has not changed."""
         return version
 
     def stored(self, place, version: int) -> None:
-        """Note that a store changes one element alone; ``version`` is the state of the memory before it."""
+        """Note that a store changes only one element; ``version`` is the state of the memory before the store."""
 
     def joined(self, ends) -> None:
-        """Note that the ways of a branch meet.
+        """Note that the sides of a branch join again.
 
-        ``ends``: for each way, the lanes that come to its end, and the state of global memory there.
+        ``ends``: for each side, the lanes that reach its end, and the state of global memory there.
         """
 
     def atomic(self, place, name: str) -> None:

@@ -45,12 +45,13 @@ def count_operation(ledger, kind, value, a, b, where, mask) -> None:
 _COUNTED = {ast.Div: "div", ast.Pow: "special", ast.Mod: "special", ast.FloorDiv: "special"}
 
 
-SLOW_DIVISION = {"inside_mul": 1, "inside_fma": 8}  # besides what every division has: read in machine code
+# instructions of a slow division in addition to those of every division; read in machine code
+SLOW_DIVISION = {"inside_mul": 1, "inside_fma": 8}
 TINY = 2.0**-969
 
 
 def _slow(precision: str, numerator):
-    """Return where a division in double precision takes its slow way: where the numerator is 0 or nearly so."""
+    """Return where a division in double precision takes its slow path: where its numerator is 0 or nearly 0."""
     if precision != "float64":
         return None
     tiny = np.abs(numerator.data) < TINY
@@ -58,7 +59,7 @@ def _slow(precision: str, numerator):
 
 
 def use(*values) -> None:
-    """Note that values are used by themselves: no addition fuses their multiplications then."""
+    """Note that values are themselves used, so that no addition fuses their multiplications."""
     for value in values:
         if value.product is not None:
             value.product.used = True
@@ -67,11 +68,11 @@ def use(*values) -> None:
 def _product(ledger, kind, value, a, b, precision, where, mask):
     """Count a multiplication: one by 1 costs nothing, and one by 2 is compiled to an addition.
 
-    A division by a power of 2 is a multiplication, also one by 2.
+    A division by a power of 2, also by 2 itself, counts as a multiplication.
     """
     use(a, b)
     factor = next((abs(v.number) for v in (a, b) if v.constant), None)
-    if factor is None and (a.sign == "-") != (b.sign == "-"):  # a constant takes the sign over
+    if factor is None and (a.sign == "-") != (b.sign == "-"):  # a constant factor takes the sign over
         value.sign = "-"
     if factor == 1:
         _free(ledger, value, (a, b), mask)
@@ -82,7 +83,7 @@ def _product(ledger, kind, value, a, b, precision, where, mask):
 
 
 def _doubles(a, b) -> int:
-    """Return the sign of a product with 2 or -2, which takes over the minus sign of the other factor."""
+    """Return the sign of a product with 2 or -2, including the minus sign of the other factor."""
     factor, other = (a, b) if a.constant else (b, a)
     return -1 if (factor.number < 0) != (other.sign == "-") else 1
 
@@ -105,7 +106,7 @@ def _sign(value) -> int:
 
 
 def _fused(product, sign: int, other, sign_of_other: int) -> bool:
-    """Tell whether an addition fuses a product: a subtraction leaves 2 x to an addition of its own.
+    """Tell whether an addition fuses a product. A subtraction does not fuse 2 x: an addition of its own computes that.
 
     LLVM writes -2 x + y as y - 2 x, and y - 1 as y + (-1).
     """

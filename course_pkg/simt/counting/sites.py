@@ -25,18 +25,18 @@ class Site:
     array: str
     where: SourceLine
     itemsize: int
-    width: int  # neighbouring elements per lane
-    region: int  # arrays that share memory share a region
-    shape: tuple = ()  # of the array, as the kernel sees it
+    width: int  # number of neighbouring elements per lane
+    region: int  # number of the region; arrays that share memory share a region
+    shape: tuple = ()  # the array's shape, as the kernel sees it
     byte0: int = 0  # where the array's memory begins in its region
     thread_accesses: int = 0
     requests: int = 0
     sectors: int = 0
     wavefronts: int = 0
     bank_conflicts: int = 0
-    block_unique: int = 0  # elements
+    block_unique: int = 0  # number of elements, each counted once per block
     touched: np.ndarray | None = None  # one flag for each element of the region
-    footprint: Footprint = field(default_factory=Footprint)  # of the blocks of this wave
+    footprint: Footprint = field(default_factory=Footprint)  # what the blocks of this wave touched
     passes: list = field(default_factory=list)  # (blocks, addresses of shape (blocks, warps, 32))
     kept: int = 0
 
@@ -129,7 +129,7 @@ class Counters:
             chosen = mask.full.reshape(elements.shape)
             each, elements = np.count_nonzero(chosen, axis=1), elements[chosen]
         size = array.extent if array.space in ("shared", "local") else array.flat.size
-        # a device function may meet arrays of several sizes
+        # a device function may be called with arrays of different sizes
         if site.touched is None or site.touched.size < size:
             known = site.touched if site.touched is not None else np.zeros(0, bool)
             site.touched = np.zeros(size, bool)
@@ -139,7 +139,7 @@ class Counters:
             site.footprint.add(mask.wave.count, each, elements)
 
     def _keep(self, site, rows, array, wave, box):
-        """Keep the addresses of the traced blocks, for the access strip."""
+        """Keep the addresses of the traced blocks, for the picture of a warp's accesses."""
         if site.kept >= KEPT_PASSES * len(self.trace_blocks):
             return
         if self._traced is None or self._traced[0] is not wave:
@@ -179,7 +179,7 @@ class Counters:
             site.footprint = Footprint()
 
     def finish(self) -> None:
-        """Fuse additions with products, and subtract the multiplications that are then left to nobody.
+        """Fuse additions with products, and subtract the multiplications whose results are then no longer needed.
 
         An addition fuses the first of its operands that is a product of the same basic block and that is used by
         additions alone: a product that something else needs is computed anyway.
@@ -200,7 +200,7 @@ class Counters:
 
 
 class Uncounted(Counters):
-    """Counts nothing: for launches of which only the hazards are asked for."""
+    """Counts nothing: for launches that are checked for hazards only."""
 
     def issue(self, mask) -> None:
         """Ignore an instruction."""

@@ -1,14 +1,14 @@
-"""How many trips of a loop a compiler writes out, one after the other, if it knows how many trips there are.
+"""Unrolling: how many trips of a loop a compiler writes out one after the other, if it knows the number of trips.
 
-It writes out all of them if they have few instructions together, or if they touch a local array, which then stays in
-registers. Otherwise it writes out a group: a power of two that divides the number of trips. The limits were found by
+It writes out all trips if they have few instructions in total, or if they touch a local array, which then stays in
+registers. Otherwise it writes out a group of trips: a power of two that divides their number. The limits were found by
 compiling loops of 8 to 128 trips around 14 bodies.
 """
 
 import ast
 from functools import lru_cache
 
-UNROLLED = 128  # most trips that are all written out
+UNROLLED = 128  # most trips of a loop that is written out completely
 WHOLE, GROUP = 320, 140  # most instructions of a loop, and of a group of trips, that are written out
 LARGEST_GROUP = 16
 DIVISION, ROOT, EXPANDED, BRANCH = (
@@ -16,7 +16,7 @@ DIVISION, ROOT, EXPANDED, BRANCH = (
     5,
     25,
     4,
-)  # instructions of a division, a root, a function such as exp, an if
+)  # number of instructions for a division, a root, a function such as exp, an if
 ROOTS = ("sqrt", "rsqrt")
 SHORT = ("max", "min", "abs", "fabs", "floor", "ceil", "range", "fma", "len", "bool", "int", "float")
 MATHEMATICS = ("math", "np", "numpy")
@@ -31,7 +31,7 @@ def written_out_of(node: ast.For, trips: int, local: bool) -> int:
     node : ast.For
     trips : int
     local : bool
-        Whether the loop touches an array of the thread's own.
+        Whether the loop touches a local array.
 
     Examples
     --------
@@ -51,9 +51,9 @@ def written_out_of(node: ast.For, trips: int, local: bool) -> int:
 def moves_before(node: ast.For | ast.While) -> bool:
     """Return whether loads that are the same in each trip are moved before the loop.
 
-    The compiler tests once whether there is a first trip, moves what this trip certainly does before it, and puts the
-    test for further trips at the end. If the end of the body leaves the loop already, it keeps the test at the
-    beginning, and so no load is certain.
+    The compiler tests once, before the loop, whether there is a first trip. It moves the loads that this trip certainly
+    does before the loop, and puts the test for further trips at the end of the body. If the body already ends by
+    leaving the loop, the compiler keeps the test at the beginning. Then no load is certain, and none is moved.
     """
     last = node.body[-1]
     leaves = (
@@ -87,7 +87,7 @@ def _of(part, changing: set, seen: set) -> int:
 
 
 def _access(node: ast.Subscript, changing: set, seen: set) -> int:
-    """Count the address and the access, the product of a row's number, and the sum with the last index."""
+    """Count an access: its address and itself, the product with the row's number, and the sum with the last index."""
     indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if isinstance(node.ctx, ast.Load) and not _new(node, seen):
         return 0

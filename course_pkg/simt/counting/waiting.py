@@ -1,9 +1,9 @@
-"""Which statements of a loop compute what a branch of the same trip alone uses: a compiler moves them into the branch.
+"""Find the statements of a loop whose value only a branch of the same trip uses: a compiler moves them into the branch.
 
-It does so where nothing that all lanes of the trip run uses the value: neither another statement of the same block,
-nor the first part of a condition. Behind an ``if`` that leaves the trip, only the lanes that go on compute it. A value
-stays where it is if one of its operands is needed there as well, unless the operand is the same in each trip. A choice
-between two values stays, too.
+It does so if no code that all lanes of the trip run uses the value: neither another statement of the same block, nor
+the first part of a condition. After an ``if`` that leaves the trip, only the remaining lanes compute the value. A value
+is not moved if one of its operands is also needed outside of the branch, unless the operand is the same in each trip. A
+choice between two values is not moved either.
 """
 
 import ast
@@ -14,7 +14,7 @@ LEAVING = (ast.Break, ast.Continue, ast.Return)
 
 @lru_cache(1024)  # the same for each launch of a kernel
 def waiting(program) -> frozenset:
-    """Return the assignments in a kernel's loops whose values a branch alone may use."""
+    """Return the assignments in a kernel's loops whose values are possibly used by one branch only."""
     found: set = set()
     for loop in (n for n in ast.walk(program.tree) if isinstance(n, (ast.For, ast.While))):
         moving = _moving(loop)
@@ -26,7 +26,7 @@ def waiting(program) -> frozenset:
 
 
 def _search(program, body: list, moving: set, found: set) -> None:
-    needed: set = set()  # by what all lanes run, from the statements behind
+    needed: set = set()  # names and elements used by later statements that all lanes run
     for statement in reversed(body):
         if isinstance(statement, ast.Assign):
             names = {name for target in statement.targets for name in names_in(target)}
@@ -63,7 +63,7 @@ def _names(operand: str) -> set:
 
 
 def _moving(loop) -> set:
-    """Return the names that may be others in each trip of a loop."""
+    """Return the names whose values may change from one trip of a loop to the next."""
     inside = [part for statement in loop.body for part in ast.walk(statement)]
     stored = [n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     moving = set(stored) | (names_in(loop.target) if isinstance(loop, ast.For) else set())
@@ -77,7 +77,7 @@ def _moving(loop) -> set:
 
 @lru_cache(1024)
 def has_branches(program) -> bool:
-    """Return whether a function has branches: what it computes is not moved to where the result is used."""
+    """Return whether a function has branches; if so, its computations are not moved to where the result is used."""
     return any(isinstance(part, (ast.If, ast.IfExp)) for part in ast.walk(program.tree))
 
 

@@ -1,4 +1,4 @@
-"""The sentence on two threads that touch one element in no order, and how to mend that."""
+"""The message about a race: two threads touch one element in no order. It also says how to fix the kernel."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from course_pkg.simt.memory.races import Access
 
 
 def conflict(run, place, verb: str, other: Access, threads: tuple[int, int]) -> Hazard:
-    """Return the hazard of two threads that touch one element, at least one of them changing it, in no order.
+    """Return the hazard of two threads that touch one element in no order, where at least one of them changes it.
 
     Parameters
     ----------
     verb : str
-        What the thread does that comes last in the interpreter: ``reads``, ``writes`` or ``updates``.
+        What the later of the two threads, in the interpreter's order, does: ``reads``, ``writes`` or ``updates``.
     other : Access
-        What the other thread did before.
+        The earlier access, by the other thread.
     threads : tuple of int
-        The numbers of both threads in the launch, in the order of ``verb`` and ``other``.
+        The numbers of both threads in the launch: first the later thread, then the earlier one.
     """
     thread, first = threads
     who, whom = (launch_thread(run.wave, t) for t in (thread, first))
@@ -56,6 +56,6 @@ def split(run, thread: int) -> tuple[int, int]:
 
 
 def index_of(run, indices, block: int, thread: int) -> tuple[int, ...]:
-    """Return the index that a kernel wrote, in one lane."""
+    """Return the value that the index written in the kernel has for one thread, given as row and column in the wave."""
     at = block * run.wave.threads_per_block + thread
     return tuple(int(np.broadcast_to(i.data, run.wave.shape).reshape(-1)[at]) for i in indices)

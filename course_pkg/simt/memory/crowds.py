@@ -4,7 +4,7 @@ import numpy as np
 
 from course_pkg.simt.memory.order import NONE, Order, thread_of
 
-MOST_PAIRS = 1 << 18  # of a lane and a thread that touched its unit, looked at together
+MOST_PAIRS = 1 << 18  # most pairs (a lane, a thread that touched its unit) checked at once
 
 
 class Crowd:
@@ -12,8 +12,8 @@ class Crowd:
 
     A crowd keeps at most four threads per unit: the last one, another lane of its warp, a thread in another warp of its
     block, and a thread of another block. A later thread is in order with the whole crowd if it is in order with these
-    four: a thread that is no longer kept either came before a barrier that a kept thread came after, or belongs to the
-    same warp or block as a kept thread.
+    four. The reason is that for each thread that is no longer kept, a kept thread either comes after it, with a barrier
+    between the two, or belongs to the same warp or block.
     """
 
     SLOTS = ("mate", "neighbour", "stranger")
@@ -57,16 +57,16 @@ class Crowd:
                 self._put(slot, units[chosen], old[chosen], old_stamp[chosen])
 
     def meet(self, units):
-        """Yield ``(entries, stamps)``: for each of the given units, one thread of its crowd."""
+        """Yield ``(entries, stamps)`` up to four times: each time one thread of the crowd of each given unit."""
         yield self.last[units], self.stamp[units]
         for slot, entries in self._slots.items():
             yield entries[units], self._stamps[slot][units]
 
     def pairs(self, units) -> None:
-        """Return None: a crowd of at most four threads is met one thread at a time."""
+        """Return None: callers go through a crowd of at most four threads with :meth:`meet`."""
 
     def spread(self, shift) -> None:
-        """Turn the crowds of one block's memory into those of several blocks; ``shift`` is added to the entries."""
+        """Repeat the crowds of one block's memory for several blocks; ``shift`` is added to the entries."""
         times = len(shift) // len(self.last)
         self.last, self.stamp = moved(self.last, shift), np.tile(self.stamp, times)
         self._slots = {slot: moved(entries, shift) for slot, entries in self._slots.items()}
@@ -74,7 +74,7 @@ class Crowd:
 
 
 def moved(entries, shift):
-    """Repeat entries as often as ``shift`` is longer, and add ``shift`` to those that stand for a thread."""
+    """Repeat entries until they are as many as ``shift``; add ``shift`` to those that stand for a thread."""
     repeated = np.tile(entries, len(shift) // len(entries))
     return np.where(repeated == NONE, NONE, repeated + shift)
 
@@ -82,8 +82,9 @@ def moved(entries, shift):
 class WholeCrowd:
     """All threads that touched each unit, each with its last access by each statement.
 
-    This is needed if fences and atomics hand over from thread to thread, or if a barrier names only some lanes of a
-    warp: then a later thread may be in order with one thread and not with another thread of the same warp or block.
+    This class is needed if one thread hands over its work to another by fences and atomics, or if a barrier names only
+    some lanes of a warp. Then a later thread may be in order with one thread, but not with another thread of the same
+    warp or block.
     """
 
     def __init__(self, units: int, order: Order):
@@ -104,21 +105,21 @@ class WholeCrowd:
             return
         kept = (self._units, self._entries, self._stamps), *self._new
         units, entries, stamps = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-        order = np.lexsort((entries, units))  # stable: of equal ones the last access stays last
+        order = np.lexsort((entries, units))  # a stable sort: the latest of equal entries stays last
         units, entries, stamps = units[order], entries[order], stamps[order]
         last = np.append((units[1:] != units[:-1]) | (entries[1:] != entries[:-1]), True)
         self._units, self._entries, self._stamps = units[last], entries[last], stamps[last]
         self._new = []
 
     def _places(self, units):
-        """Return where the threads of each unit begin and end."""
+        """Return two arrays: for each unit, the place of its first entry and the place after its last entry."""
         self._settle()
         return (np.searchsorted(self._units, units, side) for side in ("left", "right"))
 
     def pairs(self, units):
-        """Return ``(lanes, entries, stamps)`` of all threads of the units' crowds at once; None if there are too many.
+        """Return ``(lanes, entries, stamps)`` of all threads in the units' crowds; None if they are too many.
 
-        ``lanes`` holds, for each of these threads, the place of its unit among the given ones.
+        ``lanes`` gives for each of these threads the position of its unit in ``units``.
         """
         at, end = self._places(units)
         sizes = end - at
@@ -129,7 +130,7 @@ class WholeCrowd:
         return lanes, self._entries[places], self._stamps[places]
 
     def meet(self, units):
-        """Yield ``(entries, stamps)``, one thread per unit at a time, until no unit has a further thread."""
+        """Yield ``(entries, stamps)`` repeatedly: the next thread of each unit, until no unit has any left."""
         at, end = self._places(units)
         while (at < end).any():
             there = np.minimum(at, len(self._units) - 1)

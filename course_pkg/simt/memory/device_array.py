@@ -70,7 +70,7 @@ class DeviceArray:
         Parameters
         ----------
         ary : ndarray, optional
-            Receives the elements; of the same shape, dtype and order. If it is left out, a new array is made.
+            Receives the elements. It must have the same shape, dtype and order. If it is left out, a new array is made.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class DeviceArray:
         Raises
         ------
         CourseError
-            If shape or dtype differ, or this array has gaps between its elements. Nothing is written then.
+            If shape or dtype differ, or if this array has gaps between its elements. Nothing is written then.
         """
         if not isinstance(ary, (np.ndarray, DeviceArray)):
             raise CourseError(
@@ -123,7 +123,7 @@ class DeviceArray:
         return self._view_of(self.host.ravel(order=order), "ravel")
 
     def squeeze(self, axis=None, stream=0) -> "DeviceArray":
-        """Return a view without the directions of length 1."""
+        """Return a view without the axes of length 1."""
         return self._view_of(self.host.squeeze(axis), "squeeze")
 
     def view(self, dtype) -> "DeviceArray":
@@ -173,7 +173,7 @@ class DeviceArray:
         return f"<DeviceArray of {self.dtype.name}, shape {self.shape}: copy_to_host() shows its elements>"
 
     def __array__(self, dtype=None, copy=None):
-        """Copy to the host, as Numba's device arrays do if NumPy asks for their elements."""
+        """Return a copy on the host, as Numba's device arrays do. NumPy calls this when it needs the elements."""
         if copy is False:
             raise ValueError("A device array is copied when NumPy reads it: leave out copy=False.")
         return np.array(self.host, dtype=dtype)
@@ -198,7 +198,7 @@ def allocate(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndar
     ----------
     shape : int or tuple of int
     strides : int or tuple of int, optional
-        Bytes from one element to the next in each direction. If left out, the array has no gaps, in ``order``.
+        Bytes from one element to the next along each axis. If left out, the array has no gaps, and ``order`` applies.
     order : {"C", "F"}
 
     Raises
@@ -239,7 +239,7 @@ def require_plain(name: str, dtype: np.dtype) -> None:
 
 
 def require_contiguous(name: str, array: np.ndarray) -> None:
-    """Check that an array has no gaps: a copy between host and GPU moves one piece of memory."""
+    """Check that an array has no gaps: a copy between host and GPU moves one contiguous piece of memory."""
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         raise CourseError(
             f"{name} has gaps between its elements (strides {array.strides}), and a copy moves one piece of memory: "
@@ -248,7 +248,7 @@ def require_contiguous(name: str, array: np.ndarray) -> None:
 
 
 def _require_alike(name, given, wanted):
-    """Check dtype and shape; directions of one element do not count, as in Numba."""
+    """Check that dtype and shape are the same. As in Numba, axes of length 1 are ignored."""
     if given.dtype != wanted.dtype:
         raise CourseError(
             f"{name} has dtype {given.dtype} but the device array has {wanted.dtype}: "

@@ -7,12 +7,13 @@ decided a branch. If a thread stores a value in doubt, or uses it as an index, t
 
 It does not matter which of the two came first in this run. So a value that an atomic reads without changing it, or
 exchanges, is watched, even if nobody has changed the element yet. If another thread changes it later, with no order
-between the two, the value is in doubt from then on; if it has been stored by then, that is a race. When a branch uses
-the value, it is not known yet what that thread will put there. So the branch ends the watch only if any other number
-would have led to the other side: a test of one bit, or of the sign, would let half of all numbers pass.
+between the two, the value is in doubt from then on. If the value has been stored by then, that is a race. When a branch
+uses a watched value, it is not known yet which number the other thread will put there. So the branch ends the watch
+only if every other number would have led to the other side of the branch. A test of one bit, or of the sign, does not
+end it: half of all numbers lead to the same side.
 
-All that is about integers. A floating-point number is data, and no branch ends its doubt: what a thread does because of
-it is in doubt, too (:mod:`course_pkg.simt.run.sway`).
+All of this applies to integers. A floating-point number is data, and no branch ends the doubt about it: whatever a
+thread does because of such a number is in doubt, too (:mod:`course_pkg.simt.run.sway`).
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ import numpy as np
 
 from course_pkg.simt.memory.order import SITES
 
-WATCH = -(1 << 40)  # the doubts that may come of what is watched have numbers below
+WATCH = -(1 << 40)  # numbers below this belong to watched values, which may become doubts
 MOST_WATCHED = 16
 
 
@@ -40,8 +41,8 @@ class Doubt:
 
     place: Any
     entries: dict
-    lost: tuple = ()  # threads whose updates may be lost: only a branch shows that they came in time
-    hazard: Any = None  # what to report of a value that no lane of its warp has given, whoever uses it
+    lost: tuple = ()  # threads whose updates may be overwritten, unless a branch shows that they came in time
+    hazard: Any = None  # what to report if a thread uses a value from a lane that did not take part
 
 
 @dataclass(eq=False)
@@ -56,9 +57,9 @@ class Watched:
     units, threads, stamps : ndarray of int64
         One item for each lane of the atomic.
     way : tuple
-        The kind of update that the atomic is.
+        The kind of update that the atomic does.
     reads : ndarray of bool
-        The lanes that came to read alone: to them, changes by atomics of the same kind matter, too.
+        The lanes whose atomic only reads. For these lanes, changes by atomics of the same kind matter, too.
     open : ndarray of bool
         The lanes whose value has decided no branch and is in no doubt.
     stored : ndarray of bool
@@ -86,13 +87,13 @@ class Doubts:
         self._watched: dict[int, tuple[Watched, Doubt]] = {}
 
     def add(self, place, threads, entries, lost) -> int:
-        """Keep a doubt of some threads, of which others may overwrite what the ``lost`` ones did; return its number."""
+        """Keep a doubt about what threads read; return its number. Updates by the ``lost`` ones may be overwritten."""
         entries = dict(zip(threads.tolist(), entries.tolist(), strict=True))
         self._known.append(Doubt(place, entries, tuple(lost.tolist())))
         return -len(self._known)
 
     def lost(self):
-        """Yield ``(place, thread, entry)`` for each statement whose updates may be lost; forget them."""
+        """Yield ``(place, thread, entry)`` for each statement with an update that may be lost; then forget them."""
         for doubt in self._known:
             for thread in doubt.lost:
                 if thread in doubt.entries:
@@ -101,7 +102,7 @@ class Doubts:
             doubt.lost = ()
 
     def absent(self, hazard) -> int:
-        """Keep a doubt about values from lanes that did not take part; return its number, the same for each line."""
+        """Keep a doubt about values from lanes that did not take part; return its number: one per line of source."""
         where = hazard.function, hazard.line
         if where not in self._absent:
             self._known.append(Doubt(None, {}, hazard=hazard))
@@ -113,7 +114,7 @@ class Doubts:
         return self._known[-event - 1].hazard if WATCH <= event < 0 else None
 
     def watch(self, watched: Watched, known: dict) -> int:
-        """Watch what an atomic read; return the number of the doubt that may come of it, or is ``known`` already."""
+        """Watch what an atomic read; return the number of the doubt about it. ``known``: its entries so far."""
         number = min(self._watched, default=WATCH) - 1
         live = sorted(n for n, (one, doubt) in self._watched.items() if one.open.any() or doubt.entries)
         floats = [n for n in live if self.is_float(n)]
@@ -127,21 +128,21 @@ class Doubts:
         return event in self._watched and self._watched[event][0].way[2]
 
     def same_place(self, event: int, region, threads, units):
-        """Tell which threads have read, in a doubt about floats, the unit that is given for them."""
+        """Tell which threads read the given unit in the atomic that a doubt about floats belongs to."""
         watched = self._watched[event][0]
         read = dict(zip(watched.threads.tolist(), watched.units.tolist(), strict=True))
         same = [read.get(t) == u for t, u in zip(threads.tolist(), units.tolist(), strict=True)]
         return np.array(same, bool) & (watched.region is region)
 
     def changed(self, wave, region, units, entries, stamps, way: tuple, unordered):
-        """Note that threads change elements by an atomic of a kind; yield the place, thread and entry of each race.
+        """Note changes of elements by an atomic of kind ``way``; yield ``(place, thread, entry)`` of each race.
 
         Parameters
         ----------
         entries : ndarray of int64
             The entries of the changes (:mod:`course_pkg.simt.memory.order`).
         unordered : callable
-            Tells which changes are in no order with what was watched: takes entries and stamps of both.
+            Tells which changes are in no order with the watched reads. It takes entries and stamps of both.
         """
         by_unit = np.argsort(units, kind="stable")
         inner = units[by_unit]
@@ -153,7 +154,7 @@ class Doubts:
             for side, step in (
                 ("left", 0),
                 ("right", -1),
-            ):  # the first and the last thread that change an element
+            ):  # the first thread that changes an element, then the last one
                 lanes = np.flatnonzero(asked)
                 at = np.clip(np.searchsorted(inner, watched.units[lanes], side) + step, 0, len(inner) - 1)
                 same = inner[at] == watched.units[lanes]

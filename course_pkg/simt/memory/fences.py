@@ -9,11 +9,11 @@ import numpy as np
 from course_pkg.simt.memory.order import BLOCK_SHIFT, WARP_SHIFT, Order
 from course_pkg.simt.memory.warp_order import LANES
 
-OWN = "own block's "  # before the names of what only threads of the same block may know
+OWN = "own block's "  # prefix of the names in a clock that only threads of the same block may know
 
 
 class Level:
-    """What one kind of fence has made ready: the fences for the device, or those for the block.
+    """What one kind of fence, for the device or for the block, has made ready to be published.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Level:
     stamp : ndarray of int64, shape (blocks, threads_per_block)
         Stamp of that fence: how many barriers the thread's block and warp had passed.
     lanes : ndarray of int64, shape (blocks, threads_per_block, 32), or None
-        How far each thread was in order with the lanes of its warp at that fence; None while lanes have no clocks.
+        At that fence, how far the thread was in order with each lane of its warp; None while lanes have no clocks.
     """
 
     def __init__(self, shape):
@@ -40,7 +40,7 @@ class Level:
         self.stamp[lanes] = stamps[lanes]
 
     def clock(self, whom: str, thread: int, row: int, lane: int, order: Order) -> dict:
-        """Return what a thread publishes of itself and of its warp; ``whom`` is a prefix of the clock's names."""
+        """Return a clock of what a thread publishes about itself and its warp; ``whom`` is the prefix of its names."""
         if not self.ready[row, lane]:
             return {}
         clock = {(f"{whom}thread", thread): int(self.ready[row, lane])}
@@ -61,7 +61,7 @@ class Fences:
     device, block : Level
         A fence for the device is also a fence for the block.
     met : ndarray of int64, shape (blocks, threads_per_block)
-        What was ready for the device at the block's last barrier.
+        The value of ``device.ready`` at the block's last barrier.
     """
 
     def __init__(self, wave):

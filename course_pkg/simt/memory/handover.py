@@ -14,9 +14,9 @@ from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, WARP_SHIFT,
 from course_pkg.simt.memory.publications import Element, Publication, Sight, join, last_of_another
 from course_pkg.simt.memory.warp_order import LANES
 
-# values that an atomic might have found: four at earlier times, three without one of the publications
+# the values that an atomic might have found: four values at earlier times, and three values without one publication
 WORLDS = 7
-LAST = 3  # the world before the last publication
+LAST = 3  # the number of the world just before the last publication
 BITS = ("or_", "and_", "xor")
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
 
@@ -55,17 +55,18 @@ class Handovers:
         units, threads, before, after, rows, lanes : ndarray
             Element, thread, value before and after, and the thread's row and column in the wave.
         first : ndarray of bool
-            Whether the element held nothing before. What a thread would have found there is anything, so also what it
-            does find now.
+            Whether the element held nothing before. A thread could have found any value there, including the one that
+            it finds now.
         otherwise : ndarray, shape (WORLDS, lanes)
-            Filled with values that the element had, or would have had. Of the publications that the thread does not
-            know, four values are those before the first, before the second, before one in the middle, and before the
-            last one by another thread. Three values are those without the first, without the second, and without the
-            middle one. Unchanged for a lane whose thread knows all publications.
+            Output: values that the atomic might have found. They concern the publications that the thread does not
+            know. Four are the element's values before the first of them, before the second, before one in the middle,
+            and before the last one by another thread. Three are the values that the element would have without the
+            first, without the second, and without the middle one. A lane whose thread knows all publications is left
+            unchanged.
         """
         pending: dict = {}
         self._pending.append(pending)
-        lanes_in_doubt, worlds = [], []  # written all at once: many threads may wait for one lock
+        lanes_in_doubt, worlds = [], []  # stored at once, for speed: many threads may wait for one lock
         each = zip(units.tolist(), threads.tolist(), rows.tolist(), lanes.tolist(), strict=True)
         for i, (unit, thread, row, lane) in enumerate(each):
             element = self._elements.setdefault((region, unit), Element((region, unit)))
@@ -97,7 +98,7 @@ class Handovers:
         ----------
         threads : ndarray of int64
         decided : ndarray of bool, shape (WORLDS, threads)
-            Whether they would have taken another branch in each of the worlds.
+            For each world, whether the thread would have taken another branch in it.
         by : ndarray of int64
             The thread whose atomic it was; ``ANYBODY`` stands for the thread itself, or for all threads of its block.
         event : int
@@ -121,10 +122,10 @@ class Handovers:
     def _tell(self, thread, source, sight, worlds) -> None:
         """Let a thread know the publications that its branch proves.
 
-        If each of the worlds would have led to another branch, the branch proves all publications. If only the last
-        publication was needed, or only the first, then the branch proves it only if the same publication is the last,
-        or the first, in every order of the threads. That holds for the last one if its thread knew all others, and for
-        the first one if the threads of all others knew it.
+        If the thread would have taken another branch in every world, its branch proves all publications. Otherwise, the
+        branch may prove the last publication alone, but only if that publication is the last in every order of the
+        threads. This is so if its thread knew all the others. In the same way the branch may prove the first
+        publication alone, if the threads of all the others knew it.
         """
         published, until, known = sight.element.published, sight.until, sight.known
         if until <= known:
@@ -152,7 +153,7 @@ class Handovers:
                 join(known, clock)
 
     def spread(self, blocks, of_warp=False) -> None:
-        """Let the threads of blocks, or of warps, pass a barrier: each then knows what one of them knows."""
+        """Let the threads of each block, or of each warp, pass a barrier: all then know what any of them knew."""
         if not self._knowledge:
             return
         groups = set(blocks.tolist())
@@ -172,7 +173,7 @@ class Handovers:
                 self._knowledge[level, group] = known
 
     def spread_among(self, threads: list) -> None:
-        """Let some threads of a warp pass a barrier of their own: each then knows what one of them knows."""
+        """Let some threads of a warp pass a barrier of their own: all of them then know what any of them knew."""
         clocks = [
             self._knowledge[k] for k in (("thread", thread) for thread in threads) if k in self._knowledge
         ]
@@ -183,17 +184,17 @@ class Handovers:
             self._knowledge.update({("thread", thread): together for thread in threads})
 
     def known(self, entry, stamp, mine, clash):
-        """Tell which of the lanes that clash with an earlier access know of it."""
+        """Tell which of the lanes that clash with an earlier access know of this access by a hand-over."""
         found = np.zeros(len(clash), bool)
         if self._knowledge:
-            answers, clocks = {}, {}  # of each question, and of each thread
+            answers, clocks = {}, {}  # the answer to each question, and the clocks of each thread
             lanes = np.flatnonzero(clash)
             asked = thread_of(entry[lanes]), stamp[lanes], thread_of(mine[lanes])
             for i, *question in zip(lanes.tolist(), *(one.tolist() for one in asked), strict=True):
                 thread, when, me = question
                 if me not in clocks:
                     clocks[me] = self._known_to(me)
-                if clocks[me]:  # most of those that wait for a lock know nothing
+                if clocks[me]:  # most threads that wait for a lock know nothing, and are skipped
                     name = thread, when, me
                     if name not in answers:
                         answers[name] = self._knows(*name, clocks[me])
@@ -225,7 +226,7 @@ class Handovers:
         )
 
     def saw_the_last(self, region, units, mine, clash):
-        """Tell which of the lanes that clash know of all atomics that have changed their element so far."""
+        """Tell which of the clashing lanes know of all atomics that have changed their element so far."""
         found = np.zeros(len(clash), bool)
         for i in np.flatnonzero(clash).tolist():
             name = region, int(units[i])

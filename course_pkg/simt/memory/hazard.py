@@ -1,4 +1,4 @@
-"""A hazard: what is reported to a learner about a kernel that may work by luck alone."""
+"""A hazard: a report to a learner that a kernel is wrong, even if its result happens to be right."""
 
 from dataclasses import dataclass
 

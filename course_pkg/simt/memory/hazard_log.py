@@ -1,4 +1,4 @@
-"""The hazards of a launch; each is reported once, by a sentence for learners."""
+"""The hazards of a launch. Each is reported once, in a sentence for learners."""
 
 from functools import partial
 
@@ -55,7 +55,7 @@ class HazardLog:
         who = place_of_thread(run.wave, block, thread)
         shape = index_of(
             run, array.shape, block, thread
-        )  # slices of different threads have different extents
+        )  # the extent can differ from thread to thread, for example of a slice
         what = f"{array.name}[{', '.join(map(str, index))}]"
         if kind == "negative_index":
             message = (
@@ -90,14 +90,14 @@ class HazardLog:
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
     def torn_warp(self, run, where, rows, torn, name) -> None:
-        """Report a function of a warp that only some of the named lanes reach, or that they reach with different masks.
+        """Report a warp-level function that only some of the named lanes reach, or reach with different masks.
 
         Parameters
         ----------
         rows : ndarray of int
             Numbers of the warps in the wave.
         torn : ndarray of bool, shape (rows, 32, 32)
-            For each lane, the lanes that it waits for in vain. A lane that its own mask does not name waits for itself.
+            For each lane, the lanes that it waits for in vain. A lane that is missing in its own mask waits for itself.
         """
         row, came, missed = (int(found[0]) for found in np.nonzero(torn))
         block, warp = divmod(int(rows[row]), run.wave.warps_per_block)
@@ -115,7 +115,7 @@ class HazardLog:
         self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
 
     def absent_lane(self, where, run, asleep, source, name) -> Hazard:
-        """Return the hazard of a lane that takes a value from one that does not take part, if it uses this value.
+        """Return the hazard to report if a lane uses a value that it takes from a lane that does not take part.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class HazardLog:
         Parameters
         ----------
         replaces : ndarray, optional
-            The numbers that an atomic stores if the kernel does not use the old ones that it returns.
+            The numbers that an atomic stores, if the kernel does not use the old numbers that the atomic returns.
         stored : Value, optional
             What is stored.
         later : bool
@@ -161,7 +161,7 @@ class HazardLog:
         Returns
         -------
         Unwritten or None
-            The lanes that have read what nobody has written, for the caller to report.
+            The lanes that have read an element that no thread has written; the caller reports them.
         """
         array, region = place.array, place.array.region
         if kind != "load" and not region.written:
@@ -171,7 +171,7 @@ class HazardLog:
             )
         private = region.owner == "thread" or not region.written
         if (private and region.initialised is None) or not region.size:
-            return None  # an array without elements is one of dynamic shared memory that the launch does not provide
+            return None  # an array has no elements if the launch provides no dynamic shared memory for it
         wave = self._who_stands_for_all(run, place, kind, lanes)
         at = place.at if wave is run.wave else place.at[:1, :1, :1]
         lanes = lanes.of_box(wave)
@@ -215,7 +215,7 @@ class HazardLog:
         self.notes.rewritten(run, place, stored.number, index, thread, int(thread_of(entry)))
 
     def _who_stands_for_all(self, run, place, kind, lanes):
-        """Return the blocks to check: the first one as long as all blocks treat their own memory alike, or else all."""
+        """Return the blocks to check: only the first while all blocks access their own memory alike, otherwise all."""
         region, wave = place.array.region, run.wave
         if not region.alike:
             return wave
@@ -232,13 +232,13 @@ class HazardLog:
         return wave
 
     def _clearest(self, clash, other, threads) -> int:
-        """Return the lane to report: one that clashes with another warp, if there is any."""
+        """Return the lane to report: one that clashes with a thread of another warp, if there is any."""
         lanes = np.flatnonzero(clash)
         same_warp = self.races.order.same_warp(other[lanes], threads[lanes] * SITES)
         return int(lanes[int(same_warp.argmin())])
 
     def _initialised(self, run, place, kind, replaces, units, scale, threads) -> Unwritten | None:
-        """Note what is written to memory of a block or a thread, and find reads of elements that were not written."""
+        """Note writes to shared or local memory, and find reads of its elements that were not written."""
         region = place.array.region
         at = (units * scale)[:, None] + np.arange(scale)
         if replaces:
@@ -281,7 +281,7 @@ class HazardLog:
         self.add(conflict(run, place, verb, self.races.access_of(entry), (thread, thread_of(entry))))
 
     def fetched(self, run, place, thread: int, entry: int) -> None:
-        """Report an atomic that found a number which another thread's atomic was putting there."""
+        """Report an atomic that read a number while another thread's atomic was storing it."""
         self._race(run, place, "updates", thread, entry)
 
 

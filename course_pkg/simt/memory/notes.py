@@ -1,11 +1,12 @@
-"""Notes: what looks like a hazard and does no harm, whatever the arguments of the kernel are; and likely slips.
+"""Notes: code that looks like a hazard but does no harm with any arguments of the kernel, and likely mistakes.
 
-Three kinds do no harm. Threads skip a barrier only to leave the kernel: a barrier does not wait for threads that have
-left. Threads write the same constant to an element, in any order. A thread reads an element of shared or local
-memory that nobody has written, and does not use it.
+Three kinds of note are about code that does no harm. First, threads skip a barrier only to leave the kernel: a barrier
+does not wait for threads that have left. Second, threads write the same constant to an element, in any order. Third, a
+thread reads an element of shared or local memory that no thread has written, and does not use the value.
 
-Two kinds are slips with variables. A thread reads a variable that it has not set, since only a branch that it did not
-take sets it. A kernel stores results in an argument that is a number, and nobody sees them.
+Two kinds are about mistakes with variables. First, a thread reads a variable that it has not set, because the variable
+is set only in a branch that this thread did not take. Second, a kernel stores results in a parameter that is a number,
+so that the results are lost.
 """
 
 import ast
@@ -21,7 +22,7 @@ from course_pkg.simt.memory.places import launch_thread, place_of_thread
 
 @dataclass
 class Notes:
-    """The notes of a launch, and the reads of unwritten memory of which it is not known yet whether they are used.
+    """The notes of a launch, and the reads of unwritten memory whose values may still be used.
 
     Attributes
     ----------
@@ -69,7 +70,7 @@ class Notes:
         self.add(Hazard("unset_variable", where.line, name, None, (who,), message, where.function))
 
     def lost(self, program, given: dict) -> None:
-        """Note stores in parameters that are numbers, where only these stores read the parameter.
+        """Note stores in a parameter that is a number, if no other statement reads the parameter.
 
         ``given``: the arguments by the names of their parameters.
         """
@@ -86,7 +87,7 @@ class Notes:
         self._unread.setdefault((hazard.function, hazard.line, hazard.array), hazard)
 
     def finish(self, hazards: list[Hazard]) -> None:
-        """Note which reads of unwritten memory were in vain: those that are not among the hazards."""
+        """Note the reads of unwritten memory whose values were not used: those that are not among the hazards."""
         used = {(h.function, h.line, h.array) for h in hazards if h.kind == "uninitialised"}
         for name, hazard in self._unread.items():
             if name not in used:
@@ -133,21 +134,21 @@ def lost_stores(tree: ast.FunctionDef) -> dict:
 
 @dataclass(frozen=True, eq=False)
 class Unwritten:
-    """Which lanes have read an element that nobody has written, of one access.
+    """The lanes that, in one access, have read an element that no thread has written.
 
     Attributes
     ----------
     lanes : ndarray of bool
-        Broadcasts to the wave's shape.
+        Can be broadcast to the wave's shape.
     report : callable
-        Takes the number of a lane in the wave and reports it.
+        Takes the number of a lane in the wave and reports this lane.
     """
 
     lanes: np.ndarray
     report: Any
 
     def used_by(self, mask) -> None:
-        """Report the first of some lanes that use what they have read, if nobody has written it."""
+        """Report the first lane of ``mask`` that read an unwritten element; these lanes use what they read."""
         used = mask.full & self.lanes
         if used.any():
             self.report(int(used.reshape(-1).argmax()))

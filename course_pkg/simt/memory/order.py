@@ -53,7 +53,7 @@ class Order:
         return one // SITES // self.threads_per_block == other // SITES // self.threads_per_block
 
     def clash(self, entry, stamp, mine, stamps):
-        """Tell which lanes' accesses are separated by no barrier from an earlier access of another thread.
+        """Tell for each lane whether no barrier lies between its access and an earlier access of another thread.
 
         Parameters
         ----------

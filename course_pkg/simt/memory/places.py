@@ -11,7 +11,7 @@ class Thread:
     ----------
     block, thread : tuple of int
     dimensions : tuple of int
-        Number of dimensions of the grid and of the block; a sentence names the thread with so many indices.
+        Number of dimensions of the grid and of the block: messages give as many indices.
 
     Examples
     --------
@@ -31,13 +31,13 @@ class Thread:
 
 
 def place(number: int, extent) -> tuple[int, int, int]:
-    """Return the index (x, y, z) of a thread in a block, or of a block in a grid; ``extent`` is the size of that."""
+    """Return the index (x, y, z) of a thread in a block, or of a block in a grid, whose size is ``extent``."""
     nx, ny, _ = extent
     return int(number % nx), int(number // nx % ny), int(number // (nx * ny))
 
 
 def dimensions_of(extent) -> int:
-    """Return the number of dimensions of a grid or block, without those at the end in which its extent is 1.
+    """Return the number of dimensions of a grid or block, not counting trailing dimensions of extent 1.
 
     Examples
     --------

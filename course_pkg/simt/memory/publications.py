@@ -1,6 +1,6 @@
 """What a thread publishes by an atomic, and what another thread knows once it has learnt of it.
 
-What a thread knows is a *clock*: for each thread, warp or block, how far it had come.
+A *clock* records what a thread knows: for each thread, warp or block, the time up to which its work is known.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class Publication:
     ----------
     thread : int
     before : number
-        The value of the element before the atomic; after it, if the element held nothing before.
+        The value of the element before the atomic. If the element held nothing before, the value after the atomic.
     flipped : int
         The bits that the atomic changed, if it is a bitwise operation; 0 otherwise.
     clocks : tuple of dict
@@ -45,9 +45,9 @@ class Element:
     name : tuple
     published : list of Publication
     run : int
-        From this one on, all publications are of the thread that published last.
+        All publications from this number on are by the thread that published last.
     joined : tuple
-        The joined clocks of that many first publications.
+        ``(n, clock)``: the joined clocks of the first ``n`` publications.
     """
 
     name: tuple
@@ -62,7 +62,7 @@ class Element:
         self.published.append(publication)
 
     def only_of(self, thread: int, known: int) -> bool:
-        """Tell whether all publications from number ``known`` on are of one thread."""
+        """Tell whether all publications from number ``known`` on are by ``thread``."""
         return known >= len(self.published) or (self.run <= known and self.published[-1].thread == thread)
 
     def clock(self, until: int) -> dict:
@@ -105,7 +105,7 @@ class Sight:
 
 
 def last_of_another(published: list, until: int, thread: int) -> Publication:
-    """Return the last of the first ``until`` publications that is not this thread's; if there is none, the last."""
+    """Return the last publication by another thread among the first ``until``; if there is none, simply the last."""
     at = until - 1
     while at and published[at].thread == thread:
         at -= 1

@@ -54,7 +54,7 @@ class Access:
         Sums, maxima and minima are the same in any order, as long as no thread uses an intermediate value. Locks, flags
         and counters are integers, and threads use their intermediate values by design. A floating-point number must
         not be read or overwritten while other threads update it, even if it is seen as an integer. Only comparisons
-        and swaps may do that: with them, threads try an update again until no other one has come between.
+        and swaps may do that: a thread repeats them until no other thread's update has come in between.
         """
         operation, looks, _ = way
         if self.floating and not self.operation == operation == "cas":
@@ -80,18 +80,18 @@ class Races:
         self.doubts = Doubts()
         self.sites: list[Access] = []
         self.harmless: tuple[int, int] | None = (
-            None  # a lane that wrote what another thread wrote, and that entry
+            None  # a lane that wrote the same value as another thread, and the entry of this other thread
         )
         self._numbers: dict[Access, int] = {}
         self._stored: dict[tuple, int] = {}
 
     def require_in_parts(self) -> None:
-        """Stop if the kernel synchronises threads in a way that the sketch of the kernel did not meet.
+        """Stop if the kernel has a fence or a barrier of some lanes that the sketch of the kernel did not find.
 
         Raises
         ------
         SimtError
-            If the sketch did not meet it: the records kept so far (:class:`.crowds.Crowd`) would hide races.
+            If the sketch did not find it: the records kept so far (:class:`.crowds.Crowd`) would hide races.
         """
         if not self.in_parts:
             raise SimtError(
@@ -117,7 +117,7 @@ class Races:
         return self._numbers[access]
 
     def number_of(self, stored) -> int:
-        """Number a constant, which is the same in all threads, whatever the arguments are; 0 for any other value."""
+        """Return a number for a constant, which is the same in all threads of any launch; 0 for any other value."""
         if self.in_parts or not stored.constant:
             return 0
         return self._stored.setdefault((stored.type, stored.data.tobytes()), len(self._stored) + 1)
@@ -133,8 +133,8 @@ class Races:
     def write(self, region, units, threads, stamps, site: int, number: int = 0):
         """Note that threads write units; return which lanes clash, and the entries that they clash with.
 
-        ``number`` stands for the value that all of them write (:meth:`number_of`), or is 0. Writes of the same value
-        do not clash with each other; ``harmless`` names one of them.
+        ``number`` stands for the constant that all of them write (:meth:`number_of`); it is 0 for any other value.
+        Writes of the same constant do not clash with each other; the attribute ``harmless`` keeps one such pair.
         """
         shadow, mine = region.shadow, threads * SITES + site
         clash, other = self._met_writer(shadow, units, mine, stamps)
@@ -159,7 +159,7 @@ class Races:
         return self._met_updaters(region, units, mine, stamps, met)
 
     def _keep_alike(self, shadow, units, same, writers) -> None:
-        """Keep the threads that write what another thread wrote in a crowd; the last of them do not stand for all."""
+        """Keep in a crowd all threads that write the same value as another: the last of them cannot stand for all."""
         if not same.any():
             return
         lane = int(same.argmax())
@@ -188,13 +188,13 @@ class Races:
     def replace(self, values, region, units, threads, stamps, site: int):
         """Note that threads put integers into units by an atomic whose result the kernel does not use.
 
-        The last thread wins. So threads that put different numbers there race.
+        The number of the last thread stays. So there is a race if threads store different numbers.
         """
         shadow, mine, access = region.shadow, threads * SITES + site, self.sites[site]
         before = shadow.updaters_by(access.way, self.order)
         clash, other = np.zeros(len(mine), bool), np.full(len(mine), NONE)
         differs = shadow.replaced_by(units) != values
-        if differs.any():  # a lock is given back by the same number each time
+        if differs.any():  # threads that release a lock all store the same number, so they do not race
             clash, other = self._met_crowd(before, units, mine, stamps, (clash, other))
             clash = clash & differs
         if clash.any() and self.handovers.active:
@@ -208,18 +208,18 @@ class Races:
         return met[0] | clash | together, np.where(met[0], met[1], other)
 
     def fetched(self, region, units, threads, stamps, way, unchanged, reads):
-        """Tell which lanes' atomics found an integer that other threads change in no order with them.
+        """Tell which lanes' atomics found an integer that other threads change, in no order with this atomic.
 
-        Changes by the same kind of update matter only to lanes that came to read.
+        Changes by the same kind of update matter only to lanes that only read.
 
         Parameters
         ----------
         way : tuple
             The kind of the lanes' own update, which has already been noted.
         unchanged : ndarray of bool
-            True where the lane's update left the element as it was: there it counts as a read.
+            True where the lane's update left the element as it was, so that it counts as a read.
         reads : ndarray of bool
-            True where it would have done so, whatever the element held.
+            True where the lane's update would have changed no value of the element, so that the lane only reads.
 
         Returns
         -------
@@ -227,19 +227,20 @@ class Races:
         whom : ndarray of int64
             Entries of the other threads' updates; ``NONE`` where there is no doubt.
         over : ndarray of bool
-            Where another thread overwrites the element: if the lane's update comes first, it is lost.
+            True where another thread overwrites the element: if the lane's update comes first, it is lost.
         """
         mine, whom = threads * SITES, np.full(len(threads), NONE)
         doubt, far, over = np.zeros((3, len(threads)), bool)
         crowds = region.shadow.updaters
-        if way[2]:  # of floats, only those that were swapped have changed: other updates are races already
+        if way[2]:  # for floats, only successful swaps count: all other updates have been reported as races
             crowds = {("cas",): region.shadow.swappers_of(self.order)}
         for other, crowd in crowds.items():
             alike = other[0] == way[0] and way[0] != "exch"
             who = reads if other == way else unchanged if alike else True
             overwrites = other[:2] == ("exch", False) and way[0] not in SWAPS
             for entry, stamp in crowd.meet(units):
-                asked = who & ~(over if overwrites else far)  # one thread of another warp is enough
+                # a lane that has met a thread of another warp need not look further
+                asked = who & ~(over if overwrites else far)
                 if not asked.any():
                     break
                 more = self._clash(entry, stamp, mine, stamps, asked)
@@ -249,7 +250,7 @@ class Races:
         return doubt, whom, over
 
     def unordered(self, entry, stamp, mine, stamps):
-        """Tell which lanes' accesses are in no order with earlier ones, given by entries and stamps."""
+        """Tell which lanes' accesses are in no order with earlier accesses; all are given by entries and stamps."""
         return self._clash(entry, stamp, mine, stamps)
 
     def _met_writer(self, shadow, units, mine, stamps):
@@ -262,14 +263,14 @@ class Races:
         """Add the lanes that clash with a member of a crowd to ``met``."""
         clash, other = met
         pairs = crowd.pairs(units)
-        if pairs is not None:  # as in most launches, nobody clashes: one look at all of them
+        if pairs is not None:  # most launches have no clash: one check of all pairs shows it
             lanes, entry, stamp = pairs
             if not self._clash(entry, stamp, mine[lanes], stamps[lanes]).any():
                 return met
         for entry, stamp in crowd.meet(units):
             more = self._clash(entry, stamp, mine, stamps)
             if more.any():
-                # of two clashes, report the one with another warp: a syncwarp could not fix that one
+                # if a lane has two clashes, report the one with another warp, which a syncwarp could not fix
                 far = self.order.same_warp(other, mine) & ~self.order.same_warp(entry, mine)
                 clash, other = clash | more, np.where(more & (~clash | far), entry, other)
         return clash, other
@@ -289,5 +290,5 @@ class Races:
         return clash
 
     def access_of(self, entry: int) -> Access:
-        """Return the statement's access that an entry stands for."""
+        """Return the access, as recorded for its statement, that an entry stands for."""
         return self.sites[entry % SITES]

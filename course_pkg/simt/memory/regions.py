@@ -18,7 +18,7 @@ class Region:
     ----------
     number : int
     owner : str
-        ``"launch"``, ``"block"`` or ``"thread"``: each of these has its own copy.
+        ``"launch"``, ``"block"`` or ``"thread"``: who has a copy of its own.
     size : int
         Number of units in one owner's copy.
     unit : int
@@ -30,10 +30,10 @@ class Region:
     held : dict
         For each integer that atomics update, the value before the last change.
     constant_index_only : bool
-        Whether a compiler knows all indices into the arrays that lie here and into views of them.
+        Whether a compiler knows the values of all indices into the arrays of this region and into their views.
     alike : bool
-        Whether all blocks of the wave have touched their own copies in the same way so far: then the shadow and the
-        flags of the first block's copy stand for those of all.
+        Whether all blocks of the wave have touched their own copies in the same way so far. If so, only the shadow and
+        the flags of the first block's copy are kept, and they stand for all blocks.
     """
 
     number: int
@@ -67,16 +67,15 @@ class Array:
     offset : int or ndarray
         Element at index 0, counted in the owner's copy.
     byte0 : int
-        Address of ``flat[0]``, counted from an address that is a multiple of 256 bytes.
+        Address of ``flat[0]`` in bytes, relative to an address that is a multiple of 256.
     others : frozenset of str
         In a sketch of a run: names of other arrays that this one may stand for.
     outer : tuple of Value
         The indices that led to a record, for messages.
     aligned : int
-        If ``offset`` varies, the number of elements of which it is a multiple, as far as the compiler knows; 0 if it
-        does not vary.
+        If ``offset`` varies, the compiler knows that it is a multiple of so many elements; 0 if it does not vary.
     floating : bool
-        Whether the elements are floating-point numbers, or would be if they were not seen as elements of another type.
+        Whether the elements are floating-point numbers. This also holds for a view of them as another type.
     """
 
     name: str
@@ -105,7 +104,7 @@ class Array:
         return len(self.shape)
 
     def units(self, at):
-        """Return the first unit of each element of ``flat``; an element takes ``itemsize / unit`` units."""
+        """Return the first unit of each element ``at`` of ``flat``; an element takes ``itemsize / unit`` units."""
         return at * (self.dtype.itemsize // self.region.unit) + self.byte0 // self.region.unit
 
 
@@ -174,7 +173,7 @@ class GlobalMemory:
 
 
 def unit_of(dtype) -> int:
-    """Return the bytes of the largest unit of which elements, and the parts of records and complex numbers, consist."""
+    """Return the bytes of the largest unit that divides the elements and the parts of records or complex numbers."""
     if dtype.subdtype:
         return unit_of(dtype.subdtype[0])
     if dtype.names:

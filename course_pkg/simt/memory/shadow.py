@@ -20,8 +20,8 @@ class Shadow:
     replaced, writer_of_replaced : ndarray of int64, or None
         The last number that was stored by an atomic whose result the kernel does not use, and the entry of that atomic.
     updaters : dict
-        The threads that have updated the unit by atomics: a crowd for each kind of update. In one common crowd, two
-        threads whose updates may come in any order would hide a third thread whose update may not.
+        The threads that have updated the unit by atomics: a crowd for each kind of update. If all kinds shared a crowd,
+        threads whose updates may come in any order could displace a thread whose update may not.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class Shadow:
         self.readers: Crowd | WholeCrowd | None = None
         self.alike: Crowd | None = None
         self.numbers: np.ndarray | None = (
-            None  # of the values that were written, 0 where that does not matter
+            None  # for each unit, the number of the constant that was last written; 0 for any other value
         )
         self.replaced = self.writer_of_replaced = None
         self.updaters: dict[tuple, Crowd | WholeCrowd] = {}
-        self.swappers: Crowd | WholeCrowd | None = None  # threads whose comparison of floats did swap them
+        self.swappers: Crowd | WholeCrowd | None = None  # threads whose compare-and-swap did change a float
 
     def readers_of(self, order: Order) -> Crowd | WholeCrowd:
         """Return the crowd of the readers; create it at the first call."""
@@ -57,7 +57,7 @@ class Shadow:
         return self.alike
 
     def numbers_at(self, units, number: int):
-        """Note the number of the value that is written to units; return the numbers of those written before."""
+        """Note the number of the value written to units; return the numbers of the values written there before."""
         if self.numbers is None:
             if not number:
                 return number
@@ -85,7 +85,7 @@ class Shadow:
         return self.swappers
 
     def write(self, units, entry, stamps):
-        """Note writes; return for each lane the entry that stays, which is another lane's if several write one unit."""
+        """Note writes; return for each lane the entry that stays. If several lanes write one unit, one entry stays."""
         if self.writer is None:
             self.writer = np.full(self.units, NONE, np.int64)
             self.write_stamp = np.zeros(self.units, np.int64)
@@ -94,12 +94,12 @@ class Shadow:
         return self.writer[units]
 
     def spread(self, further, threads_per_block: int) -> None:
-        """Turn the record of one block's memory into that of several blocks, which have all done the same.
+        """Repeat the record of one block's memory for several blocks, which have all done the same.
 
         Parameters
         ----------
         further : ndarray of int64, shape (blocks,)
-            For each block, how many numbers it comes after the recorded one in the launch.
+            For each block, its number in the launch minus the number of the recorded block.
         threads_per_block : int
         """
         shift = np.repeat(further * threads_per_block * SITES, self.units)

@@ -1,8 +1,8 @@
 """The order of the lanes of one warp, for kernels in which a barrier names only some of the lanes.
 
-While each barrier takes a whole warp, one count per warp is enough (:mod:`course_pkg.simt.memory.order`). A barrier of
-some lanes puts only those lanes in order. So each lane then has a count of its own, and a record of how far it is in
-order with each other lane: a vector clock (Fidge 1988; Mattern 1989) of 32 numbers.
+While each barrier takes a whole warp, one count per warp is enough (:mod:`course_pkg.simt.memory.order`). A barrier
+of some lanes puts only those lanes in order. From then on, each lane has a count of its own and a vector clock of 32
+numbers (Fidge 1988; Mattern 1989), which records how far the lane is in order with each other lane.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ class WarpOrder:
     ticks : ndarray of int32, shape (warps, 32)
         Number of barriers of its warp that each lane has passed.
     seen : ndarray of int32, shape (warps, 32, 32)
-        ``seen[w, i, j] == n`` means: whatever lane j did before its barrier number n comes before what lane i does now.
+        ``seen[w, i, j] == n`` means: everything that lane j did before its barrier n comes before what lane i does now.
     """
 
     def __init__(self, block_numbers, threads_per_block: int, passed):
@@ -41,7 +41,7 @@ class WarpOrder:
         Parameters
         ----------
         together : ndarray of bool, shape (warps, 32, 32)
-            For each lane, the lanes that it waits for, itself included; none for a lane that does not come.
+            For each lane, the lanes that it waits for, including itself; none if the lane does not reach the barrier.
         """
         rows = np.flatnonzero(together.any(axis=(1, 2)))
         together = together[rows]

@@ -46,11 +46,11 @@ class KernelProfile(LineCounts):
     doubtful : dict of str to Doubtful
         The counters that may differ from the hardware's, by names such as ``"global_load.requests"``.
     notes : list of Hazard
-        What looks like a hazard and does no harm, whatever the arguments are: threads that skip a barrier only to
+        First, code that looks like a hazard but does no harm with any arguments: threads that skip a barrier only to
         leave the kernel (``skipped_barrier``), threads that write the same constant to an element in any order
-        (``same_value``), and reads of unwritten memory that are not used (``unused_read``). Besides, likely slips: a
-        variable is read by a thread that has not set it (``unset_variable``), and results are stored in an argument
-        that is a number (``lost_store``).
+        (``same_value``), and reads of unwritten memory whose values are not used (``unused_read``). Second, likely
+        mistakes: a thread reads a variable that it has not set (``unset_variable``), or the kernel stores results in
+        an argument that is a number (``lost_store``).
     in_registers : tuple of str
         Local arrays whose indices are all known to the compiler, which keeps them in registers; they are not counted.
 
@@ -125,7 +125,7 @@ class KernelProfile(LineCounts):
         return self.doubtful[counter].word if counter in self.doubtful else "exact"
 
     def time_floor_s(self, machine: Machine) -> float:
-        """Return the least time in seconds on a machine: that of its bytes or of its flops, whichever is longer."""
+        """Return the least time in seconds on a machine: the longer of the times for its bytes and for its flops."""
         arithmetic = sum(
             Cost(flops=counts.total).time_floor_s(machine, precision)
             for precision, counts in self.flops.by_precision.items()

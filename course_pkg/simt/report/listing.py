@@ -4,7 +4,7 @@ import html as markup
 
 from course_pkg.simt.report.quantities import SPACES
 
-MEMORY, COMPUTE = "#0072B2", "#D55E00"  # as in course_pkg.viz.style, whose import takes matplotlib
+MEMORY, COMPUTE = "#0072B2", "#D55E00"  # as in course_pkg.viz.style, which would import matplotlib
 
 # Styles are inline, because a notebook that is not trusted loses its style sheets
 
@@ -20,7 +20,7 @@ CODE = (
 
 
 def head(names) -> str:
-    """Return the row with the names of the columns; numbers are right-aligned, first column and source left-aligned."""
+    """Return the header row of a table: the first column and the source are left-aligned, numbers right-aligned."""
     cells = "".join(
         f'<th scope="col" style="{NUMBER if i and name != "source" else NAME};font-weight:600;white-space:normal;'
         f'{"padding-left:1.4em;" if name == "source" else ""}vertical-align:bottom;border-bottom:{RULE}">{name}</th>'

@@ -119,7 +119,7 @@ def _facts(profile):
 
 
 def _not_exact(doubtful):
-    """Yield a fact for each place of the source that makes counters uncertain."""
+    """Yield a fact for each place in the source because of which counters are uncertain."""
     places: dict = {}
     for one in doubtful:
         places.setdefault((one.word, one.function, one.line, one.reason), []).append(one.quantity)
@@ -157,7 +157,7 @@ def _aligned(rows):
 
 
 def _two(names):
-    """Split the names of columns into two lines, so that the numbers decide about the width."""
+    """Split the names of columns into two lines, so that the width depends on the numbers, not on the names."""
     pairs = [name.rsplit(" ", 1) if " " in name else ["", name] for name in names]
     return zip(*pairs, strict=True)
 

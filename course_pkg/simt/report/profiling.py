@@ -1,4 +1,4 @@
-"""``simt.profile``: count a launch, also of a kernel that was compiled for a GPU."""
+"""``simt.profile``: count a launch in the interpreter, also that of a kernel which was compiled for a GPU."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
     Parameters
     ----------
     launch : Launch
-        ``kernel[blocks, threads_per_block]``: the interpreter's, or Numba's on a GPU.
+        ``kernel[blocks, threads_per_block]``, where the kernel is the interpreter's or was compiled by Numba for a GPU.
     *arguments
         NumPy arrays, device arrays of either backend, CuPy arrays, and numbers.
     trace_blocks : iterable of int, optional
@@ -72,7 +72,7 @@ def _from_numba(launch) -> Launch:
 
 @dataclass
 class Mirror:
-    """A host copy of an array in GPU memory, with the same alignment, and with the same overlap with other arrays."""
+    """A host copy of an array in GPU memory; it has the same alignment and overlaps with other copies alike."""
 
     host: np.ndarray
     base_array: np.ndarray

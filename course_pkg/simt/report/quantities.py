@@ -33,7 +33,8 @@ class AccessCounts:
     block_unique_bytes : int
         The same, but each element counts once per block: the traffic with a perfect L1 and no other cache.
     wavefronts : int
-        Times that the 32 banks answer: ``smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`` and similar.
+        Number of passes in which the 32 banks serve the requests:
+        ``smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`` and similar.
     bank_conflicts : int
         Wavefronts in addition to those that the same lanes would need without any conflict:
         ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`` and similar.
@@ -85,11 +86,11 @@ class FlopCounts:
     div, sqrt, special : int
         Divisions, square roots and transcendental functions in the source; each takes several instructions on a GPU.
     reciprocal : int
-        Those of the divisions that divide 1: a GPU computes them by fewer instructions.
+        Number of divisions, among ``div``, whose numerator is 1: a GPU needs fewer instructions for them.
     known : int
-        Those of the transcendental functions whose instructions are counted in the following.
+        Number of functions, among ``special``, whose instructions are included in ``inside_add`` and so on.
     inside_add, inside_mul, inside_fma : int
-        Instructions inside of transcendental functions; :attr:`total` takes each function as one flop.
+        Instructions inside of transcendental functions. :attr:`total` counts each function as one flop instead.
 
     Examples
     --------
@@ -122,7 +123,7 @@ EXPANDED = {
     ("float32", "reciprocal"): {("float32", "add"): 1, ("float32", "fma"): 2},
     ("float64", "sqrt"): {("float64", "mul"): 3, ("float64", "fma"): 5},
     ("float32", "sqrt"): {("float32", "mul"): 2, ("float32", "fma"): 2},
-}  # instructions on compute capability 9.0, for operands that need no special treatment, besides one in the SFU
+}  # instructions on compute capability 9.0 for ordinary operands, in addition to one in the SFU (special functions)
 
 
 @dataclass

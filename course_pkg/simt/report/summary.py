@@ -40,7 +40,7 @@ def build(launch, state, counters: Counters) -> KernelProfile:
 def _registers(state) -> dict[int, str]:
     """Return the local arrays that a compiler keeps in registers, by the number of their region.
 
-    Those are arrays whose every index is known to the compiler, as long as a thread has registers for them.
+    The compiler does so if it knows the values of all indices into an array and a thread has enough registers.
     """
     spilled = {a.region.number for a in state.local_arrays if not a.region.constant_index_only}
     small_first = sorted(state.local_arrays, key=lambda a: a.region.size * a.region.unit)

@@ -1,4 +1,4 @@
-"""Which thread touched which element: read off the addresses that a profile keeps."""
+"""Which thread touched which element, found from the addresses that a profile keeps."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from course_pkg.simt.report.kernel_profile import KernelProfile
 def touches(profile: KernelProfile) -> list[Touches]:
     """Return who touched which element of global and shared arrays, one entry for each place of the source.
 
-    A load that a compiler would leave out is left out here, too. Addresses are kept for the blocks that the profile
-    traces, and of a long loop only for the first passes.
+    A load that a compiler would leave out is left out here, too. A profile keeps addresses only for the blocks that it
+    traces, and in a long loop only for the first passes.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def _of_site(site: Site) -> Touches:
         row, thread = np.nonzero(rows >= 0)
         found.append((np.asarray(blocks)[row], thread, (rows[row, thread] - site.byte0) // site.itemsize))
     block, thread, element = (np.concatenate(part).astype(np.int64) for part in zip(*found, strict=True))
-    # one thread with several neighbouring elements in one access touches each of them
+    # if an access covers several neighbouring elements, the thread touches each of them
     following = np.arange(site.width)
     element = (element[:, None] + following).reshape(-1)
     return Touches(

@@ -1,7 +1,7 @@
-"""All cases by name: those of this folder, each of which tests one counting rule, and those of the topics' kernels.
+"""All cases by name: the cases of this folder, which test one counting rule each, and those of the topics' kernels.
 
-There is no list of them: they are the members called ``cases``, ``large``, ``racy`` or ``fixed`` of the modules here
-and of the topics' ``cases.py`` and ``traffic.py``. Kernels are imported only on request, because they import
+There is no list of cases. They are collected from the names ``cases``, ``large``, ``racy`` and ``fixed`` in the modules
+of this folder and in the topics' ``cases.py`` and ``traffic.py``. Kernels are imported only on request: they import
 ``course_pkg.cuda``.
 """
 
@@ -42,7 +42,7 @@ def fixed_cases() -> dict[str, Case]:
 
 @cache
 def large_cases() -> dict[str, Case]:
-    """Return launches on grids that no cache holds, by name; ``case.cost`` says what must move."""
+    """Return launches on grids larger than any cache, by name; ``case.cost`` gives the bytes that must move."""
     return _collect("large")
 
 
@@ -58,13 +58,14 @@ def topic_of(case: Case) -> str:
 
 
 def choose(names: Iterable[str], among: dict[str, Case] | None = None) -> list[Case]:
-    """Return the cases with these names, of any kind; all correct ones that are not large when no name is given.
+    """Return the cases with these names, of any kind. Without names, return all correct cases that are not large.
 
     Parameters
     ----------
     among : dict of Case
-        Where a name that no case has stands for the cases that begin with it: ``laplacian_flat`` for
-        ``laplacian_flat_512`` and ``laplacian_flat_1024``, by default for those that are correct and not large.
+        If no case has a given name, it stands for the cases in ``among`` whose names begin with it: ``laplacian_flat``
+        stands for ``laplacian_flat_512`` and ``laplacian_flat_1024``. By default, these are the correct cases that are
+        not large.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Arithmetic: which multiplications and additions become one instruction, and what is not one instruction."""
+"""Arithmetic: which multiplications and additions become one instruction, and which operations take several or none."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""More of shared and local memory: words read by both halves of a warp, halves at rest, stores made vain, views."""
+"""More on shared and local memory: words that both halves of a warp read, idle halves, overwritten stores, views."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Loads around branches: which are moved into the branch that uses them, or out of both."""
+"""Loads around branches: which loads move into the branch that uses them, and which move out of both branches."""
 
 # ruff: noqa: SIM102, SIM108 — these branches are the subject: a conditional expression is another kernel
 

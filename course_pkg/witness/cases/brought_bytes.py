@@ -53,7 +53,7 @@ def brought_blend(first, second, share, out):
 
 @cuda.jit
 def brought_saturation(image, out):
-    """How colourful a pixel is: the spread of its three colours."""
+    """The saturation of each pixel: the spread of its three colours."""
     x, y = cuda.grid(2)
     if y < out.shape[0] and x < out.shape[1]:
         red, green, blue = image[y, x, 0], image[y, x, 1], image[y, x, 2]
@@ -99,7 +99,7 @@ def brought_momentum(weights, gradient, memory, rate, keep):
 
 @cuda.jit
 def brought_hamming(codes, out):
-    """In how many bits each code differs from the first."""
+    """The number of bits in which each code differs from the first one."""
     i = cuda.grid(1)
     if i < codes.shape[0]:
         total = 0

@@ -24,7 +24,7 @@ def brought_product(a, b, c):
 
 @cuda.jit
 def brought_product_by_tiles(a, b, c):
-    """Each tile is filled with zeros where it leaves the matrix."""
+    """Matrix product by tiles, filled with zeros where a tile extends beyond the matrix."""
     tile_a = cuda.shared.array((TILE, TILE), np.float32)
     tile_b = cuda.shared.array((TILE, TILE), np.float32)
     x, y = cuda.grid(2)
@@ -70,7 +70,7 @@ cases.add(
 
 @cuda.jit
 def brought_product_by_full_tiles(a, b, c):
-    """All tiles lie in the matrix; the thread's x counts rows, as in many a first program."""
+    """Matrix product by tiles that all lie in the matrix; threadIdx.x counts rows, as in many first programs."""
     tile_a = cuda.shared.array(shape=(TILE, TILE), dtype=np.float64)
     tile_b = cuda.shared.array(shape=(TILE, TILE), dtype=np.float64)
     row, column = cuda.grid(2)
@@ -203,7 +203,7 @@ cases.add(
 
 @cuda.jit
 def brought_softmax(x, out):
-    """One thread per row: largest number, sum of exponentials, quotients."""
+    """Softmax with one thread per row: largest number, sum of exponentials, quotients."""
     row = cuda.grid(1)
     if row < x.shape[0]:
         largest = x[row, 0]

@@ -61,7 +61,7 @@ cases.add(
 
 @cuda.jit
 def brought_row_filter(signal, taps, out):
-    """A block's part of the signal with its halo lies in shared memory."""
+    """A filter along a signal; each block's part with its halo lies in shared memory."""
     part = cuda.shared.array(72, np.float32)
     i, t = cuda.grid(1), cuda.threadIdx.x
     part[t + 4] = signal[i]
@@ -120,7 +120,7 @@ for dtype in ("float32", "float64"):
 
 @cuda.jit
 def brought_median(picture, out):
-    """Nine pixels in a local array, sorted by exchanges."""
+    """The median of nine pixels, sorted in a local array by exchanges."""
     window = cuda.local.array(9, np.float32)
     x, y = cuda.grid(2)
     if x < 1 or y < 1 or x >= picture.shape[1] - 1 or y >= picture.shape[0] - 1:

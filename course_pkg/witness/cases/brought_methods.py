@@ -54,7 +54,7 @@ cases.add(
 
 @cuda.jit(device=True)
 def brought_overlap(a, b):
-    """Return the common area of two boxes over the area of both."""
+    """Return the area of the intersection of two boxes, divided by the area of their union."""
     left, top = max(a[0], b[0]), max(a[1], b[1])
     right, bottom = min(a[2], b[2]), min(a[3], b[3])
     width, height = max(right - left, np.float32(0)), max(bottom - top, np.float32(0))
@@ -66,7 +66,7 @@ def brought_overlap(a, b):
 
 @cuda.jit
 def brought_suppression(boxes, limit, masks):
-    """A bit for each later box of a block of 32 that overlaps much with this box."""
+    """For each box and each block of 32 boxes, a mask of the later boxes that overlap with it by more than a limit."""
     part = cuda.shared.array((32, 4), np.float32)
     first_row, first_column = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x
     rows = min(boxes.shape[0] - first_row, 32)
@@ -163,7 +163,7 @@ cases.add(
 
 @cuda.jit
 def brought_pi(seeds, counts, draws):
-    """Random points by a congruence; those in the circle are counted."""
+    """Count random points in a circle; a linear congruential generator draws them."""
     i = cuda.grid(1)
     if i < seeds.size:
         state = seeds[i]
@@ -220,7 +220,7 @@ def brought_matches(text, pattern, found):
 
 @cuda.jit
 def brought_pair_energy(places, energies, cutoff, width):
-    """Lennard-Jones in a periodic box, without pairs beyond the cutoff."""
+    """Lennard-Jones energies in a periodic box, without pairs beyond the cutoff."""
     i = cuda.grid(1)
     if i >= places.shape[0]:
         return
@@ -244,7 +244,7 @@ def brought_pair_energy(places, energies, cutoff, width):
 
 @cuda.jit
 def brought_paths(costs, total, row):
-    """One row of a table of cheapest paths from the row before."""
+    """One row of a table of cheapest paths, computed from the row before."""
     j = cuda.grid(1)
     columns = costs.shape[1]
     if j < columns:

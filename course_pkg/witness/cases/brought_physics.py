@@ -166,7 +166,7 @@ cases.add(
 
 @cuda.jit
 def brought_fourier(signal, real, imaginary):
-    """One frequency per thread, by the definition."""
+    """The discrete Fourier transform by its definition, one frequency per thread."""
     k = cuda.grid(1)
     n = signal.size
     if k < n:
@@ -205,7 +205,7 @@ def brought_moving_average(signal, reach, out):
 
 @cuda.jit
 def brought_peaks(signal, level, found, number):
-    """Places that are higher than both neighbours and a level: collected in one list."""
+    """Collect in one list the places whose value is higher than both neighbours and a level."""
     i = cuda.grid(1)
     if i == 0 or i >= signal.size - 1:
         return

@@ -14,7 +14,7 @@ HEIGHT, WIDTH = 21, 40
 
 @cuda.jit(device=True)
 def brought_escape(x, y, most):
-    """Return after how many steps z² + c leaves the disc of radius 2."""
+    """Return the number of steps after which z² + c leaves the disc of radius 2."""
     real, imaginary = x, y
     for step in range(most):
         squares = real * real + imaginary * imaginary

@@ -79,7 +79,7 @@ cases.add(
 
 @cuda.jit(device=True)
 def brought_normal(d):
-    """The normal distribution's sum up to d, by a polynomial."""
+    """The cumulative normal distribution at d, by a polynomial."""
     k = 1.0 / (1.0 + 0.2316419 * math.fabs(d))
     poly = k * (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))))
     value = 0.39894228040143267794 * math.exp(-0.5 * d * d) * poly

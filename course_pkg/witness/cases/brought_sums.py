@@ -27,7 +27,7 @@ def brought_sum_of_block(x, sums):
 
 @cuda.jit
 def brought_sum_by_strides(x, sums):
-    """The threads that add lie ever further apart, as in NVIDIA's first version."""
+    """A sum in which the adding threads lie further apart in each step, as in NVIDIA's first version."""
     part = cuda.shared.array(BLOCK, np.int32)
     t = cuda.threadIdx.x
     part[t] = x[cuda.grid(1)]
@@ -125,7 +125,7 @@ def brought_scan(x, out):
 
 @cuda.jit
 def brought_scan_of_a_tree(x, out):
-    """Sums up a tree and down again: an exclusive scan."""
+    """An exclusive scan: sums up a tree and down again."""
     tree = cuda.shared.array(TWICE, np.int32)
     t = cuda.threadIdx.x
     tree[2 * t] = x[2 * t]

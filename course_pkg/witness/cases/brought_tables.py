@@ -50,7 +50,7 @@ def brought_shortest_paths(distance, k):
 
 
 def graph(n=200):
-    """Return a graph as rows of neighbours, and levels of which few are known."""
+    """Return a graph as rows of neighbours, and the vertices' levels, of which only a few are known."""
     indptr, indices, *_ = some_matrix(n)
     level = np.full(n, -1, "int32")
     level[::9] = 3
@@ -58,7 +58,7 @@ def graph(n=200):
 
 
 def distances(n=30):
-    """Return distances of which each vertex has 0 to itself."""
+    """Return a matrix of distances, with 0 on the diagonal."""
     return numbers((n, n), "float32") ** 6 * (1 - np.eye(n, dtype="float32"))
 
 

@@ -63,7 +63,7 @@ def brought_lorenz(state, dt, steps):
 
 @cuda.jit
 def brought_advection(u, speed, ratio, out):
-    """One step against the wind, which may blow either way."""
+    """One upwind step of advection; the speed may have either sign."""
     i = cuda.grid(1)
     n = u.size
     if 0 < i < n - 1:

@@ -1,4 +1,4 @@
-"""Control flow: who is switched off, how often a line is passed, and what a compiler merges."""
+"""Control flow: which lanes are switched off, how often a line runs, and what a compiler merges."""
 
 import numpy as np
 

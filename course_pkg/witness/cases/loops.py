@@ -1,4 +1,4 @@
-"""Loops with a number of trips that only the run knows: compilers write out several trips together."""
+"""Loops whose number of trips is known only at run time: compilers unroll them by several trips."""
 
 import numpy as np
 

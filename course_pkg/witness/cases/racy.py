@@ -1,6 +1,6 @@
 """Kernels with a known mistake, each with a corrected copy: the sanitizer and the interpreter must tell the two apart.
 
-The sanitizer's racecheck looks at shared memory only, so the mistakes are there, or in a barrier.
+The sanitizer's racecheck looks only at shared memory, so the mistakes are in shared memory or in a barrier.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Loads and stores that a compiler may save, and the memories it chooses itself: local and constant."""
+"""Loads and stores that a compiler may leave out, and the memories that it chooses itself: local and constant."""
 
 import numpy as np
 
