@@ -47,9 +47,9 @@ class Outcome:
     printed : str
         What the answer printed, up to ``MOST_PRINTED`` characters.
     done : list of list
-        What each rank did, of a function that runs on several.
+        What each rank did, if the answer is a function that runs on several ranks.
     complaint : str
-        A sentence on messages and sums that are not as the trial wants them; empty if there is nothing to say.
+        A sentence on messages or sums that the trial does not accept; empty if there is nothing to say.
     """
 
     after: dict[str, Any] = field(default_factory=dict)
@@ -92,7 +92,7 @@ def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
 
 @cache
 def warm_up() -> None:
-    """Launch a kernel once: the first launch loads modules for half a second, and forked copies then have them."""
+    """Launch a kernel once, so that forked copies need not load modules: that takes the first launch half a second."""
     names = {"cuda": api}
     text = "def warm_up(out):\n    out[cuda.grid(1)] = cuda.threadIdx.x + 1.0\n"
     simt.profile(Kernel.from_source(text, "warm_up", names)[1, 32], np.zeros(32))

@@ -112,7 +112,7 @@ def _two_in_one(size, rng):
 
 
 class Line(Part):
-    """A rank's part of the second difference on a line, in two pieces: each notes that it was computed.
+    """A rank's part of the second difference on a line, computed in two pieces; each piece records its computation.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class Line(Part):
         out[:-1] -= v[1:]
 
     def outside(self, below, above, out) -> None:
-        """Subtract what stands beside the part; zeros at the ends of the line."""
+        """Subtract the numbers just below and above this part from its ends; they are 0 at the ends of the line."""
         self.note("outside")
         out[0] -= below[0]
         out[-1] -= above[0]
