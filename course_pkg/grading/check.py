@@ -180,7 +180,7 @@ def using(function, **kernels):
 
 
 class _InPlaceOf:
-    """A kernel that has the name and the repr of the kernel that it replaces, so that an answer sees no difference."""
+    """A kernel with the name and the repr of the kernel that it replaces, so that neither tells an answer about it."""
 
     def __init__(self, own, kernel):
         self.__name__, self.__doc__ = getattr(own, "__name__", ""), getattr(own, "__doc__", None)

@@ -26,7 +26,7 @@ DEEPEST = 100  # deepest chain of device functions that call each other
 
 
 class NoKernel(CourseError):
-    """A name is not a kernel that the judge can take over; ``kind`` is what to call it if another kernel uses it."""
+    """A name is not a kernel that the judge can take over; ``kind`` names it in messages on kernels that use it."""
 
     kind = "function_without_def"
 

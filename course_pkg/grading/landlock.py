@@ -4,7 +4,8 @@ If bubblewrap is missing, the worker calls :func:`confine` before it reads any o
 code could write a mark into the gradebook or read the solution. If root grades, the worker then becomes another user
 by :func:`give_up_root`. Landlock can forbid only TCP sockets. So :func:`refuse_calls` forbids all sockets, by the
 filter that bubblewrap would have set. Landlock hides less than bubblewrap: other processes are visible, and a
-repository inside Python's own folder is readable. So the report still says that the submission was graded without isolation.
+repository inside Python's own folder is readable. So the report still says that the submission was graded without
+isolation.
 
 Source: https://docs.kernel.org/userspace-api/landlock.html. The worker loads this file by its path, without the course.
 """

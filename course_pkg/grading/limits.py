@@ -56,7 +56,7 @@ class Bound:
 
     @property
     def times(self) -> str:
-        """The ratio of the count to what is needed, as text: ``"1.13×"``; two decimals, as limits such as 1.15."""
+        """The ratio of the count to what is needed: ``"1.13×"``; below 1.95 with two decimals, as limits have."""
         ratio = self.found / self.needed
         return f"{ratio:.1f}×" if ratio >= 1.95 else f"{ratio:.2f}×"
 

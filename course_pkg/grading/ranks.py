@@ -42,7 +42,7 @@ class Later:
     part : slice or tuple
         Index of the part that is NaN until then.
     messages : int
-        How many messages the rank has to send, and how many to receive. It gets the part when it has started them all.
+        The rank gets the part when it has started to send this many messages, and to receive as many.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Steps on who owns what: planes of a grid, the columns beyond a block of rows, and a rank's own numbers for them."""
+"""Steps on who owns what: planes of a grid, the columns beyond a block of rows, and a rank's numbering of them."""
 
 import numpy as np
 

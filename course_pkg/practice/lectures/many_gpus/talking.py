@@ -1,4 +1,4 @@
-"""Steps that run on several ranks: planes that are swapped, sums, and a product beside which the halo travels."""
+"""Steps that run on several ranks: planes that are swapped, sums, and a product during which the halo travels."""
 
 from itertools import pairwise
 
@@ -131,7 +131,7 @@ class Line(Part):
         out[:-1] -= v[1:]
 
     def outside(self, below, above, out) -> None:
-        """Subtract the numbers just below and above this part from its ends; they are 0 at the ends of the line."""
+        """Subtract ``below`` from the first element of ``out``, ``above`` from the last; both are 0 beyond the line."""
         self.note("outside")
         out[0] -= below[0]
         out[-1] -= above[0]
