@@ -38,7 +38,7 @@ class Channel:
     folder : str or None
         Its working directory.
     spent_s : float
-        Seconds that earlier channels have used of the time for all requests.
+        Seconds that earlier channels have already used of the time limit for all requests.
     mark : str
         A text in the environment of the process and of all that it starts; empty if a pid namespace contains them.
     keep : tuple of int

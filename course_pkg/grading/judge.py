@@ -127,7 +127,7 @@ def _about(cell) -> dict:
 
 @contextmanager
 def _door():
-    """Let ``from course_pkg import cuda`` import the interpreter even beside a GPU, because marks need its counters."""
+    """Let ``from course_pkg import cuda`` import the interpreter even if there is a GPU: marks need its counters."""
     before = sys.modules.get("course_pkg.cuda"), vars(course_pkg).get("cuda")
     sys.modules["course_pkg.cuda"] = course_pkg.cuda = api
     try:

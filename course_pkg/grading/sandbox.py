@@ -43,7 +43,7 @@ class Sandbox:
     require : bool
         Refuse to run without bubblewrap. On CI the sandbox always refuses.
     spent_s : float
-        Seconds that earlier sandboxes have used of the time for all requests.
+        Seconds that earlier sandboxes have already used of the time limit for all requests.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ class Watch(threading.Thread):
     end : callable
         Ends the processes.
     spent_s : float
-        Seconds that earlier sandboxes have used of the time for all requests.
+        Seconds that earlier sandboxes have already used of the time limit for all requests.
     """
 
     def __init__(self, pid: int, limits, end, spent_s: float = 0.0):

@@ -78,7 +78,7 @@ class _Limits(NamedTuple):
 def _forked(work, limits):
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns about forks beside threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns about a fork while threads run
         child = os.fork()
     if child == 0:
         _child(work, writing, limits)

@@ -206,7 +206,7 @@ class _RecordedLaunch(Launch):
 
 
 def _with_interpreter(function: types.FunctionType, outcome: Outcome) -> types.FunctionType:
-    """Return a copy of a function that launches its kernels in the interpreter and profiles them, even beside a GPU."""
+    """Return a copy of a function that launches its kernels in the interpreter and profiles them, even with a GPU."""
     names = dict(function.__globals__)
     for name, thing in names.items():
         python = getattr(thing, "py_func", None)
@@ -228,7 +228,7 @@ def _is_device(kernel) -> bool:
 
 
 def _plain(value):
-    """Return a result unchanged if it consists of numbers; otherwise put a ``Strange`` for what is not a number."""
+    """Return a result unchanged if it consists of numbers; otherwise replace what is not a number by a ``Strange``."""
     if value is None or isinstance(value, (bool, int, float, complex, np.number, np.bool_)):
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":

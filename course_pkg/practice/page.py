@@ -53,7 +53,7 @@ class Result:
     verdict : Verdict
     pictures : sequence of Picture
     counts : sequence of Count
-        None where the verdict says that they mean nothing.
+        Empty if the counts of this attempt mean nothing.
     hazards : sequence of str
         A sentence on each hazard that was found; the verdict is about the worst one.
     notes : sequence of str

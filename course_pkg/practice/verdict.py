@@ -39,7 +39,7 @@ class Verdict:
 
 
 def not_begun(step: Step, lines: list[int], of: int) -> Verdict:
-    """Return the verdict on an unfinished answer: ``lines`` still contain ``...``; at first ``of`` lines did."""
+    """Return the verdict on an unfinished answer: ``lines`` still contain ``...``; at the start, ``of`` lines did."""
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {_listed(lines)}"
     begun = "Not begun" if len(lines) >= of else "Not finished"
     return Verdict(NOT_BEGUN, f"{begun}: replace the ... in {where}. {step.ask}")

@@ -1,4 +1,4 @@
-"""What a step of lecture 1 demands beside the right result: that the threads of a block share the work."""
+"""What a step of lecture 1 demands besides the right result: that the threads of a block share the work."""
 
 from collections import Counter
 
