@@ -1,4 +1,4 @@
-"""Grade ahead: while nbgrader handles one student after the other, the submissions of the next ones are graded."""
+"""Grade ahead: while nbgrader handles one student, the submissions of the next students are already graded."""
 
 import threading
 from pathlib import Path
@@ -50,7 +50,7 @@ class Ahead:
             except (intake.Refused, OSError):
                 continue  # the error is reported when this submission is requested
         grading = self._started[wanted]
-        # gradings that were started but not requested, because their student was left out, are dropped
+        # drop gradings that were started but are not requested any more, because nbgrader left out their student
         self._started = {key: self._started[key] for key in coming - {wanted}}
         return grading.result()
 

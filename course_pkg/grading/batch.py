@@ -1,8 +1,8 @@
 """Grade a folder of submissions, each in a process of its own. Grading can be resumed; the order does not matter.
 
-The parent process only reads files and stores reports. It parses and runs nothing, and keeps only the submissions in
-memory that are being graded, so its memory does not grow. A row depends only on its own submission. The same
-`grade_job` runs here or on a Dask worker.
+The parent process only reads files and stores reports. It parses and runs nothing, and keeps in memory only the
+submissions that are being graded, so its memory does not grow. The row of a submission in the results depends only
+on that submission. The same `grade_job` runs here or on a Dask worker.
 """
 
 import concurrent.futures

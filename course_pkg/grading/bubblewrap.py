@@ -66,7 +66,7 @@ def environment(folder: str) -> dict[str, str]:
 
 
 def python() -> str:
-    """Return the path of the base interpreter: a virtual environment's would read files that are not mounted."""
+    """Return the path of the base interpreter: that of a virtual environment would read files that are not mounted."""
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
@@ -80,7 +80,7 @@ def packages() -> list[str]:
 
 
 def packages_inside() -> list[str]:
-    """Return the paths of :func:`packages` in the sandbox; they differ from those here, which may lie in /tmp."""
+    """Return the paths that :func:`packages` have in the sandbox; here they may lie in /tmp, which is not there."""
     return [f"{INSIDE}/packages/{number}/site-packages" for number in range(len(packages()))]
 
 

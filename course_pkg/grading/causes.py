@@ -7,7 +7,7 @@ from course_pkg.grading.limits import counter
 
 
 def why(profile, bound) -> str:
-    """Say why a kernel moves more than it needs, after a colon; nothing if its accesses do not show it."""
+    """Return a colon and why a kernel moves more than it needs; an empty string if its accesses do not show why."""
     space, _, what = bound.name.partition(".")
     if bound.atomics and bound.found - bound.atomics <= bound.limit * bound.needed:
         return ": atomic operations count among them, since each reads and writes"
@@ -48,7 +48,7 @@ def _conflict(profile, space: str) -> str:
     worst = max(_accesses(profile, space), key=lambda access: access.wavefronts, default=None)
     if worst is None:
         return ""
-    # or quarters: the banks serve them one after another
+    # halves of a warp for 8-byte elements, quarters for 16-byte ones: the banks serve them one after another
     halves = worst.offsets.reshape(max(1, worst.itemsize // BANK_BYTES), -1)
     least = int((halves >= 0).any(axis=1).sum())
     lanes = max(_lanes_in_one_bank(half) for half in halves)
@@ -62,7 +62,7 @@ def _conflict(profile, space: str) -> str:
 
 
 def _lanes_in_one_bank(offsets) -> int:
-    """Return the most distinct elements that begin in one bank."""
+    """Return the largest number of distinct elements that begin in the same bank."""
     begins = np.unique(offsets[offsets >= 0]) // BANK_BYTES % BANKS
     return int(np.bincount(begins).max()) if begins.size else 0
 

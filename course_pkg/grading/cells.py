@@ -23,7 +23,7 @@ from course_pkg.simt.front.known import BUILTINS, TYPES
 from course_pkg.simt.front.stubs import KernelName
 
 MOST_SOURCE = 100_000  # most characters in an answer
-# stand-ins: on a machine with a GPU, the module's own two are the GPU's
+# stand-ins, because on a machine with a GPU these two functions of the course are for the GPU
 PAIRS = {
     name: KernelName(name, "Two neighbours by one access.", owner="") for name in ("load_pair", "store_pair")
 }
@@ -91,7 +91,7 @@ def answers(submitted) -> dict[str, Answer]:
 
 
 def twice(submitted, known: set[str]) -> list[str]:
-    """Return the ids of the exercise that more than one code cell has; ids that a learner made up do not count."""
+    """Return the exercise's ids that occur in more than one code cell; ids that a learner made up do not count."""
     ids = [
         (cell.get("metadata", {}).get("nbgrader") or {}).get("grade_id")
         for cell in submitted
@@ -120,7 +120,7 @@ def parse(source: str) -> ast.Module:
         raise Unreadable(f"the answer cell cannot be read ({type(error).__name__})") from None
 
 
-@lru_cache(256)  # the same cells of an exercise for each submission, and twice for each session
+@lru_cache(256)  # each submission has the same cells of the exercise, and each session reads them twice
 def without_magics(source: str) -> str:
     """Return a cell's text with its lines for IPython emptied; line numbers do not change.
 

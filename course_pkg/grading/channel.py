@@ -38,7 +38,7 @@ class Channel:
     folder : str or None
         Its working directory.
     spent_s : float
-        Seconds that earlier channels have used of the time for all requests.
+        Seconds that earlier channels have already used of the time limit for all requests.
     mark : str
         A text in the environment of the process and of all that it starts; empty if a pid namespace contains them.
     keep : tuple of int
@@ -94,7 +94,7 @@ class Channel:
             value = protocol.decode(bytes(self._read(text, deadline)), self._read(data, deadline))
         except protocol.Malformed as error:
             raise Ended(f"your code sent something that is not a result ({error})") from None
-        if self.watch.reason:  # the watch has given it up, but the process was quicker than its end
+        if self.watch.reason:  # the watch gave the process up, but this frame came before it was killed
             raise Ended(self.watch.reason)
         return value
 
@@ -173,7 +173,7 @@ class Channel:
             return []
 
     def _strangers(self) -> list:
-        """Return what its processes have left behind; other sandboxes of this process are none of it."""
+        """Return the processes that this sandbox's processes left behind, without those of other sandboxes."""
         return leftovers.adopted(leftovers.sandboxes - {self._process.pid})
 
     def _kill_namespace(self) -> None:
@@ -209,7 +209,7 @@ class Channel:
 
 
 def _end(processes) -> None:
-    """Kill processes; stop them all before, because each that is gone leaves room in which the others can fork."""
+    """Kill processes; stop all of them first, because each death makes room in which another one could fork."""
     for what in (psutil.Process.suspend, psutil.Process.kill):
         for process in processes:
             with contextlib.suppress(psutil.Error):
@@ -217,7 +217,7 @@ def _end(processes) -> None:
 
 
 def _bury(processes) -> None:
-    """Take those that have ended off the table of processes, if they are this process's children."""
+    """Reap the processes that have ended, if they are children of this process."""
     for process in processes:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(process.pid, os.WNOHANG)

@@ -40,7 +40,7 @@ class Out(np.ndarray):
 def out(shape, dtype="float64") -> Out:
     """Return an array for the result of an answer; unwritten elements are NaN, or an unlikely integer.
 
-    If a learner's function changes any other argument, the test fails.
+    A learner's function may write only to such arrays: if it changes another argument, the test fails.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def passed(points: float) -> None:
 
 
 def that(condition, message: str) -> None:
-    """Check a condition; a hidden test shows only words of the message that are written in the exercise.
+    """Check a condition; a hidden test shows the message only if the message is one of the exercise's strings.
 
     Examples
     --------
@@ -146,15 +146,16 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
 
 
 def using(function, **kernels):
-    """Return a function of an answer that, while it runs, launches other kernels in place of those that it names.
+    """Return a learner's function with other kernels in place of those that it launches.
 
-    So a test sees whether the function launches its kernel, or computes the result by itself.
+    So a test can find out whether the function launches its kernel or computes the result by itself.
 
     Parameters
     ----------
     function : callable
     **kernels : kernel
-        For the name of a kernel of the answer: a kernel of the exercise, or of the test, which answers do not know.
+        The replacement for each kernel, by the kernel's name in the answer. A replacement is a kernel of the exercise
+        or of the test; answers do not know the latter.
 
     Examples
     --------
@@ -163,7 +164,7 @@ def using(function, **kernels):
     >>> using(names["f"], kernel=names["other"])(1)
     '1'
     """
-    if hasattr(function, "using"):  # in the judge, it is in the sandbox
+    if hasattr(function, "using"):  # in the judge, the function is in the sandbox
         return function.using(kernels)
 
     def changed(*args, **kwargs):
@@ -179,7 +180,7 @@ def using(function, **kernels):
 
 
 class _InPlaceOf:
-    """A kernel under the name of the one whose place it takes: an answer that asks for the name learns nothing."""
+    """A kernel with the name and the repr of the kernel that it replaces, so that neither tells an answer about it."""
 
     def __init__(self, own, kernel):
         self.__name__, self.__doc__ = getattr(own, "__name__", ""), getattr(own, "__doc__", None)
@@ -206,7 +207,7 @@ def no_hazards(profile, *, notes: bool = False) -> None:
     ----------
     profile : KernelProfile
     notes : bool
-        Whether the profile's notes fail the test, too: what looks like a hazard and does no harm.
+        Whether notes fail the test, too; a note is about something that looks like a hazard but does no harm.
 
     Examples
     --------

@@ -57,10 +57,10 @@ def read_solution(source: Path, text: str | None = None):
 
 
 def _is_visible_test(cell) -> bool:
-    """Return whether a cell is a test without hidden lines that earns all its points by coming to its end."""
+    """Return whether a cell is a test without hidden lines that gives all its points if it runs to its end."""
     about = cell.metadata.get("nbgrader", {})
     if cell.cell_type != "code" or not about.get("grade") or about.get("solution") or HIDDEN in cell.source:
         return False
     last = ast.parse(cell.source).body[-1]
-    # a last expression may be a number, which then is the mark; what these calls return is none
+    # a last expression may be a number, which is then the mark; these calls return no number
     return not isinstance(last, ast.Expr) or ast.unparse(last).startswith(("check.", "check_", "run_"))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-PROFILES: ContextVar[list] = ContextVar("profiles")  # those that no_hazards has seen since explained began
+PROFILES: ContextVar[list] = ContextVar("profiles")  # the profiles that no_hazards has seen inside explained
 
 
 class Failed(AssertionError):
@@ -19,7 +19,7 @@ class Failed(AssertionError):
     verdict : str
         What is wrong: one of a fixed set of sentences, none of which an answer can influence.
     hazard : Hazard, optional
-        The hazard that the message tells.
+        The hazard that the message is about.
 
     Examples
     --------
@@ -49,12 +49,12 @@ def explained(kernel, *arrays: str, atomics: bool = True) -> Iterator[None]:
     *arrays : str
         Names of the kernel's parameters that are arrays.
     atomics : bool
-        False if the exercise forbids atomic operations of each thread, or limits them: then none is advised.
+        False if the exercise forbids or limits atomic operations of each thread: then the sentence does not advise one.
 
     Raises
     ------
     Failed
-        With the sentence on the habit in place of the error's message, or after it.
+        The message is the sentence on the habit, or the error's message followed by that sentence.
 
     Examples
     --------

@@ -105,7 +105,7 @@ def of(error: BaseException, source: str, missing: dict[str, Missing], words: Wo
     source : str
         The test cell, as its teacher wrote it.
     missing : dict
-        For names that the answers should define: why they are missing.
+        For each name that an answer should define but does not, why it is missing.
     words : Words
         The words of the exercise.
     """

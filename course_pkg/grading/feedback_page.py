@@ -15,7 +15,7 @@ from course_pkg.grading import pages
 from course_pkg.grading.formulas import mathml
 from course_pkg.grading.names import printable
 
-UNTOUCHED = "No response."  # nbgrader says this of an answer that nobody has begun
+UNTOUCHED = "No response."  # nbgrader's comment on an answer that the learner has not begun
 STYLE = """
 pre { background: var(--code-bg); padding: .6rem .8rem; border-radius: 4px; overflow-x: auto; line-height: 1.4; }
 .k, .kn, .kd, .ow { font-weight: 600; } .c, .c1, .sd { color: var(--muted); font-style: italic; }
@@ -66,7 +66,7 @@ def page(nb: NotebookNode, about: dict) -> str:
 
 
 def about_of(cell: NotebookNode) -> dict:
-    """Return what nbgrader knows of a cell."""
+    """Return nbgrader's metadata of a cell; empty if there are none."""
     return cell.metadata.get("nbgrader", {})
 
 
@@ -126,7 +126,7 @@ def _test(cell: NotebookNode) -> str:
 
 
 def _reason(cell: NotebookNode) -> str:
-    """Return the feedback that the judge has put into the outputs of a test, as long as it is."""
+    """Return the whole feedback that the judge has put into the outputs of a test, however long it is."""
     said = [output.get("evalue", output.get("text", "")).strip() for output in cell.get("outputs", ())]
     return printable(" ".join(filter(None, said)))
 
@@ -155,7 +155,7 @@ def _prose(text: str) -> str:
 
 
 class Prose(IPythonRenderer):
-    """Text of a notebook. HTML in it is shown as text; only links into the web lead somewhere."""
+    """Renders the text of a notebook. HTML in it is shown as text, and only links into the web work."""
 
     def __init__(self):
         super().__init__(escape=False, exclude_anchor_links=True)
@@ -180,7 +180,7 @@ class Prose(IPythonRenderer):
         return self.block_math(rf"\begin{{{name}}}{body}\end{{{name}}}")
 
     def link(self, text, url, title=None):
-        """Return a link, or its text: the files of the course do not lie beside the page."""
+        """Return a link into the web, or only the text of another link: the course's files are not beside the page."""
         return super().link(text, url, title) if url.startswith(("https://", "http://")) else text
 
     def image(self, text, url, title=None):

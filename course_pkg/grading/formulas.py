@@ -11,19 +11,19 @@ ELEMENTS = re.compile(
     "math|mrow|mi|mn|mo|mtext|mspace|mfrac|msqrt|mroot|mstyle|mpadded|mphantom|menclose|"
     "msub|msup|msubsup|munder|mover|munderover|mtable|mtr|mtd"
 )
-# what says how a formula looks; not what leads elsewhere or runs, such as href and onclick
+# attributes that say how a formula looks, and none that link elsewhere or run a script, such as href and onclick
 ATTRIBUTES = re.compile(
     "display|mathvariant|mathsize|stretchy|fence|separator|form|lspace|rspace|minsize|maxsize|movablelimits|"
     "accent|accentunder|linethickness|width|height|depth|columnalign|rowspacing|columnspacing|linebreak|"
     "displaystyle|scriptlevel|notation"
 )
-LONGEST = 2_000  # characters; a longer text is no formula, and the converter calls itself for each bracket
+LONGEST = 2_000  # characters; a longer text is no formula, and the converter recurses at each bracket
 
 
 def mathml(tex: str, display: str = "inline") -> str:
-    """Return a formula in LaTeX as MathML; if that cannot be done, its source as code.
+    """Return a formula in LaTeX as MathML, or its source as code if it cannot be converted.
 
-    A learner may have written the formula. So only elements and attributes are let through that draw something.
+    A learner may have written the formula. So only elements and attributes that draw something are let through.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def mathml(tex: str, display: str = "inline") -> str:
     try:
         drawn = convert(tex, display=display) if len(tex) <= LONGEST else ""
         root = ElementTree.fromstring(drawn)
-    except Exception:  # the converter has many errors, and a formula must not cost anybody the page
+    except Exception:  # the converter raises many kinds of errors, and none may prevent the page
         return f"<code>{escape(tex)}</code>"
     return drawn if all(map(_draws, root.iter())) else f"<code>{escape(tex)}</code>"
 

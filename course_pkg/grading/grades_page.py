@@ -12,7 +12,7 @@ from course_pkg.grading.result import CellGrade, Report
 
 SIGNS = ((FULL, "✓"), (PART, "◐"), (NONE, "✗"))
 HARDEST = 10  # tests that are shown before all others
-STEPS = 10  # of equal width in a distribution; all points have a bar of their own
+STEPS = 10  # bars of equal width in a distribution; one more bar is for submissions with all points
 APART = 16  # pixels between that bar and the others
 STYLE = """
 svg { width: 100%; max-width: 27rem; display: block; }
@@ -31,7 +31,7 @@ svg .bar { fill: var(--bar); } svg .axis { stroke: var(--muted); }
 
 
 def as_html(reports: list[Report]) -> str:
-    """Return a page that needs nothing else.
+    """Return the page as HTML that needs no other file and no network.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def distribution(points: list[float], most: float) -> str:
 
 
 def by_test(reports: list[Report]) -> dict[tuple[str, str], list[CellGrade]]:
-    """Return the grades of each test by exercise and id, in the order of the notebooks, without written answers."""
+    """Return the grades of each test by exercise and id, in the notebooks' order, without manually graded cells."""
     found: dict[tuple[str, str], list[CellGrade]] = {}
     for report in reports:
         if not report.ungraded:
@@ -148,7 +148,7 @@ def by_test(reports: list[Report]) -> dict[tuple[str, str], list[CellGrade]]:
 
 
 def share(cells: list[CellGrade]) -> float:
-    """Return the points of a test that were reached, as a share of all that could be."""
+    """Return the points that submissions reached in a test, as a fraction of the points that they could reach."""
     most = sum(cell.max_points for cell in cells)
     return sum(cell.points for cell in cells) / most if most else 1.0
 
@@ -164,7 +164,7 @@ def _tests(reports: list[Report]) -> str:
 
 
 def _row(test: tuple[str, str], cells: list[CellGrade]) -> list[str]:
-    """Return the name of a test, and how many points and submissions reached it."""
+    """Return a table row: a test's name, its points reached, and how many submissions got all, some or none."""
     kinds = Counter(mark(cell.points, cell.max_points).kind for cell in cells)
     reached = share(cells)
     bar = f'<span class="track"><i style="width:{100 * reached:.0f}%"></i></span>'
@@ -176,12 +176,12 @@ def _row(test: tuple[str, str], cells: list[CellGrade]) -> list[str]:
 
 
 def _name(text: str) -> str:
-    """Return a name that a line may break behind its underscores, and nowhere else."""
+    """Return a name as HTML in which a line may break only after an underscore."""
     return _text(text).replace("_", "_<wbr>")
 
 
 def _often(cells: list[CellGrade]) -> str:
-    """Return the feedback that most submissions got; sentences that differ in numbers alone are the same."""
+    """Return the most frequent feedback; sentences that differ only in numbers count as the same."""
     told: dict[str, list[str]] = {}
     for cell in cells:
         if cell.feedback and cell.points < cell.max_points:

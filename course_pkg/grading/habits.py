@@ -13,7 +13,7 @@ from course_pkg.simt.front.source import Program
 from course_pkg.simt.run.members import METHODS
 
 _RULES: list[Callable] = []
-OWN = "[own]"  # in a sentence of a rule: the index of this thread's element, as the kernel at hand calls it
+OWN = "[own]"  # in a rule's sentence, stands for the index of this thread's element as the kernel writes it
 
 
 def rule(function: Callable) -> Callable:
@@ -23,7 +23,7 @@ def rule(function: Callable) -> Callable:
 
 
 def first(program: Program, arrays: frozenset[str]) -> str | None:
-    """Return a sentence about the first such mistake in a kernel, or None.
+    """Return a sentence about the first typical mistake in a kernel, or None.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def _shared_name_taken(program: Program) -> Iterator[tuple[int, str]]:
         if not isinstance(node, ast.Assign) or not _names(node.targets[0]) & own:
             continue
         value = node.value
-        # a part of another array that is itself an array is a view, to which a name may change over
+        # a value with another such array in it may be a view, and a name may be rebound to a view
         of_arrays = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} & own
         number = isinstance(value, (ast.Constant, ast.BinOp, ast.Subscript))
         if number and not of_arrays:
@@ -85,7 +85,7 @@ def _shared_name_taken(program: Program) -> Iterator[tuple[int, str]]:
 
 
 def _own_place(program: Program) -> str:
-    """Return how a kernel calls a thread's number in its block."""
+    """Return the variable in which a kernel stores ``cuda.threadIdx.x``; ``…`` if there is none."""
     for node in ast.walk(program.tree):
         if isinstance(node, ast.Assign) and ast.unparse(node.value) == "cuda.threadIdx.x":
             return ast.unparse(node.targets[0])
@@ -93,7 +93,7 @@ def _own_place(program: Program) -> str:
 
 
 def _own_index(program: Program, line: int) -> str:
-    """Return how a kernel of one dimension writes the index of this thread's element on a line: ``[i]``."""
+    """Return how a kernel writes the index of this thread's element on a line: ``[i]``; ``[…]`` in two dimensions."""
     for node in ast.walk(program.tree):
         if (
             isinstance(node, ast.For)

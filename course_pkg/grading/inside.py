@@ -3,9 +3,9 @@
 It does two things. First, it replaces both ``course_pkg.cuda`` and ``numba.cuda`` by one module, which has exactly the
 names of Numba's, so that an answer cannot find out where it runs. Second, it defines :func:`_look`, which tells the
 judge what a name stands for. The judge has to ask, because a learner may make a kernel in any way that Python allows,
-and only the running Python process knows from which text. The answer of ``_look`` is not trusted, since learners can
-change it: the judge accepts from it only the place of a text in the learner's own cell, numbers, and names of an
-allow-list.
+and only the running Python process knows from which text it was made. The answer of ``_look`` is not trusted, since
+learners can change it: the judge accepts from it only the place of a text in the learner's own cell, numbers, and names
+of an allow-list.
 """
 
 
@@ -38,7 +38,7 @@ def _prepare():
             module.__name__ = module.__package__ = "numba.cuda"
 
     def in_the_interpreter(loader, module):
-        """Run a module of the course that asks by ``cuda.BACKEND`` for whom it is to define its names."""
+        """Run a module of the course whose definitions depend on ``cuda.BACKEND``, with the interpreter's value."""
         from course_pkg import cuda
 
         cuda.BACKEND = "simt"
@@ -54,7 +54,7 @@ def _prepare():
         own = ("Device", "DeviceArray", "Event", "Stream")  # numba.cuda itself does not have these names
         vars(cuda).update({name: getattr(api, name) for name in api.__all__ if name not in own})
 
-        later = api.__getattr__  # for what imports Numba: types, reductions and universal functions
+        later = api.__getattr__  # for names that need Numba: types, reductions and universal functions
 
         def absent(name):
             try:

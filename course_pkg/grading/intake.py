@@ -191,7 +191,7 @@ def choose(folder: Path, name: str) -> Path:
     Raises
     ------
     Refused
-        If there is none, or several and none has that name.
+        If there is no such file, or if there are several and none of them has that name.
     """
     if os.path.lexists(folder / f"{name}.ipynb"):
         return folder / f"{name}.ipynb"

@@ -1,6 +1,6 @@
 """The judge: it runs a teacher's tests in this process, while a learner's code runs in the interpreter or in a sandbox.
 
-Of a submission only the answer cells count, which are found by their ``grade_id``. Everything else (setup, helpers,
+Only the answer cells of a submission count; they are found by their ``grade_id``. Everything else (setup, helpers,
 visible and hidden tests) comes from the solution. No code of a learner runs in this process: see :mod:`~.session` for
 functions and :mod:`~.kernels` for kernels.
 
@@ -127,7 +127,7 @@ def _about(cell) -> dict:
 
 @contextmanager
 def _door():
-    """Let ``from course_pkg import cuda`` import the interpreter even if there is a GPU: its counters decide marks."""
+    """Let ``from course_pkg import cuda`` import the interpreter even if there is a GPU: marks need its counters."""
     before = sys.modules.get("course_pkg.cuda"), vars(course_pkg).get("cuda")
     sys.modules["course_pkg.cuda"] = course_pkg.cuda = api
     try:

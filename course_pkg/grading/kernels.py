@@ -26,7 +26,7 @@ DEEPEST = 100  # deepest chain of device functions that call each other
 
 
 class NoKernel(CourseError):
-    """A name does not stand for a kernel that the judge can take over; ``kind`` says what it is for another kernel."""
+    """A name is not a kernel that the judge can take over; ``kind`` names it in messages on kernels that use it."""
 
     kind = "function_without_def"
 
@@ -88,7 +88,7 @@ class Unknown:
 
 
 def unknown(kind: str):
-    """Return something that the interpreter refuses as a thing of this kind."""
+    """Return an object that the interpreter refuses, with a message that contains this kind."""
     return type(kind if kind.isidentifier() else "object", (Unknown,), {})()
 
 
@@ -125,7 +125,7 @@ class Names:
         Raises
         ------
         NoKernel
-            With what to write instead.
+            If the judge cannot take the kernel over; the message says what to write instead.
         """
         place = about.get("cell"), about.get("line"), about.get("name")
         if place[:1] + place[2:] in self.given:
@@ -143,7 +143,7 @@ class Names:
         if depth > DEEPEST:
             raise TooDeep(f"stands behind {DEEPEST} functions that call each other")
         device, free, declared = about.get("device") is True, about.get("free"), signatures.told(about)
-        # with other values in its closure, or for other types, the same text is another kernel
+        # the same text makes a different kernel if its closure has other values, or if it is declared for other types
         place = *place, declared
         if place not in self._made or free:
             return self.plain(

@@ -1,10 +1,11 @@
-"""Landlock, a part of Linux: a process gives up access to all but some files, for itself and for all that it starts.
+"""Landlock, a feature of Linux: a process gives up access to most files, for itself and for all that it starts.
 
 If bubblewrap is missing, the worker calls :func:`confine` before it reads any of the learner's code. Otherwise that
 code could write a mark into the gradebook or read the solution. If root grades, the worker then becomes another user
-by :func:`give_up_root`. Of sockets, Landlock knows those of TCP only, so :func:`refuse_calls` closes all by the filter
-that bubblewrap would have set. Landlock hides less than bubblewrap: other processes are visible, and a repository
-inside Python's own folder is readable. So the report still says that the submission was graded without isolation.
+by :func:`give_up_root`. Landlock can forbid only TCP sockets. So :func:`refuse_calls` forbids all sockets, by the
+filter that bubblewrap would have set. Landlock hides less than bubblewrap: other processes are visible, and a
+repository inside Python's own folder is readable. So the report still says that the submission was graded without
+isolation.
 
 Source: https://docs.kernel.org/userspace-api/landlock.html. The worker loads this file by its path, without the course.
 """
@@ -81,9 +82,10 @@ def confine(readable: list, writable: list) -> bool:
 
 
 def give_up_root(uid: int, folder: str) -> bool:
-    """Become another user, who can read all files that Landlock leaves; so can the programs that it starts.
+    """Become another user, who keeps one of root's rights: to read every file that Landlock allows.
 
-    Of root's other rights, none is left. The kernel's limit on processes does not hold for root, but for this user.
+    The programs that this process starts keep this right, too. All other rights of root are given up. The kernel's
+    limit on the number of processes applies to the new user; it would not apply to root.
 
     Parameters
     ----------
@@ -95,8 +97,8 @@ def give_up_root(uid: int, folder: str) -> bool:
     Returns
     -------
     bool
-        False if this system has no such user, as in a container that root of the machine did not start. Then only
-        the rights are given up.
+        False if this system has no such user, as in a container that the machine's root did not start. Then the
+        process keeps its user and gives up only the rights.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 import ast
 from dataclasses import dataclass
 
-_OWN = {"threadIdx", "grid", "laneid"}  # CUDA gives these another value in each thread
+_OWN = {"threadIdx", "grid", "laneid"}  # in CUDA, these have a different value in each thread
 
 
 @dataclass(frozen=True)
@@ -13,11 +13,11 @@ class Store:
     Attributes
     ----------
     index : str
-        The index as it stands in the kernel.
+        The text of the index in the kernel.
     own_index, own_value : bool
-        Whether the index, and the value, may differ from thread to thread of a block.
+        Whether the index may differ from thread to thread of a block, and whether the value may.
     loop : ast.For or None
-        The loop over a ``range`` whose variable is in the index.
+        The loop over a ``range`` whose variable occurs in the index, if there is one.
     own_start : bool
         Whether the loop's first number may differ from thread to thread.
     """
@@ -30,7 +30,7 @@ class Store:
 
 
 def stores(tree: ast.FunctionDef, array: str, lines) -> list[Store]:
-    """Return the assignments to elements of an array on the given lines, without those by ``+=`` and the like."""
+    """Return the assignments to elements of an array on the given lines; ``+=`` and the like are left out."""
     own = _own_names(tree)
     found = []
     for node in ast.walk(tree):
@@ -81,7 +81,7 @@ def same_loop(tree: ast.FunctionDef, line: int) -> ast.For | None:
 
 
 def number_of_thread(tree: ast.FunctionDef) -> str | None:
-    """Return the name that a kernel gives to the number of its thread, as in ``t = cuda.threadIdx.x``.
+    """Return the name of the variable that holds the thread's number, as in ``t = cuda.threadIdx.x``; else None.
 
     Examples
     --------

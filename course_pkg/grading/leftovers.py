@@ -15,7 +15,7 @@ MARK = "COURSE_SANDBOX"
 FOLDER = "course-grading-"  # followed by the number of the process that made the folder
 BECOME_SUBREAPER = 36
 _adopts = False
-sandboxes: set[int] = set()  # the first processes of those that this process has started and not yet ended
+sandboxes: set[int] = set()  # first pid of each sandbox of this process that has not ended
 
 
 def marked(mark: str) -> list:
@@ -36,12 +36,12 @@ def adopt() -> None:
 
 
 def adopter() -> int:
-    """Return the number of this process if it adopts what its children leave behind, else 0."""
+    """Return the pid of this process if it adopts the processes that its children leave behind, else 0."""
     return os.getpid() if _adopts else 0
 
 
 def adopted(known=()) -> list:
-    """Return all descendants of this process, except the known children and theirs; none before :func:`adopt`."""
+    """Return all descendants of this process except the known children and theirs; empty before :func:`adopt`."""
     if not _adopts:
         return []
     with contextlib.suppress(psutil.Error):
@@ -77,7 +77,7 @@ def _emptied(place: int) -> list[str]:
 
 
 def _lift(top: int, name: str, names) -> None:
-    """Move the folders in a folder to the top, then remove it."""
+    """Remove a folder and its files, after moving its subfolders up into the top folder."""
     os.chmod(name, 0o700, dir_fd=top)
     place = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
     try:

@@ -56,7 +56,7 @@ class Bound:
 
     @property
     def times(self) -> str:
-        """How many times what is needed was found: ``"1.13×"``; two decimals, to compare with limits such as 1.15."""
+        """The ratio of the count to what is needed: ``"1.13×"``; below 1.95 with two decimals, as limits have."""
         ratio = self.found / self.needed
         return f"{ratio:.1f}×" if ratio >= 1.95 else f"{ratio:.2f}×"
 
@@ -82,7 +82,7 @@ def bounds(profile, limits: dict, compulsory: dict) -> Iterator[Bound]:
 
 
 def counter(profile, name: str):
-    """Return a counter of a profile by its dotted name; of a pair that one access moves, both elements count."""
+    """Return a counter of a profile by its dotted name; if one access moves a pair, both elements count."""
     value = profile
     for part in name.split("."):
         by_precision = getattr(value, "by_precision", None)

@@ -1,6 +1,7 @@
-"""Where a learner's rank runs: a thread that lives from one message to the next, and a function of plain values.
+"""Run one rank of a learner's function in a thread, from one message to the next, and control it by plain values.
 
-In a notebook this is the notebook's process, in the judge the sandbox; :mod:`.ranks` carries the messages.
+In a notebook this code runs in the notebook's process, in the judge it runs in the sandbox. :mod:`.ranks` carries the
+messages from rank to rank.
 """
 
 import threading
@@ -17,7 +18,7 @@ __all__ = ["MessageError", "on_each_rank"]
 
 
 class MessageError(CourseError):
-    """A message that cannot be sent or received; a notebook shows the line of the learner, and the sentence.
+    """A message that cannot be sent or received; a notebook shows the learner's line and this sentence.
 
     Examples
     --------
@@ -28,9 +29,9 @@ class MessageError(CourseError):
 
 
 def on_each_rank(function: Callable) -> Callable:
-    """Make of ``function(comm, …)`` a function that :func:`play` can call, here or in the judge's sandbox.
+    """Turn ``function(comm, …)`` into a function that :func:`play` can call, here or in the judge's sandbox.
 
-    With a communicator as its first argument it does what it did before.
+    If its first argument is a communicator, the new function does the same as the original one.
 
     Examples
     --------
@@ -66,11 +67,11 @@ _WAYS = {"sends": "send a copy", "receives": "receive into an array of its own, 
 
 
 class _Left(BaseException):
-    """Nobody plays this rank any more."""
+    """Ends the thread of a rank that is no longer needed."""
 
 
 class _Rank(Communicator):
-    """The communicator that a function gets: it asks for everything, and waits for the answer, in a thread."""
+    """The communicator of a learner's function in a thread: it passes each request on and waits for the answer."""
 
     def __init__(self, rank: int, ranks: int):
         self.rank, self.ranks = rank, ranks
@@ -78,7 +79,7 @@ class _Rank(Communicator):
         self._started, self._arguments = 0, []
 
     def begin(self, function, arguments) -> dict:
-        """Call the function in a thread; return what it wants first."""
+        """Call the function in a thread; return its first request."""
         self._arguments = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
 
         def live():
@@ -94,10 +95,10 @@ class _Rank(Communicator):
         return self._next()
 
     def go_on(self, value) -> dict:
-        """Give the function what it has asked for; return what it wants next."""
+        """Give the function the answer to its request; return its next request."""
         self._answers.put(
             (np.array(value) if isinstance(value, np.ndarray) else value,)
-        )  # they may change it
+        )  # a copy, because the function may change it
         return self._next()
 
     def leave(self) -> None:
@@ -110,7 +111,7 @@ class _Rank(Communicator):
         number, self._started = self._started, self._started + 1
         sizes = [[peer, int(array.size), str(array.dtype)] for peer, array in receives]
         come = self._ask("start", [number, [[peer, np.array(array)] for peer, array in sends], sizes])
-        for argument, whole in come:  # what was kept back until the messages start
+        for argument, whole in come:  # inputs that were kept back until the messages had started
             self._arguments[argument][...] = whole
         return _Pending(self, number, [(a, a.copy()) for _, a in sends], [a for _, a in receives])
 
@@ -121,7 +122,7 @@ class _Rank(Communicator):
         return self._ask("sum", np.array(values, np.float64))
 
     def end(self, reason: str) -> None:
-        """Raise, which ends all ranks."""
+        """Raise an error, which ends all ranks."""
         raise CourseError(reason)
 
     def _ask(self, kind: str, about):
@@ -167,7 +168,7 @@ class _Pending(Pending):
         self._over = False
 
     def wait(self) -> None:
-        """Fill what is received."""
+        """Wait for the messages, and fill the arrays that receive them."""
         if self._over:
             return
         if any(not np.array_equal(now, then, equal_nan=True) for now, then in self._sent):

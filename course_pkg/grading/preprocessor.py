@@ -35,10 +35,10 @@ AHEAD = Ahead()  # one for all notebooks: nbgrader makes a Judge for each
 
 
 def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None:
-    """Rename links and devices in a submission to ``NAME.orig``, which nbgrader ignores: it would copy their targets.
+    """Rename links and devices in a submission to ``NAME.orig``: nbgrader ignores this name, and copies no targets.
 
-    nbgrader calls it before it copies what was handed in beside the notebooks. A notebook under another name is put
-    in the list as the exercise's own, if it is the only one; `Submission` finds it again.
+    nbgrader calls this function before it copies the files that were handed in beside the notebooks. If no notebook has
+    the exercise's name, the list ``notebooks`` gets that name as its only entry; `Submission` finds the actual file.
     """
     folder = Path(notebooks[0]).parent
     for where, _, names in os.walk(folder):
@@ -78,8 +78,8 @@ def solution_of(coursedir, assignment: str, notebook: str) -> Path:
 def with_answers(source: Path, answers: NotebookNode) -> NotebookNode:
     """Return the teacher's notebook whose solution cells hold a learner's answers, found by their ids.
 
-    An answer that is missing is the exercise's stub. Text that a learner wrote is made harmless: formgrader shows it
-    to the teacher in a page that may change marks.
+    If an answer is missing, the exercise's stub stays. Text that a learner wrote is made harmless, because formgrader
+    shows it to the teacher in a page that may change marks.
     """
     nb = read_solution(source)
     given = texts.answers(answers.cells)
@@ -141,9 +141,9 @@ class Judge(NbGraderPreprocessor):
 
 
 def outputs(graded: CellGrade | None, why: str = "") -> list:
-    """Return the outputs that nbgrader reads as a mark: nothing on stderr, which would cost all points.
+    """Return the outputs that nbgrader reads as a mark; none is on stderr, because that would cost all points.
 
-    Full marks are a sentence, no points an error with the feedback, and partial credit is the number of points.
+    For full marks the output is a sentence; for no points, an error with the feedback; otherwise, the number of points.
     """
     if graded is None or graded.points <= 0:
         text = (graded.feedback if graded else "") or why or "No points."

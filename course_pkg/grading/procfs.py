@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import psutil
 
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-# a process that runs or waits for a core; D is left out: a parent has this state while its vforked child sleeps
+# the process runs or waits for a core; state D does not count: a parent has it while its vforked child sleeps
 RUNNABLE = "R"
-# memory without a file on a disk that remains when it is unmapped: anonymous shared memory, memfd, System V
+# memory that has no file on a disk and remains when it is unmapped: anonymous shared memory, memfd, System V
 SHARED = re.compile(
     r"^([0-9a-f]+)-([0-9a-f]+) ...s \S+ (\S+) (\d+)\s+(/dev/zero|/memfd:|/SYSV|/dev/shm/)", re.M
 )
@@ -25,7 +25,7 @@ class Taken:
     processes : int
         Number of processes and threads together.
     cpu_s : float
-        Processor time of the living processes, and of the ended ones that they waited for.
+        Processor time of the living processes, and of ended child processes that they have waited for.
     busy : bool
         Whether one of them runs or waits for a core.
     """
@@ -38,8 +38,8 @@ class Taken:
 def family(pid: int, adopts: int = 0, others=frozenset()) -> list[tuple[int, list[str]]]:
     """Return a process and its descendants, each with the fields of its ``stat`` file, beginning with the state.
 
-    A descendant whose parent has ended belongs to the process ``adopts``, if that has asked the kernel for it: all of
-    that one's children are returned, too, except ``others`` and their descendants.
+    If a descendant's parent has ended, the kernel gives the descendant to the process ``adopts``, if that process has
+    asked for this. So all children of ``adopts`` are returned, too, except ``others`` and their descendants.
     """
     table, below = {}, {}
     for name in os.listdir("/proc"):
@@ -69,7 +69,7 @@ def taken(members: list[tuple[int, list[str]]]) -> Taken:
 def memory_bytes(pids: list[int], enough: int) -> int:
     """Return the memory of processes. Each page counts once; shared memory counts whether it is mapped or not.
 
-    A quick count comes first, in which pages that forked processes share count once for each process. If it exceeds
+    A quick count comes first; it counts a page that forked processes share once for each of them. If the result exceeds
     `enough`, an exact count follows, which takes longer.
     """
     shared: dict[tuple, int] = {}

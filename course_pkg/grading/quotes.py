@@ -6,7 +6,7 @@ from course_pkg.simt.front.source import Program
 
 
 def placed(program: Program, said: str) -> str:
-    """Return a sentence about this kernel that quotes the lines that it names, at its beginning or within it.
+    """Return a sentence about a kernel with the text of each line that it names, at its beginning or within it.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def quoted(program: Program, line: int) -> str:
 
 
 def _with_text(program: Program, said: str) -> str:
-    """Return a sentence with the text of the line behind its number."""
+    """Return a sentence in which each line number is followed by the line's text."""
 
     def number_and_text(found: re.Match) -> str:
         comma = "" if found["more"] is None else ","

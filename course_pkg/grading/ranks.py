@@ -1,12 +1,12 @@
 """Functions of an exercise that run on several ranks: the judge carries their messages, wherever their code runs.
 
-The code of a learner runs in a sandbox, which takes and returns plain values only, and whose word nobody trusts. So
-:func:`.on_each_rank` makes of a function ``f(comm, …)`` one that takes plain values and runs one rank as far as its
-next message; :func:`play` passes these messages on by a :class:`~course_pkg.distributed.serial.Serial` of its own. A
-rank gets the halo only when it waits for it, and says then what its arrays hold: what is right by then was computed
-before. What needs no halo might be computed too early, before the messages start, and be written only afterwards: so a
-test may keep back a part of an input until then (:class:`Later`). One rank, which is drawn, lives in a sandbox of its
-own: so ranks cannot do without messages by sharing memory.
+A learner's code runs in a sandbox. The sandbox takes and returns only plain values, and the judge does not trust it. So
+:func:`.on_each_rank` turns a function ``f(comm, …)`` into one that takes plain values and runs one rank up to its next
+message. :func:`play` passes these messages on with a :class:`~course_pkg.distributed.serial.Serial` of its own. A rank
+gets the halo only when it waits for it, and at that moment it reports the contents of its arrays. Results that are
+right by then were computed before the halo arrived. A function could compute them too early, before it starts its
+messages, and write them only later. So a test may keep back a part of an input until then (:class:`Later`). One rank,
+chosen at random, runs in a sandbox of its own, so ranks cannot avoid messages by sharing memory.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ from course_pkg.grading.one_rank import on_each_rank
 __all__ = ["Later", "Moment", "Played", "on_each_rank", "play"]
 
 COURSE = Path(__file__).parents[1]
-MOST_MOMENTS = 600  # of one rank: right answers have less than a fifth
+MOST_MOMENTS = 600  # of one rank; right answers have less than a fifth of this number
 MOST_NUMBERS = 1 << 20  # in one message
 STUCK = "The ranks wait for each other without end, or their messages do not fit each other."
 ENDLESS = "A rank sends messages without end."
@@ -34,15 +34,15 @@ NO_RANK = "Keep the line @on_each_rank above the def of your function."
 
 @dataclass(frozen=True, eq=False)
 class Later:
-    """An input that is whole only when its rank has started its messages; a rank that is alone has all of it at once.
+    """An input of which a part is NaN until its rank has started its messages; a single rank gets all of it at once.
 
     Attributes
     ----------
     array : ndarray of floats
     part : slice or tuple
-        Index of the part that is NaN before.
+        Index of the part that is NaN until then.
     messages : int
-        How many the rank has to send, and to receive; what it gets comes when it has started all of them.
+        The rank gets the part when it has started to send this many messages, and to receive as many.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Later:
     messages: int
 
     def before(self) -> np.ndarray:
-        """Return what is there before the messages start."""
+        """Return the array as it is before the messages start, with NaN in the part."""
         array = self.array.copy()
         array[self.part] = np.nan
         return array
@@ -63,7 +63,7 @@ class Later:
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """What a rank did, and what its arrays held then.
+    """A moment in the run of a rank: what the rank was about to do, and the contents of its arrays.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Played:
     results : list
         What the function returned on each rank.
     moments : list of list of Moment
-        For each rank, in their order.
+        The moments of each rank, in the order in which they happened.
     messages : list of Message
     reductions : list of int
         How many numbers each sum over all ranks had.
@@ -111,21 +111,21 @@ class Played:
 def play(function: Callable, arguments: Sequence[tuple]) -> Played:
     """Call a function that :func:`on_each_rank` has made, on as many ranks as there are tuples of arguments.
 
-    Results go into arrays that ``check.out`` has made. All others are inputs, and have to stay as they are. A
-    :class:`Later` among the arguments is given as an array.
+    Results go into arrays that ``check.out`` has made. All other arrays are inputs and must not change. For a
+    :class:`Later` among the arguments, the function gets an array.
 
     Parameters
     ----------
     function : callable
-        ``function(comm, *arguments)`` as it was written.
+        What :func:`on_each_rank` has made of ``function(comm, *arguments)``.
     arguments : sequence of tuple
-        Those of each rank, without ``comm``.
+        The arguments of each rank, without ``comm``.
 
     Raises
     ------
     Failed
-        If ranks wait without end, messages do not fit, or an input has changed. What the function itself raises is
-        raised as it is.
+        If ranks wait without end, messages do not fit, or an input has changed. An error that the
+        function itself raises is passed on unchanged.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
     try:
         results = world.run(one)
     except BaseException as error:
-        if raised:  # the Serial makes another error of some; a judge wants to know what it was
+        if raised:  # Serial replaces some errors by others, but the judge needs the original one
             raise raised[0][0].with_traceback(raised[0][1]) from None
         if isinstance(error, CourseError):
             raise Failed(_advised(str(error)), verdict=STUCK) from None
@@ -183,7 +183,7 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
 
 
 def _is_ready(function) -> bool:
-    """Ask in the thread of the caller, which may have to start a sandbox first: it would end with another thread."""
+    """Ask, in the caller's thread, if a function can be played: a sandbox ends with the thread that starts it."""
     if getattr(function, "using", None) is None:  # not the judge's stand-in
         return getattr(function, "by_turns", False) and function("ready") == "ready"
     try:
@@ -195,9 +195,9 @@ def _is_ready(function) -> bool:
 
 
 def _one_apart(function, ranks: int) -> tuple[int | None, Callable | None]:
-    """Choose a rank that lives in another sandbox, if the judge has one: no memory that ranks share reaches it.
+    """Choose a random rank to run in another sandbox, if the judge has one; it shares no memory with the other ranks.
 
-    Ranks that pass their numbers on by such memory fail without this one. They do not know which rank it is.
+    So ranks fail if they pass numbers on through shared memory. Their code does not know which rank was chosen.
     """
     if ranks == 1 or getattr(function, "apart", None) is None:
         return None, None
@@ -207,7 +207,7 @@ def _one_apart(function, ranks: int) -> tuple[int | None, Callable | None]:
 
 
 def _checked(event, arguments) -> tuple[str, Any, list]:
-    """Return kind, details and arrays of what a rank says, if it is what the code above says."""
+    """Return the kind, the details and the arrays of a rank's request; raise Failed if the request is malformed."""
     try:
         kind, about, arrays = event["kind"], event["about"], event["arrays"]
         honest = kind in ("start", "wait", "sum", "end") and type(arrays) is list
@@ -236,18 +236,18 @@ def _checked(event, arguments) -> tuple[str, Any, list]:
 
 
 class _Coming:
-    """What is kept back of the inputs of one rank, and how many messages it has started."""
+    """The inputs of one rank that are partly kept back, and the number of messages that the rank has started."""
 
     def __init__(self, arguments):
         self._kept = {number: one for number, one in enumerate(arguments) if isinstance(one, Later)}
         self._sent = self._received = 0
 
     def begun(self, arguments: list) -> list:
-        """Return what the rank has been given, before it starts more messages."""
+        """Return the rank's arguments as it has them now, with NaN in the parts that are still kept back."""
         return [self._kept[n].before() if n in self._kept else a for n, a in enumerate(arguments)]
 
     def started(self, sends, receives) -> list:
-        """Count messages; return pairs of an argument's number and the whole array that has come by them."""
+        """Count messages; return (number, whole array) for each argument that is no longer kept back."""
         self._sent, self._received = self._sent + len(sends), self._received + len(receives)
         here = [n for n, one in self._kept.items() if one.messages <= min(self._sent, self._received)]
         return [[number, self._kept.pop(number).array] for number in here]
@@ -271,7 +271,7 @@ def _carried_out(comm, kind: str, about, pending: dict, later: _Coming):
 
 
 def _take_over(name: str, given, now) -> None:
-    """Copy results from where they are, and check that inputs are what they were."""
+    """Copy the results into the caller's arrays, and check that no input has changed."""
     for number, (before, after) in enumerate(zip(given, now, strict=True), start=1):
         if isinstance(before, Out):
             before[...] = after
@@ -283,7 +283,7 @@ def _take_over(name: str, given, now) -> None:
 
 
 def _after_the_course(error):
-    """Return the traceback from the learner's function on, if the learner's code runs here: a notebook shows it."""
+    """Return an error's traceback without the course's own frames at its start, for a notebook to show."""
     trace = error.__traceback__
     while trace is not None and Path(trace.tb_frame.f_code.co_filename).is_relative_to(COURSE):
         trace = trace.tb_next

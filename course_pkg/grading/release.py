@@ -71,7 +71,8 @@ def release_text(source: Path) -> str:
 def register(source: Path) -> None:
     """Enter a solution into the gradebook that ``nbgrader_config.py`` names, so that nbgrader can grade submissions.
 
-    Its release goes to ``grading/release``: ``exercises/`` is ours, with stable ids and without answers.
+    nbgrader's own release goes to ``grading/release``. ``exercises/`` keeps the course's release, which has stable ids
+    and no answers.
     """
     root, name = repo_root(), source.stem
     nbformat.write(read_solution(source), source.with_suffix(".ipynb"))  # git ignores it
@@ -89,7 +90,7 @@ def register(source: Path) -> None:
 
 
 def fingerprint(nb) -> str:
-    """Hash the inputs of an exercise; another hash shows that a learner has worked in it."""
+    """Hash the inputs of an exercise; a different hash shows that a learner has worked in it."""
     inputs = json.dumps([(cell.cell_type, cell.source) for cell in nb.cells])
     return hashlib.sha256(inputs.encode()).hexdigest()[:16]
 
@@ -108,7 +109,7 @@ def is_untouched(path: Path) -> bool:
 def course_folder(gradebook: bool = True):
     """Yield a fresh nbgrader course ``(root, api)`` in a temporary folder, with folders named as nbgrader does.
 
-    Exercises can be made without a gradebook. To make one takes seconds.
+    Making exercises needs no gradebook, and creating one takes seconds.
     """
     root = Path(tempfile.mkdtemp(prefix="course-nbgrader-"))
     config = Config()

@@ -44,7 +44,7 @@ class Report:
     seed : int
         The seed with which the same inputs can be drawn again.
     ungraded : str
-        If there are no marks although the submission is not at fault, the reason; otherwise empty.
+        The reason why there are no marks, if the submission is not at fault; otherwise empty.
     """
 
     exercise: str

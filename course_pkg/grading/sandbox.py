@@ -27,7 +27,7 @@ __all__ = ["LearnerError", "Limits", "Sandbox", "SandboxLost", "TooBusy"]
 
 START_S = 600.0  # time for Python to start: long, because a busy machine is not the learner's fault
 PATIENCE = (
-    20  # a request may take so many times its limit times the load; beyond that the machine is at fault
+    20  # a request may take this many times its limit times the load; beyond that the machine is at fault
 )
 
 
@@ -43,7 +43,7 @@ class Sandbox:
     require : bool
         Refuse to run without bubblewrap. On CI the sandbox always refuses.
     spent_s : float
-        Seconds that earlier sandboxes have used of the time for all requests.
+        Seconds that earlier sandboxes have already used of the time limit for all requests.
 
     Attributes
     ----------
@@ -107,13 +107,13 @@ class Sandbox:
     ) -> tuple:
         """Call a learner's function with plain values; return its result and its arguments after the call.
 
-        If the same array is passed twice, or passed and returned, both sides see one array. For this call, a kernel
-        that ``instead`` names does what the kernel does whose name stands there.
+        If the same array is passed twice, or passed and returned, both sides see one array. ``instead`` maps
+        names of kernels to the names of those that replace them during this call.
 
         Raises
         ------
         LearnerError
-            If the function raised an error; of kind ``NotPlain`` if it returned something else than plain values.
+            If the function raised an error; of kind ``NotPlain`` if it returned anything but plain values.
         SandboxLost
             As for :meth:`run`.
         protocol.NotPlain

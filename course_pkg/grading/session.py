@@ -128,9 +128,9 @@ class Session:
         return stand_in
 
     def _apart(self, name: str):
-        """Return the function in another sandbox, where all cells were run that have been run in this one.
+        """Return the same function in a second sandbox, which has run the same cells as this one.
 
-        What one sandbox was given, code in the other one cannot know.
+        Code in one sandbox cannot know what the other one was given.
         """
         if self._twin is None:
             self._twin = Session(self._make, self.endless)
@@ -142,7 +142,7 @@ class Session:
         return self._twin.function(name)
 
     def _using(self, name: str, kernels: dict):
-        """Return a function during whose calls other kernels run, by the names of those that they replace."""
+        """Return the function with other kernels in place of its own; ``kernels`` maps each name to its replacement."""
         known = self.names()
         for other in kernels.values():
             if other.__name__ not in known:  # a kernel of a test: no cell of the exercise has defined it here

@@ -1,4 +1,4 @@
-"""Leave out what an exercise's own cells only show: a profile that is printed takes time, and no mark depends on it."""
+"""Leave out statements of an exercise that only show something: a printed profile takes time and changes no mark."""
 
 import ast
 import re
@@ -9,9 +9,7 @@ from functools import lru_cache
 from course_pkg.grading.cells import loaded, parse, without_magics
 from course_pkg.simt.front.source import split_lines
 
-_SHOWS = re.compile(
-    r"print|print_\w+|simt\.profile"
-)  # what is called only to look at what it prints or returns
+_SHOWS = re.compile(r"print|print_\w+|simt\.profile")  # functions that are called only to show something
 _WORD = re.compile(r"\w+")
 _LOOKS_UP = re.compile(
     r"\b(globals|locals|vars|dir|eval|exec|getattr|get_ipython|import_module|modules|_getframe|f_globals|__\w+__)\b"
@@ -19,7 +17,7 @@ _LOOKS_UP = re.compile(
 
 
 def without_shown(cells: list, answers: dict) -> list:
-    """Return a solution's cells, and leave out the statements of the given ones that only show something.
+    """Return a solution's cells, without those statements of the exercise's own cells that only show something.
 
     These are calls of ``print``, ``print_…`` or ``simt.profile`` whose value is dropped, loops of such calls, and
     assignments to names that neither the rest of the exercise nor an answer mentions. A statement that passes a
@@ -86,9 +84,9 @@ class _Part:
     shows : bool
         Whether it only shows something.
     asks : frozenset of str
-        Variables of the cell's own level that it reads, also within functions.
+        Global variables that it reads, also within functions.
     changes : set of str
-        Variables that functions which it calls may change.
+        Variables that may be changed by functions that it calls.
     """
 
     lines: range
@@ -130,9 +128,9 @@ def _read(source: str) -> frozenset[str]:
 
 @lru_cache(256)
 def _asked(source: str, unbound: bool = False) -> frozenset[str]:
-    """Return the names of its own level that a cell reads, also within functions; all words if it looks names up.
+    """Return the global names that a cell reads, also within functions; all its words if it looks names up by text.
 
-    If ``unbound``, leave out the names that the cell binds at its own level.
+    If ``unbound``, leave out the global names that the cell binds.
     """
     if _LOOKS_UP.search(source):
         return frozenset(_WORD.findall(source))
@@ -172,7 +170,7 @@ def _changed(node: ast.stmt) -> set[str]:
 
 
 def _behind(names: set[str], parts: list[_Part]) -> set[str]:
-    """Return names and those from which earlier assignments made them: they may stand for the same arrays."""
+    """Return names, and the names from which earlier assignments computed them: they may be the same arrays."""
     names = set(names)
     for part in reversed(parts):
         if part.binds & names:

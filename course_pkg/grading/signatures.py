@@ -14,7 +14,7 @@ UNKNOWN = types.pyobject  # fits no argument of a launch
 
 
 def told(about: dict) -> tuple[Signature, ...]:
-    """Return the signatures of the kernel that the sandbox describes; none if types follow from the call.
+    """Return the signatures of the kernel that the sandbox describes; empty if the types follow from the call.
 
     A type that the judge does not know becomes one that fits no argument: such a kernel cannot be launched.
 

@@ -34,12 +34,12 @@ class Store:
         return text.hexdigest()[:32]
 
     def get(self, key: str, solutions: dict[str, str]):
-        """Return the report stored under a key; None if there is none, or if it is damaged or of another text.
+        """Return the report stored under a key; None if there is none, or if it is damaged or for another solution.
 
         Parameters
         ----------
         solutions : dict of str to str
-            The hash of each exercise's text, by its name.
+            The hash of each exercise's text, by the exercise's name.
         """
         try:
             kept = json.loads((self.folder / f"{key}.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Code that may be right, and is the likely reason if a kernel has failed: asked only about kernels that have."""
+"""Find code that may be right, but is the likely mistake if a kernel has failed; used only for failed kernels."""
 
 import ast
 import builtins
@@ -14,9 +14,9 @@ def likely(program: Program, profile=None, reductions: bool = True) -> str | Non
     ----------
     program : Program
     profile : KernelProfile, optional
-        Of the launch that failed.
+        The profile of the launch that failed.
     reductions : bool
-        Whether ``a.sum()`` counts, which Numba compiles.
+        Whether reductions such as ``a.sum()`` count as a mistake; Numba compiles them.
     """
     nodes = list(ast.walk(program.tree))
     if profile is not None and profile.grid[1:] == profile.block[1:] == (1, 1):

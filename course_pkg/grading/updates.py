@@ -1,4 +1,4 @@
-"""A line that reads an element and writes it again: which atomic operation lets threads that meet there take turns."""
+"""Find lines that read an element and write it again, and the atomic operation that lets threads take turns there."""
 
 import ast
 
@@ -7,7 +7,7 @@ from course_pkg.simt.front.source import Program
 
 
 def update(program: Program, line: int, array: str | None, index: tuple) -> str | None:
-    """Return which atomic a line of a kernel lacks if it reads an element and writes it again: ``"add"``.
+    """Return which atomic a line needs if it reads an element and writes it again, such as ``"add"``; else None.
 
     Examples
     --------
@@ -44,14 +44,14 @@ def in_order(hazard) -> list:
 
 
 def take_turns(program: Program, hazard, atomics: bool = True) -> str | None:
-    """Return the sentence on a race of threads that each read an element and write it again; None of another race.
+    """Return a sentence on a race of threads that each read an element and write it again; None for other hazards.
 
     Parameters
     ----------
     program : Program
     hazard : Hazard
     atomics : bool
-        Whether an atomic operation of each thread is a way to mend it: some exercises forbid atomics, or count them.
+        Whether the sentence may advise an atomic operation of each thread; some exercises forbid or limit atomics.
 
     Examples
     --------
@@ -88,12 +88,12 @@ def take_turns(program: Program, hazard, atomics: bool = True) -> str | None:
 
 
 def _may_be(target: ast.Subscript, index: tuple) -> bool:
-    """Return whether a subscript may stand for an element: an index that is written as a number must be the same."""
+    """Return whether a subscript may stand for an element; if it is written as a number, that must be the element's."""
     return not isinstance(target.slice, ast.Constant) or (target.slice.value,) == index
 
 
 def _pairs(node) -> list[tuple[ast.expr, ast.expr]]:
-    """Return what an assignment stores, by where it stores it."""
+    """Return pairs of the targets of an assignment and the values that it stores there."""
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
         return list(zip(target.elts, node.value.elts, strict=False))

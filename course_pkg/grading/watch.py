@@ -31,7 +31,7 @@ class Watch(threading.Thread):
     end : callable
         Ends the processes.
     spent_s : float
-        Seconds that earlier sandboxes have used of the time for all requests.
+        Seconds that earlier sandboxes have already used of the time limit for all requests.
     """
 
     def __init__(self, pid: int, limits, end, spent_s: float = 0.0):
@@ -44,7 +44,7 @@ class Watch(threading.Thread):
         self._from_cpu_s: float | None = None
         self._idle_s, self._spent_s = 0.0, spent_s
         self._looked = time.monotonic()
-        self._random = random.Random()  # its own: others' random numbers must not depend on looks
+        self._random = random.Random()  # its own generator: looks must not change others' random numbers
 
     @property
     def spent_s(self) -> float:
@@ -53,13 +53,13 @@ class Watch(threading.Thread):
             return self._spent_s + (self._used_s() if self._request_s is not None else 0.0)
 
     def begin(self, seconds: float) -> None:
-        """Start to count a request, which may take ``seconds``."""
+        """Start counting the time of a request, which may take ``seconds``."""
         with self._lock:
             # count from the next look on: time that passed since the last look does not belong to this request
             self._request_s, self._from_cpu_s, self._idle_s = seconds, None, 0.0
 
     def finish(self) -> None:
-        """Stop to count the request, and add its time to ``spent_s``."""
+        """Stop counting the time of the request, and add it to ``spent_s``."""
         with self._lock:
             self._spent_s += self._used_s()
             self._request_s = None

@@ -52,7 +52,7 @@ class Answer:
             return set()
         try:
             return _open_lines(program_of(function))
-        except SimtError:  # at the launch the interpreter says what is wrong with this kernel
+        except SimtError:  # the interpreter will say at the launch what is wrong with this kernel
             return set()
 
 

@@ -55,7 +55,8 @@ def run(
     work : callable
         Returns an iterator of objects that can be pickled.
     wall_s, cpu_s : float, optional
-        Seconds after which the process is stopped: of the clock, and of its own work. By default, those of an answer.
+        Wall-clock time and processor time, in seconds, after which the process is stopped; by default, the limits of an
+        answer.
     memory_bytes : int, optional
         Address space that it may use, in addition to what this process uses and what libraries reserve per core.
 
@@ -77,7 +78,7 @@ class _Limits(NamedTuple):
 def _forked(work, limits):
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns about forks beside threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns about a fork while threads run
         child = os.fork()
     if child == 0:
         _child(work, writing, limits)

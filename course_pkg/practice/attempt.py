@@ -47,9 +47,9 @@ class Outcome:
     printed : str
         What the answer printed, up to ``MOST_PRINTED`` characters.
     done : list of list
-        What each rank did, of a function that runs on several.
+        What each rank did, if the answer is a function that runs on several ranks.
     complaint : str
-        A sentence on messages and sums that are not as the trial wants them; empty if there is nothing to say.
+        A sentence on messages or sums that the trial does not accept; empty if there is nothing to say.
     """
 
     after: dict[str, Any] = field(default_factory=dict)
@@ -92,7 +92,7 @@ def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
 
 @cache
 def warm_up() -> None:
-    """Launch a kernel once: the first launch loads modules for half a second, and forked copies then have them."""
+    """Launch a kernel once, so that forked copies need not load modules: that takes the first launch half a second."""
     names = {"cuda": api}
     text = "def warm_up(out):\n    out[cuda.grid(1)] = cuda.threadIdx.x + 1.0\n"
     simt.profile(Kernel.from_source(text, "warm_up", names)[1, 32], np.zeros(32))
@@ -206,7 +206,7 @@ class _RecordedLaunch(Launch):
 
 
 def _with_interpreter(function: types.FunctionType, outcome: Outcome) -> types.FunctionType:
-    """Return a copy of a function that launches its kernels in the interpreter and profiles them, even beside a GPU."""
+    """Return a copy of a function that launches its kernels in the interpreter and profiles them, even with a GPU."""
     names = dict(function.__globals__)
     for name, thing in names.items():
         python = getattr(thing, "py_func", None)
@@ -228,7 +228,7 @@ def _is_device(kernel) -> bool:
 
 
 def _plain(value):
-    """Return a result unchanged if it consists of numbers; otherwise put a ``Strange`` for what is not a number."""
+    """Return a result unchanged if it consists of numbers; otherwise replace what is not a number by a ``Strange``."""
     if value is None or isinstance(value, (bool, int, float, complex, np.number, np.bool_)):
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":

@@ -12,7 +12,7 @@ from course_pkg.practice.page import Result, counts
 from course_pkg.practice.step import Shown, Step, Trial
 
 UNCOUNTED = "Counts are shown once the result is right: those of a wrong answer mean nothing."
-_SKELETON_LINES: dict[str, int] = {}  # for each step, the most lines with ... in this session
+_SKELETON_LINES: dict[str, int] = {}  # for each step, the most lines with ... so far in this session
 
 
 def check(name: str, given) -> Result:

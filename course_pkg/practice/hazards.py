@@ -51,7 +51,7 @@ def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
 
 
 def worst_of(profile: KernelProfile) -> Hazard | None:
-    """Return the hazard of a launch that its verdict tells; None if it has none."""
+    """Return the hazard of a launch that the verdict is about; None if the launch has no hazard."""
     return min(profile.hazards, key=_rank, default=None)
 
 
@@ -135,7 +135,7 @@ def _with_number(said: str, profile: KernelProfile, hazard: Hazard) -> str:
 
 
 def _out_of_what(answer: Answer, hazard: Hazard, said: str) -> str:
-    """Replace "the branch or the loop" around a barrier by the one that it is, if that is certain."""
+    """Replace "the branch or the loop" around a barrier by the word that applies, if that is certain."""
     if hazard.function != answer.program.name:
         return said
     around = lanes.around(answer.program.tree, hazard.line)
@@ -147,7 +147,7 @@ def _out_of_what(answer: Answer, hazard: Hazard, said: str) -> str:
 
 
 def _only_one_stays(trial: Trial, hazard: Hazard) -> str | None:
-    """Ask how blocks can add to one result, where each writes its own number into it."""
+    """Say that two blocks overwrite each other's number, and ask how to add instead; None if this is not so."""
     if hazard.array not in trial.expected or hazard.threads[0].block == hazard.threads[1].block:
         return None
     what = f"{hazard.array}[{', '.join(map(str, hazard.index))}]"

@@ -19,9 +19,9 @@ class Done:
     Attributes
     ----------
     kind : str
-        One of this module's names.
+        One of this module's constants ``STARTS``, ``WAITS``, ``SUMS`` and ``COMPUTES``.
     what : str
-        Its words in the picture.
+        The words that describe it in the picture.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Done:
 
 
 class Part:
-    """An argument of a rank that can say what is done with it: what it notes stands among the rank's other deeds.
+    """An argument of a rank that records what is computed with it, in the list of everything that the rank did.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Part:
         self.done: list[Done] = []
 
     def note(self, what: str) -> None:
-        """Say that something was computed."""
+        """Record that something was computed."""
         self.done.append(Done(COMPUTES, what))
 
 
@@ -59,9 +59,9 @@ class Heard:
     Attributes
     ----------
     done : list of list of Done
-        Of each rank, in its order.
+        What each rank did, in order.
     messages : list of (int, int, int)
-        Sender, receiver and how many numbers, in the order in which they were sent.
+        Sender, receiver and number of elements of each message, in the order in which they were sent.
     sums : list of int
         How many numbers each sum over all ranks had.
 
@@ -77,19 +77,19 @@ class Heard:
 
 
 class _Noting(Communicator):
-    """A rank's communicator that notes what is asked of it."""
+    """A rank's communicator that records each request."""
 
     def __init__(self, comm: Communicator, done: list[Done]):
         self.rank, self.ranks, self._comm, self._done = comm.rank, comm.ranks, comm, done
 
     def start(self, sends, receives) -> Pending:
-        """Note to whom is sent, and begin."""
+        """Record the receivers, and start the messages."""
         peers = ", ".join(str(peer) for peer, _ in sends)
         self._done.append(Done(STARTS, f"sends to {peers}" if peers else "starts"))
         return _Noted(self._comm.start(sends, receives), self._done)
 
     def sum(self, values):
-        """Note how many numbers are added up, and add them up."""
+        """Record how many numbers are added up, and add them up over all ranks."""
         n = np.size(values)
         self._done.append(Done(SUMS, f"adds {how_many(n, 'number')}"))
         return self._comm.sum(values)
@@ -104,7 +104,7 @@ class _Noted(Pending):
         self._pending, self._done = pending, done
 
     def wait(self) -> None:
-        """Note the wait, and wait."""
+        """Record the wait, and wait."""
         self._done.append(Done(WAITS, "waits"))
         self._pending.wait()
 
@@ -112,16 +112,16 @@ class _Noted(Pending):
 def call(
     function: Callable, ranks: int, arguments: dict, done: list[list[Done]] | None = None
 ) -> tuple[list, Heard]:
-    """Call ``function(comm, …)`` on each rank with its own arguments, and return all results and what was heard.
+    """Call ``function(comm, …)`` on each rank with its own arguments; return all results, and what the ranks did.
 
     Parameters
     ----------
     function : callable
     ranks : int
     arguments : dict of str to tuple or number
-        Of a tuple, each rank gets its entry; a number is given to all.
+        If a value is a tuple, each rank gets its own entry; any other value is given to all ranks.
     done : list, optional
-        Is filled with what each rank does, and so holds it even if a rank fails.
+        This list is filled with what each rank does. So the caller has it even if a rank fails.
 
     Examples
     --------
@@ -146,9 +146,9 @@ def call(
 
 
 def joined(results: list):
-    """Return the results of all ranks as one array, one after the other; the first that is none, if there is one.
+    """Return the results of all ranks in one array; if a result is neither a number nor an array, return that result.
 
-    A tuple of numbers counts as an array, as it does where a function of the host returns it.
+    A tuple of numbers counts as an array, as it does for a host function that runs without ranks.
 
     Examples
     --------

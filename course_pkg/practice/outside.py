@@ -60,7 +60,7 @@ def waits_for_results(trial: Trial, name: str | None) -> bool:
 
 
 def _beyond_shared(answer: Answer, hazard: Hazard, outcome: Outcome) -> str:
-    """Say what to do about an index outside a shared array: blocks are counted in it, or it is too large."""
+    """Say what to do about an index outside a shared array: it counts the threads of all blocks, or it is too large."""
     shared = [p.by_array[hazard.array] for p in outcome.profiles if hazard.array in p.by_array]
     if not any(counts.shared_store or counts.shared_load for counts in shared):
         return ELSEWHERE
@@ -118,7 +118,7 @@ def _column_or_row(trial: Trial, array, hazard: Hazard) -> str:
 
 
 def _few_results(trial: Trial, array, hazard: Hazard) -> str:
-    """Say that a result with fewer elements than an input is one for many threads."""
+    """Say that all threads share a result, if it has fewer elements than an input."""
     fewer = any(array.size < a.size for name, a in trial.arrays.items() if name not in trial.expected)
     if (
         array.ndim != 1
@@ -132,7 +132,7 @@ def _few_results(trial: Trial, array, hazard: Hazard) -> str:
 
 
 def _too_far(answer: Answer, array, hazard: Hazard) -> str:
-    """Say which loop or ``if`` lets an index pass that is too large."""
+    """Say which loop or ``if`` fails to keep an index within the array."""
     size = " and ".join(f"{n} {what}s" for n, what in zip(array.shape, ("row", "column"), strict=False))
     ends = (
         f"the last element is {hazard.array}[{array.size - 1}]"
@@ -171,7 +171,7 @@ def _beyond(index, array, hazard: Hazard) -> list[ast.expr]:
 
 
 def _guard_before(answer: Answer, hazard: Hazard, names) -> int | None:
-    """Return the line of an ``if`` that asks for one of these names and returns, before the line of a hazard."""
+    """Return the line of an ``if``, before a hazard's line, that tests one of these names and returns; else None."""
     for node in ast.walk(answer.program.tree):
         leaves = isinstance(node, ast.If) and isinstance(node.body[-1], ast.Return)
         if leaves and node.end_lineno < hazard.line:

@@ -15,7 +15,7 @@ from course_pkg.simt import KernelProfile
 from course_pkg.viz import Picture
 from course_pkg.viz.style import COMPUTE_TEXT, GAIN_TEXT, MUTED, RULE
 
-# decks, and notebooks in the dark theme, have lighter colours for a dark ground
+# decks, and notebooks in the dark theme, have lighter colours for a dark background
 _FAULT = f"var(--compute-text, {COMPUTE_TEXT})"
 _COLOURS = {GOOD: f"var(--gain-text, {GAIN_TEXT})", NOT_BEGUN: f"var(--muted, {MUTED})"}
 _MARKS = {GOOD: "✓", NOT_BEGUN: "…"}
@@ -53,7 +53,7 @@ class Result:
     verdict : Verdict
     pictures : sequence of Picture
     counts : sequence of Count
-        None where the verdict says that they mean nothing.
+        Empty if the counts of this attempt mean nothing.
     hazards : sequence of str
         A sentence on each hazard that was found; the verdict is about the worst one.
     notes : sequence of str

@@ -115,7 +115,7 @@ def _written_twice(mine: list[Touches]) -> list[int]:
 def _shown(profile, arrays, links) -> frozenset[int]:
     """Return the threads that the picture shows at first: those at fault, or else the first that accesses memory."""
     worst = worst_of(profile)
-    if worst is not None:  # the verdict names them
+    if worst is not None:  # the verdict names these threads
         return frozenset(thread_number(profile, thread) for thread in worst.threads)
     bad = {(a.name, e) for a in arrays for e, state in enumerate(a.states) if state in ("wrong", "two")}
     if bad:

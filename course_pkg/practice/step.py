@@ -32,11 +32,12 @@ class Trial:
         Each key is a sentence that names a likely mistake; each value holds the wrong results of this mistake, in the
         form of ``expected``. If an answer gives exactly these results, the verdict ends with the sentence.
     ranks : int, optional
-        The answer is a function that runs on so many ranks, in turn in one process. It is called with a communicator,
-        and then with each argument: of a tuple, a rank gets its own entry. The results of all ranks are joined to one.
+        Number of ranks, if the answer is a function that runs on several ranks, in turn in one process. Its arguments
+        are a communicator and then ``arguments``; if one of them is a tuple, each rank gets its own entry. The results
+        of all ranks are joined into one.
     heard : callable, optional
         With ``ranks``: takes what the ranks did (:class:`~course_pkg.practice.on_ranks.Heard`), and returns a sentence
-        on what is wrong with it, or an empty string. It is asked once the results are right.
+        on what is wrong with it, or an empty string. It is called only if the results are right.
 
     Examples
     --------

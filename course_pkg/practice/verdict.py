@@ -39,7 +39,7 @@ class Verdict:
 
 
 def not_begun(step: Step, lines: list[int], of: int) -> Verdict:
-    """Return the verdict on an unfinished answer: ``lines`` still contain ``...``; at first ``of`` lines did."""
+    """Return the verdict on an unfinished answer: ``lines`` still contain ``...``; at the start, ``of`` lines did."""
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {_listed(lines)}"
     begun = "Not begun" if len(lines) >= of else "Not finished"
     return Verdict(NOT_BEGUN, f"{begun}: replace the ... in {where}. {step.ask}")
@@ -204,7 +204,7 @@ def _first_wrong(trial: Trial, step: Step, name: str, found, expected, outcome: 
 
 
 def _directions(trial: Trial) -> str:
-    """Say which index counts what, by the names that a launch of two dimensions has for them."""
+    """Say which index counts rows and which counts columns, by the names x and y if blocks have two dimensions."""
     if np.size(trial.block) > 1:
         return "x counts columns, the last index, and y counts rows, the first"
     return "the first index counts rows, the last one columns"
@@ -225,7 +225,7 @@ def wrong_elements(found, expected, rtol: float) -> np.ndarray:
 def unwritten_elements(found, expected) -> np.ndarray:
     """Return which elements wrongly still have the value of :func:`~course_pkg.core.checks.unwritten`."""
     found = np.asarray(found)
-    if found.dtype.kind == "b":  # any number other than 0 is True
+    if found.dtype.kind == "b":  # cannot hold that value: any number other than 0 becomes True
         return np.zeros(found.shape, bool)
     if found.dtype.kind in "fc":
         return np.isnan(found) & ~np.isnan(expected)

@@ -19,7 +19,7 @@ def _map(n, rng):
 
 
 def _of_number(n):
-    """Return the mistake of a NumPy user for whom ``i`` is the element, as in ``for i in a``."""
+    """Return the mistake of taking ``i`` for the element, as in ``for i in a``, and not for its index."""
     return {"This adds 10 to the thread's number i; the element is a[i].": {"out": np.arange(n) + 10.0}}
 
 

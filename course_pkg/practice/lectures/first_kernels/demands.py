@@ -1,11 +1,11 @@
-"""What a step of lecture 1 demands beside the right result: that the threads of a block share the work."""
+"""What a step of lecture 1 demands besides the right result: that the threads of a block share the work."""
 
 from collections import Counter
 
 from course_pkg.simt import KernelProfile
 from course_pkg.simt.report.touches import touches
 
-MOST_FOLDED = 9  # elements of the tile that thread 0 reads in four folds of two, and for the result
+MOST_FOLDED = 9  # elements of the tile that thread 0 reads: two in each of four folds, and one for the result
 
 
 def uses_tile(profile, trial) -> str | None:
@@ -35,7 +35,7 @@ def folds(profile, trial) -> str | None:
 
 
 def _busiest(profile: KernelProfile, space: str, kind: str) -> tuple[str, int]:
-    """Return the thread with most accesses of one kind, by its name, and how many elements it touches."""
+    """Return the name of the thread that touches most elements by one kind of access, and how many it touches."""
     times = Counter()
     for touch in touches(profile):
         if (touch.space, touch.kind) == (space, kind):

@@ -46,7 +46,7 @@ def _block_sum(n, rng):
 def _dot(n, rng):
     a, b = numbers(n, rng), numbers(n, rng)
     needed = {"global_load.thread_accesses": 2 * n, "global_atomics.thread_accesses": 2}
-    of_first = sum(a[first::32] @ b[first::32] for first in (0, 16))  # the threads that write
+    of_first = sum(a[first::32] @ b[first::32] for first in (0, 16))  # products of thread 0 of each block
     mistakes = {
         "These are the products of thread 0 of each block: where are those of its other threads?": {
             "out": np.array([of_first])
@@ -69,7 +69,7 @@ def _histogram(n, rng):
 
 
 def _by_tiles(a, w, first):
-    """Return a convolution by blocks of 8 threads whose tile holds, at k, the element ``first(block) + k``."""
+    """Return a convolution by blocks of 8 threads; place k of a block's tile holds element ``first(block, k)`` of a."""
     block, k = np.divmod(np.arange(blocks_for(a.size, 8) * 12), 12)
     j = first(block, k)
     tile = np.where((j >= 0) & (j < a.size), a[np.clip(j, 0, a.size - 1)], 0).reshape(-1, 12)
@@ -80,7 +80,7 @@ def _convolution(n, rng):
     a, w = (
         numbers(n, rng),
         np.array([0.5, 0.25, 0.125, 0.0625, 1.0]),
-    )  # different, and sums of products are exact
+    )  # weights that differ, with exact sums of products
     blocks = blocks_for(n, 8)
     inside = sum(min(n, 8 * b + 10) - max(0, 8 * b - 2) for b in range(blocks))
     needed = {"global_load.thread_accesses": inside, "global_store.thread_accesses": n}

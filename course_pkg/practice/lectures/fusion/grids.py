@@ -28,5 +28,5 @@ def apply(u):
 
 
 def stencil_reads(shape):
-    """Return how often the stencil with five points reads: once per point for the centre and for each neighbour."""
+    """Return the number of reads of the five-point stencil: per point, one for the centre and one per neighbour."""
     return int(shape[0] * shape[1] + around(np.ones(shape)).sum())

@@ -1,4 +1,4 @@
-"""Steps on what a run will take: the line of a message's time, and the efficiency that is left."""
+"""Steps on how long a run will take: the time of a message, as a line in its bytes, and the parallel efficiency."""
 
 from math import ceil, log2
 

@@ -1,4 +1,4 @@
-"""Steps on who owns what: planes of a grid, the columns beyond a block of rows, and a rank's own numbers for them."""
+"""Steps on who owns what: planes of a grid, the columns beyond a block of rows, and a rank's numbering of them."""
 
 import numpy as np
 
@@ -36,10 +36,10 @@ def _plane_owner(size, rng):
 
 
 def _columns(size, rng):
-    """Return columns of a block of rows, where the block begins and ends, and its halo."""
+    """Return the column indices of a block of rows, the block's first row, and the row after its last one."""
     n, first, last, many = size
     indices = rng.integers(0, n, many)
-    indices[:4] = (first - 1, last, last, first)  # what lies just beside the block, once of it twice
+    indices[:4] = (first - 1, last, last, first)  # first - 1 and last are just outside the block
     return rng.permutation(indices), first, last
 
 

@@ -1,4 +1,4 @@
-"""Steps that run on several ranks: planes that are swapped, sums, and a product beside which the halo travels."""
+"""Steps that run on several ranks: planes that are swapped, sums, and a product during which the halo travels."""
 
 from itertools import pairwise
 
@@ -112,7 +112,7 @@ def _two_in_one(size, rng):
 
 
 class Line(Part):
-    """A rank's part of the second difference on a line, in two pieces: each notes that it was computed.
+    """A rank's part of the second difference on a line, computed in two pieces; each piece records its computation.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class Line(Part):
         out[:-1] -= v[1:]
 
     def outside(self, below, above, out) -> None:
-        """Subtract what stands beside the part; zeros at the ends of the line."""
+        """Subtract ``below`` from the first element of ``out``, ``above`` from the last; both are 0 beyond the line."""
         self.note("outside")
         out[0] -= below[0]
         out[-1] -= above[0]

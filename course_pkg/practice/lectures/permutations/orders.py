@@ -37,7 +37,7 @@ def permutation(n, rng):
 
 
 def _moved(n, rng, source, target, move, undo, mistake):
-    """Return the trial of a copy between old and new: old is accessed at the places perm, new in order."""
+    """Return the trial of a copy between ``old`` and ``new``: ``old`` is accessed at ``perm``, ``new`` in order."""
     perm, given, in_order = permutation(n, rng), values(n, rng), np.arange(n)
     reads, writes = (perm, in_order) if source == "old" else (in_order, perm)
     of_perm, loads, stores = (

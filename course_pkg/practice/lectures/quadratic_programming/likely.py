@@ -1,4 +1,4 @@
-"""What likely mistakes in kernels for an update lead to, each with the sentence that a verdict adds; host only."""
+"""Results of likely mistakes in kernels for an update, each with the sentence of the verdict; computed on the host."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def sums(Q, x):
 
 
 def by_threads(Q, h, x):
-    """Return the mistakes of a kernel that computes each new x_i from its own row."""
+    """Return likely mistakes in a kernel that computes each new x_i from its own row."""
     plus, minus = sums(Q, x)
     entries = [part.sum(axis=1) for part in split(Q)]
     return {
@@ -36,15 +36,11 @@ def by_threads(Q, h, x):
 
 
 def by_tiles(Q, h, x, size):
-    """Return the mistakes of a kernel that stages x in tiles of this size."""
+    """Return likely mistakes in a kernel that stages x in tiles of this size."""
     n = x.size
     place = np.arange(n) % size
-    own = (np.arange(n) // size * size)[
-        :, None
-    ] + place  # of row j and thread i: what i fetched for the tile of j
-    fetched = x[
-        np.where(own < n, own, own - size)
-    ]  # where there was nothing to fetch, the number before stays
+    own = (np.arange(n) // size * size)[:, None] + place  # [j, i]: index that thread i fetched for j's tile
+    fetched = x[np.where(own < n, own, own - size)]  # beyond n, the number of the tile before stays
     return {
         "Every tile held the first elements of x: a tile begins at `first`.": _new(x, h, *sums(Q, x[place])),
         "Each thread used tile[t], which it has fetched itself: row first + k belongs to tile[k].": _new(
@@ -54,7 +50,7 @@ def by_tiles(Q, h, x, size):
 
 
 def by_warps(Q, x):
-    """Return the mistakes of a kernel that leaves Q⁺x and Q⁻x, a warp for each row."""
+    """Return likely mistakes in a kernel that computes Q⁺x and Q⁻x with one warp per row."""
     plus, minus = sums(Q, x)
     first, times = np.arange(0, x.size, WARP), np.minimum(np.arange(x.size) + 1, WARP)
     of_lane_0, every_column = sums(Q[:, first], x[first]), sums(Q * times, x)
@@ -81,7 +77,7 @@ def by_warps(Q, x):
 
 
 def _new(x, h, plus, minus):
-    """Return what a kernel writes with these products; a GPU divides by 0 without an error."""
+    """Return the new x that a kernel writes if it uses these products; like a GPU, it divides by 0 without an error."""
     h_plus, h_minus = split(h)
     with np.errstate(divide="ignore", invalid="ignore"):
         return {"out": x * (h_minus + minus) / (h_plus + plus)}

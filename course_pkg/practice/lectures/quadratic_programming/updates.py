@@ -62,7 +62,7 @@ def _each_unknown(n, rng):
 def _tile_of_x(n, rng):
     trial = _by_threads(n, rng, TILE)
     trial.mistakes.update(likely.by_tiles(*(trial.arguments[name] for name in ("Q", "h", "x")), TILE))
-    # n is a multiple of the four numbers of a sector; Q and the own x and h once, x once for each block
+    # n is a multiple of 4, the numbers in a sector; Q, own x and own h are read once, the whole x once per block
     trial.needed.update({SECTORS: (n * n + blocks_for(n, TILE) * n + 2 * n) / 4, STORES: n})
     return trial
 

@@ -18,7 +18,7 @@ from course_pkg.practice.step import RESULT, Step, Trial, WhatIf
 
 
 def _with_zeros(n, rng):
-    """Return Q, h and x of which about half is 0; n is at least 4."""
+    """Return Q, h and x; half of the elements of x, rounded down, are 0. n is at least 4."""
     Q, h, x = small_problem(n, rng)
     x[rng.permutation(n)[: n // 2]] = 0
     return Q, h, x
@@ -28,7 +28,7 @@ def _f_and_residual(n, rng):
     Q, h, x = _with_zeros(n, rng)
     plus, minus = sums(Q, x)
     at = int(np.flatnonzero(x == 0)[0])
-    h[at] = 1 - abs(plus - minus).max() - 2 * n  # a zero that ought to grow, more than any other is wrong
+    h[at] = 1 - abs(plus - minus).max() - 2 * n  # x[at] is 0 but ought to grow, and has the largest residual
     gradient = plus - minus + h
     F, least = x @ ((plus - minus) / 2 + h), np.minimum(x, gradient)
     right = np.array([F, np.abs(least).max()])
@@ -66,7 +66,7 @@ def _by_list(n, rng):
     Q, _, x = small_problem(n, rng)
     x *= np.isin(
         np.arange(n), rng.choice(n, n // 5, replace=False)
-    )  # few, so that many sectors are not needed
+    )  # few, so that many sectors need not be read
     active = np.flatnonzero(x).astype(np.int32)
     m = active.size
     plus, minus = (np.where(x > 0, of, 0.0) for of in sums(Q, x))
@@ -76,7 +76,7 @@ def _by_list(n, rng):
         SECTORS: sectors(request, active[k] * n + active[b], 8)
         + sectors(request, active[b], 8)
         + sectors(request, b, 4)
-        + m,  # the number of the row, for each warp
+        + m,  # each warp reads the number of its row
         STORES: 2 * m,
     }
     in_order = {name: np.zeros(n) for name in ("plus", "minus")}
@@ -99,7 +99,7 @@ def _best_step(size, rng):
     Qx, Qd = Q @ x, Q @ d
     curvature, falls = d @ Qd, d < 0
     bound = np.min(x[falls] / -d[falls])
-    h += d * (-reach * bound * curvature - d @ (Qx + h)) / (d @ d)  # F is least at ``reach`` times the bound
+    h += d * (-reach * bound * curvature - d @ (Qx + h)) / (d @ d)  # along d, F is least at reach · bound
     free, without_h = -(d @ (Qx + h)) / curvature, -(d @ Qx) / curvature
     mistakes = {
         "The slope is d times the gradient Qx + h; h is missing.": {RESULT: x + min(without_h, bound) * d}

@@ -26,7 +26,7 @@ def _plane(shape, rng):
     (ny, nx), (across, down) = shape, blocks_for(shape, (8, 8))
     wide = np.pad(a, 1)
     total = wide[1:-1, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:] + wide[:-2, 1:-1] + wide[2:, 1:-1]
-    halo = 2 * ny * (across - 1) + 2 * nx * (down - 1)  # both sides of each line between blocks
+    halo = 2 * ny * (across - 1) + 2 * nx * (down - 1)  # elements on both sides of each border of blocks
     needed = {"global_load.thread_accesses": a.size + halo, "global_store.thread_accesses": a.size}
     return Trial({"a": a, "out": unwritten(shape)}, {"out": total / 5}, (across, down), (8, 8), needed)
 

@@ -5,7 +5,7 @@ import numpy as np
 from course_pkg.practice.step import RESULT, Step, Trial, WhatIf
 from course_pkg.sstep import scalar_work
 
-RTOL = 1e-9  # of results of small linear systems
+RTOL = 1e-9  # relative tolerance of results of small linear systems
 
 
 def _moments(s, rng):
@@ -25,7 +25,7 @@ def _step_lengths(s, rng):
 
 
 def two_rounds(s, rng):
-    """Return the step of a first round, and the moments of the residual that it leaves."""
+    """Return the result of a first round, with its step lengths, and the 2 s moments of the residual that it leaves."""
     mu, eigenvalues, r = _moments(s, rng)
     step = scalar_work.first(mu)
     r = r - eigenvalues * (step.alpha @ (r * eigenvalues ** np.arange(s)[:, None]))

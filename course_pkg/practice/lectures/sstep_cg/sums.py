@@ -24,7 +24,7 @@ def parts_of(products):
 
 
 def _launch(arguments, products, numbers, mistakes):
-    """Return the trial of a kernel that leaves parts of sums and loads so many numbers for each point."""
+    """Return the trial of a kernel that writes partial sums and loads ``numbers`` numbers for each point."""
     parts = parts_of(np.array(products))
     n = np.shape(products)[1]
     needed = {READ: 8 * numbers * n, WRITTEN: parts.nbytes, ATOMICS: 0}
