@@ -1,4 +1,4 @@
-"""Several pictures made of pixels, side by side: images, or a number for each unknown in each iteration."""
+"""Arrays drawn as images, side by side: pictures, or a number for each unknown in each iteration."""
 
 import numpy as np
 from matplotlib import colormaps
@@ -14,7 +14,7 @@ MOST = 4
 def images_picture(
     images, *, xlabel="", ylabel="", ticks=None, marked="", told="", flat=True, note=""
 ) -> Picture:
-    """Draw arrays as images from light, their least number, to dark, their largest; NaN has a colour of its own.
+    """Draw arrays as images: the smallest number is lightest, the largest darkest; NaN has a colour of its own.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def images_picture(
     Raises
     ------
     CourseError
-        If there is no image or there are too many, or one has not two dimensions, or no number.
+        If there is no image, if there are too many, or if an array is not two-dimensional or contains no number.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from course_pkg.viz.widgets import Controls, explorer
 WIDTH = strip.WIDTH  # points
 TITLE, LEGEND, ROW, ROWS, COLUMNS = 26.0, 26.0, 22.0, 3, 3
 TABLE = 6 + ROWS * ROW
-REASON_SIZE, REASON_ROW, REASON_LETTERS = 12.5, 16.0, 90  # a line of that many fits
+REASON_SIZE, REASON_ROW, REASON_LETTERS = 12.5, 16.0, 90  # letters of the longest line that fits
 MOST_LINES = 4
 
 
@@ -147,7 +147,7 @@ def free_planner(judge, containers, machines, facts, *, options=()) -> Controls:
     facts : callable
         As for :func:`plan_picture`.
     options : sequence of str
-        What else can be switched on.
+        Names of further options that can be switched on.
 
     Examples
     --------

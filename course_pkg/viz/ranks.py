@@ -18,7 +18,7 @@ FILLS = (
     PINK,
     WASTED,
     COMPUTE,
-)  # of what ranks do, in the order in which the caller names it
+)  # of the kinds of spans, in the order in which the caller names them
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def ranks_picture(panels: Sequence[Panel], kinds: Sequence[str], wire: str, *, n
     kinds : sequence of str
         What a rank may do, at most five; the colours follow their order.
     wire : str
-        What is drawn below a lane: it travels while the rank does something else, or waits.
+        The kind of span that is drawn below a lane: a transfer, during which the rank does something else or waits.
     note : str
         Where the times come from.
 

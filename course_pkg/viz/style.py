@@ -72,9 +72,10 @@ RC = {
 
 
 def pale(colour: str) -> str:
-    """Return a colour mixed with as much white: a ground of words in ink, legible also where a dark page inverts both.
+    """Return a colour mixed with the same amount of white, as a ground on which words in ink are legible.
 
-    On `MEMORY_WRITE`, `WASTED` and `PINK` themselves no word has a contrast of 4.5 : 1 in both themes.
+    They stay legible where a dark page inverts both. On `MEMORY_WRITE`, `WASTED` and `PINK` themselves, no colour of
+    words has a contrast of 4.5 : 1 in both themes.
     """
     return "#" + "".join(f"{(int(colour[i : i + 2], 16) + 255) // 2:02X}" for i in (1, 3, 5))
 

@@ -1,4 +1,4 @@
-"""A launch as a picture of threads shows it: arrays, threads, who touched what, and this in words."""
+"""What a picture of threads shows of a launch: arrays, threads, and who touched what, also in words."""
 
 from dataclasses import dataclass, field
 
@@ -35,7 +35,7 @@ class Link:
     Attributes
     ----------
     thread : int
-        Number of the thread in the launch: that of its block times the size of a block, plus its number there.
+        Number of the thread in the launch: the block's number times the block size, plus its number in the block.
     array : str
     element : int
     kind : str
@@ -60,7 +60,7 @@ class Scene:
     shown : frozenset of int
         Threads whose links are visible before anybody points at something.
     astray : frozenset of int
-        Threads that left an array.
+        Threads that accessed an element outside an array.
     """
 
     grid: tuple[int, int, int]

@@ -2,7 +2,7 @@
 
 A slide has no kernel, so every frame of a slider is drawn beforehand and the browser switches between them; in
 JupyterLab it is the same object. :func:`slider` does this for one quantity, :func:`explorer` for several. Where widgets
-cannot be shown, or are gone with their kernel, :func:`still` is shown in their place.
+cannot be shown, or their kernel has ended, the result of :func:`still` takes their place.
 """
 
 from html import escape
@@ -20,7 +20,7 @@ APART = "2px 14px 2px 2px"  # so that the value of a slider is not read as a par
 
 
 class Controls(W.VBox):
-    """Widgets one below the other, which leave a still page where they themselves cannot be shown.
+    """Widgets one below the other; where they cannot be shown, a static page takes their place.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def explorer(make, *, start=None, **choices) -> Controls:
     make : callable
         Takes one value of each choice, by name, and returns a :class:`Picture`.
     start : dict, optional
-        The value of a choice that is shown first; where it is not named, the first of its values.
+        The values that are shown first, by name of the choice. A choice that is not named starts with its first value.
     **choices : sequence
         Values by name, such as ``padding=(0, 1)``: the name, its underscores as spaces, is the slider's label, and the
         values are its text, a tuple ``(32, 8)`` as "32×8". At most 120 combinations in all.
@@ -165,8 +165,8 @@ def _starts(choices, start) -> list[int]:
 def _nested(frames, controls, chosen):
     """Return the frame of the choices made so far, or a stack of what the next one chooses from.
 
-    A link joins two widgets and there is no arithmetic without a kernel: so each choice has stacks of its own, one for
-    every combination of those before it, and all of them follow its control.
+    Without a kernel, nothing can be computed: a link can only make one widget follow another. So each choice has stacks
+    of its own, one for each combination of the choices before it, and all of them follow the control of their choice.
     """
     if len(chosen) == len(controls):
         return frames[chosen]
@@ -181,7 +181,7 @@ def _nested(frames, controls, chosen):
 
 
 def _share(name, values):
-    """Return a control's share of its row: the more, the longer its words; 24 letters are about a slider's length."""
+    """Return a control's share of its row: longer words get more, and a slider is about as long as 24 letters."""
     return f"{24 + len(name) + max(len(_text(value)) for value in values)} 1 240px"
 
 
