@@ -76,7 +76,7 @@ def run(args) -> int:
 
 
 def _read(args, device: str) -> int:
-    """Print the recorded measurements of a device that were asked for."""
+    """Print those recorded measurements of a device that the options ask for."""
     recorded = bench.recorded(args.topic, device)
     wanted = {name: getattr(args, name) for name in SELECTS[1:]}
     chosen = lookup.find(recorded.measurements, args.case, whole_operation=True, **wanted)
@@ -86,7 +86,7 @@ def _read(args, device: str) -> int:
 
 
 def _bounds(topic: str, device: str) -> bench.Limits | None:
-    """Return the limits of a recorded device; None for a suite whose times memory does not bound."""
+    """Return the limits of a recorded device; None if memory does not bound the times of this suite."""
     return limits.recorded(topic, device) if topic in topics() else None
 
 
@@ -112,7 +112,7 @@ def _measure(args, device: str | None) -> int:
 def _print(topic: str, measurements, bounds: bench.Limits | None, among=None) -> list:
     """Print measurements as they come, then the tables that their suite makes of them, and return them.
 
-    ``among`` are all that were measured together, if only some of them are printed.
+    If only some measurements are printed, ``among`` holds all that were measured together with them.
     """
     suite, done = importlib.import_module(suites()[topic]), []
     for line, m in limit.lines(measurements, bounds, among or (), rates=getattr(suite, "RATES", True)):

@@ -8,9 +8,10 @@
     python3 course_pkg/setup/bootstrap.py env  [--extras slides,grade]
     python3 course_pkg/setup/bootstrap.py run  [--extras slides,grade] -- course slides
 
-This file uses the standard library only, and syntax that Python 3.8 can parse: whoever starts it with an old Python
-reads a sentence that says so, not a SyntaxError. `.venv/.course-ready.json` is written last, after a trial import. If
-it does not match pyproject.toml, constraints.txt and the wanted extras, the next run repairs the environment.
+This file uses the standard library only, and syntax that Python 3.8 can parse: with a Python that is too old, it
+prints a sentence that says so instead of a SyntaxError. `.venv/.course-ready.json` is written last, after a trial
+import. If it does not match pyproject.toml, constraints.txt and the wanted extras, the next run repairs the
+environment.
 """
 
 import os
@@ -24,7 +25,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 NEWER = ("python3.13", "python3.12", "python3.11")
 TRIAL = "import course_pkg, ipykernel, ipywidgets, jupyterlab, jupytext, matplotlib, numba, numpy, psutil"
 BASE_GB, REPAIR_GB, GPU_GB = 2.0, 0.5, 6.0
-LAB = ("grade",)  # the buttons Validate, for learners, and Formgrader, for teachers, are nbgrader's
+LAB = ("grade",)  # nbgrader adds the buttons Validate, for learners, and Formgrader, for teachers
 
 if __name__ == "__main__":
     # A script finds what lies beside it; the package lies two folders up.
@@ -40,13 +41,13 @@ from course_pkg.setup.troubles import (  # noqa: E402
     explain_os_error,
 )
 
-# One worker more than cores, up to four: tests wait for browsers, sandboxes and clocks a third of their time; a fourth
-# worker on two cores gained nothing. All tests of a file run in one worker, so that what they share is made once;
-# tests/conftest.py orders the files.
+# One worker more than cores, up to four: for a third of their time, tests wait for browsers, sandboxes and clocks. On
+# two cores, a fourth worker made nothing faster. All tests of a file run in one worker, so that what they share is made
+# once; tests/conftest.py orders the files.
 OPTIONS = ["-n", str(min((os.cpu_count() or 1) + 1, 4)), "--dist", "loadfile", "--no-loadscope-reorder"]
 PYTEST = ["python", "-m", "pytest", *OPTIONS]
-CHECK_S = 87  # with what comes before and after, `make check` ends within 90
-# Failures that leaving out the GPU packages would not avoid.
+CHECK_S = 87  # seconds; together with the steps before and after, `make check` ends within 90
+# Failures that would also occur without the GPU packages.
 WITHOUT_GPU_TOO = (BAD_CERTIFICATE, NO_NETWORK, NO_PERMISSION, NO_SPACE)
 
 
@@ -54,7 +55,7 @@ def choose_gpu(state):
     """Return the GPU extra for this machine, the facts that decided, and what to tell the learner."""
     facts = [driver.driver_version(), os.environ.get("COURSE_GPU", "")]
     if facts == state.get("facts"):
-        # Counting GPUs starts them, which takes a second: with the same driver and COURSE_GPU the last answer holds.
+        # Counting GPUs starts them, which takes a second. With the same driver and COURSE_GPU, the last answer holds.
         old = 0 < facts[0] < driver.OLDEST and not facts[1]
         return state.get("gpu", ""), facts, driver.gpu_extra(facts[0])[1] if old else ""
     try:
@@ -120,8 +121,8 @@ def ensure(extras=(), venv=None):
 def environment_of(venv):
     """Return the variables of a shell in which the environment is active, so that `!course …` works in a notebook.
 
-    Containers often forbid Python to keep compiled modules. Then each process compiles all that it imports again, which
-    takes longer than most commands of the course.
+    Containers often forbid Python to keep compiled modules. Each process must then compile all its imports again, which
+    takes longer than most commands of the course. So the environment allows Python to keep them.
     """
     environment = dict(os.environ, VIRTUAL_ENV=venv.path)
     environment["PATH"] = venv.bin + os.pathsep + environment.get("PATH", "")
