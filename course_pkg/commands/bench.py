@@ -16,7 +16,7 @@ SELECTS = ("case", "size", "dtype", "library")
 
 
 def suites() -> dict[str, str]:
-    """Return the suites by name: of the topics, of wrong clocks, of latencies, of the interpreter, of several ranks."""
+    """Return the module of each suite by name: those of topics, pitfalls, latencies, interpreter and several ranks."""
     found = {topic: f"course_pkg.{topic}.suite" for topic in with_module("suite") if topic in topics()}
     return {
         **found,
@@ -96,7 +96,7 @@ def _measure(args, device: str | None) -> int:
     device = device or getattr(suite, "DEVICE", None) or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
     part = {"only": args.case} if args.case else {}
     found = iter(suite.run(device, quick=args.quick, **part))
-    first = next(found)  # before the limits are measured: it raises if the device is not there
+    first = next(found)  # before the limits are measured, because it raises if there is no such device
     bounds = limits.here(device) if args.topic in topics() else None
     measurements = _print(args.topic, chain([first], found), bounds)
     print(f"Medians on {first.device.name}.")

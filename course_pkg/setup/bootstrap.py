@@ -52,7 +52,7 @@ WITHOUT_GPU_TOO = (BAD_CERTIFICATE, NO_NETWORK, NO_PERMISSION, NO_SPACE)
 
 
 def choose_gpu(state):
-    """Return the GPU extra for this machine, the facts that decided, and what to tell the learner."""
+    """Return the GPU extra for this machine, the facts that led to this choice, and a sentence for the learner."""
     facts = [driver.driver_version(), os.environ.get("COURSE_GPU", "")]
     if facts == state.get("facts"):
         # Counting GPUs starts them, which takes a second. With the same driver and COURSE_GPU, the last answer holds.
@@ -141,7 +141,7 @@ def resolve(venv, command):
 
 
 def hand_over(venv, command):
-    """Replace this process by the command; on Windows, where this would detach it from the terminal, wait for it."""
+    """Replace this process by the command; Windows would detach it from the terminal: start it and wait instead."""
     command, environment = resolve(venv, command), environment_of(venv)
     os.chdir(venv.root)
     if os.name != "nt":
@@ -160,7 +160,7 @@ def lint(venv):
 
 
 def test(venv, arguments):
-    """Run the tests; on CI, run those that use a browser or bubblewrap first with both of them hidden.
+    """Run the tests; on CI, first run those that use a browser or bubblewrap with both programs hidden.
 
     The summary of all tests comes last.
     """
@@ -176,7 +176,7 @@ def test(venv, arguments):
 
 
 def check(venv, started):
-    """Run the tests of what was changed, the most direct ones first, until the time is up."""
+    """Run the tests of changed files, the most direct ones first, until the time is up."""
     os.environ["COURSE_CHECK_UNTIL"] = str(started + CHECK_S)
     return hand_over(venv, ["python", "-m", "course_pkg.setup.touched", *OPTIONS])
 

@@ -146,7 +146,7 @@ class Venv:
                 raise explain(output, os.path.relpath(self.log, self.root), version)
 
     def install(self, extras, last_gpu, from_cache=True):
-        """Install uv, then the course with its extras; do not touch other packages."""
+        """Install uv, then the course with its extras; leave other packages as they are."""
         constraints = ["-c", "constraints.txt"]
         pip = [
             self.python,

@@ -41,7 +41,7 @@ MANAGERS = {
 
 
 def hidden(name):
-    """Tell whether COURSE_HIDE, such as ``bwrap,chromium``, tells us to act as if the program were missing."""
+    """Return whether COURSE_HIDE, such as ``bwrap,chromium``, names a program: then it counts as missing."""
     return name in os.environ.get("COURSE_HIDE", "").replace(" ", "").split(",")
 
 
@@ -213,7 +213,7 @@ def bring(say, log, ask=input):
     Returns
     -------
     list of str
-        What is missing afterwards.
+        The needs that are still missing afterwards.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def bring(say, log, ask=input):
     if wish not in ("", "none"):
         raise Trouble(f"COURSE_SYSTEM is {wish!r}: set it to none (install nothing), or unset it.")
     needs = missing()
-    # What was hidden on purpose is not missing.
+    # Programs that were hidden on purpose need not be installed.
     needs = [
         need for need in needs if not hidden({"bubblewrap": "bwrap", "openmpi": "mpirun"}.get(need, need))
     ]

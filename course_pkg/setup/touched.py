@@ -40,7 +40,7 @@ def git(*arguments: str, root: Path) -> str:
 
 
 def changed_files(root: Path) -> tuple[list[str], str]:
-    """Return the files that differ from the point where this branch left the main one, and the name of that point.
+    """Return the files that differ from the point where this branch left the main one, and that point's name.
 
     Raises
     ------
@@ -94,13 +94,13 @@ class Tests:
         return frozenset(found)
 
     def _module(self, name: str) -> str:
-        """Return the module in which a dotted name lies: `from a.b import c` may name a module or a function."""
+        """Return the module that contains a dotted name: in `from a.b import c`, c may be a module or a function."""
         place = self.root.joinpath(*name.split("."))
         exists = place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()
         return name if exists else name.rpartition(".")[0]
 
     def of(self, path: str) -> dict[str, int]:
-        """Return the test files of a changed file, each with its rank: the smaller, the more direct."""
+        """Return the test files of a changed file, each with its rank: a smaller rank means a more direct test."""
         parts = Path(path).parts
         if path in self.files:
             return {path: CHANGED}

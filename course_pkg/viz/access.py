@@ -62,7 +62,7 @@ def access_strip(access: WarpAccess) -> Picture:
 
 
 def access_strips(accesses):
-    """Return a slider over requests: one for each warp, and for each time that the warp passed the line.
+    """Return a slider over requests: one for each warp and for each time that the warp executed the line.
 
     Every frame is drawn beforehand, so that the slider works on a slide, without a kernel. If there are more than
     24 requests, 24 evenly spaced ones are shown, including the first and the last, and the label says so. For a single
@@ -111,7 +111,7 @@ def _evenly(n):
 
 
 def _label(access, accesses):
-    """Name a request by its warp and trip, and by whatever else differs among the accesses."""
+    """Name a request by its warp, its trip and anything else that differs among the accesses."""
     parts = []
     if len({a.block for a in accesses}) > 1:
         parts.append(f"block ({','.join(map(str, access.block))})")

@@ -44,8 +44,8 @@ class ActiveSetExplorer(Controls):
     runs : dict of str to run
         Runs by the name of the problem, or of problem and method.
     iterations : sequence of int, optional
-        Those that the slider offers; at most seven by default, from the start to the last. A run that ended earlier
-        shows its last iteration.
+        The iterations that the slider offers; by default at most seven, from the start to the last one. A run that
+        ended earlier shows its last iteration.
     start : dict, optional
         The ``problem`` and the ``iteration`` that are shown first; the first ones by default.
 
@@ -231,7 +231,7 @@ def _over_iterations(ax, many, what):
     ticks = [0, *(t for t in (1, 10, 100, 1000) if t < many)]
     ax.set_xticks(ticks, [str(t) for t in ticks])
     if ticks[-1] > 0.5 * many:
-        ax.get_xticklabels()[-1].set_ha("right")  # the border of the picture is near
+        ax.get_xticklabels()[-1].set_ha("right")  # or it would cross the border of the picture
     ax.xaxis.minorticks_off()
     ax.set_title(what, size=SMALL + 1, pad=3)
     ax.tick_params(labelsize=SMALL)

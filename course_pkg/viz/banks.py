@@ -23,9 +23,10 @@ class Stacks:
     Attributes
     ----------
     parts : tuple
-        One entry for each part of the warp that is served on its own: 32 tuples of words (address over 4).
+        One entry for each part of the warp that is served on its own: for each of the 32 banks, a tuple of words
+        (address divided by 4).
     lanes : int
-        Lanes at work.
+        Number of active lanes.
     """
 
     parts: tuple[tuple[tuple[int, ...], ...], ...]
@@ -53,7 +54,7 @@ class Stacks:
 
     @property
     def fewest(self) -> int:
-        """Wavefronts that the same lanes would need without any conflict."""
+        """Number of wavefronts that the same lanes would need without any bank conflict."""
         return max(len(self.parts), -(-self.delivered // BANKS))
 
 

@@ -33,8 +33,9 @@ def curves_picture(
     Parameters
     ----------
     series : dict of str to sequence of (float, float)
-        Points by name, in the order of x. All lines should end at about the same x, because names stand at the right.
-        A series without points was not recorded: its name says so, at the bottom, and other lines keep their colours.
+        Points (x, y) by name, in the order of x. All lines should end at about the same x, because their names stand at
+        the right.
+        A series without points is listed at the bottom as not recorded, and other lines keep their colours.
     xlabel, ylabel : str
         With units.
     log : str

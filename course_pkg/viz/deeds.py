@@ -18,7 +18,7 @@ MOST = 12  # actions of a rank that are drawn
 
 
 def deeds_picture(lanes: Mapping[str, Sequence]) -> Picture:
-    """Draw what each rank did; boxes of one column need not have happened at the same time.
+    """Draw what each rank did; actions in the same column need not have happened at the same time.
 
     Parameters
     ----------

@@ -51,14 +51,14 @@ def graph_picture(containers, edges, *, groups=(), again=(), badges=None, title=
     groups : sequence of sequences of str
         Names of the containers that share a kernel; without groups no frame is drawn.
     again : sequence of str
-        Containers that compute again what another has computed; they are hatched.
+        Names of containers that repeat a computation of another container; they are hatched.
     badges : dict of str to str
         A short word at the corner of a container.
 
     Raises
     ------
     CourseError
-        If there is nothing to draw or too much, or a container stands in no group or in two.
+        If there is nothing or too much to draw, or if a container is in no group or in two groups.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class Guesses:
         return sorted(options, key=lambda text: hashlib.sha256(f"{seed}\0{key}\0{text}".encode()).digest())
 
     def about(self, key: str) -> dict:
-        """Return what is known of a question; it may lack any field."""
+        """Return a dictionary of what is known of a question; any field may be missing."""
         return self._read()["guesses"].get(key, {})
 
     def of_lecture(self, number: str) -> list[dict]:
@@ -108,7 +108,7 @@ class Guesses:
         return kept if "seed" in kept else self._begin(kept["guesses"])
 
     def _begin(self, guesses: dict) -> dict:
-        """Draw the seed and keep it at once, so that the order stays as it is first shown."""
+        """Draw the seed and store it at once, so that the order never changes after it was first shown."""
         kept = {"seed": secrets.randbits(32), "guesses": guesses}
         self._write(kept)
         return self._read() if self.path in _UNSAVED else kept

@@ -61,7 +61,7 @@ def images_picture(
             if ticks:
                 ax.set_xticklabels(ticks.values())
                 if max(ticks) > 0.9 * a.shape[1]:
-                    ax.get_xticklabels()[-1].set_ha("right")  # the first number of the next image is near
+                    ax.get_xticklabels()[-1].set_ha("right")  # or it touches the next image's first number
         if marked:
             figure.suptitle(
                 f"\N{BLACK SQUARE} {marked}", color=COMPUTE, fontsize=14, weight="bold", x=0.99, ha="right"
@@ -74,7 +74,7 @@ def images_picture(
 
 
 def _size(many, flat, marked):
-    """Return width and height in inches; images of square pixels fill their places if they are squares themselves."""
+    """Return width and height in inches; square images with square pixels fill their places."""
     if not flat:
         return 9.6, 4.2
     width = min(9.6, 4.0 * many)

@@ -1,4 +1,4 @@
-"""The end of a lecture: each prediction beside what was measured, and how good the guesses were."""
+"""The summary at the end of a lecture: each prediction beside the measured value, and how good the guesses were."""
 
 import html
 import textwrap
@@ -180,7 +180,7 @@ def _lines(ax, x, top, lines, width, ruler=None):
 
 
 def _ruler(ax, x, y, factor) -> None:
-    """Draw how far a guess lies below or above what was measured, which stands in the middle."""
+    """Draw a ruler with the measured value in the middle, and mark how far below or above it the guess lies."""
     half = RULER / 2
     at = x + half + half * max(-1, min(1, log(factor) / log(FARTHEST)))
     ax.plot([x, x + RULER], [y, y], color=MUTED, lw=1)

@@ -1,4 +1,4 @@
-"""The ladder: what share of a bound each variant reaches, rung by rung, and which counters changed on the way."""
+"""The ladder: each variant's share of a bound, rung by rung, and the counters that changed from one to the next."""
 
 from dataclasses import dataclass, field
 

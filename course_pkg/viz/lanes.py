@@ -7,7 +7,7 @@ from course_pkg.viz import strip
 from course_pkg.viz.picture import Steps, draw
 from course_pkg.viz.style import INK, MEMORY, MUTED
 
-LEFT, PITCH, GAP = 150.0, 88.0, 24.0  # points: where time begins; of an event; between two stories
+LEFT, PITCH, GAP = 150.0, 88.0, 24.0  # points: where time begins; width of an event; gap between two stories
 LANE, HEAD, FOOT = 58.0, 40.0, 40.0
 BOX = 76.0, 42.0
 TEXT, SMALL = 16.0, 14.0

@@ -127,7 +127,7 @@ class _Roof:
             ax.get_ylim()[0],
             peak * headroom,
         )  # room for two labels, one above the other in a narrow panel
-        ax.plot([ridge, ridge], [low, peak], color=MUTED, lw=1, ls=":")  # up to the roof: a label is above
+        ax.plot([ridge, ridge], [low, peak], color=MUTED, lw=1, ls=":")  # to the roof; a label is above
         ax.set_ylim(low, top)
         ax.set(xlabel="arithmetic intensity, flop/byte", ylabel="GFLOP/s", title=title)
         plain_log(ax.xaxis)
@@ -198,7 +198,7 @@ def memory_wall(machines, *, dtype="float64") -> Picture:
 
 
 def _short(name):
-    """Return a machine's name without the parts that the figure does not need to distinguish it."""
+    """Return a machine's name without the parts that the figure does not need to tell machines apart."""
     return re.sub(r" \(.*\)| 9654| 7 7840U|Tesla |GeForce | SXM\d?", "", name)
 
 

@@ -14,7 +14,7 @@ MOST_STEPS, MOST_PLANES = 8, 10
 
 
 def march_picture(reads, writes, *, read="read", kept="in a register", reach=1, steps=True) -> Steps:
-    """Draw planes as rows and steps of a march as columns; on a slide, each step appears at a key.
+    """Draw planes as rows and steps of a march as columns; on a slide, each key press shows one more step.
 
     A plane is held from the step that reads it to the step that writes the plane ``reach`` above it, which is its last
     use.
@@ -31,7 +31,7 @@ def march_picture(reads, writes, *, read="read", kept="in a register", reach=1, 
     reach : int
         How many planes below the plane being written are still needed.
     steps : bool
-        Whether a slide builds the picture up.
+        Whether a slide shows the picture step by step.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from course_pkg.viz.axes import draw_bound, name_bars, name_lines, note_below, p
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GAIN, INK, MEMORY, MUTED, SERIES, WASTED
 
-LABEL_LETTERS = 26  # of a line beside a bar: longer labels would take the bars' place
+LABEL_LETTERS = 26  # most letters of a line beside a bar: longer lines would leave too little room for bars
 
 
 def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Picture:
@@ -75,7 +75,7 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
 
 
 def bars(comparison, *, bound="T_peak", title="", note="") -> Picture:
-    """Draw T_eff of each variant of a comparison, the bound, and the throughput of all bytes that it moves.
+    """Draw the bound, and T_eff and the throughput of all moved bytes for each variant of a comparison.
 
     A variant without a known number of moved bytes has no bar. If the bound is not T_peak, pass its name. It may be,
     for example, the copy of a grid of the variants' size.
@@ -180,7 +180,7 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         }
         furthest, last = max(x for x, _ in ends.values()), []
         for (name, (x, y)), c in zip(ends.items(), colours, strict=False):
-            if x < 0.9 * furthest and least < y < most:  # it ends within the axes, and has its name there
+            if x < 0.9 * furthest and least < y < most:  # it ends within the axes, and its name is there
                 ax.annotate(
                     name,
                     (x, y),

@@ -11,7 +11,7 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.strip import folded, once
 from course_pkg.viz.widgets import Controls, slider
 
-WIDTH = 12.3  # inches, about a slide's: letters keep their size, and panels have less room
+WIDTH = 12.3  # inches, about the width of a slide: letters keep their size, and panels are narrower
 TITLE, LINE = 0.3, 0.24  # inches: for the devices' names, and for a line of a note or a legend
 
 
@@ -54,7 +54,7 @@ def on_each(draw_one, records) -> Picture | Controls:
 
 
 def _with_absent(pictures, why):
-    """Return the figure of the devices that can be drawn, and below it what the others lack."""
+    """Return the figure of the devices that can be drawn; a note below it says what the others lack."""
     words = " ".join(f"{name}: not recorded. {reason}" for name, reason in why.items())
     drawn = side_by_side(pictures) if all(p.joined or p.panel for p in pictures.values()) else None
     drawn = drawn or list(pictures.values())[-1]

@@ -1,4 +1,4 @@
-"""What plans move, as columns of blocks: one block for each field that a kernel reads or writes.
+"""The data that plans move, as columns of blocks: one block for each field that a kernel reads or writes.
 
 A plan is an object with ``kernels``, each with ``reads`` and ``writes`` (names of fields), and a ``program`` with the
 number of its ``iterations``. A field has one colour in all columns, dark where it is read and light where it is

@@ -23,7 +23,7 @@ DARK_PAGES = (
     ".vscode-high-contrast:not(.vscode-high-contrast-light)",
     "[data-theme=dark]",
 )
-_FIGURES = ":is(.course-figure,.course-here,.course-threads):not(.reveal *)"  # a deck has rules of its own
+_FIGURES = ":is(.course-figure,.course-here,.course-threads):not(.reveal *)"  # a deck has its own rules
 # This inverts lightness and keeps the hue; the blend mode `screen` turns the white ground into the page's ground.
 _TURNED = "{filter:invert(1) hue-rotate(180deg);mix-blend-mode:screen}"
 FOLLOWS_THEME = (

@@ -128,7 +128,7 @@ class Prediction(_Question):
 
 
 class Estimate(_Question):
-    """A number to guess, by a slider on a logarithmic scale; it is judged by the factor by which it misses.
+    """A number to guess with a slider on a logarithmic scale; a guess is judged by the factor by which it misses.
 
     The slider starts left of its scale, where it means that nobody has guessed. The guess is kept in the same file
     as that of a :class:`Prediction`.

@@ -1,4 +1,4 @@
-"""Ranks in time: a lane for each, with what it computes, what it waits for, and below it what is on the wire."""
+"""Ranks in time: a lane shows what each rank computes and waits for, and below it what is being transferred."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Panel:
     ----------
     title : str
     lanes : dict of str to sequence
-        For each rank, its spans: anything with ``kind``, ``start`` and ``end``, in seconds.
+        For each rank, its spans: objects with ``kind``, and with ``start`` and ``end`` in seconds.
 
     Examples
     --------

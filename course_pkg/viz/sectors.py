@@ -67,7 +67,7 @@ def pieces(access: WarpAccess) -> list[tuple[int, int, int]]:
 
 
 def touched(access: WarpAccess) -> Touched:
-    """Find the sectors under a request, and which of their bytes it wants."""
+    """Find the sectors that a request touches, and the bytes of them that it asks for."""
     wanted = np.unique([b for _, first, size in pieces(access) for b in range(first, first + size)]).astype(
         int
     )

@@ -25,8 +25,8 @@ MUTED = "#5b6570"
 RULE = "#d9dce1"
 PINK, GOLD = "#C973A2", "#B58400"
 SERIES = (MEMORY, COMPUTE, GAIN, PINK, MEMORY_WRITE, GOLD)
-# The fonts of slides and pages, as in theme/palette.css: figures have theirs. Lengths are computed with DEJAVU, which
-# is wider than all of these, so that what fits on one machine fits on every machine.
+# The fonts of slides and pages, as in theme/palette.css; figures use the same. Lengths of text are computed with
+# DEJAVU, which is wider than all of these, so that a text that fits here fits on every machine.
 _FIRST = ("-apple-system", '"Segoe UI"', "Roboto", '"Helvetica Neue"', '"Noto Sans"')
 SANS = ", ".join((*_FIRST, '"Liberation Sans"', "Arial", "system-ui", "sans-serif"))
 _FIRST = ("ui-monospace", '"SF Mono"', "SFMono-Regular", '"Cascadia Code"', "Menlo", "Consolas")
@@ -81,7 +81,7 @@ def pale(colour: str) -> str:
 
 
 def _use_bundled_fonts() -> None:
-    """Let "DejaVu Sans" be Matplotlib's own file: a system's copy may be another version, with other glyphs."""
+    """Make "DejaVu Sans" mean Matplotlib's own file: the system may have another version, with other glyphs."""
     bundled = Path(mpl.get_data_path(), "fonts", "ttf")
     fontManager.ttflist = [
         f for f in fontManager.ttflist if not f.name.startswith("DejaVu") or Path(f.fname).parent == bundled

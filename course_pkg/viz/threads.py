@@ -1,7 +1,7 @@
 """Threads and the elements that they touch: a picture of cells, in which pointing at one shows its connections.
 
-It is written as SVG by hand, because a picture that answers the pointer has to lie in the page itself: an image would
-not. No script and no kernel is needed, so it works in a notebook, on a slide and in an exported page.
+It is written as SVG by hand, because a picture that reacts to the pointer must be part of the page itself; an image
+is not. No script and no kernel is needed, so it works in a notebook, on a slide and in an exported page.
 """
 
 from html import escape
@@ -202,7 +202,7 @@ def _course(placed: Placed, link: Link):
         middle = (start[1] + end[1]) / 2
         bend = ((start[0], middle), (end[0], middle))
     x, y = start if link.kind == "load" else end
-    back = 6.0 if (link.kind == "load") != before else -6.0  # to where the line comes from
+    back = 6.0 if (link.kind == "load") != before else -6.0  # points back to where the line comes from
     sides = f"{back} -3.6v7.2z" if placed.across else f"-3.6 {back}h7.2z"
     return (start, end), bend, f"M{x:.1f} {y:.1f}l{sides}"
 

@@ -117,7 +117,7 @@ def _band(placed: Placed, arrays, y: float, left: float = PAD) -> float:
 
 
 def _breadth(columns: int, texts) -> float:
-    """Return the width of a cell: room for its text, and not more than the sheet has."""
+    """Return the width of a cell: wide enough for its text, but no wider than the sheet allows."""
     room = DIGIT * max((len(text) for text in texts), default=1) + 7
     return min(max(room, 22.0), 48.0, (WIDTH - 2 * PAD) / columns)
 

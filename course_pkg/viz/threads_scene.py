@@ -13,7 +13,7 @@ class Cells:
     shape : tuple of int
         One or two dimensions; more are drawn as rows of the last one.
     texts, states : sequence of str
-        What stands in each element, and how it is coloured: a key of ``FILLS``. In the order of the memory.
+        For each element, in memory order, the text in its cell and its colour, a key of ``FILLS``.
     place : str
         ``"above"`` the threads, for what they read; ``"below"`` them, for what they write; ``"shared"`` between.
     title : str

@@ -15,7 +15,7 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import INK, MEMORY, MUTED, RULE
 
 WIDTH, HEIGHT = strip.WIDTH, 252.0  # points: 8.6 by 3.5 inches
-LEFT, RIGHT, TOP, BOTTOM = 32.0, 344.0, 196.0, 38.0  # the room for the tile
+LEFT, RIGHT, TOP, BOTTOM = 32.0, 344.0, 196.0, 38.0  # points: the edges of the room for the tile
 TABLE, TABLE_RIGHT = 370.0, 612.0
 ROW = 23.0  # of the table
 LARGEST, SMALLEST = 22.0, 2.2  # points: limits of the side of a cell

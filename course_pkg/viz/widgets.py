@@ -97,7 +97,7 @@ def slider(draw, values, *, label: str, start=None) -> Controls:
 def explorer(make, *, start=None, **choices) -> Controls:
     """Return sliders that together choose one of many pictures: one for each combination of their values.
 
-    Every picture is part of the slide, about 0.1 MB each: a dozen make a deck 1 MB larger.
+    Every picture is part of the slide and takes about 0.1 MB: a dozen make a deck about 1 MB larger.
 
     Parameters
     ----------
@@ -106,13 +106,13 @@ def explorer(make, *, start=None, **choices) -> Controls:
     start : dict, optional
         The values that are shown first, by name of the choice. A choice that is not named starts with its first value.
     **choices : sequence
-        Values by name, such as ``padding=(0, 1)``: the name, its underscores as spaces, is the slider's label, and the
-        values are its text, a tuple ``(32, 8)`` as "32×8". At most 120 combinations in all.
+        Values by name, such as ``padding=(0, 1)``. The name, with spaces for underscores, is the slider's label; the
+        values are its text, and a tuple ``(32, 8)`` is shown as "32×8". There may be at most 120 combinations.
 
     Raises
     ------
     CourseError
-        If there is no choice, one without values, a start that is none of them, or too many combinations.
+        If there is no choice, a choice without values, a start that is not among them, or too many combinations.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def _starts(choices, start) -> list[int]:
 
 
 def _nested(frames, controls, chosen):
-    """Return the frame of the choices made so far, or a stack of what the next one chooses from.
+    """Return the frame of the choices made so far, or a stack with the frames of the next choice.
 
     Without a kernel, nothing can be computed: a link can only make one widget follow another. So each choice has stacks
     of its own, one for each combination of the choices before it, and all of them follow the control of their choice.
@@ -203,5 +203,5 @@ def _frame(picture: Picture, whose: str):
 
 def _text(value):
     if isinstance(value, tuple):
-        return "×".join(map(_text, value))  # no spaces: beside a slider room is short
+        return "×".join(map(_text, value))  # no spaces, because there is little room beside a slider
     return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -10,7 +10,7 @@ ARROW = {"arrowstyle": "-|>", "color": MUTED, "lw": 1.6, "shrinkA": 6, "shrinkB"
 
 
 def wrong_right(series, *, bounds=None, title="", note="") -> Picture:
-    """Draw the bandwidth that a wrong way to time states, and the right one, a row for each pitfall.
+    """Draw a row for each pitfall: the bandwidth that the wrong way of timing gives, and the right one.
 
     Parameters
     ----------
