@@ -16,7 +16,7 @@ NARROW = 8.0  # inches
 def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
     """Draw the time of each kernel as a grey bar, and in it a bar for each of its clocks.
 
-    A clock that fills the grey bar binds the kernel. If no clock fills it, the warps wait part of the time.
+    A clock that fills the grey bar binds the kernel. If no clock fills it, the warps spend part of the time waiting.
 
     Parameters
     ----------

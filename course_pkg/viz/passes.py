@@ -68,7 +68,7 @@ def passes_picture(plans, *, per_pass, axis, measured=None, written="{:g}".forma
 
 @dataclass(frozen=True)
 class _Passes:
-    """The plans, and what was measured of them on one device."""
+    """The plans, and the values that were measured for them on one device."""
 
     plans: dict
     per_pass: float
@@ -244,7 +244,7 @@ def _legend(ax, y, right):
 
 
 def _devices(ax, y, right, names):
-    """Write whose dots are hollow and whose are filled, left of the other words."""
+    """Write, left of the other words, which device's dots are hollow and which device's are filled."""
     x = right - 12
     for number, name in reversed(list(enumerate(names))):
         x -= strip.breadth(name, SMALL)

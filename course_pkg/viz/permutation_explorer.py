@@ -105,7 +105,7 @@ def view_picture(by_order, name: str, order: str) -> Picture:
 
 
 def _highest(by_order, what) -> int:
-    # 1 at least: a matrix without nonzeros asks for nothing, but its axes still need a height
+    # at least 1: a matrix without nonzeros asks for nothing, but its axes still need a height
     return max(1, *(what(load) for view in by_order.values() for load in view.loads.values()))
 
 

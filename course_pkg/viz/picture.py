@@ -58,7 +58,7 @@ class Picture:
         )
 
     def save(self, path) -> Path:
-        """Write the SVG, whole or not at all, and return its path."""
+        """Write the SVG to a file, completely or not at all, and return the file's path."""
         path = Path(path)
         write(path, self.svg)
         return path
@@ -78,7 +78,7 @@ class Picture:
         data = base64.b64encode(self.svg.encode()).decode()
         alt = html.escape(self.alt, quote=True)
         # a dark page may lack the style that inverts a figure's dark lines, as on GitHub: so the ground is white
-        # a slider's picture lies outside the style sheet that keeps a notebook's pictures within their column
+        # the style sheet that keeps a notebook's pictures within their column does not apply to a slider's picture
         ground = 'style="background:#fff;max-width:100%;height:auto"'
         return f'<img class="course-figure" {ground} src="data:image/svg+xml;base64,{data}" alt="{alt}">{FOLLOWS_THEME}'
 
