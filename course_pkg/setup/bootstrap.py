@@ -141,7 +141,7 @@ def resolve(venv, command):
 
 
 def hand_over(venv, command):
-    """Replace this process by the command; Windows would detach it from the terminal: start it and wait instead."""
+    """Replace this process by the command; on Windows, which would detach it from the terminal, run it and wait."""
     command, environment = resolve(venv, command), environment_of(venv)
     os.chdir(venv.root)
     if os.name != "nt":

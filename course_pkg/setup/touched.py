@@ -5,8 +5,8 @@
 A file counts as changed if it differs from the point where this branch left the main one, committed or not. Tests run
 in this order: changed test files, and those of changed lectures and exercises; test files named after a changed module;
 test files that import one; test files of the same folder; then test files that reach a changed module through other
-modules. The bootstrap sets the time at which this must end (`COURSE_CHECK_UNTIL`). Tests that are then
-left to `make test` are named, here and by `tests/conftest.py`.
+modules. The bootstrap sets the time at which this must end (`COURSE_CHECK_UNTIL`). Tests that are then left
+to `make test` are named, here and by `tests/conftest.py`.
 
 It runs in the environment, and uses `grimp`, which import-linter installs.
 """

@@ -124,7 +124,7 @@ def name_bars(ax, places, names, *, line=16.0) -> None:
 
 
 def spread(places, apart, *, lowest=-inf) -> list[float]:
-    """Move increasing positions as little as possible, so that neighbours are ``apart`` apart and none is too low.
+    """Move increasing positions as little as possible, with neighbours ``apart`` apart and none below ``lowest``.
 
     Examples
     --------
@@ -133,7 +133,8 @@ def spread(places, apart, *, lowest=-inf) -> list[float]:
     >>> spread([0, 1, 50], 10, lowest=0.0)
     [0.0, 10.0, 50.0]
     """
-    groups = []  # of positions that touch: sum of the wanted positions of the first, and how many
+    # groups of positions that touch: (sum of the places that its members want for the first of them, their number)
+    groups = []
     for place in (float(max(place, lowest)) for place in places):
         groups.append((place, 1))
         while len(groups) > 1:

@@ -1,8 +1,8 @@
 """A program drawn as a graph: operations as nodes, the fields between them as edges, kernels as frames around them.
 
-A field that one kernel passes to another goes through memory: its edge is thick and blue. A field that is used only
-within its kernel stays in registers: its edge is thin. Edges above the nodes carry fields that are used in the same
-iteration; edges below them carry scalars, and fields that the next iteration reads.
+A field that one kernel passes to another goes through memory: its edge is thick and blue. A field that is used
+within the same kernel stays in registers: its edge is thin. Edges above the nodes carry fields that are used in the
+same iteration; edges below them carry scalars, and fields that the next iteration reads.
 """
 
 from dataclasses import dataclass
@@ -105,7 +105,7 @@ class Graph:
     def _buses(self, edges):
         found = {}
         for e in edges:
-            if e.source != e.target:  # that a container updates its own field, its formula says
+            if e.source != e.target:  # no edge from a container to itself: its formula shows it
                 found.setdefault((e.name, e.source, e.scalar, e.scalar or e.carried), []).append(e)
         return [
             Bus(

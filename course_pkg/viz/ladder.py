@@ -65,7 +65,7 @@ def ladder_picture(rungs, *, bound="copy", bound_gb_s=None, note="", steps=True,
         False if the rungs are different problems and not successive steps. Then no rung is compared with the one
         before, and the bars that end before the bound have the other colour.
     ceiling : bool
-        True if the bound is a ceiling, such as T_peak, that bars need not reach: then bars keep their usual colour.
+        True if the bound is a ceiling, such as T_peak. A bar that ends before it then keeps its usual colour.
 
     Raises
     ------

@@ -16,8 +16,8 @@ MOST_STEPS, MOST_PLANES = 8, 10
 def march_picture(reads, writes, *, read="read", kept="in a register", reach=1, steps=True) -> Steps:
     """Draw planes as rows and steps of a march as columns; on a slide, each key press shows one more step.
 
-    A plane is held from the step that reads it to the step that writes the plane ``reach`` above it, which is its last
-    use.
+    A plane is held from the step that reads it to the step that writes the plane ``reach`` above it: this step uses
+    it for the last time.
 
     Parameters
     ----------

@@ -173,7 +173,7 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         plain_log(ax.yaxis, base=2)
         ax.set_ylim(0.5, max(4, 1.5 * ax.get_ylim()[1]))
         colours = cycle((COMPUTE, MEMORY, GAIN))
-        least, most = ax.get_ylim()  # a name stands at its line's end or at the edge of the axes
+        least, most = ax.get_ylim()  # a name stands at its line's end, or at the edge if that lies outside
         ends = {
             n: (ms[-1].cost.flops / ms[-1].parameters["n"], ms[-1].median_s / ms[0].median_s)
             for n, ms in series.items()
