@@ -16,7 +16,7 @@ SELECTS = ("case", "size", "dtype", "library")
 
 
 def suites() -> dict[str, str]:
-    """Return the suites by name: of the topics, of wrong clocks, of latencies, of the interpreter, of several ranks."""
+    """Return the module of each suite by name: those of topics, pitfalls, latencies, interpreter and several ranks."""
     found = {topic: f"course_pkg.{topic}.suite" for topic in with_module("suite") if topic in topics()}
     return {
         **found,
@@ -76,7 +76,7 @@ def run(args) -> int:
 
 
 def _read(args, device: str) -> int:
-    """Print the recorded measurements of a device that were asked for."""
+    """Print those recorded measurements of a device that the options ask for."""
     recorded = bench.recorded(args.topic, device)
     wanted = {name: getattr(args, name) for name in SELECTS[1:]}
     chosen = lookup.find(recorded.measurements, args.case, whole_operation=True, **wanted)
@@ -86,7 +86,7 @@ def _read(args, device: str) -> int:
 
 
 def _bounds(topic: str, device: str) -> bench.Limits | None:
-    """Return the limits of a recorded device; None for a suite whose times memory does not bound."""
+    """Return the limits of a recorded device; None if memory does not bound the times of this suite."""
     return limits.recorded(topic, device) if topic in topics() else None
 
 
@@ -96,7 +96,7 @@ def _measure(args, device: str | None) -> int:
     device = device or getattr(suite, "DEVICE", None) or ("gpu" if bench.gpu().kind == "gpu" else "cpu")
     part = {"only": args.case} if args.case else {}
     found = iter(suite.run(device, quick=args.quick, **part))
-    first = next(found)  # before the limits are measured: it raises if the device is not there
+    first = next(found)  # before the limits are measured, because it raises if there is no such device
     bounds = limits.here(device) if args.topic in topics() else None
     measurements = _print(args.topic, chain([first], found), bounds)
     print(f"Medians on {first.device.name}.")
@@ -112,7 +112,7 @@ def _measure(args, device: str | None) -> int:
 def _print(topic: str, measurements, bounds: bench.Limits | None, among=None) -> list:
     """Print measurements as they come, then the tables that their suite makes of them, and return them.
 
-    ``among`` are all that were measured together, if only some of them are printed.
+    If only some measurements are printed, ``among`` holds all that were measured together with them.
     """
     suite, done = importlib.import_module(suites()[topic]), []
     for line, m in limit.lines(measurements, bounds, among or (), rates=getattr(suite, "RATES", True)):

@@ -25,7 +25,7 @@ def add_arguments(parser, here: tuple[str, ...], default: str):
 
 
 def chosen(args, stem: str) -> tuple[str | None, str | None]:
-    """Return the device of this machine that was asked for, and the folder of the recorded one; at most one is given.
+    """Return the requested device of this machine and the folder of the requested record; at least one is None.
 
     Parameters
     ----------

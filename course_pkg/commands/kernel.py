@@ -9,11 +9,11 @@ import nbformat
 
 from course_pkg.core.errors import arose_in_the_course, learners_lines
 
-MOST_LETTERS = 70  # of the line by which a cell is named
+MOST_LETTERS = 70  # most letters of the line that names a cell
 
 
 def prepare(shell) -> None:
-    """Let an IPython shell explain errors that come from the course, and names that a skipped cell would define.
+    """Let an IPython shell explain errors of the course, and names whose defining cell was not run.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def _show(shell, kind, error, trace, tb_offset=None):
 
 
 def _in_short(error, shell) -> list[str] | None:
-    """Return what is shown in place of a traceback; None if the traceback itself is best."""
+    """Return the lines that are shown in place of a traceback; None if the traceback itself is best."""
     if hasattr(error, "_render_traceback_"):
         return None  # it knows what to show
     if type(error) is NameError and (maker := _maker(error.name, shell)):
@@ -45,12 +45,12 @@ def _in_short(error, shell) -> list[str] | None:
 
 
 def _maker(name: str | None, shell) -> str:
-    """Name the cell that defines a name and has not run; return an empty string if there is none."""
+    """Return a sentence that names the cell that would define a name; an empty string if there is none."""
     path = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
     try:
         cells = nbformat.read(path, as_version=4).cells if Path(path).suffix == ".ipynb" else []
     except (OSError, ValueError, AttributeError, nbformat.ValidationError):
-        return ""  # a notebook that nobody has saved, or that is no notebook
+        return ""  # the notebook was never saved, or the file is not a notebook
     for cell in cells:
         if cell.cell_type == "code" and name in defined(shell.transform_cell(cell.source)):
             first = next(line.strip() for line in cell.source.splitlines() if line.strip())
@@ -79,7 +79,7 @@ def defined(source: str) -> set[str]:
     while todo:
         node = todo.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names.add(node.name)  # what is inside is its own
+            names.add(node.name)  # names inside it are local
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -90,7 +90,7 @@ def defined(source: str) -> set[str]:
 
 
 def start() -> None:
-    """Prepare the shell in which this runs; in a Python without IPython, such as that of a terminal, do nothing."""
+    """Prepare the IPython shell in which this runs; without IPython, as in a terminal, do nothing."""
     from IPython import get_ipython
 
     if get_ipython() is not None:

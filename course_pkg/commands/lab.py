@@ -66,7 +66,7 @@ def choose_port(wanted: int | None) -> int:
     for port in [wanted] if wanted else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
         with socket.socket() as probe:
             if os.name != "nt":
-                # The server does the same: a port counts as free if its server has just ended.
+                # As the server does: a port whose server has just ended counts as free.
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((HOST, port))
@@ -88,7 +88,7 @@ def choose_port(wanted: int | None) -> int:
 
 
 def notebook_for(folder: Path, prefix: str) -> Path:
-    """Return the notebook to open; if the default one does not exist, the first lecture."""
+    """Return the notebook to open; if the default one does not exist, return the first lecture."""
     if prefix == "00" and not list(folder.glob("00_*.py")):
         prefix = ""
     chosen = pairs(folder, [prefix] if prefix else [])
@@ -133,7 +133,7 @@ def announce(path: str, token: str) -> None:
 
 
 def server_arguments(root: Path, path: str, port: int, retries: int, browser: bool) -> list[str]:
-    """Return JupyterLab's command line; it leaves the learner's own configuration in force."""
+    """Return JupyterLab's command line; the learner's own configuration still applies."""
     arguments = [
         f"--ServerApp.ip={HOST}",
         f"--ServerApp.port={port}",
@@ -153,9 +153,9 @@ def server_arguments(root: Path, path: str, port: int, retries: int, browser: bo
 
 
 def encryption() -> list[str]:
-    """Return the option that encrypts what server and kernels exchange; nothing where Jupyter cannot do that.
+    """Return the option that encrypts messages between server and kernels; an empty list if Jupyter lacks it.
 
-    It also keeps ipykernel from a warning about TCP for each notebook that is opened.
+    The option also prevents ipykernel's warning about TCP, which would appear for each notebook that is opened.
     """
     import zmq
     from jupyter_client.manager import KernelManager
@@ -174,7 +174,7 @@ def run(args: Namespace) -> int:
     token = os.environ["JUPYTER_TOKEN"] = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
     own = os.environ.get("JUPYTER_CONFIG_PATH")
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join([str(CONFIG), own] if own else [str(CONFIG)])
-    os.environ.setdefault("PYTHONSTARTUP", str(KERNEL_STARTUP))  # kernels run it; a learner's own one stays
+    os.environ.setdefault("PYTHONSTARTUP", str(KERNEL_STARTUP))  # kernels run it; a learner's own value stays
     browser = not args.no_browser and has_browser()
     if not browser and not args.no_browser:
         print("No browser can open here: open the address below in a browser that can reach this machine.")

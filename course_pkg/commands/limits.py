@@ -1,4 +1,4 @@
-"""The limits of a device: T_peak and the bandwidth that gives the bound, recorded or measured on this machine."""
+"""The limits of a device: T_peak and the bandwidth that gives the bound; both are recorded, or measured here."""
 
 from course_pkg.bench import Limits
 from course_pkg.witness.limits import recorded

@@ -81,7 +81,7 @@ class Pair:
             ) from error
 
     def state(self) -> State:
-        """Compare both files with the fingerprint of the last sync."""
+        """Return which files have changed since the last sync, by comparing fingerprints."""
         if not self.notebook.exists():
             return State.NEW
         notebook = self.read_notebook()
@@ -98,7 +98,7 @@ class Pair:
         return to_json(tidy(self.read_source(), self.name))
 
     def refresh(self) -> bool:
-        """Write the notebook from the source, keep the outputs of unchanged cells; tell whether the file changed."""
+        """Write the notebook from the source, with outputs of unchanged cells; return whether the file changed."""
         fresh = tidy(self.read_source(), self.name)
         if self.notebook.exists():
             keep_outputs(fresh, self.read_notebook())
@@ -139,14 +139,14 @@ class Pair:
         nb = self.read_source()
         for cell in nb.cells:
             for key in [key for key in cell.metadata if key.startswith("lines_to_")]:
-                del cell.metadata[key]  # numbers of blank lines, which a notebook does not store
+                del cell.metadata[key]  # they count blank lines; a notebook does not store them
         return to_py(nb)
 
     def guard_edits(self) -> None:
         """Make the notebook the newer file, so that Jupytext does not overwrite the edits in it.
 
         When a pair is opened, Jupytext takes the cells from the ``.py``, and the first save overwrites the notebook.
-        Only if the notebook differs and is the newer file does Jupytext ask first.
+        Jupytext asks first only if the notebook differs and is the newer file.
         """
         if self.notebook.stat().st_mtime < self.source.stat().st_mtime + 5:
             newer = max(self.source.stat().st_mtime, self.notebook.stat().st_mtime) + 5
@@ -154,7 +154,7 @@ class Pair:
 
 
 def fingerprint(nb: NotebookNode) -> str:
-    """Return a hash of what a learner edits: cells, tags and title, after conversion to ``.py`` and back."""
+    """Return a hash of what a learner edits (cells, tags and title), computed after conversion to ``.py`` and back."""
     nb = _from_text(to_py(nb), None)
     cells = [
         (c.cell_type, c.source, {k: c.metadata[k] for k in CELL_METADATA if k in c.metadata})
@@ -239,7 +239,7 @@ def to_py(nb: NotebookNode) -> str:
 def _from_text(text: str, path: Path | None) -> NotebookNode:
     try:
         nb = jupytext.reads(text, fmt="py:percent")
-    except Exception as error:  # jupytext raises what its YAML reader raises
+    except Exception as error:  # jupytext passes on any exception of its YAML reader
         name = path.name if path else "The lecture"
         raise CourseError(
             f"{name} has a header that is not valid YAML: compare it with that of another lecture."

@@ -42,7 +42,7 @@ def pairs(folder: Path, prefixes: list[str] = ()) -> list[Pair]:
     CourseError
         If no lecture starts with a prefix.
     """
-    # A synchronised notebook whose .py was deleted is a lecture, too; a notebook of the learner's own is none.
+    # A synchronised notebook whose .py was deleted is a lecture, too; a notebook that a learner made is not.
     sources = set(folder.glob("[0-9][0-9]_*.py"))
     sources |= {p.with_suffix(".py") for p in folder.glob("[0-9][0-9]_*.ipynb") if '"synced"' in _peek(p)}
     everything = [Pair(path) for path in sorted(sources)]
@@ -59,7 +59,7 @@ def sync(pair: Pair) -> tuple[str, bool]:
     Returns
     -------
     (line, settled) : str and bool
-        A message, which may be empty; and whether nothing is left to do: both files agree, or may differ.
+        A message, which may be empty; and whether nothing is left to do, because both files agree or may differ.
     """
     if not pair.source.exists():
         return (
@@ -104,7 +104,7 @@ def take(pair: Pair, origin: str) -> str:
         raise CourseError(
             f"{pair.source.name} does not exist: `course sync --from ipynb {pair.number}` writes it."
         )
-    pair.read_source()  # an unreadable source must not cost the notebook
+    pair.read_source()  # if the source is unreadable, stop here, before the notebook is overwritten
     try:
         in_step = pair.state() in (State.NEW, State.SAME)
     except CourseError:

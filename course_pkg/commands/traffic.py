@@ -1,4 +1,4 @@
-"""The table of ``course verify traffic``: what must move and what moved, the time, the clocks, and which one binds."""
+"""The table of ``course verify traffic``: bytes that must move, bytes moved, time, clocks, and the one that binds."""
 
 from course_pkg.bench import Limits
 from course_pkg.bench.limit import named
@@ -12,13 +12,13 @@ NAMES = (clocks.MEMORY, *clocks.UNITS)
 
 
 def header() -> str:
-    """Return the heading of the table; bytes are in MB, clocks in shares of the time."""
+    """Return the heading of the table; bytes are in MB, clocks are shares of the time."""
     cells = [f"{name:>{width}}" for name, width in zip(BYTES, WIDTHS, strict=True)]
     return "  ".join([*cells, f"{'time':>8}", *(f"{name:>6}" for name in NAMES), f"{'binds':>6}", " case"])
 
 
 def row(case: Case, counted: dict, limits: Limits | None) -> str:
-    """Return a line of the table; cells of what was not counted, or has no yardstick, are blank."""
+    """Return a line of the table; a cell is blank if its value was not counted or cannot be compared."""
     must = (case.cost.bytes_read, clocks.READ), (case.cost.bytes_written, clocks.WRITTEN)
     cells = [_bytes(n, counted[metric]) for n, metric in must]
     time_s = counted.get(clocks.TIME, 0) / 1e9
@@ -32,7 +32,7 @@ def row(case: Case, counted: dict, limits: Limits | None) -> str:
 
 
 def notes(limits: dict[str, Limits | None]) -> list[str]:
-    """Return what the numbers mean; ``limits`` are those of the topics in the table."""
+    """Return sentences on what the numbers mean; ``limits`` are the limits of the topics in the table."""
     found = [
         "Bytes are in MB. If fewer were written than must be, the L2 cache still held the rest when the kernel ended.",
         "Shares are of the time: what a kernel's bytes, traffic in L2 and L1, and instructions take, each alone.",

@@ -70,7 +70,7 @@ def _counted(args, on_gpu, cases, metrics):
     absent : tuple of str
         Names of the metrics that the device does not count.
     where : list of str
-        A line that says where the cases were counted, and a line for each part of them that could not be.
+        A line that says where the cases were counted, and a line for each part that could not be counted.
     """
     if not on_gpu:
         recorded = record.recorded(args.what, args.against)
@@ -92,7 +92,7 @@ def _folder(args) -> Path:
 
 
 def _to_count(args, cases: list[Case]) -> list[Case]:
-    """Return the cases to count or to read: with --missing, those that the record of this GPU lacks."""
+    """Return the cases to count or to read; with --missing, only those that the record of this GPU lacks."""
     if not args.missing:
         return cases
     path = _folder(args) / bench.gpu().slug / f"{args.what}.json"
@@ -108,7 +108,7 @@ def _not_there(case: Case, kind: str, on_gpu: bool) -> str:
 
 
 def _offered(what: str) -> list[Case]:
-    """Return the cases of a comparison."""
+    """Return all cases that a comparison offers."""
     if what == "races":
         return [*racy_cases().values(), *fixed_cases().values()]
     return list((large_cases() if what == record.TRAFFIC else all_cases()).values())
@@ -138,7 +138,7 @@ def _traffic(args, on_gpu: bool) -> int:
 
 
 def _limits(of_topics: set[str], device: str | None) -> dict[str, bench.Limits | None]:
-    """Return the limits of topics on a recorded device, or on this machine's GPU: measured where none are recorded."""
+    """Return topics' limits on a recorded device, or on this machine's GPU; measure them if a topic has no record."""
     folder_name = device or bench.gpu().slug
     found = {topic: limits.recorded(topic, folder_name) for topic in sorted(of_topics)}
     if device is None and None in found.values():

@@ -8,9 +8,10 @@
     python3 course_pkg/setup/bootstrap.py env  [--extras slides,grade]
     python3 course_pkg/setup/bootstrap.py run  [--extras slides,grade] -- course slides
 
-This file uses the standard library only, and syntax that Python 3.8 can parse: whoever starts it with an old Python
-reads a sentence that says so, not a SyntaxError. `.venv/.course-ready.json` is written last, after a trial import. If
-it does not match pyproject.toml, constraints.txt and the wanted extras, the next run repairs the environment.
+This file uses the standard library only, and syntax that Python 3.8 can parse: with a Python that is too old, it
+prints a sentence that says so instead of a SyntaxError. `.venv/.course-ready.json` is written last, after a trial
+import. If it does not match pyproject.toml, constraints.txt and the wanted extras, the next run repairs the
+environment.
 """
 
 import os
@@ -24,7 +25,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 NEWER = ("python3.13", "python3.12", "python3.11")
 TRIAL = "import course_pkg, ipykernel, ipywidgets, jupyterlab, jupytext, matplotlib, numba, numpy, psutil"
 BASE_GB, REPAIR_GB, GPU_GB = 2.0, 0.5, 6.0
-LAB = ("grade",)  # the buttons Validate, for learners, and Formgrader, for teachers, are nbgrader's
+LAB = ("grade",)  # nbgrader adds the buttons Validate, for learners, and Formgrader, for teachers
 
 if __name__ == "__main__":
     # A script finds what lies beside it; the package lies two folders up.
@@ -40,21 +41,21 @@ from course_pkg.setup.troubles import (  # noqa: E402
     explain_os_error,
 )
 
-# One worker more than cores, up to four: tests wait for browsers, sandboxes and clocks a third of their time; a fourth
-# worker on two cores gained nothing. All tests of a file run in one worker, so that what they share is made once;
-# tests/conftest.py orders the files.
+# One worker more than cores, up to four: for a third of their time, tests wait for browsers, sandboxes and clocks. On
+# two cores, a fourth worker made nothing faster. All tests of a file run in one worker, so that what they share is made
+# once; tests/conftest.py orders the files.
 OPTIONS = ["-n", str(min((os.cpu_count() or 1) + 1, 4)), "--dist", "loadfile", "--no-loadscope-reorder"]
 PYTEST = ["python", "-m", "pytest", *OPTIONS]
-CHECK_S = 87  # with what comes before and after, `make check` ends within 90
-# Failures that leaving out the GPU packages would not avoid.
+CHECK_S = 87  # seconds; together with the steps before and after, `make check` ends within 90
+# Failures that would also occur without the GPU packages.
 WITHOUT_GPU_TOO = (BAD_CERTIFICATE, NO_NETWORK, NO_PERMISSION, NO_SPACE)
 
 
 def choose_gpu(state):
-    """Return the GPU extra for this machine, the facts that decided, and what to tell the learner."""
+    """Return the GPU extra for this machine, the facts that led to this choice, and a sentence for the learner."""
     facts = [driver.driver_version(), os.environ.get("COURSE_GPU", "")]
     if facts == state.get("facts"):
-        # Counting GPUs starts them, which takes a second: with the same driver and COURSE_GPU the last answer holds.
+        # Counting GPUs starts them, which takes a second. With the same driver and COURSE_GPU, the last answer holds.
         old = 0 < facts[0] < driver.OLDEST and not facts[1]
         return state.get("gpu", ""), facts, driver.gpu_extra(facts[0])[1] if old else ""
     try:
@@ -120,8 +121,8 @@ def ensure(extras=(), venv=None):
 def environment_of(venv):
     """Return the variables of a shell in which the environment is active, so that `!course …` works in a notebook.
 
-    Containers often forbid Python to keep compiled modules. Then each process compiles all that it imports again, which
-    takes longer than most commands of the course.
+    Containers often forbid Python to keep compiled modules. Each process must then compile all its imports again, which
+    takes longer than most commands of the course. So the environment allows Python to keep them.
     """
     environment = dict(os.environ, VIRTUAL_ENV=venv.path)
     environment["PATH"] = venv.bin + os.pathsep + environment.get("PATH", "")
@@ -140,7 +141,7 @@ def resolve(venv, command):
 
 
 def hand_over(venv, command):
-    """Replace this process by the command; on Windows, where this would detach it from the terminal, wait for it."""
+    """Replace this process by the command; on Windows, which would detach it from the terminal, run it and wait."""
     command, environment = resolve(venv, command), environment_of(venv)
     os.chdir(venv.root)
     if os.name != "nt":
@@ -159,7 +160,7 @@ def lint(venv):
 
 
 def test(venv, arguments):
-    """Run the tests; on CI, run those that use a browser or bubblewrap first with both of them hidden.
+    """Run the tests; on CI, first run those that use a browser or bubblewrap with both programs hidden.
 
     The summary of all tests comes last.
     """
@@ -175,7 +176,7 @@ def test(venv, arguments):
 
 
 def check(venv, started):
-    """Run the tests of what was changed, the most direct ones first, until the time is up."""
+    """Run the tests of changed files, the most direct ones first, until the time is up."""
     os.environ["COURSE_CHECK_UNTIL"] = str(started + CHECK_S)
     return hand_over(venv, ["python", "-m", "course_pkg.setup.touched", *OPTIONS])
 

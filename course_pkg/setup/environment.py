@@ -1,4 +1,4 @@
-"""The environment `.venv` of the course: how it is made and filled, and how one sees that it is complete.
+"""The environment `.venv` of the course: how it is made and filled, and how to tell that it is complete.
 
 This module uses the standard library only, and syntax that old Pythons can parse, because the bootstrap imports it.
 """
@@ -18,7 +18,7 @@ NEEDED = (3, 11)
 
 
 def say(line):
-    """Print a line without buffering it, also into a pipe."""
+    """Print a line and flush it at once, also into a pipe."""
     print(line, flush=True)
 
 
@@ -49,7 +49,7 @@ class Venv:
         os.replace(self.marker + ".new", self.marker)
 
     def key(self, extras):
-        """Return a hash of all that the environment depends on, its folder included, whose path is in its scripts."""
+        """Return a hash of all that the environment depends on, including its folder: its scripts contain that path."""
         digest = hashlib.sha256(repr((self.root, sorted(extras))).encode())
         for name in ("pyproject.toml", "constraints.txt"):
             with open(os.path.join(self.root, name), "rb") as file:
@@ -107,7 +107,7 @@ class Venv:
         os.makedirs(os.path.dirname(self.log), exist_ok=True)
         started = time.time()
         say(f"{what} …")
-        # These would send the installation somewhere else than into .venv.
+        # These variables would make the installation go elsewhere than into .venv.
         bend = (
             "PYTHONHOME",
             "VIRTUAL_ENV",
@@ -146,7 +146,7 @@ class Venv:
                 raise explain(output, os.path.relpath(self.log, self.root), version)
 
     def install(self, extras, last_gpu, from_cache=True):
-        """Install uv, then the course with its extras; do not touch other packages."""
+        """Install uv, then the course with its extras; leave other packages as they are."""
         constraints = ["-c", "constraints.txt"]
         pip = [
             self.python,

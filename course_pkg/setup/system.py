@@ -16,7 +16,7 @@ from course_pkg.setup.troubles import Trouble
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MACOS_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-LIMIT_S = 600  # of one call of the package manager
+LIMIT_S = 600  # time limit of one call of the package manager
 # Without a network, apt must give up within seconds; if another installation is running, apt must wait for it.
 APT = ["apt-get", "-qq", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=15"]
 APT += ["-o", "Acquire::https::Timeout=15", "-o", "DPkg::Lock::Timeout=60"]
@@ -41,7 +41,7 @@ MANAGERS = {
 
 
 def hidden(name):
-    """Tell whether COURSE_HIDE, such as ``bwrap,chromium``, demands to act as if the program were missing."""
+    """Return whether COURSE_HIDE, such as ``bwrap,chromium``, names a program: then it counts as missing."""
     return name in os.environ.get("COURSE_HIDE", "").replace(" ", "").split(",")
 
 
@@ -100,7 +100,7 @@ def missing():
         # bubblewrap exists on Linux only; other systems have fonts of their own
         "bubblewrap": lambda: not linux or bwrap() is not None,
         "fonts": lambda: not linux or has_fonts(),
-        # only Linux is sure to have a package of it; elsewhere the tests that need it are skipped
+        # only on Linux is a package certain to exist; elsewhere, tests that need it are skipped
         "openmpi": lambda: not linux or mpirun() is not None,
     }
     return [need for need in NEEDS if not met[need]()]
@@ -140,7 +140,7 @@ def prefix(needs, ask=input):
     if not shutil.which("sudo"):
         return None, "installing needs root, and there is no sudo"
     if os.environ.get("CI"):
-        # Nobody is there to ask or to type a password.
+        # There is no terminal on which to ask, or to type a password.
         granted = subprocess.call(
             ["sudo", "-n", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -213,7 +213,7 @@ def bring(say, log, ask=input):
     Returns
     -------
     list of str
-        What is missing afterwards.
+        The needs that are still missing afterwards.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def bring(say, log, ask=input):
     if wish not in ("", "none"):
         raise Trouble(f"COURSE_SYSTEM is {wish!r}: set it to none (install nothing), or unset it.")
     needs = missing()
-    # What was hidden on purpose is not missing.
+    # Programs that were hidden on purpose need not be installed.
     needs = [
         need for need in needs if not hidden({"bubblewrap": "bwrap", "openmpi": "mpirun"}.get(need, need))
     ]

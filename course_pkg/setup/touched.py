@@ -5,8 +5,8 @@
 A file counts as changed if it differs from the point where this branch left the main one, committed or not. Tests run
 in this order: changed test files, and those of changed lectures and exercises; test files named after a changed module;
 test files that import one; test files of the same folder; then test files that reach a changed module through other
-modules. The bootstrap sets the time at which this must end (`COURSE_CHECK_UNTIL`). What is then left to `make test` is
-named, here and by `tests/conftest.py`.
+modules. The bootstrap sets the time at which this must end (`COURSE_CHECK_UNTIL`). Tests that are then left
+to `make test` are named, here and by `tests/conftest.py`.
 
 It runs in the environment, and uses `grimp`, which import-linter installs.
 """
@@ -28,8 +28,8 @@ from course_pkg.setup.environment import ROOT, say
 CHANGED, MIRROR, IMPORTS, ROOM, INDIRECT = range(5)
 NOTEBOOKS = ("lectures", "solutions", "exercises")
 INTERRUPTED, NO_TESTS = 2, 5  # exit statuses of pytest: interrupted; no test was collected
-WORTH_S = 15.0  # with less time left, a run is not even started
-MOST_FILES = 30  # of one run: pytest starts no test before it has imported all files of a run
+WORTH_S = 15.0  # no run is started if less time is left
+MOST_FILES = 30  # most files of one run: pytest imports all of them before it starts the first test
 END_S = 4.0  # time that pytest needs to write its summary after an interrupt
 
 
@@ -40,7 +40,7 @@ def git(*arguments: str, root: Path) -> str:
 
 
 def changed_files(root: Path) -> tuple[list[str], str]:
-    """Return the files that differ from the point where this branch left the main one, and the name of that point.
+    """Return the files that differ from the point where this branch left the main one, and that point's name.
 
     Raises
     ------
@@ -94,13 +94,13 @@ class Tests:
         return frozenset(found)
 
     def _module(self, name: str) -> str:
-        """Return the module in which a dotted name lies: `from a.b import c` may name a module or a function."""
+        """Return the module that contains a dotted name: in `from a.b import c`, c may be a module or a function."""
         place = self.root.joinpath(*name.split("."))
         exists = place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()
         return name if exists else name.rpartition(".")[0]
 
     def of(self, path: str) -> dict[str, int]:
-        """Return the test files of a changed file, each with its rank: the smaller, the more direct."""
+        """Return the test files of a changed file, each with its rank: a smaller rank means a more direct test."""
         parts = Path(path).parts
         if path in self.files:
             return {path: CHANGED}
@@ -211,7 +211,7 @@ def chosen(changed: list[str], tests: Tests) -> tuple[list[list[str]], list[str]
     """Return the test files to run, the most direct first, and the changed files for which no test was found.
 
     The files are divided into three runs: those that test a change directly, those of the same folder, and those that
-    reach it through other modules. One run of all files would first spend seconds on collecting them.
+    reach it through other modules. A single run of all files would need seconds to collect them before its first test.
     """
     ranks: dict[str, int] = {}
     unseen = []
@@ -227,7 +227,7 @@ def chosen(changed: list[str], tests: Tests) -> tuple[list[list[str]], list[str]
 
 
 def named(files: list[str]) -> str:
-    """Return the names of test files; for more than eight, only their folders and how many files are in each."""
+    """Return the names of test files as text; for more than eight, only each folder and its number of files."""
     if len(files) <= 8:
         return ", ".join(files)
     folders = Counter(str(Path(file).parent) for file in files)
@@ -248,7 +248,7 @@ def run(options: list[str], files: list[str], root: Path, until: float) -> int:
     try:
         process.wait(None if left == float("inf") else left - END_S)
     except subprocess.TimeoutExpired:
-        late = True  # tests stop by themselves when the time is up, so pytest still collects, or hangs
+        late = True  # tests stop by themselves when the time is up, so pytest must be collecting or hanging
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)

@@ -48,7 +48,7 @@ _PATTERNS = [
 
 
 class Trouble(Exception):
-    """A failure; its message is the only sentence that the learner reads."""
+    """A failure; its message is the only sentence shown to the learner."""
 
     def __init__(self, sentence, kind=""):
         super().__init__(sentence)

@@ -1,7 +1,7 @@
 """The course as one static site: lectures, decks, exercises, words, the package, records and figures.
 
-Sphinx makes the pages; this package only gathers what it reads. ``docs/site`` holds Sphinx's settings and the pages
-that somebody has written.
+Sphinx makes the pages; this package only gathers the sources that Sphinx reads. ``docs/site`` holds Sphinx's settings
+and the pages that are written by hand.
 """
 
 from course_pkg.site.build import Site, build

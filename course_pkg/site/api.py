@@ -1,4 +1,4 @@
-"""Pages about the package: headings that are names, and at the top what is there, with a sentence for each name."""
+"""Pages about the package: headings that are plain names, and an overview with a sentence about each name."""
 
 import ast
 import re
@@ -54,7 +54,7 @@ def laid_out(text: str, fragment: str) -> str:
 
 
 def contents(modules: list[str]) -> str:
-    """Return as HTML what modules offer: of one module a table, of several a fold for each."""
+    """Return as HTML what modules offer: a table for a single module, a foldable table for each of several."""
     tables = {module: _table(module) for module in modules}
     there = {module: table for module, table in tables.items() if table}
     if len(there) == 1:
@@ -86,7 +86,7 @@ def offered(module: str) -> dict[str, str]:
 
 
 def _found(module: str, name: str):
-    """Return the definition of a name, in the module or in that from which it is imported; None for other values."""
+    """Return the definition of a name, in this module or in the one it is imported from; None for other values."""
     tree = ast.parse(file_of(module).read_text(encoding="utf-8"))
     if name in (here := _defined(tree)):
         return here[name]
@@ -99,7 +99,7 @@ def _found(module: str, name: str):
 
 
 def _defined(tree) -> dict:
-    """Return functions and classes by name, without those that only a compiler calls."""
+    """Return the functions and classes of a syntax tree by name, without intrinsics, which only a compiler calls."""
     return {
         node.name: node
         for node in tree.body
@@ -121,6 +121,6 @@ def _table(module: str) -> str:
 
 
 def _underlined(name: str, mark: str) -> str:
-    """Return a heading: a name as apidoc has escaped it, without the package's own."""
+    """Return an underlined heading: a name as apidoc has escaped it, without the name of the package."""
     short = name.removeprefix("course\\_pkg.")
     return f"{short}\n{mark * len(short)}\n"

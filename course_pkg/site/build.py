@@ -39,9 +39,9 @@ def build(root: Path, out: Path, work: Path, *, api: bool = True, check: bool = 
     root : Path
         The course.
     out : Path
-        The folder of the site. Files of an earlier build stay, as far as this one does not replace them.
+        The folder of the site. Files of an earlier build stay, except those that this build replaces.
     work : Path
-        Where executed lectures are kept (``executed``), and what Sphinx reads and remembers (``site-source``).
+        Holds the executed lectures (``executed``), and what Sphinx reads and remembers (``site-source``).
     api : bool
         Also document the package, which takes a minute.
     check : bool
@@ -51,8 +51,8 @@ def build(root: Path, out: Path, work: Path, *, api: bool = True, check: bool = 
     Raises
     ------
     CourseError
-        If a lecture cannot be executed, if Sphinx warns, or if a page asks another machine for something or writes an
-        error to the console.
+        If a lecture cannot be executed, if Sphinx warns, or if a page requests something from another machine or writes
+        an error to the console.
     """
     root, out, work = Path(root).resolve(), Path(out).resolve(), Path(work).resolve()
     lectures = sorted((root / "lectures").glob("[0-9]*.py"))
@@ -79,7 +79,7 @@ def build(root: Path, out: Path, work: Path, *, api: bool = True, check: bool = 
 
 
 def _sphinx(pages: Path, source: Path, out: Path, doctrees: Path, api: bool) -> None:
-    """Run Sphinx in a process of its own; a warning is an error, as a page does not say what it should."""
+    """Run Sphinx in a process of its own; treat a warning as an error, since it means that a page is wrong."""
     tags = [] if api else ["-t", "without_api"]
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", *tags]
     command += ["-c", str(pages), "-d", str(doctrees), str(source), str(out)]

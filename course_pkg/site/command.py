@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     out = args.out or root / "build" / "site"
     if not args.out:
-        shutil.rmtree(out, ignore_errors=True)  # nothing stays that an earlier build has published
+        shutil.rmtree(out, ignore_errors=True)  # remove what an earlier build has published
         shutil.rmtree(root / "build" / "site-doctrees", ignore_errors=True)
     site = build(root, out, root / "build", api=not args.no_api, check=not args.no_check)
     looked = site.looked

@@ -1,4 +1,4 @@
-"""The decks as cards: each with a photograph of its first slide, what it promises, and the number of its slides."""
+"""The decks as cards: each has a photograph of its first slide, its promise, and its number of slides."""
 
 import html
 import re
@@ -10,8 +10,8 @@ from course_pkg.slides.build import BuiltDeck
 from course_pkg.slides.check import open_deck
 from course_pkg.slides.convert import HEIGHT, WIDTH
 
-PICTURES = "pictures"  # beside the decks
-SCALE = 0.5  # of a slide's pixels: a card is narrower than half of a slide
+PICTURES = "pictures"  # the folder of the photographs, beside the decks
+SCALE = 0.5  # scale of a photograph: a card is narrower than half of a slide
 
 
 def photograph(decks: list[BuiltDeck]) -> None:
@@ -29,7 +29,7 @@ def photograph(decks: list[BuiltDeck]) -> None:
                     viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=theme, device_scale_factor=SCALE
                 )
                 page = open_deck(context, deck.html)
-                page.wait_for_timeout(200)  # until reveal.js has laid it out
+                page.wait_for_timeout(200)  # wait until reveal.js has laid the slide out
                 path = picture_of(deck, theme)
                 path.parent.mkdir(exist_ok=True)
                 page.screenshot(path=str(path))
@@ -37,12 +37,12 @@ def photograph(decks: list[BuiltDeck]) -> None:
 
 
 def picture_of(deck: BuiltDeck, theme: str) -> Path:
-    """Return where the photograph of a deck lies."""
+    """Return the path of the photograph of a deck."""
     return deck.html.parent / PICTURES / f"{deck.name}-{theme}.png"
 
 
 def cards(decks: list[BuiltDeck]) -> str:
-    """Return the decks as HTML, for a page beside their folder; a deck that has no photograph is shown by words."""
+    """Return the decks as HTML, for a page beside their folder; without a photograph, a card has words only."""
     return f'<ul class="decks">\n{"".join(map(_card, decks))}</ul>\n'
 
 

@@ -1,4 +1,4 @@
-"""The exercises as cards: what each asks for, its points and time, and the lecture that it follows."""
+"""The exercises as cards: the task of each, its points and time, and the lecture that it follows."""
 
 import html
 import re
@@ -17,7 +17,7 @@ def exercises(notebooks: list[Path], lectures: list[Path]) -> str:
     Parameters
     ----------
     notebooks : list of Path
-        The exercises. What one asks for is the table in its first cell.
+        The exercises. The table in the first cell of an exercise says what it asks for.
     lectures : list of Path
         The lectures as notebooks; an exercise has the name of its lecture.
     """

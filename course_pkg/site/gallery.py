@@ -10,7 +10,7 @@ from course_pkg.viz.picture import FOLLOWS_THEME
 
 
 def gallery(root: Path) -> str:
-    """Return all figures as HTML; of pictures that are the steps of one slider, the last stands for all.
+    """Return all figures as HTML; if several pictures are the steps of one slider, only the last one is shown.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Open pages in a browser without a network: what do they ask of other machines, and what does the console say?"""
+"""Open pages in a browser without a network, and report their requests to other machines and console errors."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,7 @@ from course_pkg.slides.check import DeckReport, open_deck, watch
 
 SAMPLE_OF_API = 5
 DRAWN_WITHIN_S = 60
-# a widget is drawn where html-manager has put its view; formulas are drawn once MathJax has started
+# a widget is drawn if html-manager has put its view there; formulas are drawn once MathJax has started
 _DRAWN = """() => {
   const widgets = [...document.querySelectorAll('script[type="application/vnd.jupyter.widget-view+json"]')];
   const drawn = widgets.every((script) => script.parentElement.querySelector('.lm-Widget, .jupyter-widgets'));
@@ -38,9 +38,9 @@ class Looked:
 
 
 def look(site: Path) -> Looked:
-    """Open the pages of a site, on a desk and on a phone, with the network blocked.
+    """Open the pages of a site in windows of a desktop and of a phone, with the network blocked.
 
-    Of the pages about the package, which Sphinx makes all alike, a few are opened.
+    The pages about the package are all made by Sphinx in the same way, so only a few of them are opened.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def pages_of(site: Path) -> list[Path]:
 
 
 def require_clean(seen: Looked) -> None:
-    """Raise `CourseError` that lists what is wrong, if something is."""
+    """Raise a `CourseError` that lists all problems, if there are any."""
     said = [f"asks for {url}" for url in seen.outbound]
     said += [f"the console says “{text}”" for text in seen.console_errors] + seen.problems
     if said:

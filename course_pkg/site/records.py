@@ -11,7 +11,7 @@ from course_pkg.core.units import format_time
 from course_pkg.paths import recorded_dir
 from course_pkg.topics import topics
 
-# heading: whether the column is sorted by number
+# heading of a column: whether the column is sorted as numbers
 COLUMNS = {
     "topic": False, "device": False, "variant": False, "library": False, "size": True,
     "time": True, "bound": True, "time / bound": True, "T_eff, GB/s": True, "settings": False,
@@ -42,12 +42,14 @@ def recorded():
 
 
 def _place(found: bench.Recorded) -> tuple:
-    """Return where a device stands among others: the one of the lectures first, then other GPUs, then CPUs."""
+    """Return a key that sorts devices: that of the lectures first, then other GPUs, then CPUs."""
     return found.device.slug != folder.DEFAULT_DEVICE, found.device.kind != "gpu", found.device.name
 
 
 def row(m: Measurement, topic: str, bounds: Limits | None) -> str:
-    """Return a measurement as a row; where memory is no bound, or its bytes are unknown, there is a dash.
+    """Return a measurement as a row of the table.
+
+    A cell shows a dash if memory does not bound the measurement, or if its bytes are unknown.
 
     Parameters
     ----------
@@ -69,7 +71,7 @@ def row(m: Measurement, topic: str, bounds: Limits | None) -> str:
         (format_time(bound_s) if bounded else UNKNOWN, bound_s),
         (f"{over:.2f}×" if bounded else UNKNOWN, over),
         (UNKNOWN if m.t_eff_gb_s is None else f"{m.t_eff_gb_s:,.0f}", m.t_eff_gb_s),
-        (_settings(m), None),  # the least of it: in a narrow window, the last column lies beyond the border
+        (_settings(m), None),  # least important, so last: in a narrow window, the last column is cut off
     ]
     return f"<tr>{''.join(_cell(text, value) for text, value in cells)}</tr>"
 
@@ -80,7 +82,7 @@ def _heading(name: str, number: bool) -> str:
 
 
 def _settings(m: Measurement) -> str:
-    """Return what else distinguishes a measurement, without its size."""
+    """Return as text the parameters that distinguish a measurement, other than its size."""
     said = lookup.describe(m)
     size = lookup.size_of(m)
     return said.removeprefix(size).removeprefix(", ")

@@ -1,4 +1,4 @@
-"""The rooms of the package, in groups: what each is for, and a sentence on each of its modules."""
+"""The rooms of the package (its folders), in groups: the purpose of each, and a sentence about each module."""
 
 import ast
 import html
@@ -13,7 +13,7 @@ from course_pkg.topics import topics
 PACKAGE = Path(course_pkg.__file__).parent
 API = "api"  # the folder of Sphinx's pages
 TOPICS = "Topics"
-# group: its sentence, and its rooms; the topics are found
+# group: its sentence and its rooms; the rooms of the group of topics are found
 GROUPS = {
     "Without a GPU": ("Kernels run on any machine, and are counted.", ("cuda", "simt", "core")),
     "Measure and draw": ("Times beside costs, records, figures and widgets.", ("bench", "viz")),
@@ -21,7 +21,7 @@ GROUPS = {
     "Shared by topics": ("Parts of kernels, and the same solvers on many GPUs.", ("device", "distributed")),
     "In notebooks": ("What cells of lectures and exercises call.", ("practice", "topics")),
 }  # fmt: skip
-SAYS_WHAT_FOR = ("reference.py", "problem.py")  # of a topic, the first that is there
+SAYS_WHAT_FOR = ("reference.py", "problem.py")  # a topic's first one of these says what it is for
 
 
 def overview(pages: Path) -> str:
@@ -35,7 +35,7 @@ def overview(pages: Path) -> str:
     Raises
     ------
     CourseError
-        If a room that has a page is in no group: then readers would not find it.
+        If a room that has a page is in no group: readers would not find it.
     """
     there = documented(pages)
     named = [name for _, names in _groups().values() for name in names]
@@ -52,7 +52,7 @@ def overview(pages: Path) -> str:
 
 
 def documented(pages: Path) -> dict[str, str]:
-    """Return the modules that Sphinx's sources document, each with the page on which it stands."""
+    """Return the modules that Sphinx's sources document, each with the name of its page."""
     found = {}
     for path in sorted(Path(pages).glob("course_pkg*.rst")):
         for module in re.findall(r"^\.\. automodule:: (\S+)", path.read_text(encoding="utf-8"), re.MULTILINE):
@@ -97,7 +97,7 @@ def file_of(module: str) -> Path:
 
 
 def _said(module: str) -> str:
-    """Return what a module says of itself; of a topic, whose package says nothing, what its reference computes."""
+    """Return the sentence about a module; for a topic, whose package has none, what its reference computes."""
     file = file_of(module)
     if said := sentence_of(file):
         return said
@@ -111,6 +111,6 @@ def _link(module: str, page: str, words: str) -> str:
 
 
 def words(text: str) -> str:
-    """Return a sentence of a docstring as HTML: what stands in backticks is code."""
+    """Return a sentence of a docstring as HTML: words in backticks become code."""
     escaped = html.escape(text)
     return re.sub(r"(?::\w+:)?`+~?([^`]+)`+", r"<code>\1</code>", escaped)

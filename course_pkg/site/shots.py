@@ -1,4 +1,4 @@
-"""Photographs of slides for the README, and what each was made from, so that a test can say which are of yesterday."""
+"""Photographs of slides for the README, and hashes of their sources, so that a test can find outdated ones."""
 
 import hashlib
 import json
@@ -61,7 +61,7 @@ def digest(root: Path, shot: Shot) -> str:
 
 
 def stale(root: Path) -> list[str]:
-    """Return the names of the photographs that are missing, or that were made from something else than is there now."""
+    """Return the names of the photographs that are missing, or whose sources have changed since."""
     folder = Path(root) / FOLDER
     record = folder / MADE_FROM
     known = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
@@ -74,7 +74,7 @@ def stale(root: Path) -> list[str]:
 
 
 def photograph(root: Path, decks: Path) -> list[Path]:
-    """Photograph the slides, light and dark, from built decks; note what they were made from.
+    """Photograph the slides, light and dark, from built decks; store hashes of their sources.
 
     Parameters
     ----------

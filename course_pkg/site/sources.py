@@ -1,4 +1,4 @@
-"""Gather what Sphinx reads in one folder that is laid out as the course is, so that links between pages hold."""
+"""Gather what Sphinx reads in one folder, laid out like the course, so that links between pages work."""
 
 import re
 import shutil
@@ -17,10 +17,10 @@ WRITTEN = (
     "docs/finds.md", "docs/grading.md",
 )  # fmt: skip
 PICTURES = ("docs/*.png", "docs/pictures/*", "figures/output/*.svg")
-MADE, SERVED, API = "made", "served", "api"  # included; served as it is; by Sphinx
+MADE, SERVED, API = "made", "served", "api"  # folders: included in pages; served unchanged; written by Sphinx
 
 FOLDED = '<details class="speaker"><summary>For the speaker</summary>\n\n{}\n\n</details>'
-SETUP = ("# Setup", "# Where the course is not installed")  # how the cells before the first idea begin
+SETUP = ("# Setup", "# Where the course is not installed")  # how the cells that prepare a lecture begin
 
 
 def gather(root: Path, executed: list[Path], fragments: dict[str, str], target: Path) -> Path:
@@ -35,7 +35,7 @@ def gather(root: Path, executed: list[Path], fragments: dict[str, str], target: 
     fragments : dict of str to str
         HTML that pages include, by file name.
     target : Path
-        The folder. What an earlier call wrote and this one does not is removed.
+        The folder. Files that an earlier call wrote, and this one does not write, are removed.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def gather(root: Path, executed: list[Path], fragments: dict[str, str], target: 
     pictures = {
         path.relative_to(root).as_posix(): path for glob in PICTURES for path in sorted(root.glob(glob))
     }
-    # a page written in HTML names its pictures by their place in the site, where Sphinx itself puts none
+    # pages written in HTML refer to pictures by their place in the site; Sphinx does not copy pictures there
     copied |= pictures | {f"{SERVED}/{name}": path for name, path in pictures.items()}
     for name in texts | copied:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -73,17 +73,17 @@ def gather(root: Path, executed: list[Path], fragments: dict[str, str], target: 
 
 
 def prepare(nb: "NotebookNode", number: str = "") -> "NotebookNode":
-    """Lay a notebook out as a page: its title has its number; notes for speakers and what is set up first are folded.
+    """Lay a notebook out as a page: its title has its number; notes for the speaker and setup cells are folded.
 
-    What is set up are the cells that say so, and those before the second section that are on no slide and show nothing:
-    helpers, which nobody reads before the first idea.
+    Setup cells are those that begin with a heading such as ``# Setup``, and code cells before the second section that
+    are on no slide and show nothing: helpers, which a reader need not see before the first idea.
 
     Parameters
     ----------
     nb : NotebookNode
         Changed in place.
     number : str
-        Of the lecture; an exercise has it in its title.
+        The number of a lecture; empty for an exercise, whose title contains it.
     """
     untitled, sections = number, 0
     for cell in nb.cells:
@@ -104,7 +104,7 @@ def prepare(nb: "NotebookNode", number: str = "") -> "NotebookNode":
 
 
 def for_site(text: str) -> str:
-    """Let links that are written in HTML lead to the pages of notebooks; Sphinx sees only those of Markdown.
+    """Let links to notebooks that are written in HTML lead to their pages; Sphinx converts only Markdown links.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def for_site(text: str) -> str:
 
 
 def slug(heading: str) -> str:
-    """Return the address of a heading, as JupyterLab makes it.
+    """Return the anchor of a heading, as JupyterLab makes it.
 
     Examples
     --------
@@ -133,12 +133,12 @@ def _prepared(path: Path) -> str:
 
 
 def _helps(cell) -> bool:
-    """Return whether a cell of code is on no slide and shows nothing."""
+    """Return whether a code cell is on no slide and has no output."""
     return cell.metadata.get("slideshow", {}).get("slide_type") == "skip" and not cell.outputs
 
 
 def _joined(cells: list) -> list:
-    """Return the cells, with those of code that are folded and show nothing in one where they follow each other."""
+    """Return the cells; neighbouring code cells that are folded and have no output are joined into one."""
     done = []
     for cell in cells:
         quiet = (
@@ -152,6 +152,6 @@ def _joined(cells: list) -> list:
 
 
 def _notes(source: str) -> str:
-    """Return the text of notes: without the quotation marks, and without their title, which the fold has."""
+    """Return the text of notes without quote marks (``>``) and without the title, which the fold shows."""
     text = re.sub(r"^> ?", "", source, flags=re.MULTILINE)
     return re.sub(r"^\*\*For the speaker\.\*\*\s*", "", text)

@@ -1,10 +1,10 @@
-"""Slides: makes reveal.js decks from lectures; the decks open without a network.
+"""Make reveal.js decks from lectures; the decks open without a network.
 
 >>> from course_pkg.slides import build
 >>> build(lectures, out_dir)                                        # doctest: +SKIP
 
-Functions import Jupytext, nbclient, nbconvert and Playwright only when they need them, because `course doctor` uses
-only `find_chromium` and should not wait for the rest.
+Functions import Jupytext, nbclient, nbconvert and Playwright only when they need them: `course doctor` uses only
+`find_chromium`, and should not wait for these imports.
 """
 
 from course_pkg.slides.assets import copy_assets

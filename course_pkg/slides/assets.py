@@ -20,7 +20,7 @@ from course_pkg.slides.errors import SlidesError, one_line
 from course_pkg.slides.highlight import stylesheet
 
 THEME = Path(__file__).parent / "theme"
-# of the notebooks, too: what ipywidgets leave out for those who hear a page
+# also used by notebooks: adds what ipywidgets lack for users of screen readers
 ACCESSIBLE = (
     Path(__file__).parents[1]
     / "viz"
@@ -76,7 +76,7 @@ PACKAGES = (
         },
     ),
 )  # fmt: skip
-# What the tests put into a page to judge how accessible it is; no deck contains it.
+# The tests load this into a page to check its accessibility; no deck contains it.
 AXE = Package(
     "axe-core",
     "4.14.1",
@@ -98,7 +98,7 @@ def copy_assets(out_dir: Path, *, cache: Path | None = None) -> Path:
     Raises
     ------
     SlidesError
-        If a package is not in the cache and cannot be downloaded, or has another hash than the pinned one.
+        If a package is not in the cache and cannot be downloaded, or if its hash differs from the pinned one.
     """
     target = Path(out_dir) / "assets"
     shutil.copytree(fetch(cache), target, dirs_exist_ok=True)

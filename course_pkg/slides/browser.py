@@ -52,7 +52,7 @@ def _playwrights_own() -> Path | None:
 
 def launch_arguments() -> list[str]:
     """Return the arguments with which Chromium is started."""
-    # Chromium cannot use its sandbox as root, for example in a container; everybody else keeps the sandbox.
+    # Chromium cannot use its sandbox as root, for example in a container; for other users the sandbox stays on.
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return [*_QUIET, "--no-sandbox"] if root else list(_QUIET)
 

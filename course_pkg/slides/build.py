@@ -92,7 +92,7 @@ def build(
     pdfs: list[Path | None] = [None] * len(pages)
     if pdf:
         pdfs = print_decks(pages)
-        write_contents(out_dir, rows)  # now with links to the PDFs
+        write_contents(out_dir, rows)  # again, now with links to the PDFs
     return [
         BuiltDeck(html=page, pdf=printed, report=report, **row)
         for row, page, printed, report in zip(rows, pages, pdfs, reports, strict=True)

@@ -1,4 +1,4 @@
-"""Check every slide in a browser without network: text that does not fit, missing figures, errors and the like."""
+"""Check every slide in a browser without network: text that does not fit, missing figures, errors and so on."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from course_pkg.slides.browser import chromium
 from course_pkg.slides.convert import HEIGHT, WIDTH
 from course_pkg.slides.errors import SlidesError, one_line
 
-READY_TIMEOUT_S = 120  # a large deck on a slow machine that has other work to do
+READY_TIMEOUT_S = 120  # enough for a large deck on a slow, busy machine
 _PROBE = (Path(__file__).parent / "probe.js").read_text(encoding="utf-8")
 _READY = "document.body.dataset.ready === 'true'"
 # Wait for two frames: in the first, the browser lays out the page; before the second, it has painted it.
@@ -52,7 +52,7 @@ def check_decks(pages: Iterable[Path], *, shots: Path | None = None) -> list[Dec
     Parameters
     ----------
     pages : iterable of Path
-        Decks, or other pages of the same folder, which are only loaded.
+        Decks, and other pages of the same folder. Pages that are not decks are only loaded.
     shots : Path, optional
         A folder for one picture of each slide, light and dark.
 
@@ -159,7 +159,7 @@ def _go_through(page, report: DeckReport, shots: Path | None) -> None:
     report.formulas = page.locator("mjx-container").count()
     report.widgets = page.locator("div.jp-OutputArea-output.jupyter-widgets").count()
     for index in range(report.slides):
-        # An index larger than that of the last fragment shows all fragments.
+        # An index beyond that of the last fragment shows all fragments.
         page.evaluate("(index) => Reveal.slide(index, 0, 999)", index)
         page.evaluate(_PAINTED)
         heading = page.evaluate(
@@ -175,7 +175,7 @@ def _go_through(page, report: DeckReport, shots: Path | None) -> None:
 
 
 def _to_the_ends(page):
-    """Move each slider of the slide that is shown to its first value, then to its last, and pause at each."""
+    """Move each slider of the current slide to its first and then to its last value; yield at each."""
     handles = page.locator("section.present .noUi-handle[tabindex]")
     for number in range(handles.count()):
         for key in ("Home", "End"):
@@ -187,10 +187,10 @@ def _to_the_ends(page):
 
 def _photograph(page, folder: Path, name: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for theme in ("dark", "light"):  # light last: the check goes on in it
+    for theme in ("dark", "light"):  # light last, because the check continues in the light theme
         page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
         page.evaluate(_PAINTED)
-        page.wait_for_timeout(250)  # the fragments' fade
+        page.wait_for_timeout(250)  # until fragments have faded in
         page.screenshot(path=str(folder / f"{name}-{theme}.png"))
 
 

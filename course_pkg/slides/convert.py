@@ -62,13 +62,13 @@ def convert(executed: Path, *, lecture_dir: Path | None = None) -> Deck:
     }  # fmt: skip
     metadata = {"name": executed.stem, "path": str(lecture_dir or executed.parent)}
     html, _ = exporter.from_notebook_node(nb, {"deck": deck, "metadata": metadata})
-    # nbconvert gives this description to pictures without one; without it, the check reports such pictures.
+    # nbconvert gives pictures without a description this one; it is removed so that the check reports these pictures.
     html = html.replace(' alt="No description has been provided for this image"', "")
     return Deck(_embed_images(html, Path(metadata["path"])), title, promise, slides)
 
 
 def _embed_images(html: str, folder: Path) -> str:
-    """Embed pictures that a lecture names by a relative path in the page.
+    """Embed in the page those pictures that a lecture names by a relative path.
 
     nbconvert's own `embed_images` closes every inline tag at once: ``<span>a</span>`` becomes
     ``<span></span>a``.

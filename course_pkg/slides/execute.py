@@ -14,10 +14,10 @@ from course_pkg.slides.errors import LectureError, SlidesError, one_line
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-# A library writes this to stderr when it runs for the first time on a machine; the lecture is not at fault.
+# A library writes this to stderr when it first runs on a machine; this is not a fault of the lecture.
 _FIRST_RUN_NOTICES = ("Matplotlib is building the font cache",)
 
-# These rooms only show what a lecture has computed.
+# No lecture imports these folders of the package: they only show what a lecture has computed.
 _NO_LECTURE_IMPORTS = {"site"}
 
 
@@ -111,14 +111,14 @@ def _run(nb: "NotebookNode", source: Path, cell_timeout_s: float) -> None:
         store_widget_state=True,
         extra_arguments=[
             "--IPKernelApp.log_level=ERROR"
-        ],  # otherwise it warns about TCP on the loopback address
+        ],  # otherwise ipykernel warns about TCP on the loopback address
         coalesce_streams=True,
         resources={"metadata": {"path": str(source.parent)}},
         on_cell_start=lambda cell, cell_index: current.append(cell),
     )
     name = source.name
     try:
-        client.execute(cleanup_kc=True, env=os.environ | {"COURSE_GUESSES": "none"})  # slides show nobody's
+        client.execute(cleanup_kc=True, env=os.environ | {"COURSE_GUESSES": "none"})  # slides show no guesses
     except CellExecutionError as error:
         raise LectureError(_raised(name, current[-1], error.ename, error.evalue)) from error
     except CellTimeoutError as error:

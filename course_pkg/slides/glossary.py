@@ -30,5 +30,5 @@ def write_glossary(lecture_dir: Path, out_dir: Path) -> Path | None:
 
 
 def link_to_page(html: str) -> str:
-    """Let a deck's links to ``glossary.md`` lead to the page, in one tab beside the deck: a talk keeps its place."""
+    """Let a deck's links to ``glossary.md`` open the page in a tab of its own, so that a talk keeps its place."""
     return re.sub(rf'href="{NAME}\.md(#[^"]*)?"', rf'href="{NAME}.html\1" target="{NAME}"', html)

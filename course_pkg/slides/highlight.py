@@ -1,4 +1,4 @@
-"""Colours of code on a slide: few and calm, and different from the colours for memory, compute, bound and gain."""
+"""Colours of code on a slide: few, calm, and different from those of memory, compute, bound and gain."""
 
 from pygments.formatters import HtmlFormatter
 from pygments.style import Style
@@ -24,7 +24,7 @@ class Light(Style):
 
 
 class Dark(Style):
-    """The same roles on the dark background."""
+    """The colours of the same tokens on the dark background."""
 
     background_color = "#1d232b"
     styles = {  # noqa: RUF012

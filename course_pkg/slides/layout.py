@@ -6,8 +6,8 @@ cell, and does not depend on slides, fragments or columns.
 ========================  ==========================================================================
 slide_type                meaning
 ========================  ==========================================================================
-``slide``, ``subslide``   a new slide (a deck is a line, it has no second dimension)
-``fragment``              appears at the next key; cells after it appear with it
+``slide``, ``subslide``   a new slide (both are the same here: slides have no second dimension)
+``fragment``              appears at the next key press, together with the cells after it
 ``notes``                 speaker notes of the slide
 ``skip``                  in the notebook only
 ========================  ==========================================================================
@@ -42,7 +42,7 @@ _FIGURE_TYPES = {"image/svg+xml", "image/png", "image/jpeg", "application/vnd.ju
 
 @dataclass
 class Slide:
-    """One slide: its visible cells in order, its notes, and the layouts that the tags of its cells demand."""
+    """One slide: its visible cells in order, its notes, and the layouts that its cells' tags request."""
 
     cells: list["NotebookNode"] = field(default_factory=list)
     notes: list["NotebookNode"] = field(default_factory=list)
@@ -87,7 +87,7 @@ def _split(nb: "NotebookNode") -> list[Slide]:
 
 
 def _visible(cell: "NotebookNode", tags: set[str]) -> bool:
-    """Apply the hide tags to a cell; return whether any part of it is still visible."""
+    """Apply the hide tags to a cell; return whether any part of it remains visible."""
     if cell.cell_type != "code":
         return bool(cell.source.strip())
     if "hide-output" in tags:

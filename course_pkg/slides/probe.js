@@ -50,7 +50,7 @@
       right: Math.max(...boxes.map((b) => b.right)) - safe.right, left: safe.left - Math.min(...boxes.map((b) => b.left)),
       below: Math.max(...boxes.map((b) => b.bottom)) - safe.bottom, above: safe.top - Math.min(...boxes.map((b) => b.top)),
     };
-    // A scroller hides what does not fit; on a slide nobody scrolls.
+    // A scrolling element hides what does not fit, and nobody scrolls on a slide.
     const hidden = Math.max(element.scrollWidth - element.clientWidth, 0);
     const hiddenBelow = Math.max(element.scrollHeight - element.clientHeight, 0);
     const clips = getComputedStyle(element).overflowX !== 'visible';
@@ -62,7 +62,7 @@
     if (parts.length) { report('overflow', element, parts.join(', ')); blamed.push(element); }
   }
 
-  // Cells that run into each other have no room either, although each is inside the slide.
+  // Cells that overlap lack room, too, although each of them is inside the slide.
   const cells = [...slide.querySelectorAll('.cell')];
   for (const cell of cells) {
     if (cell.querySelector('.course-here')) continue;  // it lies beside the heading
@@ -105,8 +105,8 @@
     if (value?.width && (value.left - last) / scale < 6) report('slider', slider, 'has a handle that touches its value');
   }
 
-  // Words of a figure that its border cuts, or that lie on each other. The picture of an <img> is laid out in the page
-  // for this moment; all frames of a slider are.
+  // Find words of a figure that its border cuts, or that overlap each other. The picture of an <img> is laid out in the
+  // page for this moment, and so are all frames of a slider.
   const words = (svg) => {
     const frame = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
     const unit = frame.width / view.width;
@@ -188,7 +188,8 @@
       }
     }
   };
-  // Words through which a line of a figure runs. A faint line may (a grid), and one that an area or a pale edge hides.
+  // Find words that a line of a figure crosses. Faint lines (a grid) may cross them, and so may lines that an area or a
+  // pale edge hides.
   const FAINT = 1.6, STEP = 2; // contrast with white; px between the points of a line
   const crossed = (svg, element) => {
     const shapes = [...svg.querySelectorAll('path, line, rect, circle, ellipse, polygon, polyline')]
@@ -248,7 +249,7 @@
     crossed(svg, svg);
   }
 
-  // The smallest letters: of a figure by its size on the slide, of the rest by its style.
+  // The smallest letters: computed from its size on the slide for a figure, and from the style for other text.
   const small = (element, px) => {
     if (px < LEAST_TEXT - 0.25) report('small', element, `has letters of ${px.toFixed(1)} px: fewer than ${LEAST_TEXT}`);
   };

@@ -1,4 +1,4 @@
-"""Figures and widgets, drawn from result objects. This package knows no topic and no GPU."""
+"""Figures and widgets, drawn from result objects. This package depends on no topic and no GPU."""
 
 from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.active_set_explorer import ActiveSetExplorer

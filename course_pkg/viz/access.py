@@ -1,8 +1,8 @@
 """The course's signature picture: the 32 lanes of a warp above the memory that they touch.
 
-Requests to global memory are answered in sectors of 32 bytes: used bytes are coloured, bytes moved for nothing
-are grey. Shared memory has 32 banks that each give one 4-byte word a wavefront: words that wait for the same bank are
-stacked.
+Global memory answers requests in sectors of 32 bytes: used bytes are coloured, bytes moved for nothing are grey.
+Shared memory has 32 banks, each of which delivers one 4-byte word per wavefront: words that wait for the same bank
+are stacked.
 """
 
 from dataclasses import dataclass
@@ -62,10 +62,11 @@ def access_strip(access: WarpAccess) -> Picture:
 
 
 def access_strips(accesses):
-    """Return a slider over requests: one for each warp, and for each time that the warp passed the line.
+    """Return a slider over requests: one for each warp and for each time that the warp executed the line.
 
-    Every frame is drawn beforehand, so that the slider works on a slide, without a kernel. Of more than 24 requests,
-    24 evenly spaced ones are shown, with the first and the last; the label says so. A single request gives a picture.
+    Every frame is drawn beforehand, so that the slider works on a slide, without a kernel. If there are more than
+    24 requests, 24 evenly spaced ones are shown, including the first and the last, and the label says so. For a single
+    request, the result is a picture without a slider.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def _evenly(n):
 
 
 def _label(access, accesses):
-    """Name a request by its warp and trip, and by whatever else differs among the accesses."""
+    """Name a request by its warp, its trip and anything else that differs among the accesses."""
     parts = []
     if len({a.block for a in accesses}) > 1:
         parts.append(f"block ({','.join(map(str, access.block))})")

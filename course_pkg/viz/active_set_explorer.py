@@ -1,8 +1,9 @@
 """The active-set explorer of lecture 8: which unknowns are 0 in each iteration, the residual, F, and the bytes of Q.
 
-This package knows no topic, so the caller passes what there is to show. A *run* is anything with ``x`` and ``states``
-(a row for each iteration, the first one the start; 0: zero, 1: free, 2: zero, but not in the solution), ``growing``,
-``kkt`` and ``objective`` (a number for each iteration), ``bytes_of_q`` (the same, by name), and ``shape``.
+This package does not depend on any topic, so the caller passes the data to show. A *run* is any object with these
+attributes: ``x`` and ``states``, with one row per iteration, of which the first is the start (states are 0: zero,
+1: free, 2: zero, but not zero in the solution); ``growing``, ``kkt`` and ``objective``, with one number per iteration;
+``bytes_of_q``, a dictionary of such lists by name; and ``shape``.
 """
 
 from math import ceil, floor, log10
@@ -18,12 +19,12 @@ from course_pkg.viz.style import COMPUTE, INK, MEMORY, MUTED, PINK, RULE
 from course_pkg.viz.widgets import Controls, explorer
 
 SIZE = (8.6, 4.6)  # inches
-LEAST = 0.1  # of the least residual that is not 0: where a residual of 0 is drawn
-FRAMES = 6  # beside the start
-SMALL = 11.5  # letters of the small axes
+LEAST = 0.1  # a residual of 0 is drawn at this share of the smallest residual that is not 0
+FRAMES = 6  # iterations that the slider offers by default, besides the start
+SMALL = 11.5  # letter size on the small axes
 WORDS = ("0, as in the solution", "free", "0, but not in the solution")
 COLORS = (RULE, MEMORY, COMPUTE)
-LINES = (INK, MEMORY, PINK)  # of bytes
+LINES = (INK, MEMORY, PINK)  # colours of the lines that show bytes
 # left, bottom, width and height of the axes, as shares of the figure
 UNKNOWNS, RESIDUAL, OBJECTIVE, BYTES = (
     (0.085, 0.13, 0.38, 0.595),
@@ -34,24 +35,24 @@ UNKNOWNS, RESIDUAL, OBJECTIVE, BYTES = (
 
 
 class ActiveSetExplorer(Controls):
-    """Choose a problem and an iteration: which unknowns are 0, which ought not to be, and what Q costs.
+    """A widget that shows, for a chosen problem and iteration, which unknowns are 0 and how many bytes of Q were read.
 
-    Every picture is drawn beforehand, so that it works on a slide, too: see :func:`~course_pkg.viz.widgets.explorer`.
+    Pictures are drawn beforehand, so the widget also works on a slide: see :func:`~course_pkg.viz.widgets.explorer`.
 
     Parameters
     ----------
     runs : dict of str to run
         Runs by the name of the problem, or of problem and method.
     iterations : sequence of int, optional
-        Those that the slider offers; at most seven by default, from the start to the last. A run that ended earlier
-        shows its last one.
+        The iterations that the slider offers; by default at most seven, from the start to the last one. A run that
+        ended earlier shows its last iteration.
     start : dict, optional
         The ``problem`` and the ``iteration`` that are shown first; the first ones by default.
 
     Raises
     ------
     CourseError
-        If there is no run, or an iteration that no run has.
+        If there is no run, or if no run has one of the iterations.
 
     Examples
     --------
@@ -124,7 +125,7 @@ def _counts(run, at) -> list[int]:
 
 
 def _unknowns(figure, run, at):
-    """Draw x by its state: points over their numbers, or a picture if the unknowns are one."""
+    """Draw x, coloured by state: as points over their index, or as an image if the unknowns form an image."""
     ax, states, counts = figure.add_axes(UNKNOWNS), run.states[at], _counts(run, at)
     for state in (1, 0, 2):
         words = f"{WORDS[state]}: {counts[state]:,}"
@@ -149,7 +150,7 @@ def _unknowns(figure, run, at):
         ax.set_yticks([0, rows - 1])
         ax.set(xlabel="unknowns, as a picture")
     else:
-        # what is lost is drawn last and larger: it must be seen even if it is a single point
+        # state 2 is drawn last and larger, so that even a single point can be seen
         for state, size in ((0, 3.5), (1, 3.5), (2, 5)):
             here = np.flatnonzero(states == state)
             edge = MUTED if state == 0 else COLORS[state]
@@ -164,9 +165,9 @@ def _unknowns(figure, run, at):
 
 
 def _curve(ax, values, at, what, *, log=False):
-    """Draw a quantity over all iterations, with the one that is shown."""
+    """Plot a quantity over all iterations, and mark the iteration that is shown."""
     if log:
-        values = np.maximum(values, LEAST * _least(values))  # a logarithm has no 0
+        values = np.maximum(values, LEAST * _least(values))  # a logarithmic axis cannot show 0
     ax.plot(values, color=INK, lw=1.8)
     _mark(ax, at, values[at], INK)
     _over_iterations(ax, len(values), what)
@@ -184,7 +185,7 @@ def _curve(ax, values, at, what, *, log=False):
 
 
 def _number(value) -> str:
-    """Return a number of an axis, with the minus sign that other axes have."""
+    """Format a number for an axis, with the same minus sign as on the other axes."""
     return (f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}").replace("-", "−")
 
 
@@ -207,7 +208,7 @@ def _bytes(ax, run, at):
 
 
 def _words_above(ax, words):
-    """Write words of the colours of lines above the axes, from the left; who finds no room begins another row."""
+    """Write words above the axes, each in the colour of its line; a word that does not fit begins a new row."""
     room = ax.get_position().width * SIZE[0] * 72
     rows, x = [[]], 0.0
     for text, color in words:
@@ -230,7 +231,7 @@ def _over_iterations(ax, many, what):
     ticks = [0, *(t for t in (1, 10, 100, 1000) if t < many)]
     ax.set_xticks(ticks, [str(t) for t in ticks])
     if ticks[-1] > 0.5 * many:
-        ax.get_xticklabels()[-1].set_ha("right")  # the border of the picture is near
+        ax.get_xticklabels()[-1].set_ha("right")  # or it would cross the border of the picture
     ax.xaxis.minorticks_off()
     ax.set_title(what, size=SMALL + 1, pad=3)
     ax.tick_params(labelsize=SMALL)

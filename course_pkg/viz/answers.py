@@ -1,4 +1,4 @@
-"""How long a load takes over the bytes that are walked through: flat where a memory holds them, a step to the next."""
+"""The time of a load against the bytes walked through: flat while one memory holds them, then a step to the next."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ NOTHING = "not recorded yet"
 
 @dataclass(frozen=True)
 class Reach:
-    """A memory, up to which footprint it answers, and how long it takes.
+    """A memory: its name, its size and its latency.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ def answers_picture(
     beside: dict[str, tuple[float, float]] | None = None,
     note: str = "",
 ) -> Picture:
-    """Draw the time of a load over the bytes of its ring, on the grounds of the memories that hold so many.
+    """Plot the time of a load against the bytes of its ring, over bands that show which memory holds such a ring.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def answers_picture(
     memories : sequence of Reach
         The smallest first.
     beside : dict of str to (float, float)
-        Points of other memories, by name.
+        Single points (bytes, ns per load) of other memories, by name.
     note : str
         Where the numbers come from.
 
@@ -84,7 +84,7 @@ def answers_picture(
             ax.plot(*zip(*answers, strict=True), "o-", color=MEMORY)
             most = max(ns for _, ns in [*answers, *beside.values()])
             least = min(ns for _, ns in [*answers, *beside.values()])
-            ax.set_ylim(least / 2, most * 12)  # above the line, room for names
+            ax.set_ylim(least / 2, most * 12)  # room for names above the line
         else:
             ax.set_ylim(1, 1000)
             ax.text(0.5, 0.4, NOTHING, transform=ax.transAxes, ha="center", size=20, color=MUTED)
@@ -92,7 +92,7 @@ def answers_picture(
             ax.plot([size], [ns], "D", color=COMPUTE, markersize=9)
             ax.annotate(
                 f"{name}: {ns:.0f} ns",
-                (low, ns),  # it begins at the axis, and ends before the next ground
+                (low, ns),  # the text begins at the axis, and ends before the next band
                 xytext=(6, -20),
                 textcoords="offset points",
                 size=TEXT,
@@ -104,7 +104,7 @@ def answers_picture(
 
 
 def _grounds(ax, memories, low, high):
-    """Draw a ground for each memory, with its name and its latency at the top."""
+    """Draw a band for each memory, every second one filled, with its name and its latency at the top."""
     left = low
     for i, memory in enumerate(memories):
         right = min(memory.bytes, high)

@@ -1,4 +1,4 @@
-"""Programs as areas: as wide as their time, as high as their throughput. So the area is the bytes that they move."""
+"""Programs as rectangles, as wide as their time and as high as their throughput: the area is the bytes moved."""
 
 from dataclasses import dataclass
 
@@ -9,31 +9,32 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, INK, MEMORY, WASTED, pale
 
 WIDTH, LEFT = 640.0, 8.0  # points
-WIDER, GAP, HEAD = 840.0, 24.0, 26.0  # with columns for several devices, between them, and above them
-ROW, TALL = 80.0, 50.0  # of a program, and of the highest throughput in it
-DENSE = 74.0  # of a program in one of several columns
+WIDER, GAP, HEAD = 840.0, 24.0, 26.0  # for several devices: width, gap between columns, room above them
+ROW, TALL = 80.0, 50.0  # height of a program's row, and of the highest throughput in a row
+DENSE = 74.0  # height of a program's row if there are several columns
 FOOT = 24.0
 TEXT, SMALL = 14.5, 12.5
 
 
 def areas_picture(programs, *, t_peak_gb_s=None, note="") -> Picture:
-    """Draw each program as a rectangle: time times throughput, blue where the bytes had to move, grey elsewhere.
+    """Draw each program as a rectangle, as wide as its time and as high as its throughput.
 
+    The part for bytes that had to move is blue, the part for all other bytes is grey.
     If all programs have to move the same bytes, the blue areas are equal.
 
     Parameters
     ----------
     programs : dict of str to Measurement
-        By name. A measurement of which nobody knows what it moves is left out.
+        By name. A measurement without a known number of moved bytes is left out.
     t_peak_gb_s : float, optional
-        Drawn dashed.
+        The peak bandwidth, drawn as a dashed line.
     note : str
         Where the numbers come from.
 
     Raises
     ------
     CourseError
-        If no measurement says what it moves.
+        If no measurement says how many bytes it moves.
 
     Examples
     --------
@@ -68,7 +69,7 @@ class _Areas:
 
 
 def _drawn(each: dict[str, _Areas]) -> Picture:
-    """Draw the programs of devices, by their names, in columns with the same scales."""
+    """Draw the programs of each device, given by its name, in a column; all columns have the same scales."""
     many = len(each) > 1
     width = WIDER if many else WIDTH
     room = (width - 2 * LEFT - GAP * (len(each) - 1)) / len(each)
@@ -109,7 +110,7 @@ def _drawn(each: dict[str, _Areas]) -> Picture:
 
 
 def _program(ax, name, m, y, wide, tall, left, room, *, number):
-    """Draw one rectangle, with its corner at left and y, and its words above, in it or at its right."""
+    """Draw one rectangle with its lower left corner at (left, y); its words stand above it, in it or at its right."""
     needed = m.median_s * m.cost.a_eff_bytes / m.cost.bytes
     high, aside = m.throughput_gb_s * tall, ""
     areas = [(0.0, needed, MEMORY, "white", f"{_bytes(m.cost.a_eff_bytes)} must move")]
@@ -138,6 +139,6 @@ def _program(ax, name, m, y, wide, tall, left, room, *, number):
 
 
 def _bytes(n):
-    """Return bytes in the unit that GB/s times milliseconds gives: thousands, not powers of two."""
+    """Format a number of bytes with decimal units (1 kB = 1000 B), as GB/s has them."""
     power = max(p for p in (0, 3, 6, 9) if n >= 10**p or p == 0)
     return f"{n / 10**power:.3g} {('B', 'kB', 'MB', 'GB')[power // 3]}"

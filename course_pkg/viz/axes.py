@@ -11,11 +11,11 @@ from course_pkg.core import CourseError
 from course_pkg.viz.strip import folded
 from course_pkg.viz.style import BOUND, MUTED, SERIES
 
-LOWEST = 6.0  # points above the axis: where the lowest name beside it may stand
+LOWEST = 6.0  # points: least height above the x axis of a name at a line's end
 NOTE = 13  # the size of a note's letters, in points
 RAISED = str.maketrans(
     "-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
-)  # as text: Matplotlib takes longer to typeset a power than to draw its curve
+)  # powers are plain text: Matplotlib takes longer to typeset a formula than to draw a curve
 
 
 def plain_log(axis, base=10):
@@ -30,9 +30,10 @@ def colours_of(names, among=None) -> dict[str, str]:
     Parameters
     ----------
     names : iterable of str
-        Of the series of one picture.
+        The series of one picture.
     among : sequence of str, optional
-        Of all series that pictures of a slider or of a lecture may have: each has the same colour in all of them.
+        All series that occur in a group of pictures, such as those of a slider or a lecture. Each series then has the
+        same colour in the whole group.
 
     Raises
     ------
@@ -64,18 +65,18 @@ def draw_bound(ax, value) -> None:
 
 
 def name_lines(ax, ends, *, apart=17.0) -> None:
-    """Write the names of lines right of the axes, each at the height at which its line ends, and none on another.
+    """Write each line's name right of the axes, at the height at which the line ends; names never overlap.
 
-    None stands so low that it would be read with the numbers below the axis.
+    No name stands so low that it could be mistaken for a number below the x axis.
 
-    Call it last: when the limits of y are final, and the note and the axes' words have taken their room.
+    Call this function last: the limits of y must be final, and the note and the labels must have their space.
 
     Parameters
     ----------
     ends : sequence of (float, str, str)
-        Where each line ends, in data, its name and its colour.
+        For each line: the y at which it ends (in data coordinates), its name and its colour.
     apart : float
-        The least distance of two names in points.
+        The least distance between two names, in points.
     """
     figure = ax.get_figure(root=True)
     if (later := getattr(figure, "names_later", None)) is not None:
@@ -99,15 +100,15 @@ def name_lines(ax, ends, *, apart=17.0) -> None:
 
 
 def name_bars(ax, places, names, *, line=16.0) -> None:
-    """Write the names of horizontal bars left of the axes, each flush with them, line by line.
+    """Write the names of horizontal bars left of the axes, right-aligned, with each line as a text of its own.
 
-    Matplotlib writes lines of one text from the left, at places that it computes with its own font: in the narrower
-    font of a page they would not end together.
+    Matplotlib computes where the lines of one text begin from their widths in its own font. A page uses a narrower
+    font, in which the right ends of such lines would no longer align.
 
     Parameters
     ----------
     places : sequence of float
-        Where each bar lies, in data.
+        The y of each bar, in data coordinates.
     names : sequence of list of str
         The lines of each name.
     line : float
@@ -123,7 +124,7 @@ def name_bars(ax, places, names, *, line=16.0) -> None:
 
 
 def spread(places, apart, *, lowest=-inf) -> list[float]:
-    """Return rising places, moved as little as needed so that each two are so far apart, and none is below the lowest.
+    """Move increasing positions as little as possible, with neighbours ``apart`` apart and none below ``lowest``.
 
     Examples
     --------
@@ -132,7 +133,8 @@ def spread(places, apart, *, lowest=-inf) -> list[float]:
     >>> spread([0, 1, 50], 10, lowest=0.0)
     [0.0, 10.0, 50.0]
     """
-    groups = []  # of places that touch: the sum of where their first would like to be, and how many they are
+    # groups of positions that touch: (sum of the places that its members want for the first of them, their number)
+    groups = []
     for place in (float(max(place, lowest)) for place in places):
         groups.append((place, 1))
         while len(groups) > 1:
@@ -150,12 +152,12 @@ def note_below(figure, note):
     if not note:
         return
     if (later := getattr(figure.get_figure(root=True), "notes_later", None)) is not None:
-        later.append(note)  # of a panel: all panels have one note
+        later.append(note)  # panels share one note, which is written later
         return
     lines = folded(note, letters(figure.bbox.width / figure.dpi))
     figure.supxlabel("\n".join(lines), fontsize=NOTE, color=MUTED, x=0.01, ha="left")
 
 
 def letters(width) -> int:
-    """Return how many letters of a note fit into so many inches."""
+    """Return how many letters of a note fit into a width in inches."""
     return int(10.4 * width)

@@ -12,7 +12,7 @@ from course_pkg.viz.style import BOUND, INK, MUTED, RULE, WASTED
 
 HEAD_TOP, HEAD_TALL = 150.0, 13.0
 WALL_TOP, WALL_BOTTOM = 133.0, 63.0
-ROW_TALL = 22.0  # at most
+ROW_TALL = 22.0  # points: the greatest height of a row
 CAPTION = 50.0
 
 
@@ -23,9 +23,10 @@ class Stacks:
     Attributes
     ----------
     parts : tuple
-        One entry for each part of the warp that is served on its own: 32 tuples of words (address over 4).
+        One entry for each part of the warp that is served on its own: for each of the 32 banks, a tuple of words
+        (address divided by 4).
     lanes : int
-        Lanes at work.
+        Number of active lanes.
     """
 
     parts: tuple[tuple[tuple[int, ...], ...], ...]
@@ -38,30 +39,30 @@ class Stacks:
 
     @property
     def delivered(self) -> int:
-        """Words that the banks give; a word that two parts of the warp want is given twice."""
+        """Number of words that the banks deliver; a word that two parts of the warp want counts twice."""
         return sum(len(bank) for part in self.parts for bank in part)
 
     @property
     def heights(self) -> list[int]:
-        """Words of the fullest bank, for each part."""
+        """Number of words at the fullest bank, for each part of the warp."""
         return [max(map(len, part)) for part in self.parts]
 
     @property
     def banks(self) -> int:
-        """Banks that are asked for anything."""
+        """Number of banks that are asked for at least one word."""
         return len({word % BANKS for word in self.words})
 
     @property
     def fewest(self) -> int:
-        """Wavefronts that the same lanes would need without any conflict."""
+        """Number of wavefronts that the same lanes would need without any bank conflict."""
         return max(len(self.parts), -(-self.delivered // BANKS))
 
 
 def stacks(access: WarpAccess) -> Stacks:
     """Find the words that wait at each bank; lanes that want the same word share it.
 
-    Elements of 8 bytes are served by half-warps, of 16 by quarters; where the access says that fewer wavefronts were
-    enough, the whole warp is taken together.
+    Elements of 8 bytes are served for one half-warp at a time, and elements of 16 bytes for one quarter-warp at a time.
+    If the access took fewer wavefronts than this gives, the whole warp is taken as one part.
     """
     groups = np.split(np.asarray(access.offsets), {8: 2, 16: 4}.get(access.itemsize, 1))
     parts = [_stack(group, access.itemsize) for group in groups if (group >= 0).any()]
@@ -72,7 +73,7 @@ def stacks(access: WarpAccess) -> Stacks:
 
 
 def _stack(offsets, itemsize):
-    banks = [{} for _ in range(BANKS)]  # a dictionary keeps the order
+    banks = [{} for _ in range(BANKS)]  # a dictionary, because it keeps the order
     for first in offsets:
         if first >= 0:
             for word in _words(int(first), itemsize):
@@ -165,7 +166,7 @@ def _wall(ax, access, shared, rows, tall):
 
 
 def _shares(shared, rows):
-    """Rows of each part of the warp; wavefronts beyond the stacks follow the last."""
+    """Return the rows of each part of the warp; the last part also gets wavefronts that no stack explains."""
     *before, last = shared.heights
     return [*before, last + rows - sum(shared.heights)]
 
@@ -176,12 +177,12 @@ def _box(x, y, width, height):
 
 
 def _brace(ax, access, depth):
-    """Span the wavefronts at the left and count them."""
+    """Draw a brace left of the wavefronts, with their number."""
     x, low, high = strip.LEFT - 4, WALL_TOP - depth + 0.5, WALL_TOP - 0.5
     ax.plot([x + 3, x, x, x + 3], [high, high, low, low], color=INK, lw=1.1)
     noun = "wavefront" if access.wavefronts == 1 else "wavefronts"
     lines = [str(access.wavefronts), noun] if depth > 26 else [f"{access.wavefronts} {noun}"]
-    for i, line in enumerate(lines):  # each ends at the brace, in whichever font
+    for i, line in enumerate(lines):  # each line ends at the brace, in whichever font
         strip.side(ax, (low + high) / 2 + 14 * ((len(lines) - 1) / 2 - i), line, size=11.5)
 
 

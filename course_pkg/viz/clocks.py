@@ -1,4 +1,4 @@
-"""The time of kernels, and in it how long memory, caches and instructions would take alone."""
+"""The time of each kernel, and the times that memory, caches and instructions would take alone."""
 
 from matplotlib.colors import to_rgba
 
@@ -9,20 +9,20 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GOLD, INK, MEMORY, MEMORY_WRITE, WASTED
 
 COLOURS = {"memory": MEMORY, "L2": MEMORY_WRITE, "L1": GOLD, "issue": COMPUTE}
-WIDE, TALL = 0.86, 0.74  # of a kernel's time, and of its clocks together
+WIDE, TALL = 0.86, 0.74  # bar heights, where a row is 1: of a kernel's time, and of its clocks together
 NARROW = 8.0  # inches
 
 
 def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
     """Draw the time of each kernel as a grey bar, and in it a bar for each of its clocks.
 
-    A clock that fills the grey bar binds the kernel. Where none does, the warps wait.
+    A clock that fills the grey bar binds the kernel. If no clock fills it, the warps spend part of the time waiting.
 
     Parameters
     ----------
     kernels : dict of str to (float, dict)
-        The time in seconds, and the share of it that each clock needs alone, by its name: memory, L2, L1, issue. Beside
-        the time stands which of them are missing.
+        For each kernel, its time in seconds and the share of this time that each clock needs alone, by the clock's
+        name: memory, L2, L1 or issue. Clocks that were not counted are listed beside the time.
     bound_s : float, optional
         A time that is drawn dashed and named ``bound``.
 
@@ -46,7 +46,7 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
         ax = figure.subplots()
         longest = max(time_s for time_s, _ in kernels.values()) * 1e6
         for row, (time_s, shares) in enumerate(kernels.values()):
-            # pale, so that the clocks stand out; what can be seen of it is its edge
+            # the bar is pale, so that the clocks stand out; its edge makes it visible
             pale = {"facecolor": to_rgba(WASTED, 0.3), "edgecolor": WASTED, "linewidth": 1.2}
             ax.barh(row, time_s * 1e6, height=WIDE, label=None if row else "time", **pale)
             ax.text(time_s * 1e6 + 0.012 * longest, row, format_time(time_s), va="center", weight="bold")

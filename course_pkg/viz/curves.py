@@ -1,4 +1,4 @@
-"""Lines over a number, each named where it ends: residuals over iterations, conditions or bytes over s."""
+"""Line plots with a name at the end of each line: residuals against iterations, conditions or bytes against s."""
 
 import matplotlib as mpl
 
@@ -8,9 +8,9 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND
 
 LOGS = ("", "x", "y", "xy")
-TEXT = 15.5  # on a slide there is text beside such a picture, which makes it small
+TEXT = 15.5  # large, because on a slide the picture is shrunk to leave room for text
 MISSING = "not recorded"
-MANY = 24  # points of a line; with more, a dot for each would be a worm
+MANY = 24  # a line with more points than this has no dots: they would touch
 
 
 def curves_picture(
@@ -33,8 +33,9 @@ def curves_picture(
     Parameters
     ----------
     series : dict of str to sequence of (float, float)
-        Points by name, in the order of x. All lines should end at about the same x, because names stand at the right.
-        A series without points was not recorded: its name says so, at the bottom, and other lines keep their colours.
+        Points (x, y) by name, in the order of x. All lines should end at about the same x, because their names stand at
+        the right.
+        A series without points is listed at the bottom as not recorded, and other lines keep their colours.
     xlabel, ylabel : str
         With units.
     log : str
@@ -46,11 +47,13 @@ def curves_picture(
     ylim : (float, float), optional
         What is shown of y; lines are cut there.
     bands : dict of str to sequence of (float, float, float), optional
-        For some of the series, x and the lowest and highest y that are as likely: a shade around the line.
+        For some of the series, points (x, lowest, highest): the range of y that is as likely as the line,
+        shaded around it.
     among : sequence of str, optional
-        All series that pictures of the same slider have, where one of them lacks some: colours then stay.
+        All series of the pictures in one slider. Pass it if a picture lacks some of them: each then keeps its colour.
     height : float
-        In inches, of 9.6 in width: less where several lines of text stand below, so that letters stay large.
+        Height in inches; the width is 9.6. If several lines of text stand below the figure,
+        choose less, so that letters stay large.
     note : str
         Where the numbers come from.
 
@@ -126,7 +129,7 @@ def curves_picture(
 
 
 def _fits_plain(series):
-    """Return whether numbers without powers of ten can be read."""
+    """Return whether the values are readable as plain numbers, without powers of ten."""
     values = [y for points in series.values() for _, y in points]
     return min(values) >= 1e-3 and max(values) <= 1e5
 

@@ -1,4 +1,4 @@
-"""What each of several ranks did, in its order: a lane for each, a box for each deed."""
+"""What several ranks did: a lane for each rank, with a box for each of its actions, in order."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,16 +14,16 @@ FILLS = {
     "waits": (pale(WASTED), INK),
     "sums": (COMPUTE_TEXT, "white"),
 }
-MOST = 12  # deeds of a rank that are drawn
+MOST = 12  # actions of a rank that are drawn
 
 
 def deeds_picture(lanes: Mapping[str, Sequence]) -> Picture:
-    """Draw what each rank did; boxes of one column need not have happened at the same time.
+    """Draw what each rank did; actions in the same column need not have happened at the same time.
 
     Parameters
     ----------
     lanes : dict of str to sequence
-        By rank: anything with ``kind`` (computes, starts, waits or sums) and ``what``, its words.
+        The actions of each rank: objects with ``kind`` (computes, starts, waits or sums) and ``what``, the box's text.
 
     Raises
     ------

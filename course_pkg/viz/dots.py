@@ -1,4 +1,4 @@
-"""Dots over a number: each a trial, beside a line that says what nothing would have changed."""
+"""A dot for each trial, and a line at the value that means that nothing has changed."""
 
 from course_pkg.core import CourseError
 from course_pkg.viz.axes import note_below, require_points

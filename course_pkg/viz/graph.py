@@ -1,8 +1,8 @@
 """A program drawn as a graph: operations as nodes, the fields between them as edges, kernels as frames around them.
 
-What passes from one kernel to another goes through memory, and its edge is thick and blue; what stays in a kernel stays
-in registers, and its edge is thin. Above the nodes runs what is used in the same iteration, below them the scalars and
-what the next iteration reads.
+A field that one kernel passes to another goes through memory: its edge is thick and blue. A field that is used
+within the same kernel stays in registers: its edge is thin. Edges above the nodes carry fields that are used in the
+same iteration; edges below them carry scalars, and fields that the next iteration reads.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Bus:
     name: str
     source: int
     targets: tuple[int, ...]
-    fan: tuple[int, ...]  # targets that read it at their neighbours, too
+    fan: tuple[int, ...]  # targets that also read it at neighbouring points
     scalar: bool
     below: bool
 
@@ -51,14 +51,14 @@ def graph_picture(containers, edges, *, groups=(), again=(), badges=None, title=
     groups : sequence of sequences of str
         Names of the containers that share a kernel; without groups no frame is drawn.
     again : sequence of str
-        Containers that compute again what another has computed; they are hatched.
+        Names of containers that repeat a computation of another container; they are hatched.
     badges : dict of str to str
         A short word at the corner of a container.
 
     Raises
     ------
     CourseError
-        If there is nothing to draw or too much, or a container stands in no group or in two.
+        If there is nothing or too much to draw, or if a container is in no group or in two groups.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Graph:
     def _buses(self, edges):
         found = {}
         for e in edges:
-            if e.source != e.target:  # an update of itself is in its formula
+            if e.source != e.target:  # no edge from a container to itself: its formula shows it
                 found.setdefault((e.name, e.source, e.scalar, e.scalar or e.carried), []).append(e)
         return [
             Bus(
@@ -120,7 +120,7 @@ class Graph:
         ]
 
     def _levels(self, below):
-        """Give each bus of a side the lowest level at which it meets no other; the shortest go first."""
+        """Give each bus of one side the lowest level at which it overlaps no other bus; the shortest choose first."""
         taken, found = [], {}
         for bus in sorted((b for b in self.buses if b.below == below), key=lambda b: b.span[1] - b.span[0]):
             first, last = bus.span
@@ -134,11 +134,11 @@ class Graph:
 
     @property
     def height(self) -> float:
-        """Of the whole graph, without a title and a legend."""
+        """Height of the whole graph, without its title and legend."""
         return NODE_HEIGHT + 2 * FRAME + 8 + LEVEL * (self._rows(False) + self._rows(True)) + 6
 
     def through_memory(self, bus, target) -> bool:
-        """Say whether a field leaves the chip on its way: it does unless reader and writer share a kernel."""
+        """Return whether a field goes through memory: it does unless its writer and its reader share a kernel."""
         names = [c.name for c in self.containers]
         source, target = names[bus.source], names[target]
         carried = self.place[target] <= self.place[source]
@@ -167,11 +167,11 @@ class Graph:
                 va="center_baseline", zorder=5)  # fmt: skip
 
     def _port(self, bus, place):
-        """Return where a bus meets a node: what comes in at the left half, what goes out at the right."""
+        """Return where a bus meets a node: incoming buses at the left half, outgoing ones at the right half."""
         side = [b for b in self.buses if b.below == bus.below]
         ins = sorted((b for b in side if place in b.targets), key=lambda b: -self.levels[b])
         outs = sorted((b for b in side if b.source == place), key=lambda b: self.levels[b])
-        # an edge to the left leaves at the left, so that it need not cross what comes in
+        # an outgoing edge that runs to the left leaves at the left, so that it crosses no incoming one
         ports = outs + ins if bus.below and outs and min(outs[0].targets) < place else ins + outs
         share = (ports.index(bus) + 1) / (len(ports) + 1)
         return self.left + place * self.pitch + self.width * (0.14 + 0.72 * share)
@@ -227,7 +227,7 @@ class Graph:
         shape(ax, container.kind, x, low, self.width, NODE_HEIGHT, f"node-{container.name}",
               hatched=container.name in self.again)  # fmt: skip
         lines = [container.name, *container.formula.split(", ")] if container.formula else [container.name]
-        if len(lines) > 3 or "⟨" in container.formula:  # the comma of a dot separates nothing
+        if len(lines) > 3 or "⟨" in container.formula:  # the comma of a dot product separates no formulas
             lines = [container.name, container.formula]
         for i, text in enumerate(lines):
             size, weight = (12.5, "bold") if i == 0 else (11.5, "normal")

@@ -1,4 +1,4 @@
-"""The guesses of a learner, in a file: what was guessed, what was right, and the seed of the order of the options.
+"""A file with a learner's guesses, the right answers, and the seed that determines the order of the options.
 
 ``lectures/.predictions.json`` holds ``{"seed": 17, "guesses": {"02-flops": {"guess": "degree 2", "right": …}}}``.
 """
@@ -14,8 +14,8 @@ from course_pkg.core import CourseError
 from course_pkg.core.files import backup, write
 from course_pkg.paths import repo_root
 
-NOWHERE = "none"  # of COURSE_GUESSES
-FIXED = 0  # the seed where none can be kept: the order is then drawn from the question's key alone
+NOWHERE = "none"  # value of COURSE_GUESSES with which no file is read or written
+FIXED = 0  # the seed if none can be kept: the order then depends on the question alone
 _TYPES = {
     "guess": (str, int, float, type(None)),
     "question": str,
@@ -25,8 +25,8 @@ _TYPES = {
     "unit": str,
     "choices": int,
 }
-_UNSAVED: dict[Path | None, dict] = {}  # what no file holds, until the kernel ends
-_TROUBLE: dict[Path | None, str] = {}  # why
+_UNSAVED: dict[Path | None, dict] = {}  # guesses that are in no file; they last until the kernel ends
+_TROUBLE: dict[Path | None, str] = {}  # why they are in no file
 
 
 class Guesses:
@@ -62,7 +62,7 @@ class Guesses:
         return sorted(options, key=lambda text: hashlib.sha256(f"{seed}\0{key}\0{text}".encode()).digest())
 
     def about(self, key: str) -> dict:
-        """Return what is known of a question; it may lack any field."""
+        """Return a dictionary of what is known of a question; any field may be missing."""
         return self._read()["guesses"].get(key, {})
 
     def of_lecture(self, number: str) -> list[dict]:
@@ -71,7 +71,7 @@ class Guesses:
         Parameters
         ----------
         number : str
-            How their keys begin, such as ``"02"``.
+            The number with which the keys of its questions begin, such as ``"02"``.
         """
         return [entry for key, entry in self._read()["guesses"].items() if key.startswith(f"{number}-")]
 
@@ -80,7 +80,7 @@ class Guesses:
         self._change(key, {"guess": guess}, last=False)
 
     def reveal(self, key: str, **facts) -> None:
-        """Keep what was right, and move the question to the end: so they stand in the order of the lecture."""
+        """Keep the right answer, and move the question to the end, so that questions are in the lecture's order."""
         self._change(key, facts, last=True)
 
     def _change(self, key, facts, *, last):
@@ -108,7 +108,7 @@ class Guesses:
         return kept if "seed" in kept else self._begin(kept["guesses"])
 
     def _begin(self, guesses: dict) -> dict:
-        """Draw the seed and keep it at once, so that the order stays as it is first shown."""
+        """Draw the seed and store it at once, so that the order never changes after it was first shown."""
         kept = {"seed": secrets.randbits(32), "guesses": guesses}
         self._write(kept)
         return self._read() if self.path in _UNSAVED else kept
@@ -153,7 +153,7 @@ def _seed_in(path: Path) -> int:
 def _checked(kept) -> dict:
     """Return the content of a file, or raise ValueError if it is not one of ours.
 
-    Before the order was drawn, a file held the guesses alone, as texts by key.
+    Files of older versions, which had no seed, hold only the guesses, as texts by key.
     """
     if isinstance(kept, dict) and "guesses" not in kept and all(isinstance(g, str) for g in kept.values()):
         kept = {"guesses": {key: {"guess": guess} for key, guess in kept.items()}}

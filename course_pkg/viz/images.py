@@ -1,4 +1,4 @@
-"""Several pictures made of pixels, side by side: images, or a number for each unknown in each iteration."""
+"""Arrays drawn as images, side by side: pictures, or a number for each unknown in each iteration."""
 
 import numpy as np
 from matplotlib import colormaps
@@ -14,7 +14,7 @@ MOST = 4
 def images_picture(
     images, *, xlabel="", ylabel="", ticks=None, marked="", told="", flat=True, note=""
 ) -> Picture:
-    """Draw arrays as images from light, their least number, to dark, their largest; NaN has a colour of its own.
+    """Draw arrays as images: the smallest number is lightest, the largest darkest; NaN has a colour of its own.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def images_picture(
     Raises
     ------
     CourseError
-        If there is no image or there are too many, or one has not two dimensions, or no number.
+        If there is no image, if there are too many, or if an array is not two-dimensional or contains no number.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def images_picture(
             if ticks:
                 ax.set_xticklabels(ticks.values())
                 if max(ticks) > 0.9 * a.shape[1]:
-                    ax.get_xticklabels()[-1].set_ha("right")  # the first number of the next image is near
+                    ax.get_xticklabels()[-1].set_ha("right")  # or it touches the next image's first number
         if marked:
             figure.suptitle(
                 f"\N{BLACK SQUARE} {marked}", color=COMPUTE, fontsize=14, weight="bold", x=0.99, ha="right"
@@ -74,7 +74,7 @@ def images_picture(
 
 
 def _size(many, flat, marked):
-    """Return width and height in inches; images of square pixels fill their places if they are squares themselves."""
+    """Return width and height in inches; square images with square pixels fill their places."""
     if not flat:
         return 9.6, 4.2
     width = min(9.6, 4.0 * many)

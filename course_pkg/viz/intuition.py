@@ -1,4 +1,4 @@
-"""The end of a lecture: each prediction beside what was measured, and how good the guesses were."""
+"""The summary at the end of a lecture: each prediction beside the measured value, and how good the guesses were."""
 
 import html
 import textwrap
@@ -16,7 +16,7 @@ TITLE, ROW, LINE, RULER_ROW = 30.0, 46.0, 13.5, 11.0
 QUESTION, QUESTION_WIDTH, QUESTION_LETTERS = 52.0, 262.0, 40
 ANSWER, ANSWER_WIDTH = 322.0, WIDTH - 322 - 4
 SIZE, RULER = 11.5, 130.0
-FARTHEST = 10.0  # times: where the ruler of an estimate ends
+FARTHEST = 10.0  # the ruler of an estimate ends at a tenth and at ten times the measured value
 
 
 def intuition(lecture: str, store: Path | None = None) -> "Intuition":
@@ -49,7 +49,7 @@ class Intuition:
     Parameters
     ----------
     asked : list of dict
-        What is kept of each question, see :class:`course_pkg.viz.guesses.Guesses`; without an answer it is left out.
+        What :class:`course_pkg.viz.guesses.Guesses` keeps of each question. A question without an answer is left out.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Intuition:
 
 
 class _Row:
-    """A question that has been answered: what was said, what is right, and whether they agree."""
+    """A question that has been answered: the guess, the right answer, and whether they agree."""
 
     def __init__(self, entry):
         guess, right = entry.get("guess"), entry.get("right")
@@ -108,7 +108,7 @@ class _Row:
 
     @property
     def good(self) -> bool | None:
-        """Whether the guess is right, or less than twice off; None if that is not known."""
+        """Whether a choice is right or a number is off by less than a factor of 2; None if that is not known."""
         return self.agrees if self.factor is None else 0.5 < self.factor < 2
 
     def described(self) -> str:
@@ -118,7 +118,7 @@ class _Row:
 
 
 def _total(rows) -> str:
-    """Say how good the guesses were. Blind guesses are the measure of choices: some questions offer two."""
+    """Say how good the guesses were; choices are compared with blind ones, as some questions offer only two."""
     guessed = [row for row in rows if row.said]
     if not guessed:
         return (
@@ -180,7 +180,7 @@ def _lines(ax, x, top, lines, width, ruler=None):
 
 
 def _ruler(ax, x, y, factor) -> None:
-    """Draw how far a guess lies below or above what was measured, which stands in the middle."""
+    """Draw a ruler with the measured value in the middle, and mark how far below or above it the guess lies."""
     half = RULER / 2
     at = x + half + half * max(-1, min(1, log(factor) / log(FARTHEST)))
     ax.plot([x, x + RULER], [y, y], color=MUTED, lw=1)

@@ -1,4 +1,4 @@
-"""The ladder: what share of a bound each variant reaches, rung by rung, and which counters changed on the way."""
+"""The ladder: each variant's share of a bound, rung by rung, and the counters that changed from one to the next."""
 
 from dataclasses import dataclass, field
 
@@ -8,12 +8,12 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE_TEXT, INK, MEMORY, MUTED
 
 WIDTH, ROW, TALL = 840.0, 29.5, 22.0  # points
-NARROW, APART = 17.5, 8.0  # of a bar beside those of other devices, and between rungs
-DENSE, MANY = 15.5, 5  # of such a bar, and between two of them less, from so many rungs on
+NARROW, APART = 17.5, 8.0  # with several devices: height of a bar, and gap between rungs
+DENSE, MANY = 15.5, 5  # the same height, and a smaller gap, from this number of rungs on
 HEAD, TOP, FOOT = 38.0, 2.0, 8.0
 TEXT, SMALL = 14.5, 12.5
-GAP = 18.0  # between columns
-LEAST = 190.0  # of the longest bar
+GAP = 18.0  # between the columns of the table
+LEAST = 190.0  # least length of the longest bar
 END = 40.0  # how far the bound's name may reach beyond its line
 MOST_COUNTERS = 3
 MISSING = "not recorded"
@@ -27,11 +27,11 @@ class Rung:
     ----------
     name : str
     share : float
-        What it reaches of the bound; 1 is the bound.
+        The share of the bound that it reaches; 1 is the bound.
     counters : dict of str to str
         At most three, by name; every rung has the same ones.
     binds : str
-        The clock that binds, or comes nearest; a column of its own if any rung names one.
+        The clock that binds, or comes nearest to it. If any rung names one, there is a column for it.
 
     Examples
     --------
@@ -46,9 +46,9 @@ class Rung:
 
 
 def ladder_picture(rungs, *, bound="copy", bound_gb_s=None, note="", steps=True, ceiling=False) -> Picture:
-    """Draw a bar for each rung, from the first downwards; a rung below the one before has its own colour.
+    """Draw a bar for each rung, from the top down; a rung with a lower share than the one before has its own colour.
 
-    A rung is below another if the percentages that are shown say so. A line in each bar shows where the bar before it
+    Shares are compared as they are shown, in whole percent. A line in each bar shows where the bar before it
     ended. A counter that differs from the rung before is set in bold.
     Ladders of several devices become one: each rung has a bar for each device, relative to the device's own bound.
 
@@ -56,16 +56,16 @@ def ladder_picture(rungs, *, bound="copy", bound_gb_s=None, note="", steps=True,
     ----------
     rungs : sequence of Rung
     bound : str
-        The name of what a share of 1 is.
+        The name of the bound, which is a share of 1.
     bound_gb_s : float, optional
-        What it is on this device.
+        The bound on this device, in GB/s.
     note : str
         Where the numbers come from, below the bars.
     steps : bool
-        False where rungs are no steps of a way, but different problems: nothing is compared with the rung before, and
-        the bars that end before the bound have the other colour.
+        False if the rungs are different problems and not successive steps. Then no rung is compared with the one
+        before, and the bars that end before the bound have the other colour.
     ceiling : bool
-        True where the bound is a ceiling, such as T_peak: to end before it is no fault, and takes no colour.
+        True if the bound is a ceiling, such as T_peak. A bar that ends before it then keeps its usual colour.
 
     Raises
     ------
@@ -114,12 +114,12 @@ class _Ladder:
         )
 
     def at(self, name) -> int | None:
-        """Return the place of a rung; None if this device has none of this name."""
+        """Return the index of the rung with this name; None if this device has no such rung."""
         return next((i for i, rung in enumerate(self.rungs) if rung.name == name), None)
 
 
 def _drawn(ladders: dict[str, _Ladder]) -> Picture:
-    """Draw the ladders of devices, by their names; one alone needs no name."""
+    """Draw the ladder of each device, given by its name; a single ladder is drawn without a name."""
     names = list(dict.fromkeys(rung.name for one in ladders.values() for rung in one.rungs))
     columns = _columns(names, ladders)
     words = strip.Note(strip.once(one.note for one in ladders.values()), WIDTH)
@@ -255,9 +255,7 @@ def _bar(ax, ladder, i, y, left, unit, tall, gid):
     needed, tick = strip.breadth(text, TEXT, weight="bold") + 8, unit * (before.share if before else 0)
     start = tick if tick < needed + 8 else 0.0  # a text at the left would lie on the line
     inside = start + needed + 6 < wide
-    end = (
-        tick if wide < tick < wide + needed + 8 else wide
-    )  # after the line, where it leaves no room before it
+    end = tick if wide < tick < wide + needed + 8 else wide  # after the line, if there is no room before it
     x = left + (start if inside else end) + 8
     ax.text(
         x, y, text, size=TEXT, weight="bold", color="white" if inside else INK, va="center_baseline", zorder=4

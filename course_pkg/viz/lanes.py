@@ -1,4 +1,4 @@
-"""Two threads in time: a lane for each, with what it reads and writes, and the barriers at which both wait."""
+"""Two threads in time: a lane with the reads and writes of each, and the barriers at which both wait."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from course_pkg.viz import strip
 from course_pkg.viz.picture import Steps, draw
 from course_pkg.viz.style import INK, MEMORY, MUTED
 
-LEFT, PITCH, GAP = 150.0, 88.0, 24.0  # points: where time begins; of an event; between two stories
+LEFT, PITCH, GAP = 150.0, 88.0, 24.0  # points: where time begins; width of an event; gap between two stories
 LANE, HEAD, FOOT = 58.0, 40.0, 40.0
 BOX = 76.0, 42.0
 TEXT, SMALL = 16.0, 14.0
@@ -55,7 +55,7 @@ class Story:
 
 
 def race_picture(hazard, *, wanted="new", barrier="") -> Steps:
-    """Draw the two orders in which the threads of a race may run and, with a barrier, the one that is left.
+    """Draw the two orders in which the threads of a race may run and, with a barrier, the only one that remains.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def race_picture(hazard, *, wanted="new", barrier="") -> Steps:
     Raises
     ------
     CourseError
-        If it is no race of a reader and a writer.
+        If the hazard is not a race between a reader and a writer.
 
     Examples
     --------
@@ -100,7 +100,9 @@ def race_picture(hazard, *, wanted="new", barrier="") -> Steps:
 
 
 def lanes_picture(lanes, stories) -> Steps:
-    """Draw stories of two threads beside each other; each event appears at a key, a story with a barrier at once.
+    """Draw stories of two threads side by side.
+
+    On a slide, each key press shows one more event; a story with a barrier appears as a whole.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from course_pkg.viz.style import BOUND, COMPUTE, INK, MEMORY, MUTED, SERIES, WAS
 
 YEARS_PER_LETTER = 0.25  # of the memory wall's labels
 LETTER = 6.5  # points: width of a letter of a roofline's labels
-CLOSE = 0.7  # of the slope, from where on a point's name has room above it
+CLOSE = 0.7  # a point above this share of the slope has its name above the slope
 
 
 def roofline(machine, points=(), *, dtype="float64", title="") -> Picture:
@@ -127,7 +127,7 @@ class _Roof:
             ax.get_ylim()[0],
             peak * headroom,
         )  # room for two labels, one above the other in a narrow panel
-        ax.plot([ridge, ridge], [low, peak], color=MUTED, lw=1, ls=":")  # up to the roof: a label is above
+        ax.plot([ridge, ridge], [low, peak], color=MUTED, lw=1, ls=":")  # to the roof; a label is above
         ax.set_ylim(low, top)
         ax.set(xlabel="arithmetic intensity, flop/byte", ylabel="GFLOP/s", title=title)
         plain_log(ax.xaxis)
@@ -135,7 +135,7 @@ class _Roof:
 
 
 def _name_points(figure, panels):
-    """Name the points of each roof, when the axes have their places: no name lies on the slope or on the ridge."""
+    """Name the points of each roof so that no name overlaps slope or ridge; the axes must have their places."""
     figure.get_layout_engine().execute(figure)
     for ax, roof in panels:
         wide = (
@@ -153,7 +153,7 @@ def _name_points(figure, panels):
 
 
 def memory_wall(machines, *, dtype="float64") -> Picture:
-    """Draw balance against year: flops that a machine can do while it moves one number.
+    """Plot the balance of machines, the flops that each can do while it moves one number, against their year.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def memory_wall(machines, *, dtype="float64") -> Picture:
 
 
 def _short(name):
-    """Return a machine's name without the parts that the figure does not need to distinguish it."""
+    """Return a machine's name without the parts that the figure does not need to tell machines apart."""
     return re.sub(r" \(.*\)| 9654| 7 7840U|Tesla |GeForce | SXM\d?", "", name)
 
 

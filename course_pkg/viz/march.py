@@ -14,28 +14,29 @@ MOST_STEPS, MOST_PLANES = 8, 10
 
 
 def march_picture(reads, writes, *, read="read", kept="in a register", reach=1, steps=True) -> Steps:
-    """Draw planes as rows and steps of a march as columns; on a slide, each step appears at a key.
+    """Draw planes as rows and steps of a march as columns; on a slide, each key press shows one more step.
 
-    A plane is held from the step in which it is read to the one in which the plane ``reach`` above it is written: then
-    it has been used for the last time.
+    A plane is held from the step that reads it to the step that writes the plane ``reach`` above it: this step uses
+    it for the last time.
 
     Parameters
     ----------
     reads : sequence of (int, int)
-        Step and plane of each load of a thread in its own column; step 0 is before the first one that writes.
+        Step and plane of each load that a thread makes in its own column. Step 0 comes before the first step that
+        writes.
     writes : sequence of (int, int)
         Step and plane of each store.
     read, kept : str
         What the two colours mean.
     reach : int
-        How many planes below the one that is written are still needed.
+        How many planes below the plane being written are still needed.
     steps : bool
-        Whether a slide builds the picture up.
+        Whether a slide shows the picture step by step.
 
     Raises
     ------
     CourseError
-        If nothing is read or written, or it is more than fits.
+        If nothing is read or written, or if there is more than fits.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def march_picture(reads, writes, *, read="read", kept="in a register", reach=1, 
 
 def _cell(ax, step, y, gid, *, loaded, text):
     x = LEFT + WIDE * step
-    inset = 4 if loaded else 0  # what is held is one bar: each part begins where the one before ends
+    inset = 4 if loaded else 0  # the parts of a bar join: each begins where the one before ends
     strip.bar(ax, x + inset, y - BAR / 2, WIDE - inset, BAR, gid, facecolor=MEMORY if loaded else KEPT,
               edgecolor=MEMORY, linewidth=1.2, zorder=2 if loaded else 1.5)  # fmt: skip
     if loaded:

@@ -12,7 +12,7 @@ from course_pkg.viz.axes import draw_bound, name_bars, name_lines, note_below, p
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GAIN, INK, MEMORY, MUTED, SERIES, WASTED
 
-LABEL_LETTERS = 26  # of a line beside a bar: longer labels would take the bars' place
+LABEL_LETTERS = 26  # most letters of a line beside a bar: longer lines would leave too little room for bars
 
 
 def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Picture:
@@ -75,10 +75,10 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
 
 
 def bars(comparison, *, bound="T_peak", title="", note="") -> Picture:
-    """Draw T_eff of each variant of a comparison, the bound, and the throughput of all bytes that it moves.
+    """Draw the bound, and T_eff and the throughput of all moved bytes for each variant of a comparison.
 
-    A variant of which nobody knows what it moves has no bar. Pass the name of the bound if it is not T_peak, but, say,
-    the copy of a grid as large as the variants'.
+    A variant without a known number of moved bytes has no bar. If the bound is not T_peak, pass its name. It may be,
+    for example, the copy of a grid of the variants' size.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def bars(comparison, *, bound="T_peak", title="", note="") -> Picture:
         y = np.arange(len(rows))[::-1]
         moved, needed = ([v or 0 for v in column] for column in zip(*map(_throughputs, rows), strict=True))
         widest = max([*moved, comparison.t_peak_gb_s or 0]) or 1
-        if moved != needed:  # a legend names only what one sees
+        if moved != needed:  # the legend names only what is visible
             ax.barh(y, moved, color=WASTED, height=0.62, label="all bytes moved")
         ax.barh(y, needed, color=MEMORY, height=0.62, label="T_eff: bytes that had to move")
         for yi, m in zip(y, rows, strict=True):
@@ -127,7 +127,7 @@ def bars(comparison, *, bound="T_peak", title="", note="") -> Picture:
 
 
 def _in_lines(whats: list[Implementation]) -> list[list[str]]:
-    """Break labels into lines, all alike, if one is long: the library is a line of its own."""
+    """Break labels into lines: if one label is long, the library of each has a line of its own."""
     if max(len(what.label) for what in whats) <= LABEL_LETTERS:
         return [[what.label] for what in whats]
     broken = (
@@ -146,7 +146,7 @@ def flops_sweep(series, *, title="", note="") -> Picture:
     Parameters
     ----------
     series : dict of str to list of Measurement
-        Each with the parameters ``n`` and ``degree``; times are shown relative to the first of their line.
+        Each with the parameters ``n`` and ``degree``; times are relative to the first one of their line.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         }
         furthest, last = max(x for x, _ in ends.values()), []
         for (name, (x, y)), c in zip(ends.items(), colours, strict=False):
-            if x < 0.9 * furthest and least < y < most:  # it ends within the axes, and has its name there
+            if x < 0.9 * furthest and least < y < most:  # it ends within the axes, and its name is there
                 ax.annotate(
                     name,
                     (x, y),

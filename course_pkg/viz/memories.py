@@ -1,4 +1,4 @@
-"""The memories of a GPU as nested boxes, with pipes between them: as wide as what flows through them."""
+"""The memories of a GPU as nested boxes, with pipes between them whose widths show the flow."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,11 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import MEMORY
 
 WIDTH, TALL = 760.0, 258.0  # points
-PAD, RING = 11.0, 172.0  # between a box and the one inside; of a box's own part, at its right
+PAD, RING = 11.0, 172.0  # gap between a box and the one inside it; width of a box's own part, at its right
 PIPE, MOST_FLOW, LEAST_FLOW = 70.0, 66.0, 2.5  # the length of a pipe, and its widths
 TEXT, SMALL = 16.0, 13.0
 HERE_TALL, HERE_BOX = 56.0, 84.0  # of the small picture
-HERE = "#CFE3F1"  # the ground of the memory that a slide is about
+HERE = "#CFE3F1"  # the fill of the memory that a slide is about
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class Level:
     facts : tuple of str
         At most four short lines, such as its size and who sees it.
     flow : float
-        What goes from it to the next smaller memory, in any unit: the width of its pipe. The smallest memory has none.
+        The flow from it to the next smaller memory, in any unit, which sets the width of its pipe. The smallest memory
+        has none.
     said : str
         The flow in words.
 
@@ -44,7 +45,7 @@ class Level:
 
 
 def memories_picture(levels, *, here=None, note="") -> Picture:
-    """Draw memories inside each other, the smallest one first, with pipes as wide as what flows through them.
+    """Draw memories inside each other, the smallest one first, with pipes whose widths show the flow.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def shape(ax, kind, x, y, width, height, gid, *, hatched=False) -> None:
 
 
 def _pale(colour, share):
-    """Mix a colour with white, instead of making it transparent: what lies beneath must not shine through."""
+    """Mix a colour with white; a transparent colour would let what lies beneath shine through."""
     return tuple(share * c + 1 - share for c in to_rgb(colour))
 
 

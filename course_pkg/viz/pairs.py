@@ -11,15 +11,15 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.strip import folded, once
 from course_pkg.viz.widgets import Controls, slider
 
-WIDTH = 12.3  # inches, about a slide's: letters keep their size, and panels have less room
+WIDTH = 12.3  # inches, about the width of a slide: letters keep their size, and panels are narrower
 TITLE, LINE = 0.3, 0.24  # inches: for the devices' names, and for a line of a note or a legend
 
 
 def on_each(draw_one, records) -> Picture | Controls:
-    """Return a figure with all devices that have been recorded, side by side; for one device, its figure alone.
+    """Return one figure of all recorded devices, side by side; if there is one device, return its figure.
 
-    A figure whose places are computed by hand, and that says nothing of how to join several, would be too small beside
-    another one: then it is a slider over the devices. A device whose record lacks what the figure shows is named below.
+    Some figures are laid out by hand and do not define how to join several of them. Side by side they would be too
+    small, so the result is a slider over the devices. A note names devices whose record lacks what the figure shows.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def on_each(draw_one, records) -> Picture | Controls:
 
 
 def _with_absent(pictures, why):
-    """Return the figure of the devices that can be drawn, and below it what the others lack."""
+    """Return the figure of the devices that can be drawn; a note below it says what the others lack."""
     words = " ".join(f"{name}: not recorded. {reason}" for name, reason in why.items())
     drawn = side_by_side(pictures) if all(p.joined or p.panel for p in pictures.values()) else None
     drawn = drawn or list(pictures.values())[-1]
@@ -119,7 +119,7 @@ def _panels(figure, pictures):
 
 
 def _own(notes, pictures):
-    """Return each note with the width of the picture that it stands below alone."""
+    """Return each device's note with the width of that device's own picture."""
     return zip(notes, (picture.panel[1][0] for picture in pictures.values()), strict=False)
 
 

@@ -1,4 +1,4 @@
-"""What plans move, as columns of blocks: one block for each field that a kernel reads or writes.
+"""The data that plans move, as columns of blocks: one block for each field that a kernel reads or writes.
 
 A plan is an object with ``kernels``, each with ``reads`` and ``writes`` (names of fields), and a ``program`` with the
 number of its ``iterations``. A field has one colour in all columns, dark where it is read and light where it is
@@ -17,14 +17,14 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, INK
 
 WIDTH, TALL = 760.0, 262.0  # points; of the highest column
-WIDER, LOWER = 840.0, 240.0  # with a dot for each of several devices, which takes a line of text more
+WIDER, LOWER = 840.0, 240.0  # for several devices, each with a dot and one more line of text
 LEFT, RIGHT = 64.0, 752.0
-HEAD, LEGEND = 22.0, 20.0  # above the columns, and above them all
-NAME, LINE = 12.0, 15.0  # below the columns: around their names, and a line of these
-COLUMN, DOT = 0.52, 0.42  # of a column's room: its width, and from its middle to its dot
+HEAD, LEGEND = 22.0, 20.0  # room above the columns, and for the legend at the top
+NAME, LINE = 12.0, 15.0  # below the columns: room around the names, and height of a line of a name
+COLUMN, DOT = 0.52, 0.42  # shares of a column's room: its width, and the distance from its middle to its dot
 HUES = ("#0072B2", "#8A4E86", "#007A5A", "#8C5A00", "#5B6570")
 TEXT, SMALL = 14.5, 12.5
-FILLED = 1  # the number of the mark of a device alone
+FILLED = 1  # a single device has the filled dot, which is number 1
 
 
 def passes_picture(plans, *, per_pass, axis, measured=None, written="{:g}".format, note="") -> Picture:
@@ -41,9 +41,9 @@ def passes_picture(plans, *, per_pass, axis, measured=None, written="{:g}".forma
     axis : str
         What the height shows, with its unit.
     measured : dict of str to float, optional
-        What was measured of a plan, in the same unit: a dot beside its column, with a line to the column's height.
+        The measured value of a plan, in the same unit: a dot beside its column, with a line to the column's height.
     written : callable
-        Turns a number into text: the measured one at its dot, and the sum of the blocks above its column.
+        Turns numbers into text: a measured value, at its dot, and the sum of the blocks, above its column.
     note : str
         Where the numbers come from.
 
@@ -68,7 +68,7 @@ def passes_picture(plans, *, per_pass, axis, measured=None, written="{:g}".forma
 
 @dataclass(frozen=True)
 class _Passes:
-    """The plans, and what was measured of them on one device."""
+    """The plans, and the values that were measured for them on one device."""
 
     plans: dict
     per_pass: float
@@ -79,7 +79,7 @@ class _Passes:
 
 
 def _drawn(each: dict[str, _Passes]) -> Picture:
-    """Draw the plans of devices, by their names: a pass is as high on all, so that times compare with its own copy."""
+    """Draw the plans of devices, by name; a pass has one height on all, so each time is relative to its GPU's copy."""
     one, many = next(iter(each.values())), len(each) > 1
     if any(list(other.plans) != list(one.plans) for other in each.values()):
         raise CourseError("Devices are drawn in one picture only if they have the same plans.")
@@ -147,12 +147,12 @@ def _drawn(each: dict[str, _Passes]) -> Picture:
 
 
 def base(field) -> str:
-    """Return a field's name without the number of its copy: p1 and p2 are p, and have its colour."""
+    """Return a field's name without the number of its copy: p1 and p2 become p, and have its colour."""
     return re.sub(r"\d+$", "", field)
 
 
 class _Column:
-    """The blocks of a plan, from the bottom upwards; one stack for each of its iterations."""
+    """The blocks of a plan, from the bottom upwards, with one stack for each of its iterations."""
 
     def __init__(self, plan):
         self.kernels = [(tuple(k.reads), tuple(k.writes)) for k in plan.kernels]
@@ -165,12 +165,12 @@ class _Column:
 
     @property
     def end(self) -> float:
-        """The passes of an iteration."""
+        """The mean number of passes of an iteration."""
         return self._sum(self.kernels) / len(self.stacks)
 
     @property
     def height(self) -> float:
-        """The height of its highest stack."""
+        """The number of passes in the highest stack."""
         return max(map(self._sum, self.stacks))
 
     def draw(self, ax, middle, bottom, width, unit, hues):
@@ -208,7 +208,7 @@ def _name(ax, lines, middle, bottom):
 
 
 def _dots(ax, middle, bottom, room, bound, found, said):
-    """Draw a dot for each device, with a line to the column's height, and above them what they stand for."""
+    """Draw a dot for each device, with a line to the column's height, and write their values above them."""
     edge, many = middle + COLUMN * room / 2, len(found) > 1
     xs = [edge + 12 + 20 * k for k in range(len(found))] if many else [middle + DOT * room]
     ax.plot([edge, xs[-1] + 8], [bottom + bound] * 2, color=BOUND, lw=1.8, ls="--", zorder=4)
@@ -223,7 +223,7 @@ def _dots(ax, middle, bottom, room, bound, found, said):
 
 
 def _mark(ax, x, y, number):
-    """Draw the dot of a device: the first one's is hollow."""
+    """Draw the dot of a device; that of the first device is hollow."""
     fill, edge = (COMPUTE, "white") if number else ("white", COMPUTE)
     ax.plot([x], [y], "o", color=fill, ms=10, mec=edge, mew=1 if number else 2.4, zorder=5)
 
@@ -244,7 +244,7 @@ def _legend(ax, y, right):
 
 
 def _devices(ax, y, right, names):
-    """Write whose dots are hollow and whose are filled, left of the other words."""
+    """Write, left of the other words, which device's dots are hollow and which device's are filled."""
     x = right - 12
     for number, name in reversed(list(enumerate(names))):
         x -= strip.breadth(name, SMALL)

@@ -1,9 +1,9 @@
 """The permutation explorer of lecture 6: a matrix in several orders, and what the warps of its product ask for.
 
-This package knows no topic, so the caller passes what there is to show. A *view*, one matrix in one order, is anything
-with ``matrix`` (``shape``, ``indptr``, ``indices``), ``bandwidth``, ``profile``, ``least_sectors``, and ``loads``: by
-the number of lanes that share a row, an object with ``requests`` and ``x_sectors`` of the loads of x, and
-``matrix_sectors``.
+This package does not depend on any topic, so the caller passes the data to show. A *view* is one matrix in one order:
+any object with ``matrix`` (which has ``shape``, ``indptr`` and ``indices``), ``bandwidth``, ``profile``,
+``least_sectors`` and ``loads``. The keys of ``loads`` are numbers of lanes that share a row; its values are objects
+with ``matrix_sectors``, and with ``requests`` and ``x_sectors`` of the loads of x.
 """
 
 from course_pkg.core import CourseError
@@ -13,14 +13,14 @@ from course_pkg.viz.style import BOUND, MEMORY, MEMORY_WRITE, MUTED
 from course_pkg.viz.widgets import Controls, explorer
 
 SIZE = (8.6, 4.5)  # inches
-ROOM = 1.22  # above the highest bar, for the numbers on the bars
-SMALL = 11.5  # of the numbers on bars
+ROOM = 1.22  # height of the axes over that of the highest bar: room for the numbers on bars
+SMALL = 11.5  # letter size of the numbers on bars
 
 
 class PermutationExplorer(Controls):
-    """Choose a matrix and an order: where its nonzeros lie, and what a product asks for, by lanes per row.
+    """A widget that shows, for a matrix in a chosen order, its nonzeros and the sectors that a product asks for.
 
-    Every picture is drawn beforehand, so that it works on a slide, too: see :func:`~course_pkg.viz.widgets.explorer`.
+    Pictures are drawn beforehand, so the widget also works on a slide: see :func:`~course_pkg.viz.widgets.explorer`.
     All orders of a matrix are drawn on the same scale.
 
     Parameters
@@ -105,7 +105,7 @@ def view_picture(by_order, name: str, order: str) -> Picture:
 
 
 def _highest(by_order, what) -> int:
-    # a matrix without nonzeros asks for nothing, and its axes still need a height
+    # at least 1: a matrix without nonzeros asks for nothing, but its axes still need a height
     return max(1, *(what(load) for view in by_order.values() for load in view.loads.values()))
 
 
@@ -118,7 +118,7 @@ def _per_request(load) -> float:
 
 
 def _sectors(ax, view, highest):
-    """Draw what all loads of a product ask for, and above each bar the sectors per request of x."""
+    """Draw the sectors that all loads of a product ask for; above each bar stand the sectors per request of x."""
     places, loads = range(len(view.loads)), view.loads.values()
     matrix = [load.matrix_sectors / 1000 for load in loads]
     ax.bar(places, matrix, color=MEMORY_WRITE, label="matrix")

@@ -15,7 +15,7 @@ from course_pkg.core.files import write
 from course_pkg.viz.style import DEJAVU, MONO, RC, SANS
 
 _FAMILY = re.compile(rf"font-family: '{DEJAVU}( Mono)?'[^;\"]*")
-# How a page says that it is dark: JupyterLab; Colab; VS Code, twice; Sphinx and this course's site.
+# The selectors of a dark page: in JupyterLab; in Colab; in VS Code, two; in Sphinx and on this course's site.
 DARK_PAGES = (
     "[data-jp-theme-light=false]",
     "html[theme=dark]",
@@ -23,8 +23,8 @@ DARK_PAGES = (
     ".vscode-high-contrast:not(.vscode-high-contrast-light)",
     "[data-theme=dark]",
 )
-_FIGURES = ":is(.course-figure,.course-here,.course-threads):not(.reveal *)"  # a deck has rules of its own
-# Lightness is inverted and the hue kept; blending by screen turns the white ground into that of the page.
+_FIGURES = ":is(.course-figure,.course-here,.course-threads):not(.reveal *)"  # a deck has its own rules
+# This inverts lightness and keeps the hue; the blend mode `screen` turns the white ground into the page's ground.
 _TURNED = "{filter:invert(1) hue-rotate(180deg);mix-blend-mode:screen}"
 FOLLOWS_THEME = (
     f"<style>:is({','.join(DARK_PAGES)}) {_FIGURES}{_TURNED}"
@@ -52,13 +52,13 @@ class Picture:
         if not alt.strip():
             raise CourseError("A picture needs alternative text: say in a sentence what it shows.")
         self.svg, self.alt = svg, " ".join(alt.split())
-        self.panel = None  # (plot, size in inches), if it can be drawn again as a panel beside others
+        self.panel = None  # (plot, size in inches) if it can be redrawn as a panel beside others
         self.joined = (
-            None  # (draw, what is drawn), if draw() makes one picture of what several draw, by their names
+            None  # (draw, data) if draw() makes one picture from the data of several pictures, by name
         )
 
     def save(self, path) -> Path:
-        """Write the SVG, whole or not at all, and return its path."""
+        """Write the SVG to a file, completely or not at all, and return the file's path."""
         path = Path(path)
         write(path, self.svg)
         return path
@@ -77,8 +77,8 @@ class Picture:
     def _repr_html_(self):
         data = base64.b64encode(self.svg.encode()).decode()
         alt = html.escape(self.alt, quote=True)
-        # figures are drawn in ink, on a light ground: what turns them in a dark page may be missing there, as on GitHub
-        # a slider's picture lies outside the style sheet that keeps a notebook's pictures within their column
+        # a dark page may lack the style that inverts a figure's dark lines, as on GitHub: so the ground is white
+        # the style sheet that keeps a notebook's pictures within their column does not apply to a slider's picture
         ground = 'style="background:#fff;max-width:100%;height:auto"'
         return f'<img class="course-figure" {ground} src="data:image/svg+xml;base64,{data}" alt="{alt}">{FOLLOWS_THEME}'
 
@@ -86,7 +86,7 @@ class Picture:
 class Steps(Picture):
     """A picture that a slide builds up, key by key; a notebook shows all of it.
 
-    It lies in the page itself, where reveal.js shows each group of the class ``fragment`` in its turn.
+    Its SVG is part of the page itself, where reveal.js shows the groups of class ``fragment`` one after the other.
     """
 
     def _repr_html_(self):
@@ -107,9 +107,10 @@ def draw(plot, alt: str, *, size=None, steps=False, layout="constrained") -> Pic
     size : tuple of float, optional
         Width and height in inches.
     steps : bool
-        Return a :class:`Steps`: what has a gid that begins with ``step-1``, ``step-2`` and so on appears at a key.
+        Return a :class:`Steps`: the first key press shows what has a gid that begins with ``step-1``, the next one
+        ``step-2``, and so on.
     layout : str, optional
-        How Matplotlib finds places for axes. ``None`` if ``plot`` gives them: that takes half of the time.
+        Matplotlib's layout engine. ``None`` if ``plot`` places the axes itself, which halves the time.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""The fusion planner: cut a program into kernels, and see what it costs or why it cannot run.
+"""The fusion planner: cut a program into kernels, and see what this plan costs or why it cannot run.
 
-A plan is anything with ``containers``, ``edges``, ``groups``, ``again`` and ``badges`` (see :func:`graph_picture`), and
-with ``legal`` and ``why``; a function passed by the caller returns its cost, since this package knows no topic.
+A plan is any object with ``containers``, ``edges``, ``groups``, ``again`` and ``badges`` (see :func:`graph_picture`),
+and with ``legal`` and ``why``. The caller passes a function that returns a plan's cost, since this package does not
+depend on any topic.
 """
 
 import textwrap
@@ -19,7 +20,7 @@ from course_pkg.viz.widgets import Controls, explorer
 WIDTH = strip.WIDTH  # points
 TITLE, LEGEND, ROW, ROWS, COLUMNS = 26.0, 26.0, 22.0, 3, 3
 TABLE = 6 + ROWS * ROW
-REASON_SIZE, REASON_ROW, REASON_LETTERS = 12.5, 16.0, 90  # a line of that many fits
+REASON_SIZE, REASON_ROW, REASON_LETTERS = 12.5, 16.0, 90  # letters of the longest line that fits
 MOST_LINES = 4
 
 
@@ -102,7 +103,7 @@ def _reason(ax, why):
 def planner(choices, machines, facts, *, start=None) -> Controls:
     """Return a widget that shows one of several plans on one of several machines.
 
-    Every picture is drawn beforehand, so that it works on a slide, too: see :func:`explorer`.
+    Pictures are drawn beforehand, so the widget also works on a slide: see :func:`explorer`.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ def free_planner(judge, containers, machines, facts, *, options=()) -> Controls:
     facts : callable
         As for :func:`plan_picture`.
     options : sequence of str
-        What else can be switched on.
+        Names of further options that can be switched on.
 
     Examples
     --------

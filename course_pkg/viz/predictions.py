@@ -16,15 +16,15 @@ from course_pkg.viz.axes import RAISED
 from course_pkg.viz.guesses import Guesses
 from course_pkg.viz.widgets import Controls
 
-STEPS_PER_DECADE = 20  # of an estimate's slider: neighbours differ by 12%
+STEPS_PER_DECADE = 20  # of an estimate's slider: neighbouring values differ by 12%
 MAX_STEPS = 80
-CLOSE = 1.1  # times: a slider cannot do much better
-COUNTABLE = 1e7  # from here on nobody counts digits
+CLOSE = 1.1  # a guess within this factor is right: a slider cannot do much better
+COUNTABLE = 1e7  # from here on, numbers are written with a power of ten
 UNDECIDED = "move the slider"
 
 
 class _Question:
-    """What both kinds of question share: the text, the kept guess, what is shown when the answer is known."""
+    """What both kinds of question share: the text, the kept guess, and what is shown when the answer is known."""
 
     def __init__(self, key: str, question: str, store):
         self.key, self.question = key, question
@@ -103,16 +103,16 @@ class Prediction(_Question):
         return self._control.value
 
     def reveal(self, measured: str, *, right: str | None = None, how: str = "Measured") -> None:
-        """Show what was measured, beside the guess; a guess made later appears too.
+        """Show what was measured, beside the guess; if the guess is changed later, show the new one.
 
         Parameters
         ----------
         measured : str
         right : str, optional
-            Which of the choices is right, as it follows from the measurement. Without it the guess is shown, and not
+            Which of the choices is right, as it follows from the measurement. Without it, the guess is shown but not
             judged.
         how : str
-            The word before what was measured: a number of the interpreter is ``"Counted"``.
+            The word before what was measured. For a number of the interpreter it is ``"Counted"``.
 
         Raises
         ------
@@ -128,10 +128,10 @@ class Prediction(_Question):
 
 
 class Estimate(_Question):
-    """A number to guess, by a slider on a logarithmic scale; it is judged by the factor by which it misses.
+    """A number to guess with a slider on a logarithmic scale; a guess is judged by the factor by which it misses.
 
-    The slider starts left of its scale, where it means that nobody has guessed. The guess is kept as that of a
-    :class:`Prediction`.
+    The slider starts left of its scale, where it means that nobody has guessed. The guess is kept in the same file
+    as that of a :class:`Prediction`.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Estimate(_Question):
     low, high : float
         The ends of the scale, positive. Choose them so that neither the ends nor the middle give the answer away.
     unit : str
-        Of the guess, such as ``"GB/s"``, or ``"times as long"``.
+        The unit of the guess, such as ``"GB/s"``, or ``"times as long"``.
     store : Path, optional
         Another file to keep the guesses in.
 
@@ -181,7 +181,7 @@ class Estimate(_Question):
         return self.values[self._control.index - 1] if self._control.index else None
 
     def reveal(self, value: float, *, note: str = "", how: str = "Measured") -> None:
-        """Show what was measured, beside the guess and the factor by which it missed; a later guess appears too.
+        """Show what was measured, the guess and the factor by which it missed; if the guess changes, show the new one.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class Estimate(_Question):
         note : str
             What follows the number: an explanation, without a full stop at its end.
         how : str
-            The word before the number: one of the interpreter is ``"Counted"``.
+            The word before the number. For a number of the interpreter it is ``"Counted"``.
 
         Raises
         ------
@@ -252,7 +252,7 @@ def missed(guess: float, value: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """Return a number of at most three digits, of all its whole ones, or with a power of ten, with its unit.
+    """Format a number with its unit: three digits, or all whole digits; from ten million on, a power of ten.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def _scale(low: float, high: float) -> list[float]:
-    """Return numbers from low to high, each about as many times the one before, of two digits between the ends."""
+    """Return numbers from low to high with about equal ratios; those between the ends have two digits."""
     steps = min(MAX_STEPS, ceil(STEPS_PER_DECADE * log10(high / low)))
     inner = (float(f"{low * (high / low) ** (i / steps):.2g}") for i in range(1, steps))
     return [low, *dict.fromkeys(value for value in inner if low < value < high), high]

@@ -1,4 +1,4 @@
-"""Ranks in time: a lane for each, with what it computes, what it waits for, and below it what is on the wire."""
+"""Ranks in time: a lane shows what each rank computes and waits for, and below it what is being transferred."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ FILLS = (
     PINK,
     WASTED,
     COMPUTE,
-)  # of what ranks do, in the order in which the caller names it
+)  # of the kinds of spans, in the order in which the caller names them
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Panel:
     ----------
     title : str
     lanes : dict of str to sequence
-        For each rank, its spans: anything with ``kind``, ``start`` and ``end``, in seconds.
+        For each rank, its spans: objects with ``kind``, and with ``start`` and ``end`` in seconds.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def ranks_picture(panels: Sequence[Panel], kinds: Sequence[str], wire: str, *, n
     kinds : sequence of str
         What a rank may do, at most five; the colours follow their order.
     wire : str
-        What is drawn below a lane: it travels while the rank does something else, or waits.
+        The kind of span that is drawn below a lane: a transfer, during which the rank does something else or waits.
     note : str
         Where the times come from.
 

@@ -7,13 +7,13 @@ from course_pkg.viz.axes import colours_of, note_below
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND
 
-LETTER = 0.0125  # width of a letter of a label, of the axes' width
+LETTER = 0.0125  # width of a letter of a label, as a share of the axes' width
 
 NARROW = 8.0  # inches, of a panel beside another one
 
 
 def relative_bars(quantities, *, xlabel, title="", note="", said=None, among=None) -> Picture:
-    """Draw how many times as large each quantity is, compared with that of the first thing.
+    """Draw a bar for each quantity of each thing: its ratio to the same quantity of the first thing.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def relative_bars(quantities, *, xlabel, title="", note="", said=None, among=Non
     said : callable, optional
         Writes a value, such as ``format_time``: it then stands beside its bar, too.
     among : sequence of str, optional
-        All quantities that pictures of the same lecture have, where this one lacks some: each then keeps its colour.
+        All quantities of the pictures in one lecture. Pass it if this one lacks some: each then keeps its colour.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def relative_bars(quantities, *, xlabel, title="", note="", said=None, among=Non
             ax.barh(y, values, color=colours[name], height=0.9 * height, label=name)
             for yi, thing, value in zip(y, things, values, strict=True):
                 label = f"{_times(value)}×" + (f", {said(quantities[name][thing])}" if said else "")
-                # beside the bar, or beside the line of 1 where that would cross it
+                # beside the bar, or right of the line at 1 if that line would cross the label
                 at = 1 if value < 1 < value + LETTER * most * len(label) else value
                 beside = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 13}
                 ax.annotate(label, (at, yi), **beside)

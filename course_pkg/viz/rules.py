@@ -1,4 +1,4 @@
-"""Rules for fusion as glyphs: two operations in the planner's shapes, in one kernel, and whether they may share it."""
+"""Rules for fusion as glyphs: pairs of operations in the planner's shapes, and whether each pair may share a kernel."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ WIDTH, ROW = 760.0, 60.0  # points
 NODE, LINK = (92.0, 34.0), 26.0
 FRAME, WORDS = 8.0, 296.0  # around the nodes; where the words begin
 TEXT, SMALL = 14.5, 13.0
-LETTERS = 58  # a line of that many fits
+LETTERS = 58  # letters of the longest line that fits
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Rule:
         ``"map"``, ``"stencil"`` or ``"reduction"``.
     legal : bool
     why : str
-        A sentence: two lines of it are shown.
+        A sentence of at most two lines.
     field : str
         What goes from the first to the second.
 

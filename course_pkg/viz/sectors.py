@@ -13,8 +13,8 @@ LINE_BYTES = 128
 WORD = 4  # bytes
 TOP, TALL = 116.0, 36.0  # of the row of sectors, in points
 CAPTION = 52.0
-FEW_BREAKS = 5  # so many gaps have room for their size
-MOST_A_BYTE = strip.PITCH / 8  # points: 8 bytes lie under one lane
+FEW_BREAKS = 5  # up to this many gaps are labelled with their size
+MOST_A_BYTE = strip.PITCH / 8  # points per byte: 8 bytes take the width of one lane
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Touched:
     sectors : ndarray of int64, shape (n,)
         Address over 32.
     used : ndarray of bool, shape (n, 32)
-        The bytes of each sector that some lane asked for.
+        Whether a lane asked for this byte of this sector.
     requested : int
-        Bytes that all lanes together asked for; a byte counts for each lane.
+        Bytes that all lanes together asked for; a byte that several lanes asked for counts several times.
     """
 
     sectors: np.ndarray
@@ -46,15 +46,15 @@ class Touched:
 
     @property
     def gaps(self) -> np.ndarray:
-        """Bytes between each sector and the next."""
+        """Number of bytes between each sector and the next."""
         return (np.diff(self.sectors) - 1) * SECTOR_BYTES
 
 
 def pieces(access: WarpAccess) -> list[tuple[int, int, int]]:
     """Return (lane, first byte, bytes) of every stretch of memory that a lane at work asks for.
 
-    The local memory of a warp's threads is dealt out in words of 4 bytes, the same word of all 32 lanes side by side;
-    there an access's offsets count from the start of the thread's own memory.
+    Local memory is interleaved in words of 4 bytes: the same word of all 32 lanes lies side by side. In local memory,
+    an access's offsets count from the start of the thread's own memory.
     """
     on = [(lane, int(first)) for lane, first in enumerate(access.offsets) if first >= 0]
     if access.space != "local":
@@ -67,7 +67,7 @@ def pieces(access: WarpAccess) -> list[tuple[int, int, int]]:
 
 
 def touched(access: WarpAccess) -> Touched:
-    """Find the sectors under a request, and which of their bytes it wants."""
+    """Find the sectors that a request touches, and the bytes of them that it asks for."""
     wanted = np.unique([b for _, first, size in pieces(access) for b in range(first, first + size)]).astype(
         int
     )
@@ -131,7 +131,7 @@ def draw_sectors(ax, access: WarpAccess, memory: Touched) -> None:
 
 
 def _layout(memory):
-    """Return the left edge of each sector and the points per byte, so that the row fills the lanes' width at most."""
+    """Return the left edge of each sector and the points per byte, so that the row is at most as wide as the lanes."""
     gaps, many = memory.gaps, (memory.gaps > 0).sum() > FEW_BREAKS
     shrink = min(1, 24 / len(memory.sectors))
     space = np.where(np.diff(memory.lines) > 0, 9 * shrink, 3 * shrink)
@@ -149,7 +149,7 @@ def _frames(ax, memory, x, scale):
     pad = min(2.6, 2.6 * 24 / len(x))
     for number in np.unique(memory.lines):
         (members,) = np.nonzero(memory.lines == number)
-        # a line whose sectors lie apart is framed in pieces
+        # a line whose touched sectors are not neighbours gets several frames
         parts = np.split(members, np.nonzero(np.diff(memory.sectors[members]) > 1)[0] + 1)
         for part, piece in enumerate(parts):
             left, right = x[piece[0]] - pad, x[piece[-1]] + scale * SECTOR_BYTES + pad
@@ -176,7 +176,7 @@ def _sector(ax, i, x, scale, used, access):
 
 
 def _spans(first, size, sectors, x, scale):
-    """Yield the stretch of the row that an element covers, one for each sector that it lies in."""
+    """Yield the stretches of the row that an element covers: one for each sector in which it lies."""
     byte, end = first, first + size
     while byte < end:
         stop = min(end, (byte // SECTOR_BYTES + 1) * SECTOR_BYTES)
@@ -186,7 +186,7 @@ def _spans(first, size, sectors, x, scale):
 
 
 def _breaks(ax, memory, x, scale):
-    """Mark where addresses are left out; with few breaks, write how many bytes."""
+    """Mark where addresses are left out; if there are few such gaps, write the bytes of each."""
     (where,) = np.nonzero(memory.gaps > 0)
     if len(where) > FEW_BREAKS:
         return

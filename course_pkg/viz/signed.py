@@ -1,4 +1,4 @@
-"""Numbers of either sign, by name, for several ways to find them: coefficients of a fit, say."""
+"""Bars of positive and negative numbers that were found in several ways, such as the coefficients of a fit."""
 
 from itertools import cycle
 
@@ -16,7 +16,7 @@ def signed_bars(series, *, ylabel, note="") -> Picture:
     Parameters
     ----------
     series : dict of str to dict of str to float
-        By way, its number for each name. All have the same names, in the same order.
+        For each way, its numbers by name. All ways have the same names, in the same order.
     ylabel : str
         What is drawn, with its unit.
     note : str

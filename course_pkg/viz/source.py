@@ -15,8 +15,8 @@ def source(function) -> Markdown:
     Parameters
     ----------
     function : callable
-        A Python function, or a kernel or device function under ``cuda.jit``; of a kernel that another function makes,
-        what that function returned.
+        A Python function, or a kernel or device function under ``cuda.jit``; for a kernel that is
+        made by another function, pass what that function returned.
 
     Examples
     --------

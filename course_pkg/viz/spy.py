@@ -1,4 +1,4 @@
-"""Where the nonzeros of a sparse matrix lie, as squares that are the darker the more nonzeros they hold."""
+"""Where the nonzeros of a sparse matrix lie, as squares that are darker the more nonzeros they hold."""
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
@@ -14,7 +14,7 @@ def draw_spy(ax, A, xlabel: str = "column") -> None:
     rows, columns = A.shape
     row = np.repeat(np.arange(rows), np.diff(A.indptr))
     counts, _, _ = np.histogram2d(row, A.indices, bins=CELLS, range=[(0, rows), (0, columns)])
-    # the root lets a square with few nonzeros be seen beside one with many
+    # the square root keeps a square with few nonzeros visible beside one with many
     ax.imshow(np.sqrt(counts), cmap=SHADES, interpolation="nearest", extent=(0, columns, rows, 0))
     ax.set(xlabel=xlabel, ylabel="row")
     ax.set_xticks([0, columns])

@@ -1,10 +1,10 @@
 """The stability explorer of lecture 7: how s-step methods converge, how their bases fare, and what they cost.
 
-This package knows no topic, so the caller passes what there is to show. A *study*, one solve by one method, is anything
-with ``method``, ``s``, ``unknowns``, ``target``, ``converged``, ``reductions``, ``bytes``, the lists ``iterations``,
-``updated`` and ``true`` (relative residuals), the lists ``basis_condition`` and ``w_condition`` (infinite where a
-matrix is not positive definite), and ``cg``, a study of conjugate gradient on the same system, with a sweep over memory
-for each of its operations.
+This package does not depend on any topic, so the caller passes the data to show. A *study* is one solve by one method:
+any object with ``method``, ``s``, ``unknowns``, ``target``, ``converged``, ``reductions``, ``bytes``, the lists
+``iterations``, ``updated`` and ``true`` (relative residuals), the lists ``basis_condition`` and ``w_condition``
+(infinite where a matrix is not positive definite), and ``cg``, a study of conjugate gradient on the same system, with a
+sweep over memory for each of its operations.
 """
 
 from math import floor, isfinite, log10
@@ -20,16 +20,16 @@ from course_pkg.viz.widgets import Controls, explorer
 SIZE = (8.6, 4.5)  # inches
 SMALL = 11.5
 LEFT, ABOVE, BELOW = (0.105, 0.15, 0.42, 0.69), (0.66, 0.5, 0.32, 0.34), (0.66, 0.15, 0.32, 0.17)
-FLOOR = 1e-17  # of residuals that are drawn
-HIGHEST = 1e19  # of conditions that are drawn
-NOTHING_LEFT = 1e16  # a condition that leaves no digit of a double
-FARTHER = 1.15  # an axis goes on a little beyond what is drawn
+FLOOR = 1e-17  # no smaller residual is drawn
+HIGHEST = 1e19  # the axis of condition numbers ends here
+NOTHING_LEFT = 1e16  # a condition number that leaves no correct digit of a double
+FARTHER = 1.15  # an axis is longer than what is drawn by this factor
 
 
 class StabilityExplorer(Controls):
-    """Choose the size of a system, a basis and s: residuals, conditions, reductions and bytes of a solve.
+    """A widget that shows residuals, conditions, reductions and bytes of a solve for a chosen size, basis and s.
 
-    Every picture is drawn beforehand, so that it works on a slide, too: see :func:`~course_pkg.viz.widgets.explorer`.
+    Pictures are drawn beforehand, so the widget also works on a slide: see :func:`~course_pkg.viz.widgets.explorer`.
     All pictures of a size have the same axes.
 
     Parameters
@@ -126,7 +126,7 @@ def _last_is_definite(study) -> bool:
 
 
 def _decades(axis, exponents):
-    """Label powers of ten; as text, because Matplotlib takes as long to set its formulas as for all the rest."""
+    """Label powers of ten with plain text: formulas would take Matplotlib as long as the rest of the picture."""
     labels = [f"10{str(e).translate(RAISED)}" for e in exponents]
     axis.set_ticks([10.0**e for e in exponents], labels)
     axis.set_minor_locator(NullLocator())

@@ -17,10 +17,10 @@ WIDTH, HEIGHT = 619.2, 237.6  # points: 8.6 by 3.3 inches
 LEFT, RIGHT = 84.0, 612.0
 LANE_TOP, LANE_HEIGHT = 199.0, 17.0
 LANE_BOTTOM = LANE_TOP - LANE_HEIGHT
-PITCH = (RIGHT - LEFT) / WARP  # of lanes and of banks: both are 32
+PITCH = (RIGHT - LEFT) / WARP  # distance between lanes, and between banks: there are 32 of both
 SIDE = 76.0  # where the labels left of the rows end
 NBSP = "\N{NO-BREAK SPACE}"
-UNUSED = to_rgba(WASTED, 0.45)  # light enough to tell from the lighter blue; its edge has the contrast
+UNUSED = to_rgba(WASTED, 0.45)  # light enough to differ from the lighter blue; the edge gives it contrast
 
 
 def sheet(figure):
@@ -33,12 +33,12 @@ def sheet(figure):
 
 
 def colour(access) -> str:
-    """Return memory's blue, the lighter one for what writes."""
+    """Return the blue of memory: the lighter one if the access writes."""
     return MEMORY if access.kind == "load" else MEMORY_WRITE
 
 
 def cell(ax, x, y, width, height, gid, *, radius=2.5, **style):
-    """Draw a box with round corners; as an artist, because Matplotlib would compute a patch's extent for nothing."""
+    """Draw a box with round corners, added as an artist: add_patch would also compute an extent that is not used."""
     box = FancyBboxPatch((x, y), width, height, boxstyle=f"round,pad=0,rounding_size={radius}", **style)
     box.set_gid(gid)
     return ax.add_artist(box)
@@ -95,7 +95,7 @@ def ribbon(ax, lane, left, right, bottom, access) -> None:
 
 
 def words(ax, access, headline: str) -> None:
-    """Write the headline at the top; at the bottom, the line of source that makes the access, and whose it is."""
+    """Write the headline at the top; at the bottom, the source line of the access, its instruction and its warp."""
     size = 15.5
     size *= min(1, (WIDTH - 14) / breadth(headline, size, weight="bold"))
     ax.text(7, HEIGHT - 8, headline, size=size, weight="bold", va="top")
@@ -147,7 +147,7 @@ def shortened(text, size, width, *, family="sans-serif") -> str:
 
 
 def verdict(ax, x, y, good, gid, size=9.0) -> None:
-    """Draw a tick or a cross with its middle at (x, y): as a line, since few fonts have these letters."""
+    """Draw a tick or a cross with its middle at (x, y): as lines, since few fonts have these characters."""
     tick = [(-1, 0.1), (-0.3, -0.7), (1, 0.9)]
     strokes = [tick] if good else [[(-0.8, -0.8), (0.8, 0.8)], [(-0.8, 0.8), (0.8, -0.8)]]
     for i, stroke in enumerate(strokes):
@@ -161,13 +161,13 @@ def verdict(ax, x, y, good, gid, size=9.0) -> None:
 
 
 def folded(text, letters) -> list[str]:
-    """Return the lines of a text, none longer than so many letters, and without backquotes; a command is not broken."""
+    """Break a text into lines of at most so many letters; remove backquotes, but do not break what they enclose."""
     whole = re.sub("`([^`]*)`", lambda command: command[1].replace(" ", NBSP), text)
     return [line.replace(NBSP, " ") for part in whole.splitlines() for line in textwrap.wrap(part, letters)]
 
 
 def once(notes) -> str:
-    """Join notes, and write only once what several of them say; the devices of one sentence are joined by "and".
+    """Join notes; what several of them say is written once, with the names of their devices joined by "and".
 
     Examples
     --------
@@ -188,7 +188,7 @@ def once(notes) -> str:
 
 
 def _of_both(one, other) -> str:
-    """Return two sentences as one, if they differ only in words that end with a comma, else nothing."""
+    """Return two sentences as one if they differ only in words that end with a comma; else an empty string."""
     a, b = one.split(" "), other.split(" ")
     least = min(len(a), len(b))
     before = next((i for i in range(least) if a[i] != b[i]), least)

@@ -25,8 +25,8 @@ MUTED = "#5b6570"
 RULE = "#d9dce1"
 PINK, GOLD = "#C973A2", "#B58400"
 SERIES = (MEMORY, COMPUTE, GAIN, PINK, MEMORY_WRITE, GOLD)
-# The fonts of slides and pages, as in theme/palette.css: figures have theirs. Lengths are computed with DEJAVU, which
-# is wider than all of these, so that what fits on one machine fits on every machine.
+# The fonts of slides and pages, as in theme/palette.css; figures use the same. Lengths of text are computed with
+# DEJAVU, which is wider than all of these, so that a text that fits here fits on every machine.
 _FIRST = ("-apple-system", '"Segoe UI"', "Roboto", '"Helvetica Neue"', '"Noto Sans"')
 SANS = ", ".join((*_FIRST, '"Liberation Sans"', "Arial", "system-ui", "sans-serif"))
 _FIRST = ("ui-monospace", '"SF Mono"', "SFMono-Regular", '"Cascadia Code"', "Menlo", "Consolas")
@@ -72,15 +72,16 @@ RC = {
 
 
 def pale(colour: str) -> str:
-    """Return a colour mixed with as much white: a ground of words in ink, legible also where a dark page inverts both.
+    """Return a colour mixed with the same amount of white, as a ground on which words in ink are legible.
 
-    On `MEMORY_WRITE`, `WASTED` and `PINK` themselves no word has a contrast of 4.5 : 1 in both themes.
+    They stay legible where a dark page inverts both. On `MEMORY_WRITE`, `WASTED` and `PINK` themselves, no colour of
+    words has a contrast of 4.5 : 1 in both themes.
     """
     return "#" + "".join(f"{(int(colour[i : i + 2], 16) + 255) // 2:02X}" for i in (1, 3, 5))
 
 
 def _use_bundled_fonts() -> None:
-    """Let "DejaVu Sans" be Matplotlib's own file: a system's copy may be another version, with other glyphs."""
+    """Make "DejaVu Sans" mean Matplotlib's own file: the system may have another version, with other glyphs."""
     bundled = Path(mpl.get_data_path(), "fonts", "ttf")
     fontManager.ttflist = [
         f for f in fontManager.ttflist if not f.name.startswith("DejaVu") or Path(f.fname).parent == bundled

@@ -1,7 +1,7 @@
 """Threads and the elements that they touch: a picture of cells, in which pointing at one shows its connections.
 
-It is written as SVG by hand, because a picture that answers the pointer has to lie in the page itself: an image would
-not. No script and no kernel is needed, so it works in a notebook, on a slide and in an exported page.
+It is written as SVG by hand, because a picture that reacts to the pointer must be part of the page itself; an image
+is not. No script and no kernel is needed, so it works in a notebook, on a slide and in an exported page.
 """
 
 from html import escape
@@ -25,10 +25,10 @@ from course_pkg.viz.threads_layout import TEXT, WIDTH, Placed, arrange
 from course_pkg.viz.threads_scene import Link, Scene, what, who, whose
 
 MOST_LINKS = 4000
-MOST_ZOOM, LEAST_ZOOM = 1.2, 0.9  # of a picture where there is room, and where there is none: then it scrolls
+MOST_ZOOM, LEAST_ZOOM = 1.2, 0.9  # scale of a picture if there is room, and if there is none: then it scrolls
 GAP = 14.0  # between the words of the legend
 WORD = 0.54 * TEXT  # width of a letter of a title, about
-POINTS = 60  # of a line, to see whether it crosses a title
+POINTS = 60  # points of a line that are compared with a title, to see whether it crosses
 LINES = {"load": (MEMORY, "reads"), "store": (MEMORY_WRITE, "writes"), "atomic": (SERIES[5], "updates")}
 DASHES = {
     "load": "none",
@@ -60,8 +60,8 @@ class LivePicture(Picture):
 def threads_picture(scene: Scene, alt: str) -> LivePicture:
     """Draw threads between the arrays that they read and the arrays that they write.
 
-    Pointing at a thread shows what it touches; pointing at an element shows who touches it. The browser's tooltip
-    says the same in words.
+    Pointing at a thread shows what it touches; pointing at an element shows which threads touch it. The browser's
+    tooltip says the same in words.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
 
 
 def _style(name, scene, links, numbers):
-    """Return rules that show the links of what the pointer is on; the ones shown before are then hidden."""
+    """Return CSS rules that show the links of the cell under the pointer, and hide those shown before."""
     touched = dict.fromkeys(
         (f"t{link.thread}", f"a{numbers.get(link.array)}e{link.element}") for link in links
     )
@@ -162,7 +162,7 @@ def _number(box, text, state, longest):
 
 
 def _line(placed: Placed, link: Link, number: int, shown: bool):
-    """Draw what connects a thread and an element: below the cells, so that it strikes no number through."""
+    """Draw what connects a thread and an element: below the cells, so that it crosses out no number."""
     ((x0, y0), (x1, y1)), bend, _ = _course(placed, link)
     bends = " ".join(f"{x:.1f} {y:.1f}" for x, y in bend)
     return _of_link(
@@ -186,7 +186,7 @@ def _of_link(link, number, shown, inside):
 
 
 def _course(placed: Placed, link: Link):
-    """Return the ends of a line, the points that bend it, and the tip of its arrow: where what is moved arrives."""
+    """Return the ends of a line, its control points, and the tip of its arrow, which is where the data arrive."""
     tx, ty, tw, th = placed.threads[link.thread]
     ex, ey, ew, eh = placed.elements[link.array][link.element]
     if placed.across:
@@ -202,13 +202,13 @@ def _course(placed: Placed, link: Link):
         middle = (start[1] + end[1]) / 2
         bend = ((start[0], middle), (end[0], middle))
     x, y = start if link.kind == "load" else end
-    back = 6.0 if (link.kind == "load") != before else -6.0  # to where the line comes from
+    back = 6.0 if (link.kind == "load") != before else -6.0  # points back to where the line comes from
     sides = f"{back} -3.6v7.2z" if placed.across else f"-3.6 {back}h7.2z"
     return (start, end), bend, f"M{x:.1f} {y:.1f}l{sides}"
 
 
 def _titles(placed: Placed, shown):
-    """Write titles beside the lines that are shown; others may pass, so each title has a white edge."""
+    """Write titles beside the lines that are shown; other lines may pass behind a title, so it has a white edge."""
     parts, courses = [], [_points(placed, link) for link in shown]
     for x, y, text, bold in placed.titles:
         weight = ' font-weight="600"' if bold else ""
@@ -254,7 +254,7 @@ def _blocks(placed: Placed):
 
 
 def _legend(scene: Scene, placed: Placed):
-    """Name the colours that occur, and those of the lines; return this and where it ends."""
+    """Return a legend of the colours of cells and lines that occur, and the x at which it ends."""
     states = dict.fromkeys(state for array in scene.arrays for state in array.states)
     if scene.astray:
         states["astray"] = None

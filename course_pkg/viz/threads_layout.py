@@ -8,10 +8,10 @@ HEIGHT = 22.0  # of a cell
 LARGEST, SMALLEST = 26.0, 9.0  # width of a cell
 INDEX = 31.0  # width of a thread's cell with an index of several numbers
 TITLE, BAND, GAP, PAD = 16.0, 40.0, 26.0, 4.0
-ROW = 32  # cells in a row of a one-dimensional array, or of a block: a warp
+ROW = 32  # most cells in a row of a one-dimensional array or block: the size of a warp
 TEXT = 14.0  # size of letters: on a slide, where pictures are shown larger, 16 px
-LETTER, DIGIT = 8.8, 8.0  # width of a letter of a title, and of what stands in a cell
-MOST = 1024  # threads, or elements of all arrays
+LETTER, DIGIT = 8.8, 8.0  # width of a letter of a title, and of a character in a cell
+MOST = 1024  # most threads, and most elements of all arrays together
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Placed:
 
     @property
     def right(self) -> float:
-        """Where the rightmost cell, frame or title ends."""
+        """The x at which the rightmost cell, frame or title ends."""
         cells = [
             *self.threads.values(),
             *self.blocks,
@@ -75,7 +75,7 @@ def arrange(scene) -> Placed:
 
 
 def _across(scene) -> Placed | None:
-    """Place what is read at the left, threads in the middle, what is written at the right; None where room is short."""
+    """Place arrays read at the left, threads in the middle, arrays written at the right; None if there is no room."""
     placed, right, bottom = Placed(across=True), 0.0, 0.0
     for part in ("above", "threads", "below"):
         x, y = right + (BAND if right else PAD), 6.0
@@ -117,7 +117,7 @@ def _band(placed: Placed, arrays, y: float, left: float = PAD) -> float:
 
 
 def _breadth(columns: int, texts) -> float:
-    """Return the width of a cell: room for its text, and not more than the sheet has."""
+    """Return the width of a cell: wide enough for its text, but no wider than the sheet allows."""
     room = DIGIT * max((len(text) for text in texts), default=1) + 7
     return min(max(room, 22.0), 48.0, (WIDTH - 2 * PAD) / columns)
 

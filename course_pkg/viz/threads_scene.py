@@ -1,4 +1,4 @@
-"""A launch as a picture of threads shows it: arrays, threads, who touched what, and this in words."""
+"""What a picture of threads shows of a launch: arrays, threads, and who touched what, also in words."""
 
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ class Cells:
     shape : tuple of int
         One or two dimensions; more are drawn as rows of the last one.
     texts, states : sequence of str
-        What stands in each element, and how it is coloured: a key of ``FILLS``. In the order of the memory.
+        For each element, in memory order, the text in its cell and its colour, a key of ``FILLS``.
     place : str
         ``"above"`` the threads, for what they read; ``"below"`` them, for what they write; ``"shared"`` between.
     title : str
@@ -35,7 +35,7 @@ class Link:
     Attributes
     ----------
     thread : int
-        Number of the thread in the launch: that of its block times the size of a block, plus its number there.
+        Number of the thread in the launch: the block's number times the block size, plus its number in the block.
     array : str
     element : int
     kind : str
@@ -60,7 +60,7 @@ class Scene:
     shown : frozenset of int
         Threads whose links are visible before anybody points at something.
     astray : frozenset of int
-        Threads that left an array.
+        Threads that accessed an element outside an array.
     """
 
     grid: tuple[int, int, int]

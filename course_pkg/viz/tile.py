@@ -15,10 +15,10 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import INK, MEMORY, MUTED, RULE
 
 WIDTH, HEIGHT = strip.WIDTH, 252.0  # points: 8.6 by 3.5 inches
-LEFT, RIGHT, TOP, BOTTOM = 32.0, 344.0, 196.0, 38.0  # the room for the tile
+LEFT, RIGHT, TOP, BOTTOM = 32.0, 344.0, 196.0, 38.0  # points: the edges of the room for the tile
 TABLE, TABLE_RIGHT = 370.0, 612.0
 ROW = 23.0  # of the table
-LARGEST, SMALLEST = 22.0, 2.2  # side of a cell
+LARGEST, SMALLEST = 22.0, 2.2  # points: limits of the side of a cell
 HALO = to_rgba(MEMORY, 0.36)
 MOST_FACTS = 7
 
@@ -42,7 +42,7 @@ class Tile:
 
     @property
     def columns(self) -> int:
-        """Cells of a row, padding included."""
+        """Number of cells in a row, padding included."""
         return self.nx + 2 * self.halo + self.padding
 
     @property
@@ -69,7 +69,7 @@ class Tile:
 
     @property
     def boxes(self) -> list[tuple[str, int, int, int, int]]:
-        """Kind, first column, first row, columns and rows of the rectangles that the tile consists of."""
+        """(kind, first column, first row, columns, rows) of each rectangle of the tile."""
         h, nx, ny = self.halo, self.nx, self.ny
         found = [("own", h, h, nx, ny)]
         if h:
@@ -187,7 +187,7 @@ def _draw(ax, tile):
         strip.bar(ax, x, y, columns * side, rows * side, f"{kind}-{column}-{row}", **STYLES[kind])
         grid = RULE if kind == "padding" else "white"
         _lines(ax, _grid(column, row, columns, rows, at), f"grid-{kind}-{column}-{row}", grid, side / 12)
-        if kind == "padding":  # hollow: only its frame tells where it ends
+        if kind == "padding":  # it is hollow, so only its frame shows where it ends
             edge = [
                 (at(column, row), at(column + columns, row)),
                 (at(column, rows), at(column + columns, rows)),
@@ -207,7 +207,7 @@ def _grid(column, row, columns, rows, at):
 
 
 def _outline(cells, at):
-    """Return the edges of a set of cells that none of its other cells shares."""
+    """Return the outer edges of a set of cells: those that belong to only one of its cells."""
     edges = []
     for x, y in sorted(cells):
         if (x - 1, y) not in cells:

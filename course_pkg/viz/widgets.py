@@ -2,7 +2,7 @@
 
 A slide has no kernel, so every frame of a slider is drawn beforehand and the browser switches between them; in
 JupyterLab it is the same object. :func:`slider` does this for one quantity, :func:`explorer` for several. Where widgets
-cannot be shown, or are gone with their kernel, :func:`still` is shown in their place.
+cannot be shown, or their kernel has ended, the result of :func:`still` takes their place.
 """
 
 from html import escape
@@ -20,7 +20,7 @@ APART = "2px 14px 2px 2px"  # so that the value of a slider is not read as a par
 
 
 class Controls(W.VBox):
-    """Widgets one below the other, which leave a still page where they themselves cannot be shown.
+    """Widgets one below the other; where they cannot be shown, a static page takes their place.
 
     Examples
     --------
@@ -97,22 +97,22 @@ def slider(draw, values, *, label: str, start=None) -> Controls:
 def explorer(make, *, start=None, **choices) -> Controls:
     """Return sliders that together choose one of many pictures: one for each combination of their values.
 
-    Every picture is part of the slide, about 0.1 MB each: a dozen make a deck 1 MB larger.
+    Every picture is part of the slide and takes about 0.1 MB: a dozen make a deck about 1 MB larger.
 
     Parameters
     ----------
     make : callable
         Takes one value of each choice, by name, and returns a :class:`Picture`.
     start : dict, optional
-        The value of a choice that is shown first; where it is not named, the first of its values.
+        The values that are shown first, by name of the choice. A choice that is not named starts with its first value.
     **choices : sequence
-        Values by name, such as ``padding=(0, 1)``: the name, its underscores as spaces, is the slider's label, and the
-        values are its text, a tuple ``(32, 8)`` as "32×8". At most 120 combinations in all.
+        Values by name, such as ``padding=(0, 1)``. The name, with spaces for underscores, is the slider's label; the
+        values are its text, and a tuple ``(32, 8)`` is shown as "32×8". There may be at most 120 combinations.
 
     Raises
     ------
     CourseError
-        If there is no choice, one without values, a start that is none of them, or too many combinations.
+        If there is no choice, a choice without values, a start that is not among them, or too many combinations.
 
     Examples
     --------
@@ -163,10 +163,10 @@ def _starts(choices, start) -> list[int]:
 
 
 def _nested(frames, controls, chosen):
-    """Return the frame of the choices made so far, or a stack of what the next one chooses from.
+    """Return the frame of the choices made so far, or a stack with the frames of the next choice.
 
-    A link joins two widgets and there is no arithmetic without a kernel: so each choice has stacks of its own, one for
-    every combination of those before it, and all of them follow its control.
+    Without a kernel, nothing can be computed: a link can only make one widget follow another. So each choice has stacks
+    of its own, one for each combination of the choices before it, and all of them follow the control of their choice.
     """
     if len(chosen) == len(controls):
         return frames[chosen]
@@ -181,7 +181,7 @@ def _nested(frames, controls, chosen):
 
 
 def _share(name, values):
-    """Return a control's share of its row: the more, the longer its words; 24 letters are about a slider's length."""
+    """Return a control's share of its row: longer words get more, and a slider is about as long as 24 letters."""
     return f"{24 + len(name) + max(len(_text(value)) for value in values)} 1 240px"
 
 
@@ -203,5 +203,5 @@ def _frame(picture: Picture, whose: str):
 
 def _text(value):
     if isinstance(value, tuple):
-        return "×".join(map(_text, value))  # no spaces: beside a slider room is short
+        return "×".join(map(_text, value))  # no spaces, because there is little room beside a slider
     return f"{value:.3g}" if isinstance(value, float) else str(value)

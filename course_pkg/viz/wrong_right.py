@@ -1,23 +1,23 @@
-"""Wrong numbers, each with an arrow to the right one."""
+"""Wrong bandwidths, each with an arrow to the right one."""
 
 from course_pkg.core.units import three_digits
 from course_pkg.viz.axes import note_below, plain_log, require_points
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, MEMORY, MUTED
 
-APART = 1.7  # times: an arrow between nearer marks would hide them
+APART = 1.7  # two marks with a smaller ratio get no arrow: it would hide them
 ARROW = {"arrowstyle": "-|>", "color": MUTED, "lw": 1.6, "shrinkA": 6, "shrinkB": 5}
 
 
 def wrong_right(series, *, bounds=None, title="", note="") -> Picture:
-    """Draw the bandwidth that a wrong way to time states, and the right one, a row for each pitfall.
+    """Draw a row for each pitfall: the bandwidth that the wrong way of timing gives, and the right one.
 
     Parameters
     ----------
     series : dict of str to list of Pair
         A panel for each device, by its name; a row for each :class:`~course_pkg.bench.pitfalls.Pair`.
     bounds : dict of str to float, optional
-        What the datasheet of a device promises, in GB/s: what lies beyond cannot be.
+        The bandwidth in the datasheet of each device, in GB/s; a larger one is impossible.
 
     Examples
     --------

@@ -18,7 +18,7 @@
     if (element.matches('input[type=radio], input[type=checkbox]')) return /^Arrow/.test(key) || key === ' ';
     return element.matches('input, select, textarea');
   }
-  // Who has clicked on an answer goes on with the deck: a click of a mouse or a finger leaves no focus on it.
+  // After a click on an answer, keys control the deck again: a click of a mouse or a finger leaves no focus on it.
   addEventListener('click', (event) => {
     if (event.detail > 0) event.target.closest?.('.jupyter-widgets')?.querySelector('button:focus, input[type=radio]:focus')?.blur();
   });
@@ -70,7 +70,7 @@
     }
   }
 
-  // A slide that is one sentence has it as its heading.
+  // On a slide that is a single sentence, this sentence is the heading.
   for (const sentence of document.querySelectorAll('.statement .markdown p:first-of-type')) {
     if (sentence.closest('section').querySelector('h1, h2, h3, [role=heading]')) continue;
     sentence.setAttribute('role', 'heading');
