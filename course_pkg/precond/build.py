@@ -168,7 +168,7 @@ def check_spd(A):
 
 
 def _asymmetry(A) -> float:
-    """Return max |A - Aᵀ|. If A and Aᵀ have nonzeros at the same places, no third matrix is made."""
+    """Return ``max |A - Aᵀ|``. If A and Aᵀ have nonzeros at the same places, no third matrix is made."""
     T = A.T.tocsr()
     T.sort_indices()
     if np.array_equal(T.indptr, A.indptr) and np.array_equal(T.indices, A.indices):

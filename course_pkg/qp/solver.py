@@ -1,7 +1,7 @@
 """The loop of every solver of this topic: the order of the steps. The caller provides vectors and products.
 
 The plain method repeats the update. The accelerated one repeats three phases; each step is an exact line search along
-a direction d, which takes one product with Q, because Q⁺x and Q⁻x are carried along:
+a direction d, which takes one product with Q, because Q⁺x and Q⁻x are updated in every step:
 
     1. BURST steps of the update: they find out which unknowns tend to 0;
     2. one step that takes those unknowns to 0;
